@@ -1,4 +1,4 @@
-"""The lines of a text that match: texts looked for as a reader would, or a regular expression."""
+"""Matching lines: those with a text, as a reader would find it, or with a regular expression."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ from fumishirube.text import (
 
 _SCORER = "regex"
 _SETTINGS: Mapping[str, JsonValue] = {"deadline_ms": 20_000}
-"""For the lines of one file; the scorer's own limit is meant for a whole search."""
+"""The time limit for the lines of one file; the scorer's default is for a whole search."""
 _BLANK = re.compile(r" |\\s")
 _CAPITALS = re.compile(r"\[(?![^\]]*[a-z]-[a-z])[^\]]*[A-Z]-[A-Z]")
-"""A class of capital letters, which would mean all letters if case did not count."""
+"""A class of only capital letters, which would match all letters if case were ignored."""
 _QUOTED = " \t>"
 _MATCHES_IN_LINE = 64
-"""How many matches of a line are told apart; a line has rarely more than a few."""
+"""The most matches of a pattern that are located in one line."""
 
 Spans = Sequence[tuple[int, int]]
 
 
 class MatchingLine(NamedTuple):
-    """A line of a text that matches, by which of the texts that are looked for.
+    """The number of a matching line from 1, and the indexes of the texts that match in it.
 
-    ``last`` is the next line where words are divided by the end of this one.
+    ``last`` is the line in which the last match ends: a match may continue after the end of a line.
     """
 
     number: int
@@ -58,44 +58,44 @@ class MatchingLine(NamedTuple):
     last: int
 
     def written(self, lines: Sequence[str]) -> Sequence[str]:
-        """Return what is written in it, of the lines of its file, and in those it goes on in."""
+        """Return the lines of its matches, given all lines of the file."""
         return lines[self.number - 1 : self.last]
 
 
 def joined_lines(written: Sequence[str]) -> str:
-    """Return lines of running text as one, without the marks of a quotation at each."""
+    """Join lines of running text; remove the quote marks (``>``) of those after the first."""
     first, *rest = written
     return " ".join([first.rstrip(), *(line.strip(_QUOTED) for line in rest)]) if rest else first
 
 
 class LineMatcher(Protocol):
-    """Tells which lines of a text match, and where."""
+    """Finds the matching lines of a text, and the matches in a line."""
 
     @property
     def readings(self) -> Sequence[Reading]:
-        """What the index may rule files out by; nothing when it cannot."""
+        """The readings by which the index can exclude files; empty if it cannot."""
         ...
 
     def lines(self, text: FileText) -> Sequence[MatchingLine | UnreadFile]:
-        """Return the lines that match, in order; and whatever could not be looked through."""
+        """Return the matching lines in order, and an ``UnreadFile`` if the search is incomplete."""
         ...
 
     def spans(self, line: str) -> Spans:
-        """Return where a line matches that does."""
+        """Return the spans of the matches in a line."""
         ...
 
     def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
-        """Return that for several lines at once."""
+        """Return the spans of the matches in each of several lines."""
         ...
 
 
 class TextMatcher(NamedTuple):
-    """Looks for several texts."""
+    """Finds several texts."""
 
     readings: tuple[Reading, ...]
 
     def lines(self, text: FileText) -> Sequence[MatchingLine]:
-        """Return the lines that hold one of them."""
+        """Return the lines that contain any of the texts, in order."""
         form = reading_form(text.text)
         by_line: defaultdict[int, list[int]] = defaultdict(list)
         ends: dict[int, int] = {}
@@ -106,16 +106,16 @@ class TextMatcher(NamedTuple):
         return [MatchingLine(line, tuple(by_line[line]), ends[line]) for line in sorted(by_line)]
 
     def spans(self, line: str) -> Spans:
-        """Return where a line holds any of them."""
+        """Return the spans of all texts in a line, in order."""
         return sorted(span for reading in self.readings for span in reading.spans(line))
 
     def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
-        """Return that for several lines."""
+        """Return the spans for each of several lines."""
         return [self.spans(line) for line in lines]
 
 
 class PatternMatcher:
-    """Looks for a regular expression in single lines; a scorer sees to it that time is bounded."""
+    """Finds a regular expression in lines, by means of a scorer that limits the time."""
 
     def __init__(self, context: SurfaceContext, query: Query, literals: Iterable[str]) -> None:
         self._context = context
@@ -126,7 +126,7 @@ class PatternMatcher:
             self.readings = ()
 
     def lines(self, text: FileText) -> Sequence[MatchingLine | UnreadFile]:
-        """Return the lines in which it matches; in running text, also over the end of a line."""
+        """Return the lines with a match; in running text, a match may end in the next line."""
         lines = text.text.split("\n")
         ranking = self._ranking(_Lines(text.path, lines))
         ends = {hit.passage.start_line: hit.passage.start_line for hit in ranking.hits}
@@ -140,7 +140,7 @@ class PatternMatcher:
         return matches
 
     def _over_line_ends(self, path: str, lines: Sequence[str]) -> dict[int, int]:
-        """Return the lines with a match that ends in the next one, and that one's number."""
+        """Return the lines with a match that ends in the next line, each with the next number."""
         pairs = [
             joined_lines((line, following)) if wraps(line, following) else ""
             for line, following in pairwise(lines)
@@ -154,13 +154,13 @@ class PatternMatcher:
         }
 
     def spans(self, line: str) -> Spans:
-        """Return where it first matches in a line."""
+        """Return the spans of the matches in a line."""
         return self.spans_of([line])[0]
 
     def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
-        """Return that for several lines, which are looked through together.
+        """Return the spans of the matches in several lines, which are searched together.
 
-        The scorer tells where a text matches first; so what follows a match is looked through
+        The scorer returns only the first match of a text. So the rest of each line is searched
         again, until nothing matches.
         """
         spans: list[list[tuple[int, int]]] = [[] for _ in lines]
@@ -194,10 +194,10 @@ class PatternMatcher:
 def pattern_matcher(
     context: SurfaceContext, pattern: str, budget: Budget, *, exact: bool, word: bool
 ) -> PatternMatcher:
-    """Return what looks for a pattern, in its own case if ``exact`` or if it names capitals.
+    """Return a matcher for a pattern; case counts if ``exact``, or if the pattern names capitals.
 
     Raises:
-        InvalidParameter: when it is no regular expression.
+        InvalidParameter: when it is no valid regular expression, or contains a line feed.
     """
     wanted = rf"\b(?:{pattern})\b" if word else pattern
     for written in (pattern, wanted):
@@ -217,13 +217,13 @@ def pattern_matcher(
 
 
 def names_capitals(pattern: str) -> bool:
-    """Tell whether a regular expression has a class of capitals alone, as in ``[A-Z_]+``."""
+    """Tell whether a regular expression has a class of only capitals, as in ``[A-Z_]+``."""
     ignores_case = re.compile(pattern).flags & re.IGNORECASE
     return not ignores_case and _CAPITALS.search(pattern) is not None
 
 
 class _Lines(SequenceCorpus):
-    """The lines of one text, as the passages of a corpus that is read through."""
+    """The lines of one text as the passages of a corpus without an index."""
 
     def __init__(self, path: str, lines: Iterable[str]) -> None:
         super().__init__()
@@ -231,7 +231,7 @@ class _Lines(SequenceCorpus):
         self._lines = lines
 
     def texts(self) -> Iterator[_Line]:
-        """Return each line that is not blank."""
+        """Yield each line that is not empty."""
         for number, line in enumerate(self._lines, 1):
             if line:
                 passage = Passage(self._path, number, number, "", (), 1, "", {"body": line})

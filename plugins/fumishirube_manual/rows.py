@@ -1,4 +1,4 @@
-"""Rows of a trace, as the tools answer them."""
+"""The rows of a trace in the form of the tools' answers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SIGNALS = frozenset(
 
 
 def candidate(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
-    """Return a row of ``candidates``; the id of a single manual stands above the rows."""
+    """Return a row of ``candidates``; the answer gives the id of a single manual only once."""
     item: dict[str, Any] = {
         "ref": ref_of(trace, row.path, row.start_line)
         if trace.manuals
@@ -54,7 +54,7 @@ def candidate(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
 
 
 def integrated(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
-    """Return a row of ``integrated_top``: complete in itself, with the title."""
+    """Return a row of ``integrated_top``, with the title and the id of the manual."""
     item: dict[str, Any] = {
         "ref": ref_of(trace, row.path, row.start_line),
         "title": row.title,
@@ -65,13 +65,13 @@ def integrated(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
 
 
 def ref_of(trace: Trace, path: str, start_line: int | None) -> Json:
-    """Return the place of a section, or of a file, as other tools take it."""
+    """Return the reference to a section, or to a file, that other tools accept."""
     manual_id, inner = trace.file(path)
     return {"manual_id": manual_id, "path": inner, "start_line": start_line}
 
 
 def evident(item: Json, hit: ShownHit, folded_from: str) -> Json:
-    """Return a row with its evidence, and with where else the same is said."""
+    """Return a row with its evidence and its copies; ``folded_from`` is the path of the hit."""
     extra: Json = {}
     if wording := wording_of(hit.row):
         extra["alternative"] = wording
@@ -91,7 +91,7 @@ def evident(item: Json, hit: ShownHit, folded_from: str) -> Json:
 
 
 def _copy(copy: Copy, path: str) -> JsonValue:
-    """Return where a copy stands, by its line alone in the hit's own file; and what differs."""
+    """Return the place of a copy, without the path if it is ``path``, and the lines that differ."""
     place = "" if copy.row.path == path else copy.row.path
     ref = f"{place}#L{copy.row.start_line}"
     return {"at": ref, "lines": _numbered(copy.lines)} if copy.lines else ref
@@ -102,12 +102,12 @@ def _numbered(lines: Sequence[EvidenceLine]) -> list[JsonValue]:
 
 
 def signals(row: TraceRow) -> list[str]:
-    """Return the reasons for a row that the contract knows, sorted."""
+    """Return the signals of a row that the contract defines, sorted."""
     return sorted(_SIGNALS.intersection(row.labels))
 
 
 def _longest(spans: Sequence[str]) -> list[JsonValue]:
-    """Return each span once, and none that is only a part of another."""
+    """Return each span once, without those that are part of another."""
     each = dict.fromkeys(spans)
     return [span for span in each if not any(span in other for other in each if other != span)]
 

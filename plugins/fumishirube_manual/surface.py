@@ -1,4 +1,4 @@
-"""The surface over manuals: list, find, page through hits, read, scan."""
+"""The surface of manuals: tools to list, find, page through hits, read and scan."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from fumishirube_manual.settings import DEFAULT_EXTRAS, Extra, ManualSettings, V
 class ManualSurface(Stage):
     """Offers the ``manual_*`` tools.
 
-    ``extras`` names what joins those of the contract: keys, parameters and a tool.
-    ``claim_graph`` is whether a call that asks for the graph of claims gets one.
+    ``extras`` names additions to the contract: keys, parameters and a tool. With ``claim_graph``, a
+    call that requests the graph of claims gets it.
 
-    Where the words of a question do not stand together, the extra ``vocabulary`` offers up to
-    ``vocabulary_words`` words of the headings of the best ``vocabulary_hits``. A word is taken to
-    stand once among ``vocabulary_section_words`` of each section that has it.
+    If the words of a query do not occur together, the extra ``vocabulary`` offers up to
+    ``vocabulary_words`` words from the headings of the best ``vocabulary_hits`` hits. To estimate
+    how frequent a word is in the manual, each section counts as ``vocabulary_section_words`` words,
+    and a section with the word as one occurrence.
     """
 
     root: ClassVar[str] = "manuals"
@@ -78,9 +79,9 @@ class ManualSurface(Stage):
         return value
 
     def default_loaders(self, registered: Sequence[str]) -> Sequence[Mapping[str, Any]]:
-        """Return the loaders of the contract's file types; with ``documents`` those registered too.
+        """Return the loaders of the contract's file types; with ``documents``, all registered ones.
 
-        Without it a JSON file is one section.
+        Without ``documents``, a JSON file is one section.
         """
         if "documents" not in self.extras:
             whole = {"use": "json", "with": {"section_chars": None}}
@@ -90,19 +91,19 @@ class ManualSurface(Stage):
         return [*usual, *({"use": name} for name in registered if name not in names)]
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the tools, in the order in which an agent meets them."""
+        """Return the tools, in the order in which clients list them."""
         from fumishirube_manual.tools.catalog import tools
 
         return tools(context, self._settings(), self.scan_max_chars)
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the tools that callers inside the process have, whatever clients are offered."""
+        """Return the tools for callers inside the process, whatever tools clients are offered."""
         from fumishirube_manual.tools.catalog import commands
 
         return commands(context, self._settings())
 
     def with_evidence(self, context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
-        """Return the trace of a search with what each concept of its wordings is worth."""
+        """Return the trace of a search with the weights of the concepts of its wordings."""
         from fumishirube_manual.evidence.annotations import with_weights
 
         return with_weights(context, trace, corpus, trace.origin.query.alternatives)
@@ -110,7 +111,7 @@ class ManualSurface(Stage):
     def evidence(
         self, context: SurfaceContext, trace: Trace, row: TraceRow, characters: int
     ) -> Sequence[tuple[int, str]]:
-        """Return the lines of a hit that bear most on the question, with their numbers."""
+        """Return the most relevant lines of a hit with their numbers; empty without weights."""
         from fumishirube_manual.evidence.annotations import ANNOTATION
         from fumishirube_manual.evidence.reader import EvidenceReader
 
@@ -119,13 +120,13 @@ class ManualSurface(Stage):
         return EvidenceReader(context, trace).evidence(row, characters).lines
 
     def resources(self, context: SurfaceContext) -> Resources:
-        """Return the manuals' files, to be read by URI."""
+        """Return the files of the manuals as resources."""
         from fumishirube_manual.resources import manual_resources
 
         return manual_resources(context)
 
     def prompts(self, context: SurfaceContext) -> Sequence[Prompt]:
-        """Return three ways to work with the tools."""
+        """Return the prompts, which describe ways to work with the tools."""
         from fumishirube_manual.prompts import manual_prompts
 
         return manual_prompts(context)

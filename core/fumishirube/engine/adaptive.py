@@ -33,7 +33,7 @@ _DIGITS = 4
 
 
 class PastSearch(NamedTuple):
-    """A past search for the tuning: when, whether it fell short, whether it was right."""
+    """A past search for the tuning: its time, whether it was cut off, and its recall."""
 
     at: float
     short: bool
@@ -43,8 +43,8 @@ class PastSearch(NamedTuple):
 class Tuner:
     """Changes the thresholds by at most one step a day, within bounds around their base.
 
-    If many searches fall short the thresholds are loosened, if hardly any does they are tightened;
-    if the best rows too often lack the requested terms they return to the base.
+    They are loosened if many searches were cut off, and tightened if few were. They return to the
+    base if too few searches returned a required term that the manual contains.
     """
 
     def __init__(self, base: Thresholds, min_recall: float) -> None:
@@ -57,7 +57,7 @@ class Tuner:
     def recall(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Replay the searches of earlier processes, oldest first.
 
-        Thresholds that no step leads to have another base, and are skipped.
+        A row with thresholds that one step cannot reach has another base, and is skipped.
         """
         for row in rows:
             at = _time(row.get("ts"))
@@ -168,7 +168,7 @@ class SearchStatistics:
 
 
 def _row(trace: Trace) -> dict[str, JsonValue]:
-    """Return the line of a search, as far as its trace determines it."""
+    """Return the line of a search, with the values that its trace determines."""
     return {
         "ts": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "query_hash": hashlib.sha256(fold(trace.text).encode("utf-8", "surrogatepass")).hexdigest()[

@@ -24,7 +24,7 @@ _IDLE_WAIT_SECONDS = 0.25
 _YIELD_SECONDS = 0.001
 """Seconds between two files, for other threads."""
 _FIRST_SECONDS = 1.0
-"""Seconds for the client's handshake before work begins that no call requested."""
+"""Seconds for the client's handshake, before indexing begins that no call requested."""
 _CLOSE_SECONDS = 0.3
 """Seconds that closing waits for the turn to end."""
 
@@ -32,7 +32,7 @@ _CLOSE_SECONDS = 0.3
 class BackgroundIndexer:
     """One thread that indexes in short turns, and yields to calls.
 
-    Only servers have one: a command would end it early.
+    Only servers have one, because a command ends before the indexing would.
     """
 
     def __init__(self) -> None:

@@ -28,7 +28,7 @@ _VECTORS = 16
 
 
 class CacheScope(NamedTuple):
-    """Everything that decides an answer, except the words of the query."""
+    """Everything that determines an answer, except the text of the query."""
 
     manual_id: str
     corpus: str
@@ -198,7 +198,7 @@ class SearchCache:
         self._begun.close()
 
     def _vector(self, text: str) -> Sequence[float]:
-        """Return the vector of a text, or ``None`` if the embedder fails."""
+        """Return the vector of a text; empty if the embedder fails."""
         try:
             return self._embedded(text)
         except Exception:

@@ -10,27 +10,27 @@ from fumishirube.corpus import Corpus
 
 @runtime_checkable
 class DistantCorpus(Protocol):
-    """A corpus of which every question costs a round trip, unless several are sent together."""
+    """A corpus in which every request costs a round trip, unless several are sent together."""
 
     def rehearse(self, search: Callable[[Corpus], object]) -> None:
-        """Run a search a few times to learn what it will ask, and fetch these answers together.
+        """Run a search a few times to record its requests, and fetch their answers together.
 
-        Each time the search gets a corpus that answers what is known, and otherwise nothing, zero
-        or an empty page; its result is dropped.
+        Each time the search gets a corpus that returns the answers fetched so far, and for other
+        requests no hits, zero or an empty page. The result of the search is dropped.
         """
         ...
 
     def unsearched(self, since: float) -> str | None:
-        """Return which part of the corpus did not answer since a :func:`time.monotonic`."""
+        """Return which part did not answer since a time of :func:`time.monotonic`, if any."""
         ...
 
 
 def rehearse(corpus: object, search: Callable[[Corpus], object]) -> None:
-    """Fetch in advance what a search will ask of a corpus, if that saves round trips."""
+    """Fetch the answers that a search will request of a corpus, if that saves round trips."""
     if isinstance(corpus, DistantCorpus):
         corpus.rehearse(search)
 
 
 def unsearched(corpus: object, since: float) -> str | None:
-    """Return which part of a corpus did not answer, as a sentence for the caller."""
+    """Return which part of a corpus did not answer, as a sentence for the caller, if any."""
     return corpus.unsearched(since) if isinstance(corpus, DistantCorpus) else None

@@ -27,13 +27,13 @@ from fumishirube.tools.definitions import Progress
 _log = logging.getLogger("fumishirube")
 
 _FIRST_COMMIT, _LAST_COMMIT = 1.5, 6.0
-"""Seconds that an update reads before its first commit; each next takes twice as long, up to the
-last.
+"""Seconds that an update reads before its first commit. They double with every commit, up to the
+second value.
 
-Others see what is committed; but many small commits cost the index more than a few large ones.
+Searches see only committed files, but many small commits cost more than a few large ones.
 """
 _MOST_ATTEMPTS = 3
-"""How often a process that waits for another one's commit finds none before it gives up."""
+"""How often in a row a waiting process sees no commit of the writer before it gives up."""
 
 _WAIT_SECONDS = 0.05
 
@@ -44,8 +44,8 @@ class IndexState(NamedTuple):
     ``pages`` are the files in the corpus, by path.
 
     ``fingerprint`` changes with every path, size and time of change in the corpus. ``unfinished``
-    means that more is to be indexed, and that no thread of this process does it. ``manuals`` are
-    the ids if the state is of several.
+    means that files remain to be indexed, and that no thread of this process indexes them.
+    ``manuals`` are the ids if the state is of several manuals.
     """
 
     corpus: Corpus
@@ -127,7 +127,7 @@ class FolderIndex:
         return state
 
     def rebuild(self, budget: Budget, progress: Progress | None = None) -> IndexState | None:
-        """Index every file anew while the index that is there answers; ``None`` if it cannot."""
+        """Rebuild the index while the old one answers; return ``None`` if it cannot do that."""
         with self._turn(budget), self._index.rebuilding(budget) as mine:
             if mine is None:
                 return None
@@ -140,7 +140,7 @@ class FolderIndex:
     def catch_up(
         self, budget: Budget, progress: Progress | None = None, wanted: str = ""
     ) -> IndexState:
-        """Update the index without a call that waits for it."""
+        """Update the index, without a report of a rebuild; see :meth:`bring_up_to_date`."""
         with self._turn(budget) as mine:
             if not mine:
                 busy = "another call is updating the index; this is the state before"
@@ -186,7 +186,7 @@ class FolderIndex:
                 self._lock.release()
 
     def _publish(self) -> None:
-        """Make the last commit the answer for calls that cannot update."""
+        """Make the last commit the state that calls return."""
         pages = self._index.pages()
         if self._summary.pages is not pages:
             self._summary = _CommitSummary.of(pages)
@@ -213,7 +213,7 @@ class FolderIndex:
         progress: Progress | None,
         wanted: str,
     ) -> str | None:
-        """Update as the writer, or wait for another one while it commits new files."""
+        """Update as the only writer, or wait for another one as long as it commits new files."""
         known, attempts = -1, _MOST_ATTEMPTS
         while True:
             with self._index.writing(budget) as mine:
@@ -249,7 +249,7 @@ class FolderIndex:
 
 
 def _wanted_first(changed: Sequence[ClaimedFile], terms: Sequence[str]) -> list[ClaimedFile]:
-    """Put files first whose paths contain some of the terms: time may run out before the others."""
+    """Sort files by the terms in their paths, most first: time may run out before the others."""
     several = {term for term in terms if len(term) > 1}
 
     def rank(file: ClaimedFile) -> int:

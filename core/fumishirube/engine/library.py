@@ -23,10 +23,10 @@ from fumishirube.text.folding import nfc
 _log = logging.getLogger("fumishirube")
 
 SWEPT_FILES = 25
-"""The most files that are looked at on every call, which is cheaper than a watch."""
+"""The most files of a folder that is surveyed on every call, which is cheaper than a watch."""
 
 _FEW = 32
-"""The most touched files that are looked at one by one, instead of a survey."""
+"""The most files with events that are examined one by one, instead of a survey."""
 
 _DOCUMENT_CACHE_SIZE = 32
 
@@ -63,8 +63,8 @@ class ManualFolder:
     def sweep(self) -> Mapping[str, ClaimedFile]:
         """Survey the folder now, and return every claimed file by path.
 
-        Of a watched folder only files with events are looked at. The first loader in order that
-        claims a path gets it.
+        In a watched folder, only files with events are examined. If several loaders claim a path,
+        the first one gets it.
         """
         with self._lock:
             touched = self._watch.touched() if self._watch is not None else None
@@ -103,7 +103,7 @@ class ManualFolder:
         return sorted(self.sweep())
 
     def document(self, path: str) -> Document:
-        """Read one of those files.
+        """Read a claimed file.
 
         Raises:
             NotFound: when it does not exist, or no loader claims it.
@@ -291,7 +291,7 @@ class Library:
             return known
 
     def loose_files(self) -> Sequence[str]:
-        """Return the files beside the manuals, which belong to none of them."""
+        """Return the files beside the folders of the manuals, which belong to no manual."""
         entries = self._root.entries() if self._root.exists else []
         return [e.name for e in entries if e.kind == "file" and not e.name.startswith(".")]
 

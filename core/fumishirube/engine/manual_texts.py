@@ -24,7 +24,7 @@ from fumishirube.text.readings import Reading
 
 _LATE = "time_budget"
 _NAVIGATION = "navigation_file"
-"""Files that are not searched, but read."""
+"""The reason of files that are not indexed, but whose text is read."""
 
 
 def manual_texts(
@@ -61,7 +61,7 @@ def manual_texts(
 
 
 def _is_current(page: IndexedFile, file: ClaimedFile, state: IndexState) -> bool:
-    """Tell whether a page is that of the current file; the update has checked young files."""
+    """Tell whether a page is of the current file; a complete update has checked young files."""
     if page.stamp == file.stamp:
         return True
     stamp, young, _ = page.stamp.partition(UNSURE)
@@ -69,7 +69,7 @@ def _is_current(page: IndexedFile, file: ClaimedFile, state: IndexState) -> bool
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Tell whether a path is this one, or in this folder."""
+    """Tell whether a path is a folder or below it; every path is below the empty one."""
     return not folder or path == folder or path.startswith(f"{folder}/")
 
 

@@ -15,11 +15,11 @@ from fumishirube.text.word_forms import mentions
 SectionKey = tuple[str, int]
 
 _MOST_TEXTS = 64
-"""The most concepts that are searched: a longer query is a text of its own."""
+"""The most required terms and concepts that are searched; further ones are ignored."""
 
 
 class SureMatches:
-    """The sections of a corpus that surely match a query; others are only counted."""
+    """The sections of a corpus with a required term or a whole concept of a query."""
 
     def __init__(self, query: Query, corpus: Corpus) -> None:
         self._corpus = corpus
@@ -29,7 +29,7 @@ class SureMatches:
         self._clause = query.inside(Bool(should=tuple(map(Holds, self.texts))))
 
     def count(self) -> Count:
-        """Count them, except sections without a body."""
+        """Count these sections, except those without a body."""
         if not self.texts:
             return Count(0)
         return self._corpus.count(self._clause, searched=True)

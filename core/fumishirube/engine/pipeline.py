@@ -34,7 +34,7 @@ SectionKey = tuple[str, int]
 
 _REHEARSAL = StageCall("index", "rehearsal", "the index")
 _CONTINUED = 50
-"""The most hits of a follow-up that no stage returned."""
+"""Sure matches are added to a search up to this number of hits."""
 
 
 class NamedStage(NamedTuple, Generic[S]):
@@ -71,7 +71,7 @@ class Pipeline:
         return self.run(query, corpus)[:2]
 
     def run(self, query: Query, corpus: Corpus) -> PipelineResult:
-        """Answer a query, record each stage, and count what the answer claims.
+        """Answer a query, record each stage, and count what the answer reports.
 
         A scorer or refiner that fails is skipped, and the runs of a fuser that fails are merged by
         rank, unless the pipeline is strict; the stage's span says so. A stage that still runs after
@@ -120,7 +120,7 @@ class _Search:
         return self.answer()
 
     def _rehearsed(self, corpus: Corpus) -> PipelineResult:
-        """Search without an effect: in a state of its own, and without logging what fails."""
+        """Search without side effects: with a state of its own, and without logging failures."""
         query = replace(self.query, state=SearchState())
         pipeline = replace(self.pipeline, strict=True)
         return _Search(pipeline, query, corpus, self.abandoned).answer()
@@ -202,7 +202,7 @@ class _Search:
         hits: dict[SectionKey, Hit] = {}
         left_out: list[LeftOut] = []
         diagnostics: dict[str, object] = {}
-        # A scorer that starts from the candidates of others runs after them, wherever it is named.
+        # A scorer that starts from the candidates of others runs after them, wherever it is listed.
         for scorer in sorted(self.pipeline.scorers, key=lambda named: comes_last(named.stage)):
             query.budget.check()
             late = hits and query.budget.spent
@@ -271,7 +271,7 @@ def _call(kind: str, named: NamedStage[Any]) -> StageCall:
 
 
 def _limited(ranking: Ranking, query: Query) -> Ranking:
-    """Return no more hits than the caller wants, whatever the refiners did."""
+    """Return at most as many hits as the query allows; list the others as left out."""
     if query.limit is None or len(ranking.hits) <= query.limit:
         return ranking
     beyond = [LeftOut(*hit.passage.key, "candidate_cap") for hit in ranking.hits[query.limit :]]
@@ -279,7 +279,7 @@ def _limited(ranking: Ranking, query: Query) -> Ranking:
 
 
 def _complete(ranking: Ranking, candidates: Iterable[SectionKey]) -> Ranking:
-    """Add hits that a stage dropped without a reason to what is left out."""
+    """List candidates that a stage dropped without a reason as left out."""
     named = {hit.passage.key for hit in ranking.hits}
     named.update((out.path, out.start_line or 0) for out in ranking.left_out)
     lost = [LeftOut(*key, "not_returned") for key in candidates if key not in named]

@@ -21,7 +21,7 @@ class FusedHit(NamedTuple):
 
 
 def merge_rankings(outcomes: Sequence[Outcome], k: int) -> list[FusedHit]:
-    """Return every hit once, best fused score first; marks and matches are united.
+    """Return every hit once, best fused score first; labels and matches are united.
 
     Cormack, Clarke and Buettcher (2009): every ranking adds ``weight / (k + rank)``.
     """
@@ -41,7 +41,7 @@ def merge_rankings(outcomes: Sequence[Outcome], k: int) -> list[FusedHit]:
 
 
 def united_hit(first: Hit, second: Hit) -> Hit:
-    """Return the better scored of two hits of one passage, with the marks and matches of both."""
+    """Return the better scored of two hits of one passage, with the labels and matches of both."""
     if first is second:
         return first
     better, worse = (first, second) if first.score >= second.score else (second, first)
@@ -56,7 +56,7 @@ def united_hit(first: Hit, second: Hit) -> Hit:
 
 
 def fused_ranking(hits: Sequence[Hit], outcomes: Sequence[Outcome]) -> Ranking:
-    """Return a ranking of these hits, with what the runs left out and report.
+    """Return a ranking of these hits, with the left-out rows and diagnostics of the runs.
 
     A section that is among the hits is not left out, even if a run left it out.
     """

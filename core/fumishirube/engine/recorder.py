@@ -32,7 +32,7 @@ class Recorder:
 
     @contextmanager
     def calling(self, call: StageCall) -> Iterator[None]:
-        """Note the stage that is about to run.
+        """Record that a stage is running.
 
         Raises:
             Cancelled: when this search was abandoned.
@@ -111,5 +111,5 @@ def _row(hit: Hit) -> TraceRow:
 
 @lru_cache(maxsize=1024)
 def _once(labels: frozenset[str]) -> frozenset[str]:
-    """Return the same object for equal marks: a hundred traces contain thousands of them."""
+    """Return the same object for equal labels: a hundred traces contain thousands of them."""
     return labels

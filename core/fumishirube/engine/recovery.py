@@ -50,7 +50,7 @@ class RecoverableIndex:
 
     @contextmanager
     def rebuilding(self, budget: Budget) -> Iterator[bool | None]:
-        """Fill a new index beside this one, if it can; yields ``None`` when it cannot."""
+        """Build a new index beside this one; yield ``None`` if the index does not support it."""
         rebuilding = getattr(self._index, "rebuilding", None)
         if rebuilding is None:
             yield None

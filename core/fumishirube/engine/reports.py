@@ -1,4 +1,4 @@
-"""Counts behind the claims of an answer, made from the corpus and the rows."""
+"""The counts that an answer reports, made from the corpus and the rows."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def is_text_of(page: IndexedFile, text: str) -> bool:
 
 
 class Candidates(NamedTuple):
-    """The indexed files in which a reading may match, with the sections that surely may."""
+    """The indexed files in which a reading may match, with the sections that match."""
 
     paths: AbstractSet[str]
     passages: Mapping[str, Sequence[Passage]] = EMPTY_MAPPING
@@ -62,9 +62,9 @@ def candidates(
     tokenizer: Tokenizer | None,
     pages: Mapping[str, IndexedFile],
 ) -> Candidates:
-    """Return the indexed files in which one of the readings may match, and no others do.
+    """Return the indexed files in which one of the readings may match; no other file matches.
 
-    If the index cannot decide, all are returned.
+    If the index cannot decide, all files are returned.
     """
     if tokenizer is None or not readings:
         return Candidates(pages.keys())

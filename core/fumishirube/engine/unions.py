@@ -1,6 +1,6 @@
 """Several manuals searched as one: paths begin with the manual's id, statistics are shared.
 
-A union has an id too: ``*`` is every manual, and ids joined by slashes are those.
+The id of a union is ``*`` for every manual, or the ids of its manuals joined by slashes.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def is_union(manual_id: str) -> bool:
 class UnionCorpus:
     """The sections of several manuals; a section's path begins with the id of its manual.
 
-    Rarity is that in all of them together, so that scores can be compared. An index estimates by
-    its own statistics; clauses are translated with weights that compensate for it.
+    Rarity is computed over all of them, so that scores can be compared. Each index estimates by its
+    own statistics; clauses are translated with weights that compensate for that.
     """
 
     def __init__(self, manual_id: str, parts: Mapping[str, Corpus]) -> None:

@@ -16,7 +16,7 @@ T = TypeVar("T")
 GRACE_SECONDS = 0.5
 """Seconds that a stage may run past the deadline: most work ends by itself."""
 _LOOK = 0.1
-"""Seconds between two looks at the caller and the clock."""
+"""Seconds between two checks of the clock and of a cancellation."""
 
 
 class StageCall(NamedTuple):

@@ -1,1 +1,1 @@
-"""Evidence: the lines of a section that bear most on a question."""
+"""Evidence: the lines of a section that are most relevant to a query."""

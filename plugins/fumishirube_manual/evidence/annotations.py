@@ -1,4 +1,4 @@
-"""What a search keeps of its question, so that evidence can be shown later too."""
+"""The weights of the concepts of a query, stored in its trace to choose evidence later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fumishirube_manual.evidence.concept_weights import ConceptWeight, concept_w
 
 ANNOTATION = "concepts"
 ALTERNATIVE = "alternative-"
-"""The label of a hit that another wording brought, before its number."""
+"""The prefix of the label of a hit that an alternative wording returned."""
 
 _OTHERS = 0.5
 
@@ -21,7 +21,7 @@ _OTHERS = 0.5
 def with_weights(
     context: SurfaceContext, trace: Trace, corpus: Corpus, alternatives: Iterable[str] = ()
 ) -> Trace:
-    """Note in a trace what the concepts of its question, and of each other wording, are worth."""
+    """Store in a trace the weights of the concepts of its query and of each alternative."""
     if ANNOTATION in trace.annotations:
         return trace
     wordings = [(trace.text, *trace.required), *((text,) for text in alternatives)]
@@ -29,9 +29,9 @@ def with_weights(
 
 
 def weights_of(trace: Trace, row: TraceRow) -> Sequence[ConceptWeight]:
-    """Return what the concepts are worth for a hit: those of its own wording, and less the others.
+    """Return the weights of the concepts for a hit: half for those that its wording lacks.
 
-    There are none for a search that was not made to show evidence.
+    Empty if the trace has no stored weights.
     """
     noted = trace.annotations.get(ANNOTATION)
     wordings: Sequence[Any] = noted if isinstance(noted, list) else []
@@ -46,16 +46,16 @@ def weights_of(trace: Trace, row: TraceRow) -> Sequence[ConceptWeight]:
 
 
 def weights_of_each(trace: Trace) -> Sequence[Sequence[ConceptWeight]]:
-    """Return what the concepts of each wording are worth, the question's own first."""
+    """Return the weights of the concepts of each wording, those of the query first."""
     noted = trace.annotations.get(ANNOTATION)
     wordings: Sequence[Any] = noted if isinstance(noted, list) else []
     return [[ConceptWeight(*concept) for concept in wording] for wording in wordings]
 
 
 def wordings_of(trace: Trace) -> Sequence[Sequence[tuple[str, float]]]:
-    """Return the concepts of each wording, the question's own first, with what they are worth.
+    """Return the concepts of each wording with their weights, those of the query first.
 
-    One that stands nowhere in the manual is worth as much as the best other one.
+    A concept that does not occur in the manual gets the highest weight of its wording.
     """
     noted = trace.annotations.get(ANNOTATION)
     wordings: Sequence[Any] = noted if isinstance(noted, list) else []
@@ -68,7 +68,7 @@ def _worths(wording: Sequence[Any]) -> Sequence[tuple[str, float]]:
 
 
 def wording_of(row: TraceRow) -> int:
-    """Return the number of the alternative that brought a hit; 0 for the question itself."""
+    """Return the number of the alternative that returned a hit; 0 for the query itself."""
     numbers = [
         int(label.removeprefix(ALTERNATIVE))
         for label in row.labels
@@ -78,7 +78,7 @@ def wording_of(row: TraceRow) -> int:
 
 
 def _noted(texts: Sequence[str], corpus: Corpus) -> list[JsonValue]:
-    """Return what is kept of each concept; one that the corpus does not know is worth nothing."""
+    """Return the stored rows of the concepts; the weight of an unknown concept is 0."""
     known = concept_weights(texts, corpus)
     named = {concept.text for concept in known}
     absent = dict.fromkeys(c.text for text in texts for c in concepts(text) if not c.single)

@@ -1,4 +1,4 @@
-"""Lines that belong together: a row and its header, a list and what leads to it, a paragraph."""
+"""Lines that belong together: a row and its header, a list and its introduction, a paragraph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEADS = re.compile(r"(?:[:：]|(?:次|以下|下記)[^。]{0,30}(?:。|です|�
 _OPEN = re.compile(r"[(\[{,\\]\s*$")
 _STATEMENT = 3
 _DEEPEST = 12
-"""Deeper lines belong together with those that are indented by so much."""
+"""The greatest indentation that is compared: deeper lines count as indented by this much."""
 
 
 def is_fence(line: str) -> bool:
@@ -24,16 +24,17 @@ def is_fence(line: str) -> bool:
 
 
 def leads(line: str) -> bool:
-    """Tell whether a line leads to the list, or the text, that follows it."""
+    """Tell whether a line introduces the list or the text that follows it."""
     return bool(_LEADS.search(line))
 
 
 def related(lines: Sequence[str], at: int) -> Iterator[int]:
-    """Yield the lines that a reader wants with one, the nearest first.
+    """Yield the lines that belong to a line, the most closely related first.
 
-    Of a table that is the header, or what is below it; in code the rest of the statement, of a
-    list what leads to it and its items, and of other text its paragraph, with the list that it
-    leads to.
+    For a row of a table, that is the header, and for the header the rows. In code it is the rest of
+    the statement, then the lines around it. In a list it is what is indented below the item, the
+    introduction of the list, and its items. In other text it is the paragraph, with the list or the
+    text that it introduces.
     """
     if _ROW.match(lines[at]):
         yield from _header(lines, at)
@@ -59,7 +60,7 @@ def related(lines: Sequence[str], at: int) -> Iterator[int]:
 
 
 def _header(lines: Sequence[str], at: int) -> Iterator[int]:
-    """Yield the header of a row's table; of the header itself, the rows."""
+    """Yield the header of the table of a row; for the header itself, yield the rows."""
     top = at
     while top and _ROW.match(lines[top - 1]):
         top -= 1
@@ -81,7 +82,7 @@ def _statement(lines: Sequence[str], at: int) -> Iterator[int]:
 
 
 def _paragraph(lines: Sequence[str], at: int) -> Iterator[int]:
-    """Yield the lines around one up to a blank one; or, as in JSON, those indented no less."""
+    """Yield the lines around a line up to a blank line, a fence, or one that is indented less."""
     indent = indentation(lines[at])
     first = last = at
     while first or last + 1 < len(lines):
@@ -102,7 +103,7 @@ def _joins(line: str, indent: int) -> bool:
 
 
 def _continued(lines: Sequence[str], at: int) -> Iterator[int]:
-    """Yield what is indented below an item."""
+    """Yield the lines that are indented below an item."""
     indent = indentation(lines[at])
     for place in range(at + 1, len(lines)):
         line = lines[place]
@@ -113,20 +114,20 @@ def _continued(lines: Sequence[str], at: int) -> Iterator[int]:
 
 
 def _lead(lines: Sequence[str], at: int) -> Iterator[int]:
-    """Yield the line that a list follows."""
+    """Yield the last line before a list, which may introduce it."""
     above = (place for place in range(at - 1, -1, -1) if lines[place].strip())
     yield from islice((place for place in above if not _in_list(lines[place])), 1)
 
 
 def _items(lines: Sequence[str], at: int) -> Iterator[int]:
-    """Yield the rest of a list, from an item on, and then what is above that item."""
+    """Yield the rest of a list: the lines after an item, then those before it."""
     for direction in (range(at + 1, len(lines)), range(at - 1, -1, -1)):
         filled = (place for place in direction if lines[place].strip())
         yield from takewhile(lambda place: _in_list(lines[place]), filled)
 
 
 def _in_list(line: str) -> bool:
-    """Tell whether a line is an item, or indented below one."""
+    """Tell whether a line of a list is an item, or indented below one."""
     return bool(_ITEM.match(line)) or indentation(line) > 0
 
 
@@ -139,5 +140,5 @@ def _in_code(lines: Sequence[str], at: int) -> bool:
 
 
 def indentation(line: str) -> int:
-    """Return how many blanks a line begins with."""
+    """Return the number of white-space characters at the beginning of a line."""
     return len(line) - len(line.lstrip())

@@ -11,9 +11,10 @@ from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText
 _SENTENCE = re.compile(r"[^。！？.!?]*(?:[。！？]+[」』）】]*|[.!?]+(?=\s|$)|$)")
 
 _LONG, _BLOCK, _BESIDE = 20_000, 4_000, 1_000
-"""From how many characters on only the best block of a line is divided; what is added to both ends.
+"""Of a line with more than ``_LONG`` characters, only the best block is divided into sentences.
 
-A line of megabytes has more sentences than can be compared in a second.
+A block has ``_BLOCK`` characters, and ``_BESIDE`` more before and after it. A line of megabytes has
+more sentences than can be compared in a second.
 """
 
 
@@ -47,7 +48,7 @@ def excerpt(line: str, most: int, weights: Sequence[ConceptWeight]) -> str:
 
 
 def _around_best(line: str, weights: Sequence[ConceptWeight]) -> tuple[int, int]:
-    """Return the bounds of the part of a line whose sentences are compared: of most lines, all."""
+    """Return the bounds of the part of a line that is divided into sentences: usually all of it."""
     if len(line) <= _LONG:
         return 0, len(line)
     places = range(0, len(line), _BLOCK)

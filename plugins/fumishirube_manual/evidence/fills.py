@@ -1,4 +1,4 @@
-"""Filling the room that a caller gives with more passages of the files that are shown."""
+"""Adds passages of the shown files to an answer, up to the requested number of characters."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from fumishirube_manual.evidence.lines import SectionEvidence
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 
 _LEAST_VALUE = 0.5
-"""No passage is added whose value is below this share of the best one's."""
+"""Passages with a value below this share of the highest value are not added."""
 _LONG_CHARS = 1_500
-"""A passage that adds so many characters has half the value of a short one of its worth."""
+"""A passage of this length has half the value of a very short one with the same worth."""
 _NEW = 0.5
-"""A further section comes only if so much of its passage is not shown already, as of a copy."""
+"""A section without shown lines is added only if this share of its passage is new text."""
 _NAMING_CHARS = 80
-"""About what it takes to name one more section."""
+"""About the characters that one more section takes besides its lines."""
 
 
 class _Candidate(NamedTuple):
-    """A passage that may be added; its value grows with that of its hit and its own."""
+    """A passage that may be added; its value follows its worth, its length and its hit's score."""
 
     value: float
     hit: ShownHit
@@ -31,10 +31,10 @@ class _Candidate(NamedTuple):
 def fill(
     reader: EvidenceReader, shown: list[ShownHit], later: Sequence[TraceRow], chars: int
 ) -> None:
-    """Show more passages, the best first, as far as there is room.
+    """Add passages to the evidence, the best first, up to ``chars`` characters in all.
 
-    They are of the hits that are ``shown``, and of ``later`` rows of the same files, which join
-    these.
+    The passages are those of the ``shown`` hits, and of ``later`` rows in the same files. A later
+    row with an added passage is appended to ``shown``.
     """
     left = chars - sum(_size(hit.evidence) for hit in shown)
     files = {hit.row.path for hit in shown if hit.evidence.lines}

@@ -1,4 +1,4 @@
-"""How much each line of a section bears on a question."""
+"""The relevance of each line of a section to a query."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText,
 
 _RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
 _DEFINED = re.compile(r"\s*(?:\[[^\]]+\]:\s|<!--.*-->\s*$)")
-"""A link's definition, or a comment: nobody reads it."""
+"""The definition of a link, or a comment: readers do not see them."""
 _FIGURE = re.compile(r"[0-9０-９〇一二三四五六七八九十百千万]")
 _WANTS_FIGURE = re.compile(
     r"何[人枚件個本回日時分秒円年月週つ文%割]|いくつ|いくら|どれ(?:だけ|くらい|ほど)|どのくらい|最大|最小|上限|下限"
@@ -29,7 +29,7 @@ _HALF = 0.5
 
 
 class LineScores:
-    """The lines of a section against the concepts of a question."""
+    """Scores the lines of a section by the concepts of a query."""
 
     def __init__(
         self,
@@ -47,12 +47,15 @@ class LineScores:
         self._figures = bool(_WANTS_FIGURE.search(query))
 
     def hidden(self, at: int) -> bool:
-        """Tell whether a line holds nothing to show: blank, a link's definition, or the title."""
+        """Tell whether a line is never shown: if it is blank, a link definition or the title."""
         line = self._lines[at]
         return not line.strip() or (at == 0 and self._heading) or bool(_DEFINED.match(line))
 
     def chosen(self, most: int) -> list[int]:
-        """Choose the best line, and others as far as they add something."""
+        """Return the best line, then others that each add enough: up to ``most`` lines.
+
+        If all scores are 0, return only the first line with text.
+        """
         scores = self.every
         best = max(range(len(scores)), key=scores.__getitem__, default=None)
         if best is None or not scores[best]:
@@ -80,16 +83,16 @@ class LineScores:
         return chosen
 
     def worth(self) -> float:
-        """Return the score of the best line, as a share of what all concepts are worth."""
+        """Return the score of the best line, as a share of the weight of all concepts."""
         return max(self.shares_of_all(), default=0.0)
 
     def shares_of_all(self) -> Sequence[float]:
-        """Return the score of each line, as a share of what all concepts are worth."""
+        """Return the score of each line, as a share of the weight of all concepts."""
         total = sum(concept.weight for concept in self._weights)
         return [score / total if total else 0.0 for score in self.every]
 
     def present(self) -> set[str]:
-        """Return the concepts of which at least half stands in a line, or in the headings."""
+        """Return the concepts of which one line, or the headings, contain at least half."""
         above = shares(LineText.of("\n".join(self._titles)), self._weights)
         every_line = [above, *(line for line in self._shares if line)]
         return {
@@ -107,7 +110,7 @@ class LineScores:
 
     @cached_property
     def _worths(self) -> Sequence[float]:
-        """What each concept is worth in a line: less if the headings have said it already."""
+        """The weight of each concept in a line: lower if the headings contain it already."""
         above = shares(LineText.of("\n".join(self._titles)), self._weights)
         return [
             concept.weight * (1 - (1 - _TITLE) * min(1.0, said))
@@ -116,7 +119,7 @@ class LineScores:
 
     @cached_property
     def every(self) -> Sequence[float]:
-        """Score each line: what stands in it, and part of what else stands in the lines beside."""
+        """The score of each line: its own concepts, and a part of what an adjacent line adds."""
         scores = []
         for at, present in enumerate(self._shares):
             own = sum(worth * share for worth, share in zip(self._worths, present, strict=False))
@@ -129,7 +132,7 @@ class LineScores:
         return scores
 
     def _more(self, at: int, other: int) -> float:
-        """Return what stands in another line and not in this one."""
+        """Return the weight of what another line contains and this one does not."""
         if not 0 <= other < len(self._shares):
             return 0.0
         return sum(

@@ -1,4 +1,4 @@
-"""Choosing the lines of a section that bear most on a question, and cutting those that are long."""
+"""Chooses the lines of a section that are most relevant to a query, and cuts long ones."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from fumishirube_manual.evidence.line_scores import LineScores
 from fumishirube_manual.evidence.passages import passages
 
 BEST_CHARS, OTHER_CHARS = 400, 200
-"""How much is shown of the best line, and of another one."""
+"""The most characters of the best line, and of another line."""
 _SLACK = 1.25
-"""What is only so much longer than its room is shown whole: cutting it would save little."""
+"""A text up to this many times its room is shown whole: cutting it would save little."""
 _CHOSEN = 8
 _LEAST = 40
-"""With less room than that no other line begins."""
+"""With less room than this, no further line is chosen."""
 
 
 class EvidenceLine(NamedTuple):
-    """A line of a file, numbered from 1, or the part of it that bears on the question."""
+    """A line of a file, numbered from 1, or the part of it that is relevant to the query."""
 
     number: int
     text: str
 
 
 class SectionEvidence(NamedTuple):
-    """The lines that are shown of a section, in order; ``whole`` when that is all of its text.
+    """The shown lines of a section, in order; ``whole`` if they are all of its text.
 
-    ``worth`` is the score of the best line, as a share of what all concepts are worth together.
-    ``place`` is where people see the section, ``block`` what the part of the page applies to in
-    which it begins, if not to all readers.
+    ``worth`` is the score of the best line, as a share of the weight of all concepts. ``place`` is
+    where people see the section, such as a page. ``block`` is the first line of the block in which
+    the section begins, if that block applies to some readers only.
     """
 
     lines: tuple[EvidenceLine, ...] = ()
@@ -44,14 +44,14 @@ class SectionEvidence(NamedTuple):
 
 
 class EvidencePassage(NamedTuple):
-    """Lines of a section, counted from 0, with their share of what all concepts are worth."""
+    """Lines of a section, counted from 0; ``worth`` is a share of the weight of all concepts."""
 
     lines: range
     worth: float
 
 
 class SectionLines:
-    """The own text of a section, line by line, against a question."""
+    """The lines of a section's own text, scored for a query."""
 
     def __init__(
         self,
@@ -69,11 +69,11 @@ class SectionLines:
         self._scores = LineScores(self._lines, weights, self._titles, query)
 
     def evidence(self, room: int, whole: Collection[int] = ()) -> SectionEvidence:
-        """Return the lines that bear most on the question, in about ``room`` characters.
+        """Return the most relevant lines, in about ``room`` characters.
 
-        A text that fits is whole. Else the best line comes, what belongs together with it, and
-        then other lines as far as each adds something. The lines ``whole``, counted from 0, come
-        in any case, uncut.
+        A text that fits is returned whole. Otherwise the evidence is the best line, then each
+        further line that adds enough, both with their related lines. The lines ``whole``, counted
+        from 0, are always included, uncut.
         """
         readable = [at for at in range(len(self._lines)) if not self._scores.hidden(at)]
         uncut = {at: self._lines[at].rstrip() for at in readable}
@@ -94,7 +94,7 @@ class SectionLines:
         return SectionEvidence(self._numbered(shown), worth=self._scores.worth())
 
     def passages(self, wordings: Iterable[Sequence[ConceptWeight]]) -> Sequence[EvidencePassage]:
-        """Return the passages, in order, each with its worth for the wording it serves best."""
+        """Return the passages in order, each with its highest worth for any of the wordings."""
         ranges = [*passages(self._lines)]
         texts = ["\n".join(self._lines[at] for at in lines) for lines in ranges]
         worths = [
@@ -106,15 +106,15 @@ class SectionLines:
         ]
 
     def texts(self, numbers: Iterable[int]) -> Sequence[str]:
-        """Return some lines, counted from 0, without those that hold nothing to show."""
+        """Return some lines, counted from 0, without those that are never shown."""
         return [self._lines[at].rstrip() for at in numbers if not self._scores.hidden(at)]
 
     def present(self) -> set[str]:
-        """Return the concepts of which at least half stands in a line, or in the headings."""
+        """Return the concepts of which one line, or the headings, contain at least half."""
         return self._scores.present()
 
     def _show(self, shown: dict[int, str], at: int, most: int) -> int:
-        """Take in a line; return how many characters that takes."""
+        """Add a line to the shown ones; return the number of characters that it takes."""
         if at in shown or self._scores.hidden(at):
             return 0
         line = self._lines[at].rstrip()
@@ -122,7 +122,7 @@ class SectionLines:
         return len(shown[at])
 
     def _numbered(self, shown: Mapping[int, str]) -> tuple[EvidenceLine, ...]:
-        """Return the lines in order, without the indentation that they have in common."""
+        """Return the lines in order, without fences and without their common indentation."""
         common = min((indentation(line) for line in shown.values() if line.strip()), default=0)
         return tuple(
             EvidenceLine(self._first + at, shown[at][common:])

@@ -1,4 +1,4 @@
-"""Passages of a section: paragraphs, lists, tables and blocks of code, with what leads to them."""
+"""Passages of a section: paragraphs, lists, tables and code, with their introductions."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LONGEST = 900
 def passages(lines: Sequence[str]) -> Iterator[range]:
     """Yield the passages of a text as ranges of its lines.
 
-    A passage reaches from a line like a heading, if there are such, to the next one; else it is a
-    paragraph, and what leads to a list or a table belongs to that. One of more than about 900
-    characters is divided where a block ends, or a line.
+    A passage reaches from a line like a heading to the next one. Elsewhere it is a paragraph, and
+    a paragraph that introduces the next block is joined to it. A passage of more than about 900
+    characters is divided at the end of a block or of a line.
     """
     current: range | None = None
     for block in _blocks(lines):
@@ -47,7 +47,7 @@ def _joined(lines: Sequence[str], current: range, block: range) -> bool:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[range]:
-    """Yield what is between blank lines; fenced code with its blank lines, and objects of JSON."""
+    """Yield the blocks between blank lines: fenced code is undivided, and ``}`` ends a block."""
     first: int | None = None
     in_code = False
     for at, line in enumerate(lines):

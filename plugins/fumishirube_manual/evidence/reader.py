@@ -1,4 +1,4 @@
-"""Reading the evidence of the hits of one search."""
+"""Reads the evidence of the hits of one search."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST = 0.5
 
 @dataclass
 class Copy:
-    """A section that says the same as one above it, and the lines in which it does not."""
+    """A section that repeats one above it, and the lines in which it differs."""
 
     row: TraceRow
     lines: tuple[EvidenceLine, ...]
@@ -36,7 +36,7 @@ class Copy:
 
 @dataclass
 class ShownHit:
-    """A row, its evidence, and the rows that say the same."""
+    """A row, its evidence, and the rows that repeat it."""
 
     row: TraceRow
     evidence: SectionEvidence
@@ -50,7 +50,7 @@ class ShownHit:
 
 
 class EvidenceReader:
-    """Reads the evidence of the rows of one search; with the ``places`` of sections, if wanted."""
+    """Reads the evidence of the rows of one search; with ``places`` also those of the sections."""
 
     def __init__(self, context: SurfaceContext, trace: Trace, *, places: bool = False) -> None:
         self._context = context
@@ -61,9 +61,9 @@ class EvidenceReader:
         self._blocks: dict[tuple[str, int], str] = {}
 
     def evidence(self, row: TraceRow, room: int, whole: Collection[int] = ()) -> SectionEvidence:
-        """Return the lines of a row, in so many characters; none when its text has changed.
+        """Return evidence in about ``room`` characters; empty if the section's text has changed.
 
-        The lines ``whole`` of the section, counted from 0, come in any case.
+        The lines ``whole`` of the section, counted from 0, are always included.
         """
         lines = self._lines(row)
         if lines is None:
@@ -77,12 +77,12 @@ class EvidenceReader:
         return evidence._replace(place=place)
 
     def passages(self, row: TraceRow) -> Sequence[EvidencePassage]:
-        """Return the passages of a row; none when its text has changed."""
+        """Return the passages of a row; empty if the section's text has changed."""
         lines = self._lines(row)
         return lines.passages(weights_of_each(self._trace)) if lines else ()
 
     def texts(self, row: TraceRow, numbers: Iterable[int]) -> Sequence[str]:
-        """Return some lines of a row's section, counted from 0, as far as they are shown."""
+        """Return lines of the section of a row, counted from 0; omit those never shown."""
         lines = self._lines(row)
         return lines.texts(numbers) if lines else ()
 
@@ -106,12 +106,12 @@ class EvidenceReader:
         return lines
 
     def _wording(self, row: TraceRow) -> str:
-        """Return the wording that brought a hit."""
+        """Return the wording that returned a hit."""
         wordings = (self._trace.text, *self._trace.origin.query.alternatives)
         return wordings[min(wording_of(row), len(wordings) - 1)]
 
     def missing_words(self) -> list[str]:
-        """Return the words of the question that stand in none of the sections read so far."""
+        """Return words of the query that are present in none of the sections read so far."""
         return [
             concept.text
             for concept in concepts(self._trace.text)
@@ -119,7 +119,7 @@ class EvidenceReader:
         ][:_MISSING]
 
     def unmet_wordings(self) -> list[int]:
-        """Return the numbers of the other wordings of which no section read holds most."""
+        """Return the numbers of the alternatives of which no section read so far contains half."""
         return [
             number
             for number, concepts_of in enumerate(wordings_of(self._trace))
@@ -128,6 +128,6 @@ class EvidenceReader:
 
 
 def _most_of(weighted: Sequence[tuple[str, float]], present: Collection[str]) -> bool:
-    """Tell whether what is worth most of some concepts is among those that are present."""
+    """Tell whether the present concepts have at least half of the weight of all."""
     there = sum(weight for text, weight in weighted if text in present)
     return there >= _MOST * sum(weight for _, weight in weighted)

@@ -1,4 +1,4 @@
-"""Hits with their evidence: copies folded into one, and text only where it may be worth reading."""
+"""The hits of an answer with their evidence: copies are folded, and weak hits have no text."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from fumishirube_manual.evidence.lines import EvidenceLine, SectionEvidence
 from fumishirube_manual.evidence.reader import Copy, EvidenceReader, ShownHit
 
 LINE_CHARS = 160
-"""How much is shown of a hit that shows little: about a line."""
+"""The most characters shown of a minor hit: about a line."""
 _BEST_HIT_CHARS, _NEXT_HIT_CHARS = 550, 240
-"""How much is shown of the best hit for each wording, and of some others; of the rest, a line."""
+"""The most characters of the best hit of each wording, and of the next hits; others have a line."""
 GAP_SCORE, GAP_WORTH = 0.68, 0.25
-"""Below these shares of the best score, or of the best line's worth, a hit is only named."""
+"""Below these shares of the highest score, or of the highest worth, a hit has no text."""
 
 PINNED = "pinned_top"
-"""The label of the best hits of one side, or one wording, of a question."""
+"""The label of the best hits of one side, or of one wording, of a query."""
 SECOND = "second"
-"""The label of those of which the same side or wording has a better one."""
+"""A further label of such a hit if the same side or wording has a better one."""
 
 _FIRST_SHARE = 0.6
-"""Where room is filled, lines take so much of what they do else; passages take the rest."""
+"""If a number of characters is requested, lines take at most this share of their usual room, and
+passages fill up the rest."""
 _SEVERAL = 3
 _LOOK_AHEAD = 3
 _LATER = 20
@@ -34,10 +35,10 @@ _SAME = 0.5
 def shown_hits(
     reader: EvidenceReader, rows: Sequence[TraceRow], limit: int, chars: int | None, *, folded: bool
 ) -> tuple[list[ShownHit], int]:
-    """Return the first hits of a ranking, and how many of its rows they stand for.
+    """Return the first hits of a ranking, and the number of rows that they cover.
 
-    All their lines have about ``chars`` characters, if that is given. What says the same as a hit
-    above joins it, if copies are to be ``folded``.
+    With ``chars``, passages fill up the evidence to about that many characters. With ``folded``, a
+    row that repeats a hit above becomes a copy of it.
     """
     shown: list[ShownHit] = []
     covered = 0
@@ -72,9 +73,9 @@ def _room(row: TraceRow, rank: int) -> int:
 
 
 def _drop_beyond_gap(shown: Sequence[ShownHit], unmet: Collection[int]) -> None:
-    """Leave the text out of hits that come after a clear gap: they are named only.
+    """Remove the text of hits after a clear gap.
 
-    The best of a wording come with text, unless there is nothing that holds most of it.
+    Pinned hits keep their text, unless no section contains most of their wording.
     """
     if not shown:
         return
@@ -91,7 +92,7 @@ def _drop_beyond_gap(shown: Sequence[ShownHit], unmet: Collection[int]) -> None:
 def _original(
     shown: Sequence[ShownHit], row: TraceRow, evidence: SectionEvidence
 ) -> ShownHit | None:
-    """Return the hit that a row repeats: the same text, or nearly the same lines."""
+    """Return the hit that a row repeats: with the same text, or mostly the same lines."""
     for hit in shown:
         if hit.row.digest == row.digest:
             return hit

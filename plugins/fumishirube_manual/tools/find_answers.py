@@ -26,13 +26,13 @@ _EXPECTED = frozenset(
         *("symlink", "hidden", "ignore_rule", "no_loader", "special"),
     ]
 )
-"""What is never searched, or is on purpose not; no account is worth its price for these."""
+"""Reasons of what is never searched, or excluded on purpose: no cause to report coverage."""
 
 
 class InlinePage(LeanAnswer):
     """The first page of ``integrated_top``.
 
-    Where copies are folded, ``next_offset`` is where ``manual_hits`` goes on.
+    If copies are folded, ``manual_hits`` continues at ``next_offset``.
     """
 
     omitted: ClassVar[frozenset[str]] = frozenset({"next_offset"})
@@ -47,14 +47,14 @@ class InlinePage(LeanAnswer):
 
 
 class ShownSize(NamedTuple):
-    """How many hits an answer shows, and about how many characters of their lines, if asked for."""
+    """The number of hits in an answer, and about the characters of their lines, if requested."""
 
     hits: int
     chars: int | None
 
 
 class FindAnswer(LeanAnswer):
-    """The compact answer; ``manual_hits`` gives the rest by its trace id."""
+    """The compact answer; ``manual_hits`` returns the rest by the trace id."""
 
     omitted: ClassVar[frozenset[str]] = frozenset(
         [
@@ -149,7 +149,7 @@ def compact(
 
 
 class _Page(NamedTuple):
-    """The best hits, how many rows they stand for, and the words and wordings they do not hold."""
+    """The best hits, the number of rows that they cover, and missing words and wordings."""
 
     items: tuple[Any, ...]
     covered: int
@@ -171,7 +171,7 @@ def _page(context: SurfaceContext, trace: Trace, shown: ShownSize, extras: Seque
 
 
 def _reports_coverage(account: CoverageReport, diagnosis: Diagnosis, extras: Sequence[str]) -> bool:
-    """Tell whether the account joins: always, or only when something was not searched."""
+    """Tell whether the answer reports coverage: always, or only if something was not searched."""
     if "coverage" in extras:
         return True
     unsearched = any(skipped.reason not in _EXPECTED for skipped in account.skipped)
@@ -179,9 +179,9 @@ def _reports_coverage(account: CoverageReport, diagnosis: Diagnosis, extras: Seq
 
 
 def _term_effects(trace: Trace) -> Iterator[tuple[JsonValue, ...]]:
-    """Yield each required term, what it did, and in how many sections it stands.
+    """Yield each required term with its effect and the number of sections that contain it.
 
-    A term that stands nowhere is followed by words spelled nearly like it.
+    A term that occurs nowhere is followed by near spellings.
     """
     report = trace.report
     for term in report.terms:
@@ -194,6 +194,6 @@ def _term_effects(trace: Trace) -> Iterator[tuple[JsonValue, ...]]:
 
 
 def tokens(answer: Answer) -> int:
-    """Return about how many tokens an answer costs, as the one line of JSON that it is sent as."""
+    """Return the approximate number of tokens of an answer, sent as one line of JSON."""
     shown = answer.model_dump(mode="json")
     return estimate_tokens(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))

@@ -31,7 +31,7 @@ def _not_blank(value: str) -> str:
 
 
 def _terms(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Trim the terms, and keep each once."""
+    """Return the distinct terms, trimmed; reject blank ones, and too few or too many."""
     distinct: dict[str, str] = {}
     for value in values:
         if not fold(value):
@@ -63,14 +63,14 @@ RequiredTerm = Annotated[str, Field(max_length=TERM_CHARS)]
 
 
 class FindBudget(Params):
-    """How much a search may return, and how long it may take."""
+    """The most candidates that a search returns, and its time limit."""
 
     max_candidates: Annotated[Positive | None, Field(description="Default 200.")] = None
     time_ms: Annotated[Positive | None, Field(description="Default 60000.")] = None
 
 
 class InlineHits(Params):
-    """How many hits the answer itself holds."""
+    """The number of hits in the answer itself."""
 
     limit: Annotated[
         Positive | None, Field(description="1 to 5; default 5, one more an alternative.")
@@ -78,7 +78,7 @@ class InlineHits(Params):
 
 
 class FindParams(Params):
-    """What to search, and where."""
+    """The query, its scope, and the size of the answer."""
 
     query: Annotated[
         str,
@@ -121,14 +121,14 @@ class FindParams(Params):
 
 
 def other_wordings(params: FindParams) -> tuple[str, ...]:
-    """Return the alternatives, each once, without blank ones and the query itself."""
+    """Return the distinct alternatives, without blank ones and without the query."""
     texts = {fold(text): text.strip() for text in params.alternatives or ()}
     known = ("", fold(params.query))
     return tuple(text for folded, text in texts.items() if folded not in known)
 
 
 def shown_size(params: FindParams) -> ShownSize:
-    """Return how much the answer shows: for each other wording one more hit, unless limited."""
+    """Return the size of an answer: one more hit for each alternative, unless limited."""
     others = len(other_wordings(params))
     hits = INLINE_HITS + others
     if params.inline_hits and params.inline_hits.limit:
@@ -142,7 +142,7 @@ def _withheld(settings: ManualSettings) -> set[str]:
 
 
 def offered_arguments(settings: ManualSettings) -> type[FindParams]:
-    """Return the arguments that the settings let a caller give."""
+    """Return the parameters without those that the settings disable."""
     return narrowed_params(
         FindParams,
         _withheld(settings),

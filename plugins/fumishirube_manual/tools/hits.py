@@ -1,4 +1,4 @@
-"""``manual_hits``: what a search left behind, page by page."""
+"""``manual_hits``: the stored result of a search, page by page."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _FARTHEST = 2**53
 
 
 class HitsParams(Params):
-    """Which search, what of it, and which page."""
+    """The search, the kind of rows, and the page."""
 
     trace_id: Annotated[str, Field(description="From manual_find.")]
     kind: Annotated[Kind | None, Field(description="Default 'candidates'.")] = None
@@ -73,7 +73,7 @@ class HitsParams(Params):
 
 
 class HitsAnswer(LeanAnswer):
-    """One page of rows; ``manual_id`` stands here when the rows leave it out."""
+    """One page of rows; ``manual_id`` is here if the rows omit it."""
 
     omitted: ClassVar[frozenset[str]] = frozenset({"manual_id"})
 
@@ -96,7 +96,7 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         trace = context.trace(trace_id)
         kind = params.kind or "candidates"
         rows = _rows(trace, kind, settings)
-        # Beyond the last row all offsets are one; some would be no exact JSON number.
+        # All offsets beyond the last row give an empty page; huge ones are no exact JSON numbers.
         offset, limit = min(params.offset or 0, _FARTHEST), min(params.limit or _LIMIT, _MOST)
         wanted = rows[offset : offset + limit]
         if kind == "integrated_top" and "lines" in settings.extras:
@@ -133,7 +133,7 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
 
 
 def _with_lines(reader: EvidenceReader, rows: Iterable[tuple[TraceRow, Json]]) -> list[Json]:
-    """Return rows of an answer, each with the line that bears most on the question."""
+    """Return the rows, each with its most relevant text, about one line."""
     return [
         evident(item, ShownHit(row, reader.evidence(row, LINE_CHARS)), row.path)
         for row, item in rows
@@ -161,7 +161,7 @@ def _plain(items: Sequence[BaseModel]) -> list[Json]:
 
 
 def _unscanned(trace: Trace) -> list[Json]:
-    """List what was found but not returned, and the files that were not searched."""
+    """Return the matches that were not returned, and the files that were not searched."""
     return [
         {
             **ref_of(trace, out.path, out.start_line),
@@ -179,7 +179,7 @@ def _gate_runs(trace: Trace, settings: ManualSettings) -> list[Json]:
     for gate, terms in ((FREE, []), (REQUIRED, applied)):
         spans = gate_spans(trace, gate)
         if not any(span.kind == "run" for span in trace.search.children):
-            continue  # a pipeline without gates has none to tell of
+            continue  # without runs there are no gates
         candidates = {(row.path, row.start_line): row for span in spans for row in span.rows}
         rows.append(
             {

@@ -27,12 +27,13 @@ _OF_EACH = 2
 
 
 class Alternatives(Stage):
-    """Runs a query with all its alternatives as one text, and each wording alone.
+    """Runs a query and all its alternatives as one text, and each wording alone.
 
-    The combined run has weight 1, each other run ``each_weight``. A section's score is its best
-    weighted share of a run's top score, plus ``agreement`` times its share in each other run, times
-    the highest score. The two best sections of each run are pinned. A hit names the alternative
-    that ranks it best, if one does. Runs with required terms use the caller's own words only.
+    The combined run has weight 1, each other run ``each_weight``. A section's share in a run is the
+    weight times its score divided by the top score, and falls with its rank by ``k``. Its fused
+    score is its best share plus ``agreement`` times its other shares, scaled to the highest score.
+    The two best sections of each run are pinned. A label of a hit names the alternative that ranks
+    it best, if there is one. Runs with required terms do not use the alternatives.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("fusers", "alternatives")
@@ -42,7 +43,7 @@ class Alternatives(Stage):
     k: Annotated[int, Field(ge=1)] = 60
 
     def applies(self, query: Query) -> bool:
-        """Return whether the query has another wording."""
+        """Tell whether the query has alternatives, and is not a run with required terms."""
         return bool(query.alternatives) and not query.must
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
@@ -76,7 +77,7 @@ class Alternatives(Stage):
 
 
 def _best_of_each(outcomes: Sequence[Outcome]) -> dict[tuple[str, int], tuple[str, ...]]:
-    """Return labels for the two best hits of each wording; versions of a section count as one."""
+    """Return labels for the two best hits of each run; hits with equal path and title are one."""
     labels: dict[tuple[str, int], tuple[str, ...]] = {}
     for _, ranking in outcomes:
         first: dict[tuple[str, str], tuple[str, int]] = {}

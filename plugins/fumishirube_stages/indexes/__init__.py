@@ -1,1 +1,1 @@
-"""Indexes: they keep sections and answer weighted-term queries."""
+"""Indexes: they store sections and answer weighted-term queries."""

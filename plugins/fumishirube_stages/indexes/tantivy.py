@@ -1,4 +1,4 @@
-"""The embedded default: a tantivy index a manual, on disk, many readers and one writer."""
+"""The default index: one tantivy index per manual, on disk, with many readers and one writer."""
 
 from __future__ import annotations
 
@@ -41,19 +41,20 @@ from fumishirube_stages.indexes.tantivy_files import (
 _log = logging.getLogger("fumishirube")
 
 _TOGETHER = 1000
-"""How many pages stand side by side: all are read at the start, and their sections are not."""
+"""Page records are written in groups of this size: opening an index reads them, but no sections."""
 _RETRY_SECONDS = 0.02
 _SEAL_BITS = 53
-"""As many bits as a number in JSON has everywhere."""
+"""The bits of an integer that every JSON parser represents exactly."""
 _MERGE_SECONDS = 3.0
-"""Who has less time than this leaves the merging of segments to the next writer."""
+"""With less time left, a writer leaves the merging of segments to the next writer."""
 
 
 class Tantivy(Stage):
-    """Keeps the index of a manual in a folder of its own; a damaged one is remade.
+    """Stores the index of a manual in a folder of its own; a damaged index is rebuilt.
 
-    ``writer_wait_ms`` bounds the wait for another process that is writing; ``verified`` is up to
-    how many matches a text is looked up in the sections themselves, where terms alone cannot tell.
+    ``writer_wait_ms`` limits the wait for another process that is writing. If terms alone cannot
+    tell which sections contain a text, the candidates are read and checked, except if there are
+    more than ``verified``.
     """
 
     layout: Literal[7] = 7
@@ -62,9 +63,9 @@ class Tantivy(Stage):
     verified: Annotated[int, Field(ge=0)] = 500
 
     def open(self, folder: Root, fields: Fields) -> OpenIndex:
-        """Open the index in this folder, or make it.
+        """Open the index in this folder, or create it.
 
-        One whose folder cannot be written goes on in a temporary one.
+        If the folder is not writable, the index is opened in a temporary folder instead.
         """
         try:
             return TantivyIndex(self, folder, fields)
@@ -82,7 +83,7 @@ class _IndexedPage(NamedTuple):
 
 
 class TantivyIndex:
-    """The running form: a schema, the open files, and what the last commit holds."""
+    """An open index: its schema, its files, and the pages of the last commit."""
 
     def __init__(
         self,
@@ -107,7 +108,7 @@ class TantivyIndex:
             refusal = open_refusal(error, folder.path)
             if refusal is not None:
                 raise refusal from error
-            # Derived state that cannot be read is made anew.
+            # The index is derived from the manual, so it is deleted and created again.
             shutil.rmtree(folder.path, ignore_errors=True)
             folder.make()
             self._open(folder)
@@ -125,14 +126,14 @@ class TantivyIndex:
         self.refresh()
 
     def pages(self) -> Mapping[str, IndexedFile]:
-        """Return what the last commit holds, by path."""
+        """Return the files of the last commit, by path."""
         return self._pages
 
     def refresh(self) -> None:
-        """Take in what other processes have committed.
+        """Read what other processes have committed.
 
         Raises:
-            IndexDamaged: when the files of the last commit are gone, or not as they were written.
+            IndexDamaged: when files of the last commit are missing or changed.
         """
         commit = self._files.newest_commit()
         if commit is not None and commit == self._files.commit:
@@ -165,13 +166,13 @@ class TantivyIndex:
 
     @contextmanager
     def writing(self, budget: Budget) -> Iterator[bool]:
-        """Become the writer, or give ``False`` when another one stays busy."""
+        """Become the writer; yield ``False`` if another one stays busy too long."""
         self._writer = self._wait_for_writer(budget)
         if self._writer is None:
             yield False
             return
         try:
-            # A writer that was killed leaves files under names that the next commit would use.
+            # A killed writer leaves files with names that the next commit would use.
             with self._files.judging():
                 self._writer.garbage_collect_files()
             self.refresh()
@@ -180,7 +181,7 @@ class TantivyIndex:
             writer, self._writer = self._writer, None
             killed, self._killed = self._killed, False
             if killed:
-                del writer  # it has no threads left to wait for; what it wrote is collected later
+                del writer  # its threads have ended; the next writer removes its files
             elif budget.left is None or budget.left > _MERGE_SECONDS:
                 with self._files.judging():
                     writer.wait_merging_threads()
@@ -188,7 +189,7 @@ class TantivyIndex:
     def sync(
         self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
     ) -> None:
-        """Replace the named pages and commit; on any error nothing of it stays."""
+        """Replace the named pages and commit, all or nothing. Only inside :meth:`writing`."""
         writer = self._writer
         if writer is None:
             raise RuntimeError("sync() is only for the writer; use it inside writing()")
@@ -207,7 +208,7 @@ class TantivyIndex:
                 if len(waiting) == _TOGETHER:
                     _add_all(writer, waiting)
             _add_all(writer, waiting)
-            # No two generations are alike, of an index that was made anew neither.
+            # A random number differs from those of all commits, also those before a rebuild.
             generation = secrets.randbits(_SEAL_BITS)
             writer.delete_documents_by_term("kind", "seal")
             writer.add_document(document("seal", generation))
@@ -240,7 +241,7 @@ class TantivyIndex:
         return self._view
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files, and remove the temporary folder if there is one."""
         self._view = None
         del self._searcher, self._index
         if self._temporary is not None:

@@ -1,4 +1,4 @@
-"""A tantivy index as it stood at one commit, answering the clauses of stages."""
+"""The corpus of one commit of a tantivy index, which evaluates the clauses of stages."""
 
 from __future__ import annotations
 
@@ -34,11 +34,12 @@ _CACHED_PASSAGES = 1024
 _CACHED_FREQUENCIES = 4096
 _CACHED_TEXTS = 256
 _FEW_TIED, _MORE_TIED = 32, 8
-"""Up to how many ties are read to order them; how many times as many are asked for at a time."""
+"""The most ties that are all returned, and the factor by which a request grows while more of its
+hits may tie."""
 
 
 class TantivyCorpus(Translator):
-    """Searches one generation; what other generations hold is not seen."""
+    """Searches one commit of an index; later commits do not change it."""
 
     def __init__(
         self,
@@ -67,7 +68,7 @@ class TantivyCorpus(Translator):
         self._text_queries = LookupCache[str, Query](_CACHED_TEXTS)
 
     def terms(self, text: str) -> Sequence[str]:
-        """Return the terms of a text, as they stand in the index."""
+        """Return the terms of a text, as they are in the index."""
         return self._terms.of(text, lambda text: self._fields.tokenizer.terms(fold(text)))
 
     def query_terms(self, text: str) -> Sequence[str]:
@@ -80,14 +81,14 @@ class TantivyCorpus(Translator):
         return own(fold(text))
 
     def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
-        """Return what finds the words that stand for a term; ``None`` where it is itself."""
+        """Return a function that finds the words of a term, or ``None`` for literal matches."""
         own = getattr(self._fields.tokenizer, "form_finder", None)
         return own(term) if own else None
 
     def search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
     ) -> Sequence[IndexMatch]:
-        """Return the best matches above the floor, best first, ties by path and line."""
+        """Return the best matches above the cut-off, best first, ties by path and line."""
         cutoff = cutoff or ScoreCutoff()
         query, among = self._query(clause), self.size + self._blank
         if not of_texts(clause):
@@ -104,7 +105,7 @@ class TantivyCorpus(Translator):
     def _read_hits(
         self, hits: Sequence[tuple[float, tantivy.DocAddress]], cutoff: ScoreCutoff
     ) -> tuple[list[IndexMatch], bool]:
-        """Read the hits that are searched sections; tell whether the floor was reached."""
+        """Read the searched sections among the hits; tell whether the cut-off was reached."""
         matches: list[IndexMatch] = []
         for score, at in hits:
             last = matches[-1].estimate if len(matches) >= max(1, cutoff.sure) else score
@@ -118,10 +119,11 @@ class TantivyCorpus(Translator):
     def _best(
         self, query: Query, limit: int, cutoff: ScoreCutoff
     ) -> Sequence[tuple[float, tantivy.DocAddress]]:
-        """Return the best hits, and of those that tie with the last of them, always the same.
+        """Return the best hits; of hits that tie at the end, always select the same.
 
-        The engine orders ties by where it happens to keep them. Here all of a few are returned;
-        of many, as a heading that most files have, those come first that a hash puts first.
+        tantivy orders ties by their place in its segments. This method returns all of up to
+        ``_FEW_TIED`` ties. Of more, as for a heading of most files, it returns those with the
+        lowest hashes.
         """
         wanted = limit + 1
         hits = self._searcher.search(query, wanted, count=False).hits
@@ -142,7 +144,7 @@ class TantivyCorpus(Translator):
         return above + tied
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
-        """Count the matching sections, those without a text of their own included unless told."""
+        """Count the matching sections, up to a cap; with ``searched`` only those with a body."""
         if cap is not None and self._surely(clause) - self._blank * searched > cap:
             return Count(cap, at_least=True)
         query = self._query(clause)
@@ -152,11 +154,11 @@ class TantivyCorpus(Translator):
         return Count.capped(number, cap)
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
-        """Return in how many live sections each term stands."""
+        """Return the exact number of live sections with each term, in any field."""
         return {term: self._frequency(term) for term in terms}
 
     def average_length(self, field: str) -> float:
-        """Return the mean number of characters of a field."""
+        """Return the mean number of characters of a field over the searched sections."""
         return self._lengths.get(field, 0) / self.size if self.size else 0.0
 
     def page(self, path: str) -> Sequence[Passage]:
@@ -165,12 +167,12 @@ class TantivyCorpus(Translator):
         return sorted(passages, key=lambda passage: passage.start_line)
 
     def _has_deletions(self) -> bool:
-        """Tell whether the engine's own numbers still count sections that are gone."""
+        """Tell whether tantivy's document frequencies still count deleted sections."""
         written = sum(self._searcher.doc_freq("kind", kind) for kind in ("section", "blank"))
         return written != self.size + self._blank
 
     def _surely(self, clause: Clause) -> int:
-        """Return how many sections match at the least, as far as that is known without looking."""
+        """Return a lower bound of the number of matches, without searching; 0 if unknown."""
         match clause:
             case Term(term, None):
                 return self._frequency(term)
@@ -207,7 +209,7 @@ class TantivyCorpus(Translator):
         return self._text_queries.of(text, self._look_up)
 
     def _look_up(self, text: str) -> Query:
-        """Return what matches the sections that hold a folded text, looking at them if need be."""
+        """Return a query for the sections that contain a folded text; read them if necessary."""
         if not text:
             return Query.empty_query()
         narrowed = [self._narrow(form) for form in term_forms(text)]
@@ -217,13 +219,14 @@ class TantivyCorpus(Translator):
         passages = self._all(query)
         keys = [f"{p.path}\n{p.start_line}" for p in passages if holds(p, text)]
         if len(keys) == len(passages):
-            return query  # the engine is faster without a list
+            return query  # faster than a list of keys
         return Query.term_set_query(self._schema, "key", keys) if keys else Query.empty_query()
 
     def _narrow(self, form: str) -> tuple[Query, bool]:
-        """Return what matches sections wherever a form of a text stands, and whether nowhere else.
+        """Return a query for all sections with a form of a text, and whether it finds only those.
 
-        A word is no part of another one where the index does not say so.
+        If the form is one ASCII term, the field of parts excludes sections in which it is only a
+        part of a word; so the query is exact.
         """
         clause, exact = self._fields.tokenizer.narrow(form)
         query = self._query(clause)
@@ -239,9 +242,9 @@ class TantivyCorpus(Translator):
 
 def _number(searcher: CheckedSearcher, query: Query) -> int:
     counted: int = searcher.search(query, 1, count=True).count  # type: ignore[attr-defined]
-    return counted  # tantivy's own type stub forgets the attribute
+    return counted  # tantivy's type stub lacks the attribute
 
 
 def holds(passage: Passage, text: str) -> bool:
-    """Tell whether a folded text stands in any field of a passage, or its other number does."""
+    """Tell whether a field of a passage contains a folded text, or its plural or singular."""
     return any(mentions(field, text) for field in passage.fields.values())

@@ -1,4 +1,4 @@
-"""What the engine is given: the schema, and sections as documents of it."""
+"""The schema of a tantivy index, and the documents that store sections in it."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from fumishirube.text import words
 from fumishirube_stages.indexes.tantivy_queries import BESIDE, CHARACTERS, PARTS, LookupCache
 
 TERMS = "terms"
-"""The engine's analyzer for what is in terms already, one after the other with spaces."""
+"""The name of the analyzer for texts that consist of terms separated by spaces."""
 
 ORDER = "order"
-"""The field of a number by which sections that tie are ordered, whatever segment they are in."""
+"""The field with the number by which ties are ordered, in whatever segment they are."""
 
 _CACHED_TEXTS, _SHORT = 1024, 200
-"""How many texts are remembered, and of how many characters at most."""
-# What `words` finds in folded ASCII; the pattern for all scripts made a fourth of this work more.
+"""The most texts in the cache, and the most characters of a cached text."""
+# Equals `words` on folded ASCII. The pattern for all scripts would take a quarter more time.
 _WORDS = re.compile(r"[0-9a-z]+")
 
 
 class _Text(NamedTuple):
-    """A text of a section: its terms as they are written, each once, and the mere parts of words.
+    """A text of a section: its terms joined by spaces, its distinct terms, and its parts of words.
 
-    Of the parts only those in ASCII are told.
+    ``parts`` are the ASCII terms that occur in the text only as parts of words.
     """
 
     written: str
@@ -38,7 +38,7 @@ class _Text(NamedTuple):
 
 
 class Documents:
-    """Makes a document of each section; what many share, such as a path, is taken apart once."""
+    """Converts sections to documents; the terms of short texts, such as paths, are cached."""
 
     def __init__(self, fields: Fields) -> None:
         *self._names, self._last = fields.names
@@ -46,7 +46,7 @@ class Documents:
         self._known = LookupCache[str, _Text](_CACHED_TEXTS)
 
     def section(self, passage: Passage) -> tantivy.Document:
-        """Return a section, its own text among its terms, as a document."""
+        """Return the document of a section."""
         fields = passage.fields
         made = document("section" if fields["body"] else "blank", passage, passage.path)
         key = f"{passage.path}\n{passage.start_line}"
@@ -74,7 +74,7 @@ class Documents:
 
 
 def document(kind: str, data: Any, path: str | None = None) -> tantivy.Document:
-    """Return a document of a kind that carries some data, and the file that it is of."""
+    """Return a document of a kind with stored data, and the path of its file if it has one."""
     made = tantivy.Document()
     made.add_text("kind", kind)
     made.add_bytes("data", to_json(data))
@@ -84,7 +84,7 @@ def document(kind: str, data: Any, path: str | None = None) -> tantivy.Document:
 
 
 def schema(fields: Fields) -> tantivy.Schema:
-    """Return the fields of the engine's documents, for those of sections."""
+    """Return the schema for sections with these fields."""
     builder = tantivy.SchemaBuilder()
     for name in ("kind", "of", "key"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
@@ -98,16 +98,16 @@ def schema(fields: Fields) -> tantivy.Schema:
 
 
 def _parts(text: str, terms: frozenset[str]) -> Collection[str]:
-    """Return the ASCII terms of a text that do not occur in it, except as parts of words.
+    """Return the ASCII terms of a text that occur in it only as parts of words.
 
-    What is not made of letters and digits is no part of a word, and looked up by nobody as such.
+    Only terms of letters and digits are looked up as parts, so others are omitted.
     """
     latin = _WORDS.findall(text) if text.isascii() else [word for word, _ in words(text)]
     return [term for term in terms.difference(latin) if term.isascii() and term.isalnum()]
 
 
 def _mere_parts(texts: Sequence[_Text]) -> set[str]:
-    """Return the ASCII terms that are parts of words in some text, and occur in none."""
+    """Return the ASCII terms that are parts of words in some text, and a word in none."""
     parts = {part for text in texts for part in text.parts}
     for text in texts:
         parts -= text.terms.difference(text.parts)
@@ -115,9 +115,10 @@ def _mere_parts(texts: Sequence[_Text]) -> set[str]:
 
 
 def _characters(passage: Passage, terms: Collection[str]) -> str:
-    """Return each character that is in some term and not ASCII, once.
+    """Return each non-ASCII character of the terms once, and a dash for every other character.
 
-    Dashes fill up the number of all characters, by which the engine knows the section's length.
+    The dashes make the field as long as the text without spaces: tantivy uses its length as that
+    of the section. An ASCII text has no such field.
     """
     text = "".join(passage.fields.values())
     if text.isascii():

@@ -1,4 +1,4 @@
-"""The files of a tantivy index on disk: whether they still are what was committed."""
+"""The committed files of a tantivy index, and the detection of damage to them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ T = TypeVar("T")
 
 _META = "meta.json"
 _FOOTER = 8
-"""Bytes of the last part of a segment's file: how long its footer is, and a fixed number."""
+"""The bytes at the end of a segment's file: the length of its footer, and a magic number."""
 _CHUNK = 1 << 20
 
 
 class FileStamp(NamedTuple):
-    """What of a file differs when another one is in its place, or it was written to."""
+    """The attributes of a file that change when it is replaced or written."""
 
     inode: int
     size: int
@@ -35,10 +35,10 @@ class FileStamp(NamedTuple):
 
 
 class CommittedFiles:
-    """The files of the last commit. The engine never changes one that it has written.
+    """The files of the last commit. tantivy never changes a file after writing it.
 
-    They are mapped into memory, so that one which was cut short must not be searched: the
-    operating system ends a process that reads past the end.
+    The files are mapped into memory. A truncated file must not be searched, because the operating
+    system ends a process that reads past its end.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -47,14 +47,14 @@ class CommittedFiles:
         self.commit: FileStamp | None = None
 
     def newest_commit(self) -> FileStamp | None:
-        """Return what changes with every commit; nothing when there is none on disk."""
+        """Return a stamp that changes with every commit; ``None`` without a commit on disk."""
         return self._stamp(_META)
 
     def take(self, commit: FileStamp | None) -> None:
-        """Remember the files of a commit, after it has been opened.
+        """Store the stamps of the files of a commit, after it has been opened.
 
         Raises:
-            IndexDamaged: when what names them cannot be read.
+            IndexDamaged: when the list of the files cannot be read.
         """
         try:
             segments = json.loads((self._folder / _META).read_bytes())["segments"]
@@ -70,12 +70,12 @@ class CommittedFiles:
         self.commit = commit
 
     def check(self) -> None:
-        """See that the files of the last commit are as they were.
+        """Check that the files of the last commit are unchanged.
 
-        One that was only touched is as it was, which its checksum tells.
+        A file whose stamp changed is unchanged if its size and its checksum are right.
 
         Raises:
-            IndexDamaged: when one is gone, or holds something else, and no newer commit says why.
+            IndexDamaged: when a file is missing or changed, and there is no newer commit.
         """
         changed = [name for name, stamp in self._stamps.items() if self._stamp(name) != stamp]
         if not changed or self.newest_commit() != self.commit:
@@ -88,7 +88,7 @@ class CommittedFiles:
 
     @contextmanager
     def judging(self) -> Iterator[None]:
-        """Raise :class:`IndexDamaged` instead of what the engine says of damaged files."""
+        """Raise :class:`IndexDamaged` instead of an error that damaged files cause in tantivy."""
         try:
             yield
         except BaseException as error:
@@ -96,12 +96,12 @@ class CommittedFiles:
             raise
 
     def judge(self, error: BaseException) -> None:
-        """Find out whether the engine failed because its files are damaged.
+        """Find out whether tantivy failed because its files are damaged.
 
         Raises:
-            IndexDamaged: when they are; else somebody asked what the engine cannot answer.
+            IndexDamaged: when they are; otherwise the error has another cause.
         """
-        panicked = type(error).__name__ == "PanicException"  # pyo3's, which nothing exports
+        panicked = type(error).__name__ == "PanicException"  # pyo3's, which no module exports
         if not panicked and not isinstance(error, (ValueError, OSError, LookupError)):
             return
         if self.newest_commit() is None:
@@ -111,7 +111,7 @@ class CommittedFiles:
                 raise self._damaged(f"{name.partition('.')[2]} file of the index") from error
 
     def _damaged(self, what: str) -> IndexDamaged:
-        """Take the commit away, so that whoever opens the folder next begins anew."""
+        """Delete the commit, so that the next opening creates a new index; return the error."""
         with suppress(OSError):
             (self._folder / _META).unlink()
         return IndexDamaged(f"a {what} is gone or damaged")
@@ -124,7 +124,7 @@ class CommittedFiles:
         return FileStamp(status.st_ino, status.st_size, status.st_mtime_ns)
 
     def _is_sound(self, name: str) -> bool:
-        """Compare a segment's file with the checksum that the engine has written at its end."""
+        """Compare a segment's file with the checksum in its footer."""
         try:
             with (self._folder / name).open("rb") as stream:
                 end = stream.seek(0, os.SEEK_END)
@@ -142,9 +142,9 @@ class CommittedFiles:
 
 
 def _is_committed(name: str, deletes: Mapping[str, Mapping[str, int]]) -> bool:
-    """Tell whether a file is one of a commit's, given the segments with their deletions.
+    """Tell whether a file belongs to a commit, given its segments with their deletions.
 
-    A writer that was killed may leave deletions that were never committed; they are collected.
+    A killed writer may leave deletions that were never committed; the next writer removes them.
     """
     segment, _, rest = name.partition(".")
     if segment not in deletes:
@@ -155,7 +155,7 @@ def _is_committed(name: str, deletes: Mapping[str, Mapping[str, int]]) -> bool:
 _UNWRITTEN = re.compile(
     r"io::Error|IoError|os error|writer was killed|OpenWriteError", re.IGNORECASE
 )
-"""What the engine says when a file cannot be written; it does not say why."""
+"""Matches the errors of tantivy when it cannot write a file; they do not say why."""
 _LITTLE = 32 * 1024 * 1024
 
 
@@ -163,11 +163,12 @@ _UNOPENED = re.compile(
     r"(?:os error|code:) (?:1|13|24|27|28|30|122)\b"
     r"|kind: (?:PermissionDenied|ReadOnlyFilesystem|StorageFull|FileTooLarge|QuotaExceeded)\b"
 )
-"""What it says when the system, and no damage, keeps it from opening its files: it writes then."""
+"""Matches the errors of tantivy when the system prevents it from opening an index, which also needs
+to write. The files need not be damaged then."""
 
 
 def is_damage(error: BaseException) -> bool:
-    """Tell whether the engine fails so over files that it cannot read; it may panic over them."""
+    """Tell whether tantivy raises such errors for files that it cannot read; it may also panic."""
     return (
         isinstance(error, (ValueError, OSError, LookupError, IndexDamaged))
         or type(error).__name__ == "PanicException"
@@ -175,17 +176,17 @@ def is_damage(error: BaseException) -> bool:
 
 
 def open_refusal(error: BaseException, folder: Path) -> Forbidden | None:
-    """Return why the engine could not open its files, if they need not be damaged."""
+    """Return why tantivy could not open its files; ``None`` if they may be damaged."""
     return write_refusal(error, folder) if _UNOPENED.search(str(error)) else None
 
 
 def linked_copy(folder: Path) -> ScratchFolder:
-    """Return a folder that holds the files of a commit, if there is one, and can be written.
+    """Return a writable folder with the files of a commit, if there is one.
 
-    Files of segments never change, so that links to them will do.
+    The files of segments are linked, since they never change.
 
     Raises:
-        OSError: when there is no room for a folder.
+        OSError: when the folder cannot be created.
     """
     copy = ScratchFolder()
     for file in folder.iterdir() if (folder / _META).is_file() else ():
@@ -195,13 +196,13 @@ def linked_copy(folder: Path) -> ScratchFolder:
         elif file.suffix != ".lock":
             try:
                 beside.symlink_to(file)
-            except OSError:  # Windows lets few make links
+            except OSError:  # Windows restricts symbolic links
                 shutil.copyfile(file, beside)
     return copy
 
 
 def write_refusal(error: BaseException, folder: Path) -> Forbidden | None:
-    """Return why the engine could not write; nothing when it failed over something else."""
+    """Return why tantivy could not write; ``None`` for any other error."""
     if isinstance(error, Forbidden) or not _UNWRITTEN.search(str(error)):
         return None
     if _is_full(folder):
@@ -210,7 +211,7 @@ def write_refusal(error: BaseException, folder: Path) -> Forbidden | None:
 
 
 def _is_full(folder: Path) -> bool:
-    """Tell whether there is little room, or a limit to the size of files."""
+    """Tell whether the disk is nearly full, or the size of files is limited."""
     with suppress(ImportError, OSError):
         import resource  # noqa: PLC0415 - there is none on Windows
 
@@ -222,7 +223,7 @@ def _is_full(folder: Path) -> bool:
 
 
 class CheckedSearcher:
-    """A searcher that tells damage from everything else that the engine may fail on."""
+    """A searcher that raises :class:`IndexDamaged` when damaged files cause an error."""
 
     def __init__(self, searcher: tantivy.Searcher, files: CommittedFiles) -> None:
         self._searcher = searcher
@@ -232,19 +233,19 @@ class CheckedSearcher:
     def search(
         self, query: tantivy.Query, limit: int, *, count: bool = True
     ) -> tantivy.SearchResult:
-        """Return the best documents for which a query holds."""
+        """Return the best documents that match a query."""
         return self._checked(lambda: self._searcher.search(query, limit, count=count))
 
     def doc_freq(self, field: str, term: str) -> int:
-        """Return in how many documents a term was written."""
+        """Return the number of documents with a term; deleted ones may still count."""
         return self._checked(lambda: self._searcher.doc_freq(field, term))
 
     def numbers(self, field: str, addresses: list[tantivy.DocAddress]) -> list[Any]:
-        """Return the numbers of some documents, without reading what else is kept with them."""
+        """Return the numbers of some documents in a field, without reading their stored data."""
         return self._checked(lambda: self._searcher.fast_field_values(field, addresses))
 
     def data(self, address: tantivy.DocAddress) -> Any:
-        """Return what was kept with a document."""
+        """Return the data stored with a document."""
         return self._checked(lambda: from_json(self._searcher.doc(address)["data"][0]))
 
     def _checked(self, verb: Callable[[], T]) -> T:
@@ -256,7 +257,7 @@ class CheckedSearcher:
 
 
 def _chunks(read: Callable[[int], bytes], length: int) -> Iterator[bytes]:
-    """Yield so many bytes, or fewer if there are no more."""
+    """Yield a number of bytes in chunks; fewer at the end of the file."""
     while length and (chunk := read(min(length, _CHUNK))):
         length -= len(chunk)
         yield chunk

@@ -1,4 +1,4 @@
-"""Clauses in the engine's own words."""
+"""Translates clauses to tantivy queries."""
 
 from __future__ import annotations
 
@@ -22,47 +22,47 @@ from fumishirube import (
 from fumishirube.text import fold, is_cjk
 
 CHARACTERS = "characters"
-"""The field of the single characters of a section's terms, Japanese ones at least."""
+"""The field with each non-ASCII character of a section's terms."""
 
 BESIDE = "beside"
-"""The field of the terms of a section that do not stand in its last field, the longest.
+"""The field with the terms of a section that are not in its last field, which is the longest.
 
-A term stands in as many sections as hold it there, and as hold it here: no list of all terms of a
-section is needed, which would be as long as the last field itself.
+The sections with a term are those with it in the last field, and those with it in this one. A field
+of all terms would be as long as the last field itself.
 """
 
 PARTS = "parts"
-"""The field of a section's ASCII terms that do not occur in it, but are parts of words there.
+"""The field with the ASCII terms of a section that occur in it only as parts of words.
 
-What does not stand here is a word of the section, if it is a term of it.
+Any other ASCII term of letters and digits is a word of the section.
 """
 
 _CACHED_CLAUSES = 256
 _COUNTED = "freq"
-"""How often a term stands is read, and not where, which the engine's own default is."""
+"""Reads how often a term occurs, but not its positions, which tantivy reads by default."""
 _LONGEST_PART = 128
-"""Characters of a pattern: the engine takes a thousand states, up to four a character."""
+"""The most characters of a pattern: tantivy accepts a thousand states, up to four a character."""
 _META = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
-"""What means something to the engine's expressions; it refuses to have anything else escaped."""
+"""Characters with a meaning in tantivy's patterns; it rejects escapes of any others."""
 
 _TEXTS = frozenset({Term, Phrase, Part, Holds})
-"""What matches by what stands in a section."""
+"""The clauses that match by the text of a section."""
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
 class LookupCache(dict[K, V]):
-    """What was looked up, up to a number; then it begins anew.
+    """A cache of limited size, which is emptied when it is full.
 
-    No ``lru_cache``: around a method it would hold its generation until all garbage is collected.
+    An ``lru_cache`` of a method would keep its object in memory until a full garbage collection.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
 
     def of(self, key: K, look_up: Callable[[K], V]) -> V:
-        """Return what is kept under a key, looked up the first time."""
+        """Return the value of a key; look it up the first time."""
         value = self.get(key)
         if value is None:
             if len(self) >= self._most:
@@ -72,7 +72,7 @@ class LookupCache(dict[K, V]):
 
 
 class Translator(ABC):
-    """Translates clauses; who knows the sections says which of them hold a text."""
+    """Translates clauses; subclasses look up terms and texts in the sections."""
 
     def __init__(self, schema: Schema, names: Sequence[str]) -> None:
         self._schema = schema
@@ -81,7 +81,7 @@ class Translator(ABC):
         self._translated = LookupCache[int, tuple[Clause, Query]](_CACHED_CLAUSES)
 
     def _query(self, clause: Clause) -> Query:
-        """Translate a clause; the runs of one search share most of theirs, as the same objects."""
+        """Translate a clause; cache a ``Bool`` by identity, as the runs of a search share most."""
         if not isinstance(clause, Bool):
             return self._translate(clause)
         return self._translated.of(id(clause), lambda _: (clause, self._translate(clause)))[1]
@@ -114,18 +114,18 @@ class Translator(ABC):
         return _weighed(either(named), clause.boost)
 
     def _named(self, field: str) -> Sequence[str]:
-        """Return the engine's name of a field; none when sections have no such field."""
+        """Return tantivy's name of a field; empty if sections have no such field."""
         return [f"in_{field}"] if field in self._names else []
 
     def _part(self, text: str, field: str | None) -> Query:
-        """Look a single Japanese character up; search the dictionary of terms for all else."""
+        """Look up a single Japanese character; search all terms for any other text."""
         if field is None and len(text) == 1 and is_cjk(text):
             return Query.term_query(self._schema, CHARACTERS, text)
         names = self._named(field) if field else self._anywhere
         return either([self._parts(text, name) for name in names])
 
     def _parts(self, text: str, name: str) -> Query:
-        """Look for a text in the terms of a field; for a long one by its pieces, each in any."""
+        """Search the terms of a field for a text; divide a long one, and search each piece."""
         starts = range(0, len(text) or 1, _LONGEST_PART)
         patterns = [f".*{_escaped(text[start : start + _LONGEST_PART])}.*" for start in starts]
         pieces = [Query.regex_query(self._schema, name, pattern) for pattern in patterns]
@@ -133,16 +133,16 @@ class Translator(ABC):
 
     @abstractmethod
     def _has_term(self, field: str, term: str) -> bool:
-        """Tell whether a field of any section has a term, or may have had it."""
+        """Tell whether any section has a term in a field; deleted sections may still count."""
 
     @abstractmethod
     def _holding(self, text: str) -> Query:
-        """Return what matches the sections that hold a folded text."""
+        """Return a query for the sections that contain a folded text."""
 
     def _bool(
         self, should: Sequence[Clause], must: Sequence[Clause], must_not: Sequence[Clause]
     ) -> Query:
-        # Most clauses are terms, a hundred in every search, and most stand in one field only.
+        # A search has about a hundred clauses. Most are terms, and most of these are in one field.
         parts = [
             (
                 Occur.Should,
@@ -162,13 +162,13 @@ class Translator(ABC):
 
 
 def both(query: Query, filtering: Query) -> Query:
-    """Return what matches a query, at its worth, and a filter."""
+    """Return a query for the matches of a query that pass a filter, with their scores."""
     silent = Query.const_score_query(filtering, 0.0)
     return Query.boolean_query([(Occur.Must, query), (Occur.Must, silent)])
 
 
 def of_texts(clause: Clause) -> bool:
-    """Tell whether a clause matches by what stands in a section, and so matches nothing else."""
+    """Tell whether a clause matches by the text of sections, and so matches only sections."""
     match clause:
         case Bool((), (), _) | Pages() | Everything():
             return False
@@ -184,7 +184,7 @@ def _weighed(query: Query, boost: float) -> Query:
 
 
 def either(queries: Sequence[Query]) -> Query:
-    """Return what matches any of some queries."""
+    """Return a query for the matches of any of some queries."""
     return _joined(queries, Occur.Should)
 
 
