@@ -14,6 +14,9 @@ from fumishirube.text.folding import Lines
 
 EMPTY_MAPPING: Mapping[str, Any] = MappingProxyType({})
 
+TITLE_CHARS = 500
+"""A longer title is shortened, since lists and hits repeat titles."""
+
 LinkKind = Literal["references", "depends_on", "implements", "extends", "conflicts_with"]
 
 LINK_KINDS: tuple[LinkKind, ...] = get_args(LinkKind)
@@ -101,11 +104,16 @@ class Document(NamedTuple):
     def title(self) -> str:
         """The title of the whole page in its front matter, or an empty text."""
         title = self.facts.get("title")
-        return title.strip() if isinstance(title, str) else ""
+        return short_title(title.strip()) if isinstance(title, str) else ""
 
     def holds_text(self, section: Section) -> bool:
         """Tell whether a section or its children contain more than front matter and its title."""
         return bool(self.text[max(section.body, self.content) : section.extent].strip())
+
+
+def short_title(title: str) -> str:
+    """Return a title, or the beginning of a very long one."""
+    return title if len(title) <= TITLE_CHARS else title[: TITLE_CHARS - 1] + "…"
 
 
 # --- dividing a text at its headings ---------------------------------------------------------
@@ -130,7 +138,8 @@ def divide_at_headings(
     """Yield the sections of a text: the part before the first heading, then one per heading.
 
     The first part is named by ``title``, like a text without headings; its body begins at an offset
-    of its own, such as the end of front matter. Without a title it is left out.
+    of its own, such as the end of front matter. Without a title it is left out. The line of a
+    heading whose title is shortened belongs to the body, so that all of it is searched.
     """
     lines = lines or Lines(text)
     first = lines.start(headings[0].line) if headings else len(text)
@@ -149,15 +158,15 @@ def _heading_sections(text: str, headings: Sequence[Heading], lines: Lines) -> I
         while enclosing and enclosing[-1].level >= heading.level:
             enclosing.pop()
         yield Section(
-            title=heading.title,
+            title=short_title(heading.title),
             start_line=heading.line,
             end_line=lines.at(end - 1),
             start=start,
             end=end,
             extent=extent,
-            body=lines.start(heading.below),
+            body=start if len(heading.title) > TITLE_CHARS else lines.start(heading.below),
             level=heading.level,
-            ancestors=tuple(above.title for above in enclosing),
+            ancestors=tuple(short_title(above.title) for above in enclosing),
         )
         enclosing.append(heading)
 

@@ -169,10 +169,8 @@ def record_of(
     facts = document.facts
     parts = tuple(_parts(document, begin))
     heading = next((p.heading for p in parts if p.level == 1 and p.heading), None)
-    stated = facts.get("title")
-    title = stated.strip() if isinstance(stated, str) else ""
     return Record(
-        title or heading or PurePosixPath(document.path).stem,
+        document.title or heading or PurePosixPath(document.path).stem,
         _doc_type(facts.get("doc_type"), remarks),
         tuple(_texts(facts.get("aliases"))),
         tuple(_source_refs(facts.get("source_refs"), remarks, inside)),

@@ -208,3 +208,26 @@ def test_without_the_extra_headings_have_no_cursor(tmp_path: Path) -> None:
         assert "next_cursor" not in server.ok("manual_toc", **asked)["items"][0]
         refused = server.refused("manual_toc", **asked, cursor={"offset": 0, "heading": 2})
         assert refused["code"] == "invalid_parameter"
+
+
+def test_a_very_long_title_is_shortened_and_all_of_it_is_found(tmp_path: Path) -> None:
+    title = "word " * 12_000 + "zebra"
+    page = f"---\ntitle: {title[-9_000:]}\n---\n\n# {title}\n\nAbout refunds.\n"
+    manuals.write(tmp_path, {"m/page.md": page})
+    (tmp_path / "docs/manual").mkdir(parents=True)
+    (tmp_path / "docs/manual/page.md").write_text(page, encoding="utf-8")
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: manual}, {use: graph}]\n")
+    asked: dict[str, dict[str, Any]] = {
+        "manual_toc": {"manual_id": "m", "depth": "deep", "path_prefix": "page.md"},
+        "manual_find": {"manual_id": "m", "query": "zebra", "required_terms": ["zebra"]},
+        "manual_grep": {"manual_id": "m", "any": ["refunds"]},
+        "ubp_list_pages": {},
+        "ubp_search": {"query": "zebra"},
+        "ubp_get_graph": {},
+    }
+    with Wire(tmp_path) as wire:
+        wire.ok("manual_ls")
+        answers = {tool: wire.ok(tool, **arguments) for tool, arguments in asked.items()}
+    assert max(len(json.dumps(answer)) for answer in answers.values()) <= MOST
+    assert len(answers["manual_find"]["inline_hits"]["items"]) == 1
+    assert len(answers["ubp_search"]["results"]) == 1
