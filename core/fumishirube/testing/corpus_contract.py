@@ -115,7 +115,7 @@ class CorpusContract:
             def filled(self, passages):
                 return nullcontext(Notes(passages))
 
-    It needs hypothesis, which ``fumishirube[testing]`` installs.
+    It needs hypothesis, which the extra ``testing`` brings.
     """
 
     examples: ClassVar[int] = _EXAMPLES
