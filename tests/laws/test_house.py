@@ -34,6 +34,7 @@ CORE = PROJECT / "core" / "fumishirube"
 BUILT_INS = sorted((PROJECT / "plugins").glob("fumishirube_*"))
 PACKAGES = {package.name for package in BUILT_INS}
 MODULES = sorted([*CORE.rglob("*.py"), *(f for p in BUILT_INS for f in p.rglob("*.py"))])
+OWN_PACKAGES = sorted((PROJECT / "plugins" / "packages").glob("*/src/**/*.py"))
 HOOKS = [name for name, one in vars(hookspecs).items() if hasattr(one, f"{hookspecs.GROUP}_spec")]
 
 MOST_LINES = 400
@@ -250,7 +251,7 @@ def _written(module: ast.Module, kept: Collection[str]) -> Iterator[tuple[str, i
 def test_a_class_has_a_name_of_its_own() -> None:
     """Whoever reads a class's name in a message or a trace knows which class it is."""
     places: dict[str, list[str]] = {}
-    for file in MODULES:
+    for file in (*MODULES, *OWN_PACKAGES):
         for node in ast.walk(tree(file)):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(f"{called(file)}:{node.lineno}")

@@ -20,7 +20,7 @@ _LONGEST_PART = 128
 _META = re.compile(r"[\\*?]")
 
 
-class Translator:
+class ClauseTranslator:
     """Translates clauses over some fields; how a text is held is said by the caller."""
 
     def __init__(self, names: Sequence[str], *, multiplies: bool) -> None:

@@ -42,7 +42,7 @@ class Unavailable(Forbidden):
     code = "unavailable"
 
 
-class Conflict(Exception):
+class WriteConflict(Exception):
     """Another one has written the document since it was read."""
 
 
@@ -95,7 +95,7 @@ class Cluster:
         """Write a document that is as it was when it was read, or that is not there.
 
         Raises:
-            Conflict: when another one was faster. A write whose answer was lost may conflict
+            WriteConflict: when another one was faster. A write whose answer was lost may conflict
                 with itself.
         """
         if after is None:
@@ -107,7 +107,7 @@ class Cluster:
                 lambda: self._client.index(index=index, id=key, body=body, params=condition)
             )
         except exceptions.ConflictError as error:
-            raise Conflict from error
+            raise WriteConflict from error
         return Stored(body, reply["_seq_no"], reply["_primary_term"])
 
     def make_index(self, name: str, body: Mapping[str, Any]) -> None:

@@ -20,15 +20,15 @@ from fumishirube import (
     Term,
 )
 from fumishirube.text import fold, mentions, term_forms
-from fumishirube_opensearch.clauses import Body, Translator, either, texts_in
-from fumishirube_opensearch.generations import Record
-from fumishirube_opensearch.searches import Answer, FoundSection, Searches, key_of
+from fumishirube_opensearch.clauses import Body, ClauseTranslator, either, texts_in
+from fumishirube_opensearch.generations import IndexRecord
+from fumishirube_opensearch.searches import ClusterAnswer, FoundSection, Searches, key_of
 from fumishirube_opensearch.sections import PARTS
 
 _log = logging.getLogger("fumishirube")
 
 T = TypeVar("T")
-Asking: TypeAlias = Generator[Sequence[Body], Sequence[Answer], T]
+Asking: TypeAlias = Generator[Sequence[Body], Sequence[ClusterAnswer], T]
 """A verb on its way: it yields searches, is sent their answers, and returns what comes of them."""
 
 _SECTION = ("section",)
@@ -40,14 +40,14 @@ _FEW = 20
 """How many matches are read at once when it takes reading to tell where a text stands."""
 _REHEARSALS = 4
 _ORDER: list[Any] = [{"_score": "desc"}, {"of": "asc"}, {"line": "asc"}]
-_NOTHING = Answer(hits=(), total=0, partial=False, shards={})
+_NOTHING = ClusterAnswer(hits=(), total=0, partial=False, shards={})
 
 
 class SharedCorpus:
-    """Searches one generation; what later ones hold is not seen."""
+    """Searches one generation; later ones are not visible."""
 
     def __init__(
-        self, manual_id: str, record: Record, fields: Fields, searches: Searches, verified: int
+        self, manual_id: str, record: IndexRecord, fields: Fields, searches: Searches, verified: int
     ) -> None:
         self.manual_id = manual_id
         self.size = record.searched
@@ -55,11 +55,11 @@ class SharedCorpus:
         self._fields = fields
         self._searches = searches
         self._verified = verified
-        self._translator = Translator(fields.names, multiplies=searches.multiplies)
+        self._translator = ClauseTranslator(fields.names, multiplies=searches.multiplies)
         self._holding: dict[str, Body] = {}
 
     def terms(self, text: str) -> Sequence[str]:
-        """Return the terms of a text, as they stand in the index."""
+        """Return the terms of a text, as they are indexed."""
         return self._fields.tokenizer.terms(fold(text))
 
     def query_terms(self, text: str) -> Sequence[str]:
@@ -69,7 +69,7 @@ class SharedCorpus:
         return own(fold(text))
 
     def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
-        """Return what finds the words that stand for a term; ``None`` where it is itself."""
+        """Return a finder of a term's word forms; ``None`` if it is matched literally."""
         own = getattr(self._fields.tokenizer, "form_finder", None)
         return own(term) if own else None
 
@@ -84,11 +84,11 @@ class SharedCorpus:
         return self._run(self._search(clause, limit, cutoff or ScoreCutoff()), ())
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
-        """Count the matching sections, those without a text of their own included unless told."""
+        """Count the matching sections; with ``searched`` only those with a text of their own."""
         return self._run(self._count(clause, cap, searched=searched), Count(0))
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
-        """Return in how many live sections each term stands."""
+        """Return the number of live sections that contain each term."""
         return self._run(self._frequencies(tuple(terms)), dict.fromkeys(terms, 0))
 
     def page(self, path: str) -> Sequence[Passage]:
@@ -123,7 +123,7 @@ class SharedCorpus:
             result: T = done.value
             return result
 
-    def _answers(self, wanted: Sequence[Body]) -> Sequence[Answer]:
+    def _answers(self, wanted: Sequence[Body]) -> Sequence[ClusterAnswer]:
         if not self._record.ranges:
             return [_NOTHING for _ in wanted]
         return self._searches.ask(wanted)
@@ -218,7 +218,7 @@ class SharedCorpus:
         for text, query in waiting:
             self._holding[text] = self._verify(text, query, read[text])
 
-    def _verify(self, text: str, query: Body, answer: Answer) -> Body:
+    def _verify(self, text: str, query: Body, answer: ClusterAnswer) -> Body:
         """Return what matches the sections that hold a text, of those that may."""
         if answer.total > self._verified:
             return query

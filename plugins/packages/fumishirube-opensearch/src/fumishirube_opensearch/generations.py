@@ -38,7 +38,7 @@ class Lease:
 
 
 @dataclass(frozen=True)
-class Record:
+class IndexRecord:
     """What counts: documents born within ``ranges``, but for the versions in ``replaced``.
 
     ``index`` is the engine's index that has them; without one there are none. Those in ``retired``
@@ -68,7 +68,7 @@ class Record:
         return asdict(self)
 
     @classmethod
-    def of(cls, body: Mapping[str, Any]) -> Record:
+    def of(cls, body: Mapping[str, Any]) -> IndexRecord:
         """Return the record of a document.
 
         Raises:
@@ -85,7 +85,7 @@ class Record:
             return (*self.ranges[:-1], (self.ranges[-1][0], number))
         return (*self.ranges, (number, number))
 
-    def taken(self, holder: str, until: int) -> Record:
+    def taken(self, holder: str, until: int) -> IndexRecord:
         """Return the record with a new holder of the lease, in a new term if the last one died."""
         term, number = self.lease.term, self.next
         if self.lease.holder is not None or not term:

@@ -25,7 +25,7 @@ from fumishirube import (
 )
 from fumishirube_opensearch.cluster import Cluster
 from fumishirube_opensearch.corpus import SharedCorpus
-from fumishirube_opensearch.generations import Record
+from fumishirube_opensearch.generations import IndexRecord
 from fumishirube_opensearch.lease import RecordStore, Writer
 from fumishirube_opensearch.searches import Searches
 from fumishirube_opensearch.sections import Sections, index_body
@@ -58,7 +58,7 @@ class SharedIndex:
         self._writer: Writer | None = None
         self._view: SharedCorpus | None = None
         self._budget = Budget()
-        self._see(Record(), {})
+        self._see(IndexRecord(), {})
         try:
             self._open(meta)
         except BaseException:
@@ -81,7 +81,7 @@ class SharedIndex:
             IndexDamaged: when the record, or the engine's index that it names, is gone.
         """
         read = self._store.read()
-        record = read[0] if read else Record()
+        record = read[0] if read else IndexRecord()
         if record.commit == self._record.commit:
             return
         if record.generation == 0:
@@ -158,7 +158,7 @@ class SharedIndex:
         self._view = None
         self._cluster.close()
 
-    def _see(self, record: Record, indexed: Mapping[str, PageRecord]) -> None:
+    def _see(self, record: IndexRecord, indexed: Mapping[str, PageRecord]) -> None:
         self._record, self._indexed = record, indexed
         self._pages = {path: row.page for path, row in indexed.items()}
         whole = self._settings.shards > 1
@@ -175,7 +175,7 @@ class SharedIndex:
                 self._delete_expired(writer)
                 return
         index = self._make_index()
-        writer.replace(lambda now: Record(index=index, next=now.next, lease=now.lease))
+        writer.replace(lambda now: IndexRecord(index=index, next=now.next, lease=now.lease))
         self._see(writer.record, {})
 
     def _delete_expired(self, writer: Writer) -> None:
@@ -208,7 +208,7 @@ class SharedIndex:
             budget.check()
             time.sleep(_RETRY_SECONDS)
 
-    def _load(self, record: Record) -> Mapping[str, PageRecord]:
+    def _load(self, record: IndexRecord) -> Mapping[str, PageRecord]:
         """Return the pages of a record: what changed since the one that is known, or all.
 
         Raises:
@@ -233,7 +233,7 @@ class SharedIndex:
             raise IndexDamaged("pages of the index are gone from the cluster")
         return pages
 
-    def _changes(self, record: Record, since: int) -> Iterator[tuple[str, PageRecord | None]]:
+    def _changes(self, record: IndexRecord, since: int) -> Iterator[tuple[str, PageRecord | None]]:
         """Yield pages in the order in which they were written, or removed, after a generation."""
         live = record.filters(["page", "gone"] if since else ["page"])
         live["bool"]["filter"].append({"range": {"born": {"gt": since}}})

@@ -9,8 +9,8 @@ from dataclasses import replace
 from threading import Event, Lock, Thread
 
 from fumishirube import Forbidden, FumishirubeError
-from fumishirube_opensearch.cluster import Cluster, Conflict, Stored
-from fumishirube_opensearch.generations import Record
+from fumishirube_opensearch.cluster import Cluster, Stored, WriteConflict
+from fumishirube_opensearch.generations import IndexRecord
 
 
 class RecordStore:
@@ -21,7 +21,7 @@ class RecordStore:
         self._meta = meta
         self.name = name
 
-    def read(self) -> tuple[Record, Stored] | None:
+    def read(self) -> tuple[IndexRecord, Stored] | None:
         """Return the record, and what a write after it has to name; nothing when there is none.
 
         A record of another layout is none.
@@ -30,19 +30,19 @@ class RecordStore:
         if stored is None:
             return None
         try:
-            return Record.of(stored.body), stored
+            return IndexRecord.of(stored.body), stored
         except (TypeError, KeyError, ValueError):
-            return Record(), stored
+            return IndexRecord(), stored
 
-    def write(self, record: Record, after: Stored | None) -> Stored:
+    def write(self, record: IndexRecord, after: Stored | None) -> Stored:
         """Replace the record that was read.
 
         Raises:
-            Conflict: when another one has replaced it.
+            WriteConflict: when another one has replaced it.
         """
         try:
             return self._cluster.put(self._meta, self.name, record.body(), after)
-        except Conflict:
+        except WriteConflict:
             # A write whose answer was lost is sent again, and then conflicts with itself.
             stored = self._cluster.get(self._meta, self.name)
             if stored is not None and stored.body == json.loads(json.dumps(record.body())):
@@ -53,7 +53,9 @@ class RecordStore:
 class Writer:
     """Holds the lease while it writes, and renews it; one a writing process and manual."""
 
-    def __init__(self, store: RecordStore, record: Record, stored: Stored, seconds: float) -> None:
+    def __init__(
+        self, store: RecordStore, record: IndexRecord, stored: Stored, seconds: float
+    ) -> None:
         self._store = store
         self._stored = stored
         self._seconds = seconds
@@ -61,7 +63,7 @@ class Writer:
         self._ended = Event()
         self._lost = False
         self._record = record
-        self._draft: Record | None = None
+        self._draft: IndexRecord | None = None
         self._thread = Thread(target=self._renew, daemon=True, name="fumishirube-lease")
         self._thread.start()
 
@@ -69,28 +71,28 @@ class Writer:
     def of(cls, store: RecordStore, holder: str, seconds: float) -> Writer | None:
         """Become the writer, or return nothing while another one is."""
         read = store.read()
-        record, stored = read or (Record(), None)
+        record, stored = read or (IndexRecord(), None)
         lease = record.lease
         if lease.holder not in (None, holder) and lease.until > now():
             return None
         taken = record.taken(holder, now() + int(seconds * 1000))
         try:
             return cls(store, taken, store.write(taken, stored), seconds)
-        except Conflict:
+        except WriteConflict:
             return None
 
     @property
-    def record(self) -> Record:
+    def record(self) -> IndexRecord:
         """The record as it is, or as it will be when the draft is published."""
         return self._draft or self._record
 
-    def begin_draft(self, index: str) -> Record:
+    def begin_draft(self, index: str) -> IndexRecord:
         """Let all changes be those of another index, which counts when it is published."""
         before = self._record
-        self._draft = Record(index=index, next=before.next, lease=before.lease)
+        self._draft = IndexRecord(index=index, next=before.next, lease=before.lease)
         return self._draft
 
-    def publish_draft(self) -> Record:
+    def publish_draft(self) -> IndexRecord:
         """Replace the record by the draft, and retire the index before it.
 
         Raises:
@@ -100,7 +102,7 @@ class Writer:
         if draft is None:
             raise RuntimeError("there is no draft")
 
-        def published(record: Record) -> Record:
+        def published(record: IndexRecord) -> IndexRecord:
             retired = {**record.retired, str(record.index): now()}
             return replace(draft, lease=record.lease, retired=retired)
 
@@ -110,7 +112,7 @@ class Writer:
         """Let changes be those of the record again."""
         self._draft = None
 
-    def replace(self, change: Callable[[Record], Record]) -> Record:
+    def replace(self, change: Callable[[IndexRecord], IndexRecord]) -> IndexRecord:
         """Replace the record by what a function makes of it.
 
         Raises:
@@ -121,14 +123,14 @@ class Writer:
             return self._draft
         return self._written(change)
 
-    def _written(self, change: Callable[[Record], Record]) -> Record:
+    def _written(self, change: Callable[[IndexRecord], IndexRecord]) -> IndexRecord:
         with self._lock:
             if self._lost:
                 raise Forbidden(_TAKEN_OVER)
             record = change(self._record)
             try:
                 self._stored = self._store.write(record, self._stored)
-            except Conflict as error:
+            except WriteConflict as error:
                 self._lost = True
                 raise Forbidden(_TAKEN_OVER) from error
             self._record = record
@@ -150,7 +152,7 @@ class Writer:
                 if self._lost:
                     return  # otherwise the cluster is away for a moment, and the next turn may do
 
-    def _renewed(self, record: Record) -> Record:
+    def _renewed(self, record: IndexRecord) -> IndexRecord:
         until = now() + int(self._seconds * 1000)
         return replace(record, lease=replace(record.lease, until=until))
 

@@ -1,4 +1,4 @@
-"""Searches sent together, and their answers, of which the last few are kept."""
+"""Sends searches together, and caches the last few answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fumishirube_opensearch.sections import section_of
 
 _ANSWERS = 4096
 _SHORT = 2.0
-"""Seconds for which the answer of some shards is kept."""
+"""Seconds for which an answer of only some shards is cached."""
 _SENT = 500
 """How many searches one request holds at most."""
 
@@ -29,7 +29,7 @@ class FoundSection(NamedTuple):
     passage: Passage
 
 
-class Answer(NamedTuple):
+class ClusterAnswer(NamedTuple):
     """What one search found: hits, how many there are, at least, and shards not searched."""
 
     hits: tuple[FoundSection, ...]
@@ -45,7 +45,7 @@ class Searches:
         self._cluster = cluster
         self._index = index
         self._whole = whole
-        self._answers: dict[str, Answer] = {}
+        self._answers: dict[str, ClusterAnswer] = {}
         self._asked: dict[str, float] = {}
         self._lock = Lock()
         self.round_trips = 0
@@ -55,10 +55,10 @@ class Searches:
         """Whether the engine's BM25 has the factor ``k1 + 1``."""
         return self._cluster.multiplies
 
-    def known(self, body: Body) -> Answer | None:
-        """Return the answer of a search, if it is kept."""
+    def known(self, body: Body) -> ClusterAnswer | None:
+        """Return the cached answer of a search, if there is one."""
         with self._lock:
-            return self._kept(key_of(body))
+            return self._cached(key_of(body))
 
     def unsearched(self, since: float) -> str | None:
         """Return how many shards did not answer lately, at the most in one search."""
@@ -73,12 +73,12 @@ class Searches:
             return "a search of the index took too long, and was not finished"
         return f"{number} of {total} shards not searched; see the health of the cluster"
 
-    def ask(self, bodies: Sequence[Body]) -> Sequence[Answer]:
+    def ask(self, bodies: Sequence[Body]) -> Sequence[ClusterAnswer]:
         """Return the answers of some searches, in order."""
         keys = [key_of(body) for body in bodies]
         with self._lock:
-            kept = {key: self._kept(key) for key in keys}
-        answers = {key: answer for key, answer in kept.items() if answer is not None}
+            cached = {key: self._cached(key) for key in keys}
+        answers = {key: answer for key, answer in cached.items() if answer is not None}
         rows = [(k, b) for k, b in dict(zip(keys, bodies, strict=True)).items() if k not in answers]
         for at in range(0, len(rows), _SENT):
             part = rows[at : at + _SENT]
@@ -88,16 +88,16 @@ class Searches:
             )
             fresh = {key: _answer(reply) for (key, _), reply in zip(part, replies, strict=True)}
             answers |= fresh
-            self._keep(fresh)
+            self._cache(fresh)
         return [answers[key] for key in keys]
 
-    def _kept(self, key: str) -> Answer | None:
-        """Return an answer; one of only some shards is kept for the search that asked."""
+    def _cached(self, key: str) -> ClusterAnswer | None:
+        """Return a cached answer; one of only some shards serves only the search that sent it."""
         answer = self._answers.get(key)
         old = answer is not None and answer.partial and time.monotonic() > self._asked[key] + _SHORT
         return None if old else answer
 
-    def _keep(self, fresh: Mapping[str, Answer]) -> None:
+    def _cache(self, fresh: Mapping[str, ClusterAnswer]) -> None:
         with self._lock:
             for key in [*self._answers][: max(0, len(self._answers) + len(fresh) - _ANSWERS)]:
                 del self._answers[key]
@@ -111,7 +111,7 @@ def key_of(body: Body) -> str:
     return json.dumps(body, sort_keys=True)
 
 
-def _answer(reply: Mapping[str, Any]) -> Answer:
+def _answer(reply: Mapping[str, Any]) -> ClusterAnswer:
     shards, hits = reply["_shards"], reply["hits"]
     rows = tuple(
         FoundSection(
@@ -123,4 +123,4 @@ def _answer(reply: Mapping[str, Any]) -> Answer:
         for hit in hits["hits"]
     )
     total = hits.get("total", {}).get("value", 0)
-    return Answer(rows, total, bool(shards["failed"] or reply.get("timed_out")), shards)
+    return ClusterAnswer(rows, total, bool(shards["failed"] or reply.get("timed_out")), shards)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from fumishirube import Budget, FumishirubeError, IndexedFile, Passage
 from fumishirube_opensearch.cluster import Cluster
-from fumishirube_opensearch.generations import Record, Replaced
+from fumishirube_opensearch.generations import IndexRecord, Replaced
 from fumishirube_opensearch.lease import Writer, now
 from fumishirube_opensearch.sections import Sections
 
@@ -46,7 +46,7 @@ class PageRecord(NamedTuple):
 PageRecords: TypeAlias = Mapping[str, PageRecord]
 
 
-def expired_indexes(record: Record) -> Collection[str]:
+def expired_indexes(record: IndexRecord) -> Collection[str]:
     """Return the indexes that were replaced so long ago that no search asks them any more."""
     return [name for name, since in record.retired.items() if since < now() - _GRACE_MS]
 
@@ -78,7 +78,7 @@ class Update:
 
     def run(
         self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
-    ) -> Record:
+    ) -> IndexRecord:
         """Write the pages, and make them count all at once."""
         self._writer.replace(lambda record: replace(record, next=self._number + 1))
         try:
@@ -96,7 +96,7 @@ class Update:
             raise
         return self._writer.replace(lambda record: self._committed(record, expired))
 
-    def _committed(self, record: Record, expired: Collection[str]) -> Record:
+    def _committed(self, record: IndexRecord, expired: Collection[str]) -> IndexRecord:
         lengths: Counter[str] = Counter()
         for page in self.pages.values():
             lengths.update(page.lengths)
