@@ -14,7 +14,7 @@ from fumishirube.text.folding import Lines
 
 EMPTY_MAPPING: Mapping[str, Any] = MappingProxyType({})
 
-TITLE_CHARS = 500
+TITLE_CHARS = 1_000
 """A longer title is shortened, since lists and hits repeat titles."""
 
 LinkKind = Literal["references", "depends_on", "implements", "extends", "conflicts_with"]
