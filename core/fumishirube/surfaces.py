@@ -67,7 +67,12 @@ class Manual(Protocol):
 
     @property
     def id(self) -> str:
-        """The manual's id: its folder's name, composed."""
+        """The manual's id: usually its folder's name, composed."""
+        ...
+
+    @property
+    def root(self) -> Root:
+        """The manual's folder."""
         ...
 
     def entries(self, path: str = "") -> Sequence[FolderEntry]:
@@ -88,12 +93,7 @@ class Manual(Protocol):
         ...
 
     def places(self, path: str) -> Sequence[Place]:
-        """Return where people see the lines of a file, on pages, slides or in rows, if anywhere.
-
-        Raises:
-            NotFound: when no loader claims it.
-            Unreadable: when its text cannot be read.
-        """
+        """Return the pages, slides or rows of a file's lines; raise as ``document`` does."""
         ...
 
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fumishirube import ConfigError
-from fumishirube.config.configuration import Config, build, load_config
+from fumishirube.config.configuration import Config, load_config
 from fumishirube.config.environment import variables
+from fumishirube.config.validation import build
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube_manual.settings import Extra

@@ -270,11 +270,11 @@ def test_find_suggests_the_manual_that_was_meant(workspace: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["find", "  "], "QUERY is blank"),
-        (["find"], "QUERY"),
+        (["find", "  "], "the query is blank"),
+        (["find"], "WORD"),
         (["find", "x", "--limit", "0"], "from 1 on"),
         (["find", "x", "--require", "a", "--require", "b", "--require", "c"], "at most 2 terms"),
-        (["find", "x", "y"], "unexpected argument 'y'"),
+        (["find", "x", "--limit", "1", "y"], "unexpected argument 'y'"),
     ],
 )
 def test_find_refuses_what_it_cannot_use(workspace: Path, words: list[str], told: str) -> None:

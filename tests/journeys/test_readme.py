@@ -34,6 +34,8 @@ _ENDS = {
         "|fumishirube vault (replace .* --dry-run|log|undo)$"
         # Those after the mark "http" are run together by test_http_start.py.
         "|fumishirube serve --http|curl -s "
+        # Those after the mark "any-folder" are run by test_own_manuals.py.
+        "|fumishirube (find [^'\"]+|add specs ~/Documents/specs)$"
     ),
 }
 

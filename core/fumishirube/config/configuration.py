@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from fumishirube.config.classic import FILE as CLASSIC
 from fumishirube.config.classic import ClassicSections, merge_classic, source_places
-from fumishirube.config.environment import apply_environment
+from fumishirube.config.personal import OwnManuals, own_folders, own_manuals
 from fumishirube.config.sections import (
     AdaptiveSettings,
     CacheSettings,
@@ -28,16 +26,13 @@ from fumishirube.config.sections import (
     TraceSettings,
 )
 from fumishirube.config.trust import Trust, trust_for
+from fumishirube.config.validation import build
 from fumishirube.config.yaml_file import YamlDocument, read_yaml
 from fumishirube.errors import ConfigError
 from fumishirube.plugins.registry import KINDS
 from fumishirube.stages import Env
-from fumishirube.tools.argument_errors import refusal
-from fumishirube.tools.schemas import arguments_shape
 
 FILE = "fumishirube.yaml"
-
-ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 class _ConfigModel(BaseModel):
@@ -96,7 +91,7 @@ class LoadedConfig:
     """A configuration, its files, and the values that the environment decided.
 
     ``origins`` maps coordinates to variables, and ``written`` to files with lines. ``adopted`` are
-    the files of other programs.
+    the files of other programs. ``own`` are the manuals outside the workspace.
     """
 
     config: Config
@@ -109,12 +104,13 @@ class LoadedConfig:
     adopted: tuple[str, ...] = ()
     written: Mapping[str, str] = field(default_factory=dict)
     trust: Trust = field(default_factory=Trust)
+    own: OwnManuals = field(default_factory=OwnManuals)
 
     @property
     def inputs(self) -> list[Path]:
         """The files that decide the configuration, existing or not."""
         others = [self.workspace / name for name in (CLASSIC, *self.adopted)]
-        return [self.file or self.workspace / FILE, *others]
+        return [self.file or self.workspace / FILE, *others, *self.own.files]
 
     def folder(self, name: str) -> Path:
         """Return a root, or the ``workspace``, as an absolute path with links resolved."""
@@ -163,10 +159,12 @@ def load_config(
     *,
     classic: bool = False,
     trusted: bool = False,
+    folders: Mapping[str, Path] | None = None,
 ) -> LoadedConfig:
     """Read the configuration of a workspace, with its ``classic`` file if requested.
 
-    With ``trusted``, paths may lead outside the workspace.
+    With ``trusted``, paths may lead outside the workspace. ``folders`` are the only manuals, by id,
+    instead of those of the workspace.
 
     Raises:
         ConfigError: with the coordinate or the variable that is unusable.
@@ -186,6 +184,11 @@ def load_config(
     places = source_places(further) | source_places(written)
     with locating_errors(places):
         config = build(Config, values, "", environ, loaded.origins)
+        own = own_manuals(loaded.origins, environ, folders)
+        replaced = own_folders(config.roots, workspace, loaded.origins, environ, own)
+        config = config.model_copy(update={"roots": replaced})
+        if "roots.state" in loaded.origins:
+            own = replace(own, state=(workspace / replaced.state).resolve())
         for name, folder in config.roots.model_dump().items():
             source = loaded.origins.get(f"roots.{name}", f"roots.{name}")
             try:
@@ -197,7 +200,7 @@ def load_config(
             if names_file:
                 raise ConfigError(f"{source}: it names a file; a folder is needed")
     trust = trust_for(workspace, (path, classic_file), environ, trusted=trusted)
-    return replace(loaded, config=config, sections=sections, written=places, trust=trust)
+    return replace(loaded, config=config, sections=sections, written=places, trust=trust, own=own)
 
 
 @contextmanager
@@ -221,68 +224,6 @@ def _upwards(coordinate: str) -> Iterator[str]:
     for end in range(len(coordinate) - 1, 0, -1):
         if coordinate[end] in ".[":
             yield coordinate[:end]
-
-
-def build(
-    model: type[ModelT],
-    raw: Mapping[str, Any],
-    coordinate: str,
-    environ: Mapping[str, str],
-    origins: dict[str, str],
-) -> ModelT:
-    """Build a model from values of the file and the environment; record the origins.
-
-    Raises:
-        ConfigError: naming the coordinate or the variable.
-    """
-    values = apply_environment(model, raw, coordinate, environ, origins)
-    try:
-        return model.model_validate(values)
-    except ValidationError as error:
-        raise ConfigError(_message(model, error, coordinate)) from error
-
-
-def _message(model: type[BaseModel], error: ValidationError, coordinate: str) -> str:
-    errors = error.errors(include_url=False)
-    first = errors[0]
-    if first["type"] == "extra_forbidden":
-        where = coordinate
-        for part in first["loc"]:
-            where += f"[{part}]" if isinstance(part, int) else f".{part}" if where else str(part)
-        known = _known_keys(model, first["loc"][:-1])
-        near = get_close_matches(str(first["loc"][-1]), known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
-        return f"{where}: there is no such setting; {hint}"
-    refused = refusal(errors, arguments_shape(model))
-    name = str(refused.details.get("parameter", ""))
-    where = ".".join(filter(None, (coordinate, name)))
-    return f"{where}: {str(refused).removeprefix(name).strip()}{_got(first['input'])}"
-
-
-def _got(value: object) -> str:
-    """Return the unusable value, if it is short."""
-    if isinstance(value, (bool, int, float, str)):
-        return f", got {json.dumps(value, ensure_ascii=False)[:80]}"
-    return ""
-
-
-def _known_keys(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
-    for part in path:
-        info = model.model_fields.get(str(part))
-        model = next(_models(info.annotation), model) if info else model
-    return [info.alias or name for name, info in model.model_fields.items()]
-
-
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """Yield the models inside an annotation, such as ``tuple[Use, ...] | None``."""
-    if _is_model(annotation):
-        yield annotation
-    for inner in get_args(annotation):
-        yield from _models(inner)
-
-
-def _is_model(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
 SINGLE_KINDS = {"tokenizers": "tokenizer", "embedders": "embedder", "indexes": "index"}

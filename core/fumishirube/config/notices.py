@@ -37,7 +37,7 @@ def deprecated_settings(settings: BaseModel, coordinate: str) -> Iterator[str]:
 def absent(loaded: LoadedConfig, roots: Collection[str]) -> Iterator[str]:
     """Yield a warning if the folder of manuals is missing and used."""
     folder = loaded.folder("manuals")
-    if "manuals" in roots and not folder.is_dir():
+    if "manuals" in roots and not loaded.own.folders and not folder.is_dir():
         name = loaded.origins.get("roots.manuals", "roots.manuals")
         yield (
             f"{name}: there is no folder {folder.name!r}, so there are no manuals; "

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fumishirube.config.configuration import build
+from fumishirube.config.validation import build
 from fumishirube.stages import Env
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fumishirube.config.personal import configuration_folder, write_private
 from fumishirube.errors import ConfigError
 
 VARIABLE = "FUMISHIRUBE_TRUST"
@@ -85,26 +83,12 @@ def record_trust(
     if requests:
         targets = sorted({request.target for request in requests})
         entries[str(trust.workspace)] = {"digest": trust.digest, "targets": targets}
-    part = store.with_name(f"{store.name}.{os.getpid()}")
-    try:
-        store.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump({"version": 1, "workspaces": entries}, stream, ensure_ascii=False, indent=2)
-        part.replace(store)
-    except OSError as error:
-        with suppress(OSError):
-            part.unlink()
-        raise ConfigError(f"trust: {store.name} cannot be written; check permissions") from error
+    write_private(store, {"version": 1, "workspaces": entries})
     return store
 
 
 def _store(environ: Mapping[str, str]) -> Path:
-    """Return the file in the user's own configuration, which no workspace can choose."""
-    variable = "APPDATA" if sys.platform == "win32" else "XDG_CONFIG_HOME"
-    named = Path(environ.get(variable, ""))
-    home = named if named.is_absolute() else Path.home() / ".config"
-    return home / "fumishirube" / "trust.json"
+    return configuration_folder(environ) / "trust.json"
 
 
 def _recorded(store: Path) -> Mapping[str, Mapping[str, Any]]:

@@ -14,6 +14,7 @@ from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.disk.watches import Watch
 from fumishirube.documents import Document
+from fumishirube.engine.outlying import OutlyingFolders
 from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
 from fumishirube.model import OutsideSearch, Skipped
 from fumishirube.places import Place
@@ -241,10 +242,17 @@ def _unlisted(survey: Survey, claimed: Mapping[str, ClaimedFile]) -> list[Unlist
 
 
 class Library:
-    """The manuals of one root: its folders, one level deep."""
+    """The manuals of one root: its folders, one level deep, and those of outlying folders."""
 
-    def __init__(self, root: Root, loaders: Sequence[Loader], reserved: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        root: Root,
+        loaders: Sequence[Loader],
+        reserved: Sequence[str] = (),
+        outlying: OutlyingFolders | None = None,
+    ) -> None:
         self._root = root
+        self._outlying = outlying or OutlyingFolders({}, root)
         self._loaders = loaders
         self._reserved = frozenset(reserved)
         self._manuals: dict[str, ManualFolder] = {}
@@ -260,12 +268,18 @@ class Library:
 
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted: folders that are neither links nor hidden."""
-        if not self._root.exists:
-            return []
-        entries = self._root.entries()
+        inside = self._inside()
+        return sorted({*inside, *self._outlying.ids()}) if self._outlying.ids() else inside
+
+    def _inside(self) -> list[str]:
+        entries = self._root.entries() if self._root.exists else []
         return [
             entry.name for entry in entries if entry.kind == "dir" and self._offered(entry.name)
         ]
+
+    def is_outlying(self, manual_id: str) -> bool:
+        """Tell whether a manual is outside the root; those inside come first."""
+        return manual_id in self._outlying and manual_id not in self._inside()
 
     def manual(self, manual_id: str) -> ManualFolder:
         """Return one manual.
@@ -278,7 +292,8 @@ class Library:
         if not self._offered(manual_id):
             raise NotFound("manual not found", manual_id=manual_id)
         try:
-            root = self._root.child(manual_id)
+            outlying = self.is_outlying(manual_id)
+            root = (self._outlying.root if outlying else self._root.child)(manual_id)
         except NotFound as error:
             raise NotFound("manual not found", manual_id=manual_id) from error
         except Forbidden as error:
@@ -300,15 +315,20 @@ class Library:
         entries = self._root.entries() if self._root.exists else []
         named = [(e.name, self._fault(e.name)) for e in entries if e.kind == "dir"]
         links = [(e.name, "it is a symbolic link") for e in entries if e.kind == "link"]
-        return sorted([*((name, fault) for name, fault in named if fault), *links])
+        outlying = self._outlying.faults(self._inside())
+        return sorted([*((name, fault) for name, fault in named if fault), *links, *outlying])
 
     def _offered(self, name: str) -> bool:
         return not self._fault(name)
 
     def _fault(self, name: str) -> str:
-        """Return why a folder of this name is not a manual; empty if it is one."""
-        if name.startswith("."):
-            return "its name begins with a dot"
-        if "::" in name:
-            return "its name holds '::', which is part of ids"
-        return "its name is reserved" if name in self._reserved else ""
+        return name_fault(name, self._reserved)
+
+
+def name_fault(name: str, reserved: Collection[str]) -> str:
+    """Return why a folder of this name is not a manual; empty if it is one."""
+    if name.startswith("."):
+        return "its name begins with a dot"
+    if "::" in name:
+        return "its name holds '::', which is part of ids"
+    return "its name is reserved" if name in reserved else ""

@@ -20,7 +20,6 @@ from fumishirube.config.configuration import (
     LoadedConfig,
     PipelineSpec,
     Use,
-    build,
     locating_errors,
 )
 from fumishirube.config.notices import (
@@ -34,6 +33,7 @@ from fumishirube.config.outside import (
     outside_settings,
     outside_statistics,
 )
+from fumishirube.config.validation import build
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import RootLimits
 from fumishirube.engine.pipeline import NamedStage
@@ -361,6 +361,7 @@ class Application:
             cached=self.config.cache.enabled,
             versions=self.plugins.code,
             strict=self.config.strict,
+            own=self.loaded.own,
         )
         folder = self.loaded.folder(configured.surface.root)
         root = Root(folder, self.limits, listing=self.config.listing.listing)

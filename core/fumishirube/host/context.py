@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 from typing import Any, TypeVar
@@ -20,20 +20,21 @@ from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.folder_index import FolderIndex, IndexState, SearchExtent
 from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.manual_texts import manual_texts
+from fumishirube.engine.outlying import OutlyingFolders
 from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
 from fumishirube.engine.passages import FIELDS
-from fumishirube.engine.pipeline import Pipeline, failures, restore_ranking
+from fumishirube.engine.pipeline import Pipeline, restore_ranking
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.reports import report_for_query
 from fumishirube.engine.unions import EVERY_MANUAL, JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host.fences import unlisted_by
+from fumishirube.host.find_requests import FindRequest
 from fumishirube.host.index_folders import IndexFolders
 from fumishirube.host.readers import unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, named_embedder, running
 from fumishirube.model import Ranking, UnreadFiles
-from fumishirube.query import Budget, Query, SearchState, recorded
-from fumishirube.report import SearchReport
+from fumishirube.query import Budget, Query, SearchState
 from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.surfaces import NamedEmbedder, SearchResult
 from fumishirube.text.file_texts import ManualTexts
@@ -41,14 +42,9 @@ from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import (
     CacheOutcome,
-    Origin,
-    PipelineSnapshot,
     SearchAssessment,
-    Span,
-    Thresholds,
     Trace,
 )
-from fumishirube.traces.store import new_trace_id
 
 T = TypeVar("T")
 
@@ -67,12 +63,14 @@ class PipelineContext:
         self._configured = configured
         self._stages = stages
         self._shared = shared
-        self._library = Library(root, self._remembering(), RESERVED_MANUALS)
+        self._outlying = OutlyingFolders(shared.own.folders if configured.of_manuals else {}, root)
+        self._library = Library(root, self._remembering(), RESERVED_MANUALS, self._outlying)
         self._pipeline = Pipeline(
             stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
         )
         self._indexed: dict[str, FolderIndex] = {}
-        self._index_folders = IndexFolders(shared.state)
+        self._index_folders = IndexFolders(shared.state, configured.fingerprint)
+        self._outlying_indexes = IndexFolders(Root(shared.own.state), configured.fingerprint)
         self._background: BackgroundIndexer | None = None
         self._surface_values: dict[str, Any] = {}
         self._lock = Lock()
@@ -213,7 +211,7 @@ class PipelineContext:
 
     def stored(self, name: str) -> bool:
         """Tell whether such an index exists."""
-        return (self._shared.state.path / self._index_folder(self._own(name))).is_dir()
+        return self._index_folders.exists(self._own(name))
 
     def keep(self, name: str, make: Callable[[], T]) -> T:
         """Return the surface's object of this name; make it on first use."""
@@ -309,6 +307,7 @@ class PipelineContext:
             indexed.close()
         self._indexed.clear()
         self._index_folders.close()
+        self._outlying_indexes.close()
         self._running.close()
 
     def _request(
@@ -317,12 +316,12 @@ class PipelineContext:
         query: Query,
         state: IndexState,
         within: frozenset[str] | None = None,
-    ) -> _FindRequest:
+    ) -> FindRequest:
         thresholds, recipe = self._shared.statistics.thresholds, self._configured.recipe
         extent = SearchExtent.of(state, within)
-        return _FindRequest(manual_id, query, state, thresholds, recipe, extent)
+        return FindRequest(manual_id, query, state, thresholds, recipe, extent)
 
-    def _question(self, request: _FindRequest) -> CacheKey | None:
+    def _question(self, request: FindRequest) -> CacheKey | None:
         """Return the cache's key of a query, or ``None`` if the cache is not to be used."""
         query, state = request.query, request.state
         if query.exclude or not (self._shared.cached if query.cache is None else query.cache):
@@ -343,14 +342,14 @@ class PipelineContext:
     def _open_index(self, name: str) -> OpenIndex:
         index: Index = self._only("indexes")
         tokenizer: Tokenizer = self._only("tokenizers")
-        folder = self._index_folders.make(self._index_folder(name))
+        if self._library.is_outlying(name):
+            folder = self._outlying_indexes.make(self._outlying.index_name(name))
+        else:
+            folder = self._index_folders.make(name)
         return index.open(folder, Fields(FIELDS, tokenizer))
 
     def _own(self, name: str) -> str:
         return f"{self._configured.name}/{name}"
-
-    def _index_folder(self, name: str) -> str:
-        return f"index/{name}/{self._configured.fingerprint}"
 
     def _only(self, kind_name: str) -> Any:
         stages = self._stages[kind_name]
@@ -359,39 +358,6 @@ class PipelineContext:
                 f"pipelines.{self._configured.pipeline_name}: searching needs one of {kind_name}"
             )
         return stages[0].stage
-
-
-@dataclass(frozen=True)
-class _FindRequest:
-    """One find: the query, the state of the manual, the thresholds, and the surface."""
-
-    manual_id: str
-    query: Query
-    state: IndexState
-    thresholds: Thresholds
-    recipe: PipelineSnapshot
-    extent: SearchExtent
-
-    def trace(self, search: Span, report: SearchReport, cached: CacheOutcome) -> Trace:
-        """Return the record of the search that answers the find."""
-        state = self.state
-        extent = self.extent
-        return Trace(
-            id=new_trace_id(),
-            manual_id=self.manual_id,
-            created=time.time(),
-            search=search,
-            files=extent.files,
-            sections=extent.sections,
-            skipped=extent.skipped,
-            aside=extent.aside,
-            degraded="; ".join(filter(None, (state.degraded, *failures(search)))) or None,
-            cache=cached,
-            thresholds=self.thresholds,
-            origin=Origin(self.recipe, state.fingerprint, recorded(self.query)),
-            report=report,
-            manuals=state.manuals,
-        )
 
 
 def _since(began: float) -> float:

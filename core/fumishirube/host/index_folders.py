@@ -16,16 +16,22 @@ _log = logging.getLogger(__name__)
 class IndexFolders:
     """Makes the folders of one surface's indexes."""
 
-    def __init__(self, state: Root) -> None:
+    def __init__(self, state: Root, fingerprint: str) -> None:
         self._state = state
+        self._fingerprint = fingerprint
         self._scratch: list[ScratchFolder] = []
 
-    def make(self, path: str) -> Root:
+    def exists(self, name: str) -> bool:
+        """Tell whether the index of this name has a folder."""
+        return (self._state.path / self._path(name)).is_dir()
+
+    def make(self, name: str) -> Root:
         """Return the folder of an index, which is temporary if permissions allow no other.
 
         Raises:
             Forbidden: when anything but permissions prevents it, such as a full disk or a link.
         """
+        path = self._path(name)
         try:
             return self._state.make(path)
         except Forbidden as error:
@@ -36,6 +42,9 @@ class IndexFolders:
                     _log.warning("indexes are temporary from now on: %s", refusal)
                     return Root(self._scratch[-1].path).make(path)
             raise refusal from error
+
+    def _path(self, name: str) -> str:
+        return f"index/{name}/{self._fingerprint}"
 
     def close(self) -> None:
         """Remove the temporary folders."""

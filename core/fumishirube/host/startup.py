@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from fumishirube.config.classic import takes
@@ -46,20 +47,22 @@ def open_application(
     revision: int = 0,
     plugins: Plugins | None = None,
     trusted: bool = False,
+    folders: Mapping[str, Path] | None = None,
 ) -> Application:
     """Read the configuration of a workspace, load the plugins, and build the application.
 
     With ``only``, that surface alone is built, configured or not, with its settings. ``former`` is
     the application that this one replaces in a running process. ``revision`` counts how often the
     code of plugins was imported again. ``plugins`` are already loaded ones. Paths outside the
-    workspace must be ``trusted`` now, or before.
+    workspace must be ``trusted`` now, or before. ``folders`` are the only manuals, by id.
 
     Raises:
         ConfigError: when that fails, or the folder has neither manuals nor a configuration and
             may not be ``empty``.
         PluginError: when a plugin of the former application cannot be loaded again.
     """
-    loaded = load_config(workspace, file, environ, trusted=trusted)
+    read = partial(load_config, workspace, file, environ, trusted=trusted, folders=folders)
+    loaded = read()
     if plugins is None:
         plugins = load_plugins_of(loaded, strangers=strangers, revision=revision)
     if former is not None:
@@ -67,7 +70,7 @@ def open_application(
     known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
     wanted = loaded.with_default_surfaces(plugins.registry.default_surfaces()).config.surfaces
     if any(use.use in known and takes(known[use.use]) for use in wanted):
-        loaded = load_config(workspace, file, environ, classic=True, trusted=trusted)
+        loaded = read(classic=True)
     if only is not None:
         loaded = loaded.alone(only)
     elif (
@@ -75,10 +78,12 @@ def open_application(
         and loaded.file is None
         and not loaded.folder("manuals").is_dir()
         and not loaded.origins
+        and not loaded.own.folders
     ):
         raise ConfigError(
-            "this folder has neither a 'manuals' folder nor a fumishirube.yaml; "
-            "name the right folder with --workspace DIR, or create DIR/manuals/<manual>/"
+            "this folder has neither a 'manuals' folder nor a fumishirube.yaml; name the right "
+            "one with --workspace DIR, search any folder with --in FOLDER, or add one for good "
+            "with 'fumishirube add NAME FOLDER'"
         )
     if former is None:
         return Application(loaded, plugins)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS
+from fumishirube.config.personal import OwnManuals
 from fumishirube.disk.roots import Root
 from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.cache import SearchCache
@@ -186,7 +187,8 @@ class SharedServices:
     """Services that all surfaces of one application share.
 
     ``cached`` is the default for queries that do not say whether to use the cache. ``versions``
-    names the plugins of the stages. ``stage`` makes a stage by kind, name and settings.
+    names the plugins of the stages. ``stage`` makes a stage by kind, name and settings. ``own`` are
+    the manuals outside the workspace.
     """
 
     state: Root
@@ -200,3 +202,4 @@ class SharedServices:
     cached: bool = True
     versions: str = ""
     strict: bool = False
+    own: OwnManuals = field(default_factory=OwnManuals)

@@ -156,6 +156,12 @@ OWN_COMMANDS = (
         "serve --workspace ~/my-documents",
     ),
     _own(
+        "add",
+        "search a folder as a manual from anywhere, without moving it",
+        "add",
+        "add specs ~/Documents/specs",
+    ),
+    _own(
         "init",
         "name this server in the configuration of an MCP client",
         "init",

@@ -55,8 +55,9 @@ T = TypeVar("T")
 class MemoryManual:
     """One manual of documents in memory, by path."""
 
-    def __init__(self, manual_id: str, documents: Iterable[Document]) -> None:
+    def __init__(self, manual_id: str, documents: Iterable[Document], root: Root) -> None:
         self._id = manual_id
+        self.root = root
         self._documents = {document.path: document for document in documents}
 
     @property
@@ -122,7 +123,7 @@ class MemoryContext:
 
     def __init__(self, manuals: Mapping[str, Iterable[Document]], folder: Path = Path()) -> None:
         self.root = Root(folder)
-        self._manuals = {name: MemoryManual(name, documents) for name, documents in manuals.items()}
+        self._manuals = {name: MemoryManual(name, own, self.root) for name, own in manuals.items()}
         self._traces: dict[str, Trace] = {}
         self._memos: dict[str, Any] = {}
         self.assessments: dict[str, SearchAssessment] = {}
@@ -146,7 +147,7 @@ class MemoryContext:
         return sorted(self._manuals)
 
     def loose_files(self) -> Sequence[str]:
-        """Return no files."""
+        """Return none."""
         return ()
 
     def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:  # noqa: ARG002

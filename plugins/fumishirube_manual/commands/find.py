@@ -58,10 +58,8 @@ _INDENT = "   "
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments."""
-    help_text = "a question or words, in Japanese or English"
-    parser.add_argument(
-        "query", metavar="QUERY", type=_text("QUERY", LONGEST_QUERY), help=help_text
-    )
+    help_text = "a question or words, in Japanese or English; quotes are not needed"
+    parser.add_argument("words", metavar="WORD", nargs="+", help=help_text)
     help_text = "search this manual only (default: all)"
     parser.add_argument("--manual", metavar="ID", action="append", default=[], help=help_text)
     parser.add_argument(
@@ -87,6 +85,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Search, and print the result."""
+    try:
+        options.query = _text("the query", LONGEST_QUERY)(" ".join(options.words))
+    except ArgumentTypeError as error:
+        options.parser.error(str(error))
     required = tuple({fold(term): term.strip() for term in options.require}.values())
     if len(required) > MOST_TERMS:
         options.parser.error(f"--require: at most {MOST_TERMS} terms, got {len(required)}")

@@ -31,7 +31,7 @@ def own_text(context: SurfaceContext, manual_id: str, row: TraceRow) -> OwnText 
     its loader renders, the file is loaded.
     """
     try:
-        written = _as_written(context.root.child(manual_id).read_bytes(row.path), row)
+        written = _as_written(context.manual(manual_id).root.read_bytes(row.path), row)
         return written or _loaded(context.manual(manual_id).document(row.path), row)
     except ToolError:
         return None

@@ -12,18 +12,20 @@ from pydantic.fields import FieldInfo
 
 from fumishirube.config.classic import FILE as CLASSIC
 from fumishirube.config.classic import import_classic, takes
-from fumishirube.config.configuration import FILE, Config, build
+from fumishirube.config.configuration import FILE, Config
 from fumishirube.config.environment import expectation, variables
 from fumishirube.config.process import ProcessSettings
+from fumishirube.config.validation import build
 from fumishirube.config.yaml_file import read_yaml
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.configurations import EFFECTIVE, configured, differences
 from fumishirube.faces.cli.effective_config import effective, origins
+from fumishirube.faces.cli.folders import folder
 from fumishirube.faces.cli.outline import outline
 from fumishirube.faces.cli.output import print_json, table
 from fumishirube.faces.cli.parser import add_json, one_of
 from fumishirube.faces.cli.schema import file_schema
-from fumishirube.faces.cli.workspace import folder, opened, plugins_of
+from fumishirube.faces.cli.workspace import opened, plugins_of
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import StageRegistry
 

@@ -13,7 +13,8 @@ from pydantic import JsonValue
 from fumishirube.config.configuration import Config, LoadedConfig, load_config
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.effective_config import effective, origins
-from fumishirube.faces.cli.workspace import folder, opened
+from fumishirube.faces.cli.folders import folder
+from fumishirube.faces.cli.workspace import opened
 from fumishirube.host.application import Application
 from fumishirube.plugins.discovery import load_plugins
 

@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 
 from pydantic import JsonValue
 
-from fumishirube.config.configuration import build
+from fumishirube.config.validation import build
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.output import counted, print_json, table
 from fumishirube.faces.cli.parser import add_json, not_known

@@ -9,14 +9,16 @@ from contextlib import suppress
 from typing import Literal
 
 from fumishirube.config.configuration import Use, load_config
+from fumishirube.config.personal import USERS_FOLDER
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import UnlistedEntry, UnlistedReason
 from fumishirube.engine.folder_index import IndexState
 from fumishirube.errors import ConfigError, NeedsNarrowScope, PluginError, ToolError
 from fumishirube.faces.cli.checks import Check, check_writable, installation, leftovers
+from fumishirube.faces.cli.folders import folder, folders_in_place
 from fumishirube.faces.cli.output import counted, listed, print_json, reason_text, table
 from fumishirube.faces.cli.parser import add_json
-from fumishirube.faces.cli.workspace import Bar, folder, opened, plugins_for
+from fumishirube.faces.cli.workspace import Bar, opened, plugins_for
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
@@ -60,8 +62,8 @@ def run(options: Namespace) -> int:
 
 def _chosen(options: Namespace) -> Namespace:
     """Without configuration and manuals, choose a surface whose root folder exists."""
-    loaded = load_config(folder(options), options.config)
-    if loaded.file is None and not loaded.folder(MANUALS).is_dir():
+    loaded = load_config(folder(options), options.config, folders=folders_in_place(options))
+    if loaded.file is None and not loaded.own.folders and not loaded.folder(MANUALS).is_dir():
         plugins = load_plugins(strangers=not options.no_plugins)
         for offer in plugins.registry[SURFACES]:
             root = getattr(offer.stage, "root", MANUALS)
@@ -99,7 +101,8 @@ def _plugins(options: Namespace) -> Iterator[Check]:
 
 def _application(application: Application) -> Iterator[Check]:
     file = application.loaded.file
-    decided = len(application.loaded.origins)
+    origins = application.loaded.origins.values()
+    decided = sum(origin != USERS_FOLDER for origin in origins)
     finding = file.name if file else "defaults; there is no fumishirube.yaml, and none is needed"
     by = f"; {counted(decided, 'setting')} from the environment" if decided else ""
     yield Check("ok", "configuration", finding + by)
@@ -193,7 +196,8 @@ def _surface(application: Application, pipeline_surface: ConfiguredSurface) -> I
     subject = f"root {root}"
     folder = application.loaded.folder(root)
     context = application.contexts[pipeline_surface.name]
-    if not folder.is_dir():
+    elsewhere = pipeline_surface.of_manuals and application.loaded.own.folders
+    if not elsewhere and not folder.is_dir():
         setting = application.loaded.origins.get(f"roots.{root}", f"roots.{root}")
         remedy = f"create it, or set {setting} to the right folder"
         yield Check("FAIL", subject, f"there is no folder {folder.name!r}", remedy)

@@ -13,10 +13,11 @@ from fumishirube.config.trust import TrustRequest
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.clients.files import ClientFile, block
 from fumishirube.faces.cli.clients.specs import CLIENTS, ClientFolders, ClientSpec
+from fumishirube.faces.cli.folders import folder, folders_in_place
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json, one_of
 from fumishirube.faces.cli.trust import trust_workspace
-from fumishirube.faces.cli.workspace import folder, opened
+from fumishirube.faces.cli.workspace import opened
 from fumishirube.plugins.installation import start_command
 
 _NAME = "fumishirube"
@@ -129,7 +130,12 @@ def _checked_entry(
         if not application.tools:
             raise ConfigError("surfaces: there is no tool to serve; see 'fumishirube doctor'")
     command, *first = start_command()
-    args = [*first, "serve", "--workspace", str(folder(options).resolve())]
+    in_place = folders_in_place(options)
+    args = [*first, "serve"]
+    if in_place:
+        args += [word for place in in_place.values() for word in ("--in", str(place))]
+    else:
+        args += ["--workspace", str(folder(options).resolve())]
     if options.config:
         args += ["--config", str(Path(options.config).resolve())]
     if options.no_plugins:

@@ -148,6 +148,8 @@ def command(options: Namespace, *words: str) -> str:
     inherited = []
     if options.workspace is not None:
         inherited += ["--workspace", options.workspace]
+    for folder in getattr(options, "folders", None) or ():
+        inherited += ["--in", folder]
     if options.config is not None:
         inherited += ["--config", str(options.config)]
     if options.no_plugins:

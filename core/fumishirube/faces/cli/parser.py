@@ -162,7 +162,7 @@ def add_ways_to_serve(parser: Parser, commands: CommandRegistry, words: Sequence
 
 
 _HELP = ("-h", "--help")
-_VALUED = ("--workspace", "--config")
+_VALUED = ("--workspace", "--config", "--in")
 
 
 def add_common(parser: Parser, default: str | None) -> None:
@@ -171,6 +171,10 @@ def add_common(parser: Parser, default: str | None) -> None:
     flag = SUPPRESS if default else False
     help_text = "the folder that holds manuals/ (default: $WORKSPACE_ROOT, else the current folder)"
     common.add_argument("--workspace", metavar="DIR", default=default, help=help_text)
+    help_text = "search this folder, where it is, instead of a workspace; may be repeated"
+    common.add_argument(
+        "--in", metavar="FOLDER", dest="folders", action="append", default=default, help=help_text
+    )
     help_text = "the configuration (default: fumishirube.yaml in the workspace, if it is there)"
     common.add_argument("--config", metavar="FILE", type=Path, default=default, help=help_text)
     help_text = "start with the built-ins alone"
@@ -181,7 +185,8 @@ def add_common(parser: Parser, default: str | None) -> None:
     common.add_argument("--raw", action="store_true", default=flag, help=help_text)
     help_text = "allow the configuration to lead out of the workspace, this time; see 'trust'"
     common.add_argument("--trust", action="store_true", default=flag, help=help_text)
-    parser.known += ["--raw", "--trust", "--workspace", "--config", "--no-plugins", "--verbose"]
+    parser.known += ["--raw", "--trust", "--workspace", "--in", "--config", "--no-plugins"]
+    parser.known += ["--verbose"]
 
 
 def add_json(parser: ArgumentParser) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 import time
 from argparse import ArgumentError, ArgumentParser, Namespace
@@ -13,9 +12,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
-from fumishirube.config.configuration import FILE, Use, load_config
+from fumishirube.config.configuration import Use, load_config
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound
+from fumishirube.faces.cli.folders import folder, folders_in_place
 from fumishirube.faces.cli.output import terminal_width
 from fumishirube.faces.cli.streams import complain
 from fumishirube.host.application import Application
@@ -38,33 +38,6 @@ _NAMED = 5
 """Names listed in an error message, at most."""
 
 
-def folder(options: Namespace) -> Path:
-    """Return the workspace: ``--workspace``, else the environment's, else the current folder.
-
-    Raises:
-        ConfigError: when the folder does not exist.
-    """
-    name = options.workspace or os.environ.get("WORKSPACE_ROOT", "").strip() or "."
-    source = "--workspace" if options.workspace else "WORKSPACE_ROOT"
-    try:
-        # Clients start the command without a shell, so that ~ is not expanded yet.
-        chosen = Path(name).expanduser()
-    except RuntimeError as error:
-        raise ConfigError(f"{source}: there is no home folder for {name!r}") from error
-    try:
-        there = chosen.is_dir()
-        if there:
-            (chosen / FILE).is_file()  # fails if the folder may not be entered
-    except PermissionError as error:
-        raise ConfigError(
-            f"{source}: {chosen.name or name!r} may not be entered; change the permissions of that "
-            "folder, or of those above it"
-        ) from error
-    if not there:
-        raise ConfigError(f"{source}: there is no folder {chosen.name or name!r}")
-    return chosen
-
-
 def early_plugins(words: Sequence[str]) -> Plugins:
     """Load the plugins before the command line is parsed, for their commands.
 
@@ -72,6 +45,7 @@ def early_plugins(words: Sequence[str]) -> Plugins:
     """
     known = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     known.add_argument("--workspace")
+    known.add_argument("--in", dest="folders", action="append")
     known.add_argument("--config", type=Path)
     known.add_argument("--no-plugins", action="store_true")
     known.add_argument("--trust", action="store_true")
@@ -85,7 +59,12 @@ def early_plugins(words: Sequence[str]) -> Plugins:
 def plugins_for(options: Namespace) -> Plugins:
     """Load the plugins for a command's workspace, even if that cannot be opened."""
     try:
-        loaded = load_config(folder(options), options.config, trusted=options.trust)
+        loaded = load_config(
+            folder(options),
+            options.config,
+            trusted=options.trust,
+            folders=folders_in_place(options),
+        )
         return load_plugins_of(loaded, strangers=not options.no_plugins)
     except ConfigError:  # reported when the workspace is opened
         return load_plugins(strangers=not options.no_plugins)
@@ -108,6 +87,7 @@ def opened(
         only=getattr(options, "only", None),
         plugins=getattr(options, "plugins", None),
         trusted=trusted or options.trust,
+        folders=folders_in_place(options),
     )
     for warning in (*application.warnings, *application.absent):
         complain(f"warning: {warning}")
@@ -140,6 +120,7 @@ def reopen(options: Namespace, former: Application, revision: int) -> Applicatio
         former=former,
         revision=revision,
         trusted=options.trust,
+        folders=folders_in_place(options),
     )
 
 

@@ -1,0 +1,79 @@
+"""Values of files and of the environment as models; errors name the coordinate or the variable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from fumishirube.config.environment import apply_environment
+from fumishirube.errors import ConfigError
+from fumishirube.tools.argument_errors import refusal
+from fumishirube.tools.schemas import arguments_shape
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+def build(
+    model: type[ModelT],
+    raw: Mapping[str, Any],
+    coordinate: str,
+    environ: Mapping[str, str],
+    origins: dict[str, str],
+) -> ModelT:
+    """Build a model from values of the file and the environment; record the origins.
+
+    Raises:
+        ConfigError: naming the coordinate or the variable.
+    """
+    values = apply_environment(model, raw, coordinate, environ, origins)
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(_message(model, error, coordinate)) from error
+
+
+def _message(model: type[BaseModel], error: ValidationError, coordinate: str) -> str:
+    errors = error.errors(include_url=False)
+    first = errors[0]
+    if first["type"] == "extra_forbidden":
+        where = coordinate
+        for part in first["loc"]:
+            where += f"[{part}]" if isinstance(part, int) else f".{part}" if where else str(part)
+        known = _known_keys(model, first["loc"][:-1])
+        near = get_close_matches(str(first["loc"][-1]), known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
+        return f"{where}: there is no such setting; {hint}"
+    refused = refusal(errors, arguments_shape(model))
+    name = str(refused.details.get("parameter", ""))
+    where = ".".join(filter(None, (coordinate, name)))
+    return f"{where}: {str(refused).removeprefix(name).strip()}{_got(first['input'])}"
+
+
+def _got(value: object) -> str:
+    """Return the unusable value, if it is short."""
+    if isinstance(value, (bool, int, float, str)):
+        return f", got {json.dumps(value, ensure_ascii=False)[:80]}"
+    return ""
+
+
+def _known_keys(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    for part in path:
+        info = model.model_fields.get(str(part))
+        model = next(_models(info.annotation), model) if info else model
+    return [info.alias or name for name, info in model.model_fields.items()]
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the models inside an annotation, such as ``tuple[Use, ...] | None``."""
+    if _is_model(annotation):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models(inner)
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

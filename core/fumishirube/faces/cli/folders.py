@@ -1,0 +1,107 @@
+"""The folders that a command works on: a workspace, or folders where they are."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from pathlib import Path
+
+from fumishirube.config.configuration import FILE
+from fumishirube.config.environment import variables
+from fumishirube.config.personal import configuration_folder, recorded_manuals
+from fumishirube.config.sections import RootSettings
+from fumishirube.disk.names import clean_name
+from fumishirube.engine.library import name_fault
+from fumishirube.errors import ConfigError, ToolError
+from fumishirube.host.context import RESERVED_MANUALS
+from fumishirube.host.surfaces import MANUALS
+
+
+def folder(options: Namespace) -> Path:
+    """Return the workspace: ``--workspace``, else the environment's, else the current folder.
+
+    With ``--in``, and in a folder that is no workspace while the user has manuals elsewhere, it is
+    the user's own.
+
+    Raises:
+        ConfigError: when the folder does not exist.
+    """
+    named = options.workspace or os.environ.get("WORKSPACE_ROOT", "").strip()
+    if _folder_names(options):
+        if options.workspace:
+            raise ConfigError("--in: it goes without --workspace; a folder needs none")
+        return configuration_folder(os.environ)
+    if not named and _is_elsewhere(options):
+        return configuration_folder(os.environ)
+    return existing_folder(
+        named or ".", "--workspace" if options.workspace else "WORKSPACE_ROOT", entered=FILE
+    )
+
+
+def existing_folder(name: str, source: str, entered: str = ".") -> Path:
+    """Return a folder that exists and may be entered; ``source`` names it in errors.
+
+    Raises:
+        ConfigError: when there is none.
+    """
+    try:
+        # Clients start the command without a shell, so that ~ is not expanded yet.
+        chosen = Path(name).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(f"{source}: there is no home folder for {name!r}") from error
+    try:
+        there = chosen.is_dir()
+        if there:
+            (chosen / entered).is_file()  # fails if the folder may not be entered
+    except PermissionError as error:
+        raise ConfigError(
+            f"{source}: {chosen.name or name!r} may not be entered; change the permissions of that "
+            "folder, or of those above it"
+        ) from error
+    if not there:
+        raise ConfigError(f"{source}: there is no folder {chosen.name or name!r}")
+    return chosen
+
+
+def folders_in_place(options: Namespace) -> dict[str, Path] | None:
+    """Return the folders of ``--in`` by the ids of their manuals; ``None`` without any.
+
+    Raises:
+        ConfigError: when a folder does not exist, or two have the same name.
+    """
+    named: dict[str, Path] = {}
+    for name in _folder_names(options):
+        place = existing_folder(name, "--in").resolve()
+        manual_id = manual_id_of(place.name, "--in")
+        if named.setdefault(manual_id, place) != place:
+            raise ConfigError(f"--in: two folders are called {manual_id!r}; use add for one")
+    return named or None
+
+
+def manual_id_of(name: str, source: str) -> str:
+    """Return a name in its composed form, if a manual may have it.
+
+    Raises:
+        ConfigError: when none may.
+    """
+    try:
+        composed = clean_name(name, "manual")
+    except ToolError as error:
+        raise ConfigError(f"{source}: {name!r} cannot name a manual: {error}") from error
+    if fault := name_fault(composed, RESERVED_MANUALS):
+        raise ConfigError(f"{source}: {name!r} cannot name a manual: {fault}")
+    return composed
+
+
+def _folder_names(options: Namespace) -> list[str]:
+    return getattr(options, "folders", None) or []
+
+
+def _is_elsewhere(options: Namespace) -> bool:
+    """Tell whether the current folder is no workspace, and the user has manuals elsewhere."""
+    if options.config or hasattr(options, "only") or Path(FILE).is_file():
+        return False
+    chosen = (name for name, setting, _ in variables(RootSettings) if setting == MANUALS)
+    if Path(MANUALS).is_dir() or any(os.environ.get(name, "").strip() for name in chosen):
+        return False
+    return bool(recorded_manuals(os.environ))
