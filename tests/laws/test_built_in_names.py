@@ -20,6 +20,7 @@ ORDINARY = {
 
 COINCIDENCES = {
     ("config/outside.py", "vault"): "the folder that the root of this name has by default",
+    ("config/personal.py", "vault"): "the folder that the root of this name has by default",
     ("config/sections.py", "vault"): "the folder that the root of this name has by default",
     ("engine/adaptive.py", "lexical"): "what the file of statistics calls a search without fusion",
     ("query.py", "alternatives"): "a field of a query",
