@@ -6,7 +6,7 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Literal, NamedTuple
 
@@ -68,20 +68,24 @@ class NoteJournal:
     """Entries in the vault's reserved folder: an intent before a write, a record after it.
 
     An intent is on disk before its note changes. A process that gets the lock of a remaining
-    intent knows that the writer has died.
+    intent knows that the writer has died. All writes are recorded; those to ``visible`` paths are
+    shown.
     """
 
-    def __init__(self, writable: WritableRoot, bounds: JournalBounds) -> None:
+    def __init__(
+        self, writable: WritableRoot, bounds: JournalBounds, visible: Callable[[str], bool]
+    ) -> None:
         self._writable = writable
         self._bounds = bounds
+        self._visible = visible
 
     def writes(self) -> list[Write]:
-        """Return the writes in the journal, oldest first; skip damaged entries."""
+        """Return the visible writes in the journal, oldest first; skip damaged entries."""
         remembered = []
         for name in self._names(_DONE):
             with suppress(ToolError):  # pruned meanwhile, or no permission
                 read = self._read(name)
-                remembered += [read[0]] if read else []
+                remembered += [read[0]] if read and self._visible(read[0].path) else []
         return remembered
 
     def before(self, write: Write) -> bytes | None:

@@ -30,7 +30,8 @@ class NoteStore:
         self.largest = bounds.note_bytes
         self.allow_hidden = bounds.allow_hidden
         self._writable = WritableRoot(root, LOCKS)
-        self.journal = NoteJournal(self._writable, bounds.journal)
+        whole = WritableRoot(root.whole, LOCKS)
+        self.journal = NoteJournal(whole, bounds.journal, root.visible)
 
     def read(self, path: str) -> bytes:
         """Return a note's bytes.
@@ -74,6 +75,7 @@ class NoteStore:
             Conflict: when another program changed the note meanwhile; nothing is written.
             Forbidden: when the path cannot be written, or has a link in it.
         """
+        self.root.check_writable(path)
         writable = self._writable
         lock = writable.lock_of(path)
         with writable.locked(lock):

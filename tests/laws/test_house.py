@@ -42,6 +42,7 @@ MOST_LINES = 400
 LONG_LINES = 300
 LONG = {
     "core/fumishirube/__init__.py": "the list of all that is public",
+    "core/fumishirube/disk/roots.py": "the one way to files, with all that it refuses",
     "core/fumishirube/engine/pipeline.py": "one recursion with its fences",
     "core/fumishirube/corpus.py": "clauses, their meaning, and the interface of corpora",
     "core/fumishirube/engine/library.py": "the manuals of a root, and the loader of each file",

@@ -3,6 +3,7 @@
 from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import clean_name, clean_new_path, clean_path
+from fumishirube.disk.rights import FolderRights
 from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.disk.survey import UnlistedReason
 from fumishirube.disk.watches import Watch
@@ -10,6 +11,7 @@ from fumishirube.disk.writes import WritableRoot, content_hash, is_unfinished
 
 __all__ = [
     "FolderEntry",
+    "FolderRights",
     "ScratchFolder",
     "UnlistedReason",
     "Watch",

@@ -6,7 +6,7 @@ import errno
 import os
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +24,7 @@ from fumishirube.disk.folders import (
     why_unwritten,
 )
 from fumishirube.disk.names import clean_path
+from fumishirube.disk.rights import FolderRights
 from fumishirube.disk.survey import (
     ALL_BUT_HIDDEN,
     DEFAULT_LIMITS,
@@ -49,13 +50,15 @@ class Root:
     Paths are relative and walked segment by segment without following links, relative to open
     handles where the platform has them, so that a path cannot be swapped between the check and the
     use. Names are compared in composed form (NFC). A root inside another is ``below`` the same
-    ``top``, and is walked from there each time.
+    ``top``, and is walked from there each time. With ``rights``, whose paths start at ``top``,
+    everything else does not exist for its readers, and is not written.
     """
 
     top: Path
     limits: RootLimits = DEFAULT_LIMITS
     below: str = ""
     listing: Listing = ALL_BUT_HIDDEN
+    rights: FolderRights | None = None
 
     @property
     def path(self) -> Path:
@@ -67,6 +70,24 @@ class Root:
         """Whether the folder exists."""
         return self.path.is_dir()
 
+    @property
+    def whole(self) -> Root:
+        """The same folder without limits by rights, for a surface's own records."""
+        return replace(self, rights=None)
+
+    def visible(self, path: str) -> bool:
+        """Tell whether the rights show a path: it may be read, or leads to what may be read."""
+        return self.rights is None or self.rights.visible(self._from_top(path))
+
+    def check_writable(self, path: str) -> None:
+        """Check whether the rights allow to write a file, or to create a folder.
+
+        Raises:
+            Forbidden: when they do not, whatever is there.
+        """
+        if self.rights is not None and not self.rights.writable(self._from_top(path)):
+            raise Forbidden("you have no right to write here", path=path or None)
+
     def entries(self, path: str = "") -> list[FolderEntry]:
         """Return the entries of a folder, sorted by composed name; links are entries.
 
@@ -76,7 +97,8 @@ class Root:
         """
         with self._folder(path) as folder:
             entries = [*scan(folder, f"{path}/" if path else "")]
-        return sorted(entries, key=lambda entry: entry.path)
+        visible = (entry for entry in entries if self.visible(entry.path))
+        return sorted(visible, key=lambda entry: entry.path)
 
     def files(self, path: str = "", *, hidden: bool = False) -> list[FolderEntry]:
         """Return every listed file below a folder, sorted by path; see :meth:`survey`.
@@ -98,7 +120,7 @@ class Root:
         rules = listing.ignore_files and path  # those of the folders above count too
         with self._folder(path), self._folder("" if rules else path) as folder:
             prefix = f"{path}/" if path else ""
-            survey = Surveyor(self.limits, listing, self._read).survey(
+            survey = Surveyor(self.limits, listing, self._read, self._filter()).survey(
                 folder, "" if rules else prefix
             )
         return survey.below(prefix) if rules else survey
@@ -137,7 +159,7 @@ class Root:
             NotFound: when it does not exist.
             Forbidden: when it, or a folder above it, is a link.
         """
-        parent, _, name = clean_path(path).rpartition("/")
+        parent, _, name = self._shown(clean_path(path)).rpartition("/")
         with self._folder(parent) as folder, _translate_os_errors(path):
             entry = entry_of(path, nfc(name), folder.lstat(folder.spelled(name)))
         if entry.kind == "link":
@@ -152,7 +174,7 @@ class Root:
             Forbidden: when the path contains a link, or permission is denied.
             Unreadable: with the reason ``too_large``, above the limit.
         """
-        parent, _, name = clean_path(path).rpartition("/")
+        parent, _, name = self._shown(clean_path(path)).rpartition("/")
         with self._folder(parent) as folder, _translate_os_errors(path):
             return self._read(folder, folder.spelled(name), path)
 
@@ -187,6 +209,7 @@ class Root:
             Forbidden: when it leads out of all allowed folders.
         """
         leads_to = Path(os.path.realpath(self.path / path))
+        self._check_target(leads_to)
         for folder in allowed:
             if leads_to.is_relative_to(folder):
                 inside = leads_to.relative_to(folder).as_posix()
@@ -199,6 +222,7 @@ class Root:
         Raises:
             Forbidden: when it cannot be created, or the path contains a link.
         """
+        self.check_writable(path)
         try:
             self.top.mkdir(parents=True, exist_ok=True)
             with OpenFolder.at_top(os.fspath(self.top)) as top:
@@ -206,6 +230,33 @@ class Root:
         except OSError as error:
             raise Forbidden(f"the folder cannot be created: {why_unwritten(error)}") from error
         return self.child(path) if path else self
+
+    def _from_top(self, path: str) -> str:
+        return "/".join(filter(None, (self.below, nfc(path))))
+
+    def _shown(self, path: str) -> str:
+        """Return a path, or raise the error of a missing file if the rights do not show it."""
+        if not self.visible(path):
+            raise _missing(path)
+        return path
+
+    def _filter(self) -> Callable[[str], bool] | None:
+        """Return what tells whether a path is visible; ``None`` if all paths are."""
+        hides = self.rights is not None and not self.rights.readable(self.below)
+        return self.visible if hides else None
+
+    def _check_target(self, leads_to: Path) -> None:
+        """Check whether the rights show what a link leads to.
+
+        Raises:
+            Forbidden: when it leads to a folder of this root that they do not show.
+        """
+        top = Path(os.path.realpath(self.top))
+        if self.rights is None or not leads_to.is_relative_to(top):
+            return
+        inside = leads_to.relative_to(top).as_posix()
+        if not self.rights.readable("" if inside == "." else nfc(inside)):
+            raise Forbidden("the link leads out of the allowed folders")
 
     def _read(self, folder: OpenFolder, spelled: str, path: str) -> bytes:
         _must_be(kind_of(folder.lstat(spelled).st_mode), "file", path)
@@ -218,6 +269,8 @@ class Root:
 
     @contextmanager
     def _folder(self, path: str) -> Iterator[OpenFolder]:
+        if path:
+            self._shown(clean_path(path))
         with _translate_os_errors(path):
             folder = OpenFolder.at_top(os.fspath(self.top))
             try:
@@ -272,6 +325,10 @@ def _must_stay(folder: OpenFolder, top: Path, path: str, name: str = "") -> None
         raise OutOfScope("the path leads out of its root", path=path or None)
 
 
+def _missing(path: str) -> NotFound:
+    return NotFound("no such file or folder", path=path or None)
+
+
 def _link(path: str) -> Forbidden:
     return Forbidden("symbolic links are not followed", path=path)
 
@@ -284,7 +341,7 @@ def _translate_os_errors(path: str) -> Iterator[None]:
     except ToolError:
         raise
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise NotFound("no such file or folder", path=path or None) from error
+        raise _missing(path) from error
     except PermissionError as error:
         raise Forbidden("permission denied by the operating system", path=path or None) from error
     except OSError as error:

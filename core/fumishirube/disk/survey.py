@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -87,11 +87,12 @@ ReadFile: TypeAlias = Callable[[OpenFolder, str, str], bytes]
 
 @dataclass
 class Surveyor:
-    """Makes one survey."""
+    """Makes one survey, of the paths that are ``visible`` if not of all."""
 
     limits: RootLimits
     listing: Listing
     read: ReadFile
+    visible: Callable[[str], bool] | None = None
     result: Survey = field(default_factory=lambda: Survey([], [], []))
     effort: int = _COUNTED
 
@@ -142,7 +143,7 @@ class Surveyor:
         inner: list[tuple[str, str]] = []
         ignore_files: list[str] = []
         with folder.scan() as scanned:
-            for entry in scanned:
+            for entry in scanned if self.visible is None else self._visible(scanned, prefix):
                 spelled = entry.name
                 plain = spelled.isascii()
                 if (spelled[0] == "." and not hidden) or not (
@@ -167,6 +168,14 @@ class Surveyor:
                     self._add_unlisted(prefix + name, "symlink" if is_link else "special")
         ignore_files.sort(key=self.listing.ignore_files.index)
         return inner, ignore_files
+
+    def _visible(
+        self, scanned: Iterator[os.DirEntry[str]], prefix: str
+    ) -> Iterator[os.DirEntry[str]]:
+        assert self.visible is not None
+        for entry in scanned:
+            if is_allowed_name(entry.name) and self.visible(prefix + nfc(entry.name)):
+                yield entry
 
     def _skip(
         self, folder: OpenFolder, entry: os.DirEntry[str], prefix: str, ignore_files: list[str]

@@ -42,7 +42,8 @@ class WritableRoot:
     """A root whose files may be written; ``locks`` is a folder below it for the lock files.
 
     A writer holds the lock of a file from its first read to the last write. Nothing is written
-    through links or by absolute path.
+    through links or by absolute path, nor where the root's rights do not allow it. The locks are no
+    subject of rights.
     """
 
     root: Root
@@ -60,11 +61,12 @@ class WritableRoot:
         Raises:
             Conflict: when another holds it for longer than ``seconds``.
         """
-        self.make_folder(self.locks)
+        whole = WritableRoot(self.root.whole, self.locks)
+        whole.make_folder(self.locks)
         name = f"{number:02x}.lock"
         flags = os.O_RDWR | os.O_CREAT | NO_FOLLOW | PLAIN
         with (
-            self.root.opened(self.locks) as folder,
+            whole.root.opened(self.locks) as folder,
             _translate_write_errors(f"{self.locks}/{name}"),
         ):
             handle = os.open(folder.at(name), flags, 0o666, dir_fd=folder.handle)
@@ -121,9 +123,9 @@ class WritableRoot:
             Conflict: when ``before`` is no longer the content; nothing is written.
             Forbidden: when the path cannot be written, or contains a link.
         """
-        parent, _, name = clean_path(path).rpartition("/")
+        name = clean_path(path).rpartition("/")[2]
         part = _PART + mark
-        with self.root.opened(parent) as folder, _translate_write_errors(path):
+        with self._opened(path) as folder, _translate_write_errors(path):
             if before is not None or after is None:
                 _check(folder, name, before, path)
             if after is None:
@@ -147,8 +149,7 @@ class WritableRoot:
         Raises:
             Forbidden: when that is not allowed.
         """
-        parent, _, _ = clean_path(path).rpartition("/")
-        with suppress(NotFound), self.root.opened(parent) as folder, _translate_write_errors(path):
+        with suppress(NotFound), self._opened(path) as folder, _translate_write_errors(path):
             _remove(folder, _PART + mark)
             folder.sync()
 
@@ -160,16 +161,16 @@ class WritableRoot:
         Raises:
             Conflict: when the name is taken.
         """
-        parent, _, name = clean_path(path).rpartition("/")
-        with self.root.opened(parent) as folder, _translate_write_errors(path):
+        name = clean_path(path).rpartition("/")[2]
+        with self._opened(path) as folder, _translate_write_errors(path):
             _write_new(folder, name, data, _PRIVATE_MODE)
             folder.sync()
 
     def rename(self, path: str, name: str) -> None:
         """Rename a file in its folder; it may be missing."""
-        parent, _, old = clean_path(path).rpartition("/")
+        old = clean_path(path).rpartition("/")[2]
         with (
-            self.root.opened(parent) as folder,
+            self._opened(path) as folder,
             _translate_write_errors(path),
             suppress(FileNotFoundError),
         ):
@@ -177,9 +178,16 @@ class WritableRoot:
 
     def remove(self, path: str) -> None:
         """Remove a file; it may be missing."""
-        parent, _, name = clean_path(path).rpartition("/")
-        with self.root.opened(parent) as folder, _translate_write_errors(path):
+        name = clean_path(path).rpartition("/")[2]
+        with self._opened(path) as folder, _translate_write_errors(path):
             _remove(folder, name)
+
+    @contextmanager
+    def _opened(self, path: str) -> Iterator[OpenFolder]:
+        """Open the folder of a file that may be written."""
+        self.root.check_writable(path)
+        with self.root.opened(clean_path(path).rpartition("/")[0]) as folder:
+            yield folder
 
     def _is_folder(self, path: str) -> bool:
         if not path:

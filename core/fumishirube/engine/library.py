@@ -200,7 +200,9 @@ class ManualFolder:
         touched = {path for path, entry in entries.items() if before.get(path) != entry}
         touched |= before.keys() - entries.keys()
         root = self._root
-        listed = _ListedRoot(root.top, root.limits, root.below, root.listing, (*listing,))
+        listed = _ListedRoot(
+            root.top, root.limits, root.below, root.listing, root.rights, (*listing,)
+        )
         claimed: dict[str, ClaimedFile] = {}
         for loader in self._loaders:
             for source in loader.sources(listed):
@@ -242,7 +244,10 @@ def _unlisted(survey: Survey, claimed: Mapping[str, ClaimedFile]) -> list[Unlist
 
 
 class Library:
-    """The manuals of one root: its folders, one level deep, and those of outlying folders."""
+    """The manuals of one root: its folders, one level deep, and those of outlying folders.
+
+    A library of a part of a root shares the manuals of the ``whole``.
+    """
 
     def __init__(
         self,
@@ -250,9 +255,11 @@ class Library:
         loaders: Sequence[Loader],
         reserved: Sequence[str] = (),
         outlying: OutlyingFolders | None = None,
+        whole: Library | None = None,
     ) -> None:
         self._root = root
         self._outlying = outlying or OutlyingFolders({}, root)
+        self._whole = whole
         self._loaders = loaders
         self._reserved = frozenset(reserved)
         self._manuals: dict[str, ManualFolder] = {}
@@ -298,6 +305,8 @@ class Library:
             raise NotFound("manual not found", manual_id=manual_id) from error
         except Forbidden as error:
             raise Forbidden(str(error), manual_id=manual_id) from error
+        if self._whole is not None:
+            return self._whole.manual(manual_id)
         with self._lock:
             known = self._manuals.get(manual_id)
             if known is None:

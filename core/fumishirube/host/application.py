@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,39 +33,30 @@ from fumishirube.config.outside import (
     outside_settings,
     outside_statistics,
 )
+from fumishirube.config.personal import OwnManuals
 from fumishirube.config.validation import build
+from fumishirube.disk.rights import FolderRights, Rights
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import RootLimits
+from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.pipeline import NamedStage
-from fumishirube.errors import AlreadyServed, ConfigError, NotFound, PluginError, ToolError
-from fumishirube.host.catalog import (
-    Catalog,
-    ServedSurface,
-    commands_of,
-    prompts_of,
-    resources_of,
-    tools_of,
-)
+from fumishirube.errors import ConfigError, NotFound, PluginError, ToolError
 from fumishirube.host.context import PipelineContext
-from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.fences import Fences, PluginGuard
 from fumishirube.host.memory import SearchMemory
-from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
+from fumishirube.host.surfaces import MANUALS, ConfiguredSurface, SharedServices
+from fumishirube.host.tool_host import ToolHost
 from fumishirube.host.useless_stages import check_stages
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import DISTRIBUTION
-from fumishirube.surfaces import HasDefaultLoaders, HasLifespan, Surface
-from fumishirube.tools.definitions import Tool
-from fumishirube.tools.list_pages import paged
-from fumishirube.tools.prompts import Prompt
-from fumishirube.tools.resources import Resources
-from fumishirube.tools.schemas import check_tool
+from fumishirube.stages import Embedder
+from fumishirube.surfaces import HasDefaultLoaders, Surface
 from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")
 
 
-class Application:
+class Application(ToolHost):
     """The surfaces of a configuration, with their tools, problems and warnings.
 
     It takes over caches and traces of a ``former`` application, which may still run.
@@ -115,57 +106,9 @@ class Application:
         self.absent = [*absent(self.loaded, {surface.surface.root for surface in self.surfaces})]
         for configured in self.surfaces:
             self.contexts[configured.name] = self._context(configured)
-        self._served = [self._fenced(surface) for surface in self.surfaces]
-
-    @cached_property
-    def tools(self) -> dict[str, Tool[Any, Any]]:
-        """The tools by name; making them may raise :class:`ConfigError`."""
-        with self._raise_if_strict():
-            return tools_of(self._served, self.problems)
-
-    @cached_property
-    def commands(self) -> Mapping[str, Tool[Any, Any]]:
-        """The tools for the command line and callers in the process alone, by name."""
-        with self._raise_if_strict():
-            return commands_of(self._served, self.problems)
-
-    @cached_property
-    def _further(self) -> tuple[Sequence[Resources], Sequence[Prompt]]:
-        with self._raise_if_strict():
-            return resources_of(self._served, self.problems), prompts_of(
-                self._served, self.problems
-            )
-
-    @contextmanager
-    def _raise_if_strict(self) -> Iterator[None]:
-        """Raise if the body leaves something out, if the configuration is strict."""
-        before = len(self.problems)
-        yield
-        if self.config.strict and self.problems[before:]:
-            raise ConfigError("; ".join(self.problems[before:]))
-
-    @property
-    def catalog(self) -> Catalog:
-        """The catalog for clients: tools, resources and prompts."""
-        return Catalog((*map(paged, self.tools.values()),), *self._further)
-
-    def drop_faulty_tools(self) -> Catalog:
-        """Leave out tools with faulty schemas, report them as problems, and return the catalog.
-
-        One faulty schema would make the whole list of tools unusable. Making the schemas takes
-        time, so only faces that send them call this.
-        """
-        with self._raise_if_strict():
-            for name, tool in [*self.tools.items()]:
-                if faults := check_tool(tool):
-                    self.problems.append(f"tool {name}: left out: {'; '.join(faults)}")
-                    del self.tools[name]
-        return self.catalog
-
-    def find_left_out(self) -> None:
-        """Make what surfaces of plugins offer, so that ``problems`` lists what is left out."""
-        if any(entry.work for entry in self._served):
-            self.drop_faulty_tools()
+        self.served = [
+            self.fenced(surface, self.contexts[surface.name]) for surface in self.surfaces
+        ]
 
     def loose_files(self) -> Sequence[str]:
         """Return the files beside the manuals, each below the name of their root."""
@@ -187,10 +130,14 @@ class Application:
                 }
         return sorted(messages)
 
-    def observe(self, trace: Trace) -> None:
-        """Call the observers of a finished search; their errors are logged."""
+    def observe(self, trace: Trace, statistics: SearchStatistics | None = None) -> None:
+        """Call the observers of a finished search; their errors are logged.
+
+        ``statistics`` are those of a person, instead of the application's own.
+        """
+        statistics = statistics or self.memory.statistics
         observers: list[tuple[str, Callable[..., object]]] = [
-            (DISTRIBUTION, self.memory.statistics.search_finished)
+            (DISTRIBUTION, statistics.search_finished)
         ]
         implementations = self.plugins.manager.hook.search_finished.get_hookimpls()
         observers += [(hook.plugin_name, hook.function) for hook in implementations]
@@ -202,38 +149,9 @@ class Application:
         if trace.degraded:
             self._note_failures(trace)  # of stages that failed without raising
 
-    @contextmanager
-    def lifespan(self) -> Iterator[None]:
-        """Start background work, that of surfaces included; faces that serve call this.
-
-        Raises:
-            AlreadyServed: when another process does the work of the only surface.
-        """
-        with ExitStack() as stack:
-            for configured in self.surfaces:
-                context = self.contexts[configured.name]
-                stack.enter_context(context.serving())
-                if isinstance(configured.surface, HasLifespan):
-                    work = self.work(configured)
-                    try:
-                        with self.fences.building(work):
-                            stack.enter_context(configured.surface.lifespan(context))
-                    except AlreadyServed as error:
-                        if error.pid == os.getpid():
-                            continue  # the former application, which will release it
-                        if len(self.surfaces) == 1:
-                            raise
-                        self.problems.append(f"{configured.name} only reads: {error}")
-                    except PluginError as error:
-                        problem = f"{error}; it does not go on beside the calls"
-                        self.fences.leave_out(problem, work, self.problems)
-            yield
-
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
         """Close files, except those of the memory that ``others`` still use."""
-        for context in self.contexts.values():
-            context.close()
-        self.memory.close(others)
+        super().close(others)
         self.guard.close()
 
     def _note_failures(self, trace: Trace) -> None:
@@ -258,14 +176,6 @@ class Application:
         except PluginError as error:
             self.fences.leave_out(f"{coordinate}: {error}; it is left out", work, self.problems)
             return None
-
-    def _fenced(self, configured: ConfiguredSurface) -> ServedSurface:
-        context = self.contexts[configured.name]
-        return ServedSurface(configured.surface, context, self.fences, self.work(configured))
-
-    def work(self, configured: ConfiguredSurface) -> ForeignWork | None:
-        """Return the crash mark for a surface of a plugin, or ``None`` for a built-in."""
-        return self.fences.work("surfaces", type(configured.surface), configured.name)
 
     def _configure(self, use: Use, coordinate: str) -> ConfiguredSurface:
         surface = self._stage("surfaces", use, coordinate)
@@ -349,36 +259,61 @@ class Application:
                 )
 
     def _context(self, configured: ConfiguredSurface) -> PipelineContext:
-        shared = SharedServices(
+        root = self.root(configured.surface.root)
+        return PipelineContext(configured, root, self.shared(self.memory))
+
+    def root(self, name: str) -> Root:
+        """Return a root of surfaces."""
+        return Root(self.loaded.folder(name), self.limits, listing=self.config.listing.listing)
+
+    def shared(
+        self, memory: SearchMemory, rights: Rights | None = None, view: str = ""
+    ) -> SharedServices:
+        """Return the services of all surfaces, with the memory and rights of a person or of all."""
+        return SharedServices(
             state=self.state,
-            traces=self.traces,
-            cache=self.memory.cache,
-            statistics=self.memory.statistics,
-            observe=self.observe,
+            traces=memory.traces,
+            cache=memory.cache,
+            statistics=memory.statistics,
+            observe=partial(self.observe, statistics=memory.statistics),
             folder=self.loaded.folder,
             stage=self._further_stage,
             fences=self.fences,
             cached=self.config.cache.enabled,
             versions=self.plugins.code,
             strict=self.config.strict,
-            own=self.loaded.own,
+            own=self._own(rights),
+            rights=rights,
+            view=view,
         )
-        folder = self.loaded.folder(configured.surface.root)
-        root = Root(folder, self.limits, listing=self.config.listing.listing)
-        return PipelineContext(configured, root, shared)
+
+    def _own(self, rights: Rights | None) -> OwnManuals:
+        """Return the manuals outside the workspace, as far as the rights go."""
+        own = self.loaded.own
+        if rights is None:
+            return own
+        to = rights.get(MANUALS, FolderRights())
+        readable = {name: folder for name, folder in own.folders.items() if to.readable(name)}
+        return replace(own, folders=readable)
 
     def _remember(self, former: SearchMemory | None) -> SearchMemory:
         """Return the memory; its statistics observe every search."""
+        folder = self._trace_folder() if self.config.traces.files else None
+        return self.memory_in(folder, self.loaded.statistics(), former)
+
+    def memory_in(
+        self, traces: Path | None, statistics: Path, former: SearchMemory | None
+    ) -> SearchMemory:
+        """Return a memory with a folder of traces, and a file of statistics."""
+        return SearchMemory.of(
+            self.loaded, traces, statistics, self._cache_embedder, self.plugins.code, former
+        )
+
+    def _cache_embedder(self) -> Embedder:
         origin = self.loaded.origins.get("cache.embedder", "cache.embedder")
         use = Use(use=self.config.cache.embedder)
-        folder = self._trace_folder() if self.config.traces.files else None
-        return SearchMemory.of(
-            self.loaded,
-            folder,
-            lambda: self._stage("embedders", use, origin).stage,
-            self.plugins.code,
-            former,
-        )
+        embedder: Embedder = self._stage("embedders", use, origin).stage
+        return embedder
 
     def _trace_folder(self) -> Path | None:
         """Return the folder for traces, or ``None`` if its name leads outside."""

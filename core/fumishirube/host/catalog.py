@@ -21,12 +21,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ServedSurface:
-    """A surface with its context, and its fence if it is a plugin's."""
+    """A surface with its context, and its fence if it is a plugin's.
+
+    With ``read_only``, only its tools that only read are offered.
+    """
 
     surface: Surface
     context: SurfaceContext
     fences: Fences
     work: ForeignWork | None
+    read_only: bool = False
 
     def offered(
         self, part: str, offer: Callable[[SurfaceContext], Sequence[T]], problems: list[str]
@@ -117,6 +121,8 @@ def tools_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]]:
     tools: dict[str, Tool[Any, Any]] = {}
     for entry in served:
         for made in entry.offered("tools", entry.surface.tools, problems):
+            if entry.read_only and not made.read_only:
+                continue
             tool = entry.fences.tool(made, entry.work)
             _add(tools, f"tool {tool.name}", tool, "a tool of this name", (), problems)
     return {tool.name: tool for tool in tools.values()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from threading import Lock
@@ -23,7 +23,7 @@ from fumishirube.engine.manual_texts import manual_texts
 from fumishirube.engine.outlying import OutlyingFolders
 from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
 from fumishirube.engine.passages import FIELDS
-from fumishirube.engine.pipeline import Pipeline, restore_ranking
+from fumishirube.engine.pipeline import NamedStage, Pipeline, restore_ranking
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.reports import report_for_query
 from fumishirube.engine.unions import EVERY_MANUAL, JoinedProgress, is_union, united_state
@@ -53,18 +53,34 @@ RESERVED_MANUALS = ("manuals", EVERY_MANUAL)
 
 
 class PipelineContext:
-    """The :class:`fumishirube.SurfaceContext` of a surface with a pipeline."""
+    """The :class:`fumishirube.SurfaceContext` of a surface with a pipeline.
 
-    def __init__(self, configured: ConfiguredSurface, root: Root, shared: SharedServices) -> None:
+    A context of a part of the root shares the stages, manuals and indexes of the ``whole``.
+    """
+
+    def __init__(
+        self,
+        configured: ConfiguredSurface,
+        root: Root,
+        shared: SharedServices,
+        whole: PipelineContext | None = None,
+    ) -> None:
         with ExitStack() as opening:
-            stages = configured.running(opening, shared.fences)
+            stages = whole.stages if whole else configured.running(opening, shared.fences)
             self._running = opening.pop_all()
         self.root = root
         self._configured = configured
-        self._stages = stages
+        self.stages: Mapping[str, Sequence[NamedStage[Any]]] = stages
         self._shared = shared
+        self._whole = whole
         self._outlying = OutlyingFolders(shared.own.folders if configured.of_manuals else {}, root)
-        self._library = Library(root, self._remembering(), RESERVED_MANUALS, self._outlying)
+        self.library: Library = Library(
+            root,
+            self._remembering(),
+            RESERVED_MANUALS,
+            self._outlying,
+            whole.library if whole else None,
+        )
         self._pipeline = Pipeline(
             stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
         )
@@ -83,30 +99,30 @@ class PipelineContext:
             if getattr(chosen.stage, "remembered", False)
             else begun.stage
             for chosen, begun in zip(
-                self._configured.stages["loaders"], self._stages["loaders"], strict=True
+                self._configured.stages["loaders"], self.stages["loaders"], strict=True
             )
         ]
 
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted."""
-        return self._library.manuals()
+        return self.library.manuals()
 
     def rejected_folders(self) -> Sequence[tuple[str, str]]:
         """Return the folders of the root that are not manuals, each with the reason."""
-        return self._library.rejected_folders()
+        return self.library.rejected_folders()
 
     def manual(self, manual_id: str) -> ManualFolder:
         """Return one manual."""
-        return self._library.manual(manual_id)
+        return self.library.manual(manual_id)
 
     def loose_files(self) -> Sequence[str]:
         """Return the names of files beside the manuals."""
-        return self._library.loose_files()
+        return self.library.loose_files()
 
     def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:
         """Count the files of a manual that no loader reads, by suffix, with a loader that would."""
         return unread_files(
-            self._library.manual(manual_id).unread(),
+            self.library.manual(manual_id).unread(),
             [*self._configured.plugins.registry["loaders"]],
             [named.name for named in self._configured.stages["loaders"]],
             f"pipelines.{self._configured.pipeline_name}",
@@ -114,7 +130,7 @@ class PipelineContext:
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Update the manual's index, answer from the cache or the pipeline, and store the trace."""
-        with self._background.call() if self._background else nullcontext():
+        with self._call():
             state = self.prepare(manual_id, query, progress)
             try:
                 return self._find(manual_id, query, state)
@@ -132,7 +148,7 @@ class PipelineContext:
         below: str = "",
     ) -> ManualTexts:
         """Update the manual's index, and return the files that may match."""
-        with self._background.call() if self._background else nullcontext():
+        with self._call():
             query = Query(" ".join(reading.text for reading in readings), budget=budget)
             state = self.prepare(manual_id, query, progress)
             manual = self.manual(manual_id)
@@ -172,11 +188,11 @@ class PipelineContext:
 
     def loaders(self) -> Sequence[Loader]:
         """Return the pipeline's loaders, in order."""
-        return [named.stage for named in self._stages["loaders"]]
+        return [named.stage for named in self.stages["loaders"]]
 
     def tokenizer(self) -> Tokenizer | None:
         """Return the pipeline's tokenizer, if it has one."""
-        return next((named.stage for named in self._stages["tokenizers"]), None)
+        return next((named.stage for named in self.stages["tokenizers"]), None)
 
     def scorer(self, name: str, settings: Mapping[str, JsonValue] | None = None) -> Scorer:
         """Return a running scorer of the pipeline by its name, or open a new one."""
@@ -199,7 +215,7 @@ class PipelineContext:
             chosen = self._shared.stage("embedders", name, {})
             begun = running("embedders", chosen, self._running, self._shared.fences, "embedder")
             return named_embedder([chosen], [begun])
-        return named_embedder(self._configured.stages["embedders"], self._stages["embedders"])
+        return named_embedder(self._configured.stages["embedders"], self.stages["embedders"])
 
     def claimed_files(self) -> ClaimedFiles:
         """Return the files of the whole root that loaders claim."""
@@ -234,7 +250,7 @@ class PipelineContext:
 
     def folder(self, name: str) -> Root:
         """Return one of the configuration's folders, or the workspace."""
-        return Root(self._shared.folder(name))
+        return self._shared.root(name)
 
     def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
         """Pass a finished search on to the observers."""
@@ -264,34 +280,46 @@ class PipelineContext:
         raise next(iter(failed.values()), NotFound("there are no manuals"))
 
     def _prepare(self, manual_id: str, query: Query, progress: Progress | None) -> IndexState:
-        indexed = self._indexed_of(manual_id)
+        indexed = self.indexed_of(manual_id)
         state = indexed.bring_up_to_date(query.budget, progress, query.text)
         unlisted = [*unlisted_by(self.loaders(), lambda: self.manual(manual_id).root)]
         if unlisted:
             degraded = "; ".join(filter(None, (state.degraded, *unlisted)))
             state = state._replace(degraded=degraded)
-        if state.unfinished and self._background:
-            self._background.take_up(indexed)
+        if state.unfinished and (background := self.indexer()):
+            background.take_up(indexed)
         return state
+
+    def indexer(self) -> BackgroundIndexer | None:
+        """Return what updates indexes in the background, while tools are served."""
+        return self._whole.indexer() if self._whole else self._background
+
+    def _call(self) -> AbstractContextManager[None]:
+        """Delay background indexing while the body runs."""
+        background = self.indexer()
+        return background.call() if background else nullcontext()
 
     def rebuild(self, manual_id: str, progress: Progress | None = None) -> IndexState | None:
         """Index a manual anew while its index answers; ``None`` if that index cannot."""
         if not getattr(self._only("indexes"), "distant", False):
             return None
-        return self._indexed_of(manual_id).rebuild(Budget(), progress)
+        return self.indexed_of(manual_id).rebuild(Budget(), progress)
 
     @contextmanager
     def serving(self) -> Iterator[None]:
         """Watch large manuals, and update indexes in the background, while the body runs."""
-        self._library.follow(on=True)
+        if self._whole is not None:  # which does that
+            yield
+            return
+        self.library.follow(on=True)
         try:
             with closing(BackgroundIndexer()) as self._background:
                 if self._configured.of_manuals:
-                    self._background.begin(lambda: map(self._indexed_of, self.manuals()))
+                    self._background.begin(lambda: map(self.indexed_of, self.manuals()))
                 yield
         finally:
             self._background = None
-            self._library.follow(on=False)
+            self.library.follow(on=False)
 
     def trace(self, trace_id: str) -> Trace:
         """Return a stored trace."""
@@ -331,9 +359,11 @@ class PipelineContext:
             query, state.corpus.manual_id, state.fingerprint, pipeline, request.thresholds
         )
 
-    def _indexed_of(self, manual_id: str) -> FolderIndex:
+    def indexed_of(self, manual_id: str) -> FolderIndex:
         """Return a manual with its index, which is opened on first use."""
-        manual = self._library.manual(manual_id)
+        manual = self.library.manual(manual_id)
+        if self._whole is not None:
+            return self._whole.indexed_of(manual.id)
         with self._lock:
             if manual.id not in self._indexed:
                 self._indexed[manual.id] = FolderIndex(manual, partial(self._open_index, manual.id))
@@ -342,17 +372,17 @@ class PipelineContext:
     def _open_index(self, name: str) -> OpenIndex:
         index: Index = self._only("indexes")
         tokenizer: Tokenizer = self._only("tokenizers")
-        if self._library.is_outlying(name):
+        if self.library.is_outlying(name):
             folder = self._outlying_indexes.make(self._outlying.index_name(name))
         else:
             folder = self._index_folders.make(name)
         return index.open(folder, Fields(FIELDS, tokenizer))
 
     def _own(self, name: str) -> str:
-        return f"{self._configured.name}/{name}"
+        return f"{self._configured.name}{self._shared.view}/{name}"
 
     def _only(self, kind_name: str) -> Any:
-        stages = self._stages[kind_name]
+        stages = self.stages[kind_name]
         if not stages:
             raise ConfigError(
                 f"pipelines.{self._configured.pipeline_name}: searching needs one of {kind_name}"

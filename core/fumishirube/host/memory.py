@@ -35,16 +35,17 @@ class SearchMemory(NamedTuple):
         cls,
         loaded: LoadedConfig,
         folder: Path | None,
+        file: Path,
         embedder: Callable[[], Embedder],
         code: str,
         former: SearchMemory | None,
     ) -> SearchMemory:
         """Return the memory for a configuration, with the still valid parts of an earlier one.
 
-        Traces are written to the ``folder``, if there is one. ``code`` identifies the imported
-        plugins, because other plugins may answer otherwise.
+        Traces are written to the ``folder``, if there is one, and statistics to the ``file``.
+        ``code`` identifies the imported plugins, because other plugins may answer otherwise.
         """
-        config, file = loaded.config, loaded.statistics()
+        config = loaded.config
         keys = ((config.traces, folder), (config.cache, code), (config.adaptive, file))
         traces, cache, statistics = _same(former, keys)
         if traces is None:

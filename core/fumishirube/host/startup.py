@@ -14,6 +14,7 @@ from fumishirube.config.outside import outside_roots
 from fumishirube.errors import ConfigError
 from fumishirube.host.application import Application
 from fumishirube.host.fences import PluginGuard
+from fumishirube.host.tool_host import ToolHost
 from fumishirube.plugins.discovery import Plugins, load_plugins
 
 NAME = "fumishirube"
@@ -93,13 +94,13 @@ def open_application(
     return application
 
 
-def server_name(application: Application) -> str:
+def server_name(application: ToolHost) -> str:
     """Return the server's name: that of its only surface, if that has one, or the default."""
     names = [getattr(surface.surface, "server_name", NAME) for surface in application.surfaces]
     return names[0] if len(names) == 1 else NAME
 
 
-def instructions(application: Application) -> str:
+def instructions(application: ToolHost) -> str:
     """Return the instructions for a client: those of each surface, and a warning."""
     texts = [getattr(surface.surface, "instructions", "") for surface in application.surfaces]
     return " ".join([*filter(None, texts), _DATA])

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.config.personal import OwnManuals
+from fumishirube.disk.rights import FolderRights, Rights
 from fumishirube.disk.roots import Root
 from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.cache import SearchCache
@@ -29,6 +30,9 @@ from fumishirube.traces.store import TraceStore
 
 MANUALS = "manuals"
 """The root whose folders are manuals."""
+
+OWN_FOLDERS = ("workspace", "state", "runtime")
+"""Folders for what surfaces store themselves, which are no subject of rights."""
 
 
 @dataclass(frozen=True)
@@ -188,7 +192,8 @@ class SharedServices:
 
     ``cached`` is the default for queries that do not say whether to use the cache. ``versions``
     names the plugins of the stages. ``stage`` makes a stage by kind, name and settings. ``own`` are
-    the manuals outside the workspace.
+    the manuals outside the workspace. ``rights`` are those of a person by root; ``None`` stands for
+    all. ``view`` distinguishes indexes of surfaces that were made with these rights.
     """
 
     state: Root
@@ -203,3 +208,11 @@ class SharedServices:
     versions: str = ""
     strict: bool = False
     own: OwnManuals = field(default_factory=OwnManuals)
+    rights: Rights | None = None
+    view: str = ""
+
+    def root(self, name: str) -> Root:
+        """Return a folder of the configuration, or the workspace, limited by the rights."""
+        if self.rights is None or name in OWN_FOLDERS:
+            return Root(self.folder(name))
+        return Root(self.folder(name), rights=self.rights.get(name, FolderRights()))

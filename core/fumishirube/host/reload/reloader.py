@@ -7,18 +7,22 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from threading import Event, Thread
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
+from fumishirube.disk.rights import Rights
 from fumishirube.errors import FumishirubeError, InternalError, PluginError
 from fumishirube.host.application import Application
 from fumishirube.host.catalog import CatalogPublisher
+from fumishirube.host.memory import SearchMemory
+from fumishirube.host.people import PersonalTools
 from fumishirube.host.reload.call_counts import CallCounter
 from fumishirube.host.reload.inputs import Inputs, InputWatcher, below, compiled
 from fumishirube.host.reload.rejections import RefusalNotice
 from fumishirube.host.startup import instructions
+from fumishirube.host.tool_host import ToolHost
 from fumishirube.host.wire import write_error_line
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.list_pages import paged
@@ -41,25 +45,33 @@ Reopen: TypeAlias = Callable[[Application, int], Application]
 ApplicationCallback: TypeAlias = Callable[[Application], None]
 
 
-class ServedApplication:
+HostT = TypeVar("HostT", bound=ToolHost)
+
+
+class Served(Generic[HostT]):
     """An application that is served until its last call has ended.
+
+    Calls of what is served ``within`` another one are calls of that one too.
 
     Raises:
         AlreadyServed: when another process does the work of the only surface.
     """
 
-    def __init__(self, application: Application, through: ToolWrapper) -> None:
+    def __init__(
+        self, application: HostT, through: ToolWrapper, within: Served[Any] | None = None
+    ) -> None:
         self.application = application
-        self._calls = CallCounter()
+        self.calls = CallCounter()
         self._replaced = 0.0
         with ExitStack() as stack:
             stack.enter_context(application.lifespan())
             application.drop_faulty_tools()
             tools = stack.enter_context(through([*application.tools.values()]))
             message = instructions(application)
-            counted = self._calls.catalog(
+            counted = self.calls.catalog(
                 replace(application.catalog, tools=tools, instructions=message)
             )
+            counted = within.calls.catalog(counted) if within else counted
             application.tools = {tool.name: tool for tool in counted.tools}
             self.catalog = replace(counted, tools=[*map(paged, counted.tools)])
             self._lifespan = stack.pop_all()
@@ -70,14 +82,17 @@ class ServedApplication:
 
     def spent(self) -> bool:
         """Tell whether it was mark_replaced some seconds ago, and no call is running."""
-        return time.monotonic() - self._replaced > MIN_OPEN_SECONDS and self._calls.end()
+        return time.monotonic() - self._replaced > MIN_OPEN_SECONDS and self.calls.end()
 
-    def close(self, others: Sequence[ServedApplication] = ()) -> None:
+    def close(self, others: Sequence[Served[Any]] = ()) -> None:
         """Stop background work, and close files that the ``others`` do not use."""
         try:
             self._lifespan.close()
         finally:
             self.application.close([other.application.memory for other in others])
+
+
+ServedApplication: TypeAlias = Served[Application]
 
 
 class Reloader:
@@ -107,6 +122,18 @@ class Reloader:
     def application(self) -> Application:
         """The current application."""
         return self._current.application
+
+    def serve_person(
+        self, person: str, rights: Rights, former: SearchMemory | None = None
+    ) -> Served[PersonalTools]:
+        """Return what one person may use of the current application.
+
+        It is valid until the next application is published; ``former`` is the memory of the same
+        person.
+        """
+        whole = self._current
+        tools = PersonalTools(whole.application, person, rights, former)
+        return Served(tools, nullcontext, whole)
 
     def follow(self, callback: ApplicationCallback) -> None:
         """Call ``callback`` with every new application."""
