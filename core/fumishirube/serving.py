@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.process import process_settings
 from fumishirube.errors import ConfigError
+from fumishirube.faces.cli import guarded
 from fumishirube.faces.cli.serve import (
     add_log_level,
     announce,
@@ -20,11 +21,14 @@ from fumishirube.faces.cli.serve import (
     reloading,
     serve,
     serve_stdio,
+    share_memory_pools,
 )
+from fumishirube.faces.cli.workspace import configuration
 from fumishirube.host.application import Application
 from fumishirube.host.calls import compact, parse_arguments, plain, replace_surrogates
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.logs import StandardErrorHandler, escaped, log_event, start_logs
+from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.reload.reloader import ToolWrapper
 from fumishirube.host.replays import describe_recorded, open_scratch_application
 from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
@@ -49,6 +53,7 @@ __all__ = [
     "HasEvidence",
     "LoadedConfig",
     "McpSessions",
+    "PeerProcesses",
     "RowChange",
     "Scheduler",
     "Schema",
@@ -63,12 +68,15 @@ __all__ = [
     "arguments_shape",
     "claim_standard_output",
     "compact",
+    "configuration",
     "describe_recorded",
     "encode_export",
     "escaped",
     "exit_now",
     "exit_within",
     "finish",
+    "guarded",
+    "import_mcp",
     "input_schema",
     "instructions",
     "load_plugins",
@@ -86,6 +94,7 @@ __all__ = [
     "serve",
     "serve_stdio",
     "server_name",
+    "share_memory_pools",
     "start_logs",
     "streamable_mcp",
     "web_server",
@@ -143,6 +152,11 @@ def web_server(plugins: Plugins, needed_by: str) -> WebServer:
                     f"{needed_by}: {error.name} is not installed; install its extra `http`"
                 ) from error
     raise ConfigError(f"{needed_by}: no plugin offers a web server; install one that does")
+
+
+def import_mcp() -> None:
+    """Import what :func:`streamable_mcp` needs, before the processes of a server are forked."""
+    import_module("fumishirube.faces.mcp.streamable")
 
 
 def streamable_mcp(

@@ -4,47 +4,102 @@ from __future__ import annotations
 
 import gc
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from fumishirube import ConfigError, install_command
-from fumishirube.commands import opened
-from fumishirube.serving import announce, claim_standard_output, finish, log_level, reloading
+from fumishirube.commands import at_least, opened
+from fumishirube.serving import (
+    announce,
+    claim_standard_output,
+    configuration,
+    finish,
+    import_mcp,
+    log_level,
+    reloading,
+    share_memory_pools,
+)
+
+if TYPE_CHECKING:
+    from fumishirube_http.workers.process import WorkerStart
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the option ``--http``."""
+    """Add the options ``--http`` and ``--workers``."""
     help_text = "serve over HTTP there (default: server.host and server.port of the configuration)"
     parser.add_argument("--http", metavar="HOST:PORT", nargs="?", const="", help=help_text)
+    help_text = "processes that serve over HTTP (default: 1); one for each core is most"
+    parser.add_argument("--workers", metavar="N", type=at_least(1), default=1, help=help_text)
 
 
 def run(options: Namespace) -> int:
     """Serve; print the address to standard output once it answers, all else to standard error."""
     claim_standard_output()
+    share_memory_pools()
+    return serve_here(options) if options.workers == 1 else _supervise(options)
+
+
+def serve_here(options: Namespace, worker: WorkerStart | None = None) -> int:
+    """Serve in this process, which may be one of several workers."""
     with opened(options, empty=True) as application:
         gc.disable()
-        try:
+        with _extra():
             from fumishirube_http.application import HttpApplication  # noqa: PLC0415 - over a second
             from fumishirube_http.log import start_logging  # noqa: PLC0415 - the same
             from fumishirube_http.server import bound, serve  # noqa: PLC0415 - the same
             from fumishirube_http.settings import address  # noqa: PLC0415 - the same
-        except ModuleNotFoundError as error:
-            raise ConfigError(
-                f"--http: {error.name} is not installed; run: {install_command('http')}"
-            ) from error
+            from fumishirube_http.workers.process import serve_worker  # noqa: PLC0415 - the same
 
-        host, port = address(application.loaded, options.http)
+        place = address(application.loaded, options.http)
         level = log_level(application, options, "info")
         # Before the lifespan, so that the log also has what surfaces do at their start.
-        start_logging(level, application.loaded.folder("runtime"))
+        number = worker.place.number if worker else 1
+        start_logging(level, application.loaded.folder("runtime"), number)
         with reloading(options, application) as reloader:
             http_app = HttpApplication(application, reloader.publisher)
-            base = application.config.server.base_path.rstrip("/")
-            announce(application)
+            if number == 1:
+                announce(application)
             reloader.follow(http_app.replace_application)
             with reloader.running():
-                listening = bound(host, port)
-                serve(http_app.app, listening, lambda h, p: print(_url(h, p) + base, flush=True))
+                if worker is None:
+                    base = application.config.server.base_path.rstrip("/")
+                    serve(http_app.app, bound(*place), lambda h, p: _announce_url(h, p, base))
+                else:
+                    serve_worker(worker, http_app.app, options.peers)
     return finish()
 
 
-def _url(host: str, port: int) -> str:
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+def _supervise(options: Namespace) -> int:
+    """Serve with several worker processes."""
+    with _extra():
+        from fumishirube_http.server import bound  # noqa: PLC0415 - the same
+        from fumishirube_http.settings import address  # noqa: PLC0415 - the same
+        from fumishirube_http.workers.supervisor import MOST, Supervisor  # noqa: PLC0415 - the same
+
+    if options.workers > MOST:
+        raise ConfigError(f"--workers: at most {MOST}; got {options.workers}")
+    loaded = configuration(options)
+    listening = bound(*address(loaded, options.http))
+    import_mcp()
+    host, port = listening.getsockname()[:2]
+    base = loaded.config.server.base_path.rstrip("/")
+    supervisor = Supervisor(options, listening, options.workers)
+    code = supervisor.run(lambda: _announce_url(host, port, base))
+    return code or finish()
+
+
+@contextmanager
+def _extra() -> Iterator[None]:
+    """Name the extra to install when one of its packages is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"--http: {error.name} is not installed; run: {install_command('http')}"
+        ) from error
+
+
+def _announce_url(host: str, port: int, base: str) -> None:
+    shown = f"[{host}]" if ":" in host else host
+    print(f"http://{shown}:{port}{base}", flush=True)

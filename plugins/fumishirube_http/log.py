@@ -116,9 +116,13 @@ class RotatingLogFile(RotatingFileHandler):
         """Ignore the error: standard error has the same record."""
 
 
-def start_logging(level: str, folder: Path) -> None:
-    """Log to a file in a folder and to standard error, with tracebacks."""
-    start_logs(level, [StandardErrorHandler(), RotatingLogFile(folder / FILE)], places=True)
+def start_logging(level: str, folder: Path, worker: int = 1) -> None:
+    """Log to a file in a folder and to standard error, with tracebacks.
+
+    Each worker process has a file of its own: only one process can rotate a file.
+    """
+    file = folder / (FILE if worker == 1 else f"http-{worker}.log")
+    start_logs(level, [StandardErrorHandler(), RotatingLogFile(file)], places=True)
 
 
 def _shown(value: object) -> str | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import signal
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 
 import uvicorn
@@ -56,8 +58,16 @@ def bound(host: str, port: int, setting: str = "server.port") -> socket.socket:
     return listening
 
 
-def serve(app: ASGIApp, listening: socket.socket, ready: Callable[[str, int], None]) -> None:
-    """Serve until SIGTERM or SIGINT; requests in progress then have a second to end."""
+def serve(
+    app: ASGIApp,
+    listening: socket.socket,
+    ready: Callable[[str, int], None],
+    own: socket.socket | None = None,
+) -> None:
+    """Serve until SIGTERM or SIGINT; requests in progress then have a second to end.
+
+    ``own`` is the socket of this process, if other processes accept connections of ``listening``.
+    """
     _allow_connections()
     sys.setswitchinterval(SWITCH_SECONDS)
     config = uvicorn.Config(
@@ -69,14 +79,16 @@ def serve(app: ASGIApp, listening: socket.socket, ready: Callable[[str, int], No
         log_config=None,
         proxy_headers=False,
         server_header=False,
-        backlog=AT_ONCE,
+        # With a backlog of one, an idle process accepts the next of several new connections.
+        backlog=AT_ONCE if own is None else 1,
+        workers=None if own is None else 2,  # this chooses an event loop that shares sockets
         timeout_graceful_shutdown=GRACE,
     )
     # uvicorn raises the signal again at its end; it was already handled.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _ignore_signal)
     host, port = listening.getsockname()[:2]
-    server = _Server(config, lambda: ready(host, port))
+    server = _Server(config, lambda: ready(host, port), own)
     server.run(sockets=[listening])
 
 
@@ -103,19 +115,33 @@ class LocalServer:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[], None], own: socket.socket | None
+    ) -> None:
         super().__init__(config)
         self._ready = ready
+        self._own = own
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for listening in sockets or ():
             # asyncio uses one number for the backlog and for the connections accepted in one turn.
             listening.listen(BACKLOG)
+        if self._own is not None:
+            self.servers.append(await self._listen_to_peers(self._own))
         # Objects from the start are permanent; exclude them from garbage collection.
         gc.freeze()
         gc.enable()
         self._ready()
+
+    async def _listen_to_peers(self, own: socket.socket) -> asyncio.Server:
+        protocol = partial(
+            Connection,
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+        )
+        return await asyncio.get_running_loop().create_server(protocol, sock=own)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         exit_within(LAST)

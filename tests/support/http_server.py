@@ -91,9 +91,9 @@ class Serving:
 class HttpServer(Serving):
     """A server process at a free port."""
 
-    def __init__(self, workspace: Path, *, port: int = 0, **environ: str) -> None:
+    def __init__(self, workspace: Path, *words: str, port: int = 0, **environ: str) -> None:
         self.workspace = workspace
-        words = ("serve", "--http", f"127.0.0.1:{port}", "--workspace", str(workspace))
+        words = ("serve", "--http", f"127.0.0.1:{port}", "--workspace", str(workspace), *words)
         super().__init__(words, workspace / "server.log", **environ)
 
     def logged(self, text: str) -> str:

@@ -25,6 +25,8 @@ _YIELD_SECONDS = 0.001
 """Seconds between two files, for other threads."""
 _FIRST_SECONDS = 1.0
 """Seconds for the client's handshake, before indexing begins that no call requested."""
+_LEADER_SECONDS = 0.5
+"""Seconds between two looks whether indexing is being closed, while another process leads."""
 _CLOSE_SECONDS = 0.3
 """Seconds that closing waits for the turn to end."""
 
@@ -54,12 +56,18 @@ class BackgroundIndexer:
                 self._calls -= 1
                 self._changed.notify_all()
 
-    def begin(self, ahead: Callable[[], Iterable[FolderIndex]]) -> None:
-        """Index ahead of the calls, after the client's handshake."""
+    def begin(self, ahead: Callable[[], Iterable[FolderIndex]], leads: Event | None = None) -> None:
+        """Index ahead of the calls, after the client's handshake.
+
+        If several processes serve the same indexes, only the one for which ``leads`` is set does.
+        """
 
         def warm_up() -> None:
             if self._closing.wait(_FIRST_SECONDS):
                 return
+            while leads is not None and not leads.wait(_LEADER_SECONDS):
+                if self._closing.is_set():
+                    return
             try:
                 for indexed in ahead():
                     if self._closing.is_set():

@@ -44,6 +44,7 @@ from fumishirube.errors import ConfigError, NotFound, PluginError, ToolError
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.fences import Fences, PluginGuard
 from fumishirube.host.memory import SearchMemory
+from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface, SharedServices
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.host.useless_stages import check_stages
@@ -59,15 +60,21 @@ _log = logging.getLogger("fumishirube")
 class Application(ToolHost):
     """The surfaces of a configuration, with their tools, problems and warnings.
 
-    It takes over caches and traces of a ``former`` application, which may still run.
+    It takes over caches and traces of a ``former`` application, which may still run. ``peers`` are
+    the other processes of a server, if it has several.
 
     Raises:
         ConfigError: when the configuration names something that does not exist.
     """
 
     def __init__(
-        self, loaded: LoadedConfig, plugins: Plugins, former: Application | None = None
+        self,
+        loaded: LoadedConfig,
+        plugins: Plugins,
+        former: Application | None = None,
+        peers: PeerProcesses | None = None,
     ) -> None:
+        self.peers = former.peers if former else peers
         loaded = loaded.with_default_surfaces(plugins.registry.default_surfaces())
         self.loaded = loaded = with_classic_settings(loaded, plugins.registry)
         self.plugins = plugins
@@ -282,6 +289,7 @@ class Application(ToolHost):
             cached=self.config.cache.enabled,
             versions=self.plugins.code,
             strict=self.config.strict,
+            leads=self.peers.leads if self.peers else None,
             own=self._own(rights),
             rights=rights,
             view=view,
@@ -305,9 +313,12 @@ class Application(ToolHost):
         self, traces: Path | None, statistics: Path, former: SearchMemory | None
     ) -> SearchMemory:
         """Return a memory with a folder of traces, and a file of statistics."""
-        return SearchMemory.of(
+        memory = SearchMemory.of(
             self.loaded, traces, statistics, self._cache_embedder, self.plugins.code, former
         )
+        if self.peers:
+            self.peers.share(statistics, memory.traces)
+        return memory
 
     def _cache_embedder(self) -> Embedder:
         origin = self.loaded.origins.get("cache.embedder", "cache.embedder")

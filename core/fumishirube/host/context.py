@@ -286,7 +286,7 @@ class PipelineContext:
         if unlisted:
             degraded = "; ".join(filter(None, (state.degraded, *unlisted)))
             state = state._replace(degraded=degraded)
-        if state.unfinished and (background := self.indexer()):
+        if state.unfinished and (background := self.indexer()) and self._leads:
             background.take_up(indexed)
         return state
 
@@ -298,6 +298,10 @@ class PipelineContext:
         """Delay background indexing while the body runs."""
         background = self.indexer()
         return background.call() if background else nullcontext()
+
+    @property
+    def _leads(self) -> bool:
+        return self._shared.leads is None or self._shared.leads.is_set()
 
     def rebuild(self, manual_id: str, progress: Progress | None = None) -> IndexState | None:
         """Index a manual anew while its index answers; ``None`` if that index cannot."""
@@ -315,7 +319,9 @@ class PipelineContext:
         try:
             with closing(BackgroundIndexer()) as self._background:
                 if self._configured.of_manuals:
-                    self._background.begin(lambda: map(self.indexed_of, self.manuals()))
+                    self._background.begin(
+                        lambda: map(self.indexed_of, self.manuals()), self._shared.leads
+                    )
                 yield
         finally:
             self._background = None

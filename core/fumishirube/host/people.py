@@ -32,6 +32,7 @@ class PersonalTools(ToolHost):
         former: SearchMemory | None = None,
     ) -> None:
         self.loaded, self.config, self.fences = whole.loaded, whole.config, whole.fences
+        self.peers = whole.peers
         self.whole, self.person, self.rights = whole, person, rights
         self.problems = []
         self.memory = self._remember(former)

@@ -14,6 +14,7 @@ from fumishirube.config.outside import outside_roots
 from fumishirube.errors import ConfigError
 from fumishirube.host.application import Application
 from fumishirube.host.fences import PluginGuard
+from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.plugins.discovery import Plugins, load_plugins
 
@@ -49,13 +50,15 @@ def open_application(
     plugins: Plugins | None = None,
     trusted: bool = False,
     folders: Mapping[str, Path] | None = None,
+    peers: PeerProcesses | None = None,
 ) -> Application:
     """Read the configuration of a workspace, load the plugins, and build the application.
 
     With ``only``, that surface alone is built, configured or not, with its settings. ``former`` is
     the application that this one replaces in a running process. ``revision`` counts how often the
     code of plugins was imported again. ``plugins`` are already loaded ones. Paths outside the
-    workspace must be ``trusted`` now, or before. ``folders`` are the only manuals, by id.
+    workspace must be ``trusted`` now, or before. ``folders`` are the only manuals, by id. ``peers``
+    are the other processes of a server.
 
     Raises:
         ConfigError: when that fails, or the folder has neither manuals nor a configuration and
@@ -68,9 +71,7 @@ def open_application(
         plugins = load_plugins_of(loaded, strangers=strangers, revision=revision)
     if former is not None:
         plugins.check_against(former.plugins)
-    known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
-    wanted = loaded.with_default_surfaces(plugins.registry.default_surfaces()).config.surfaces
-    if any(use.use in known and takes(known[use.use]) for use in wanted):
+    if has_classic_surfaces(loaded, plugins):
         loaded = read(classic=True)
     if only is not None:
         loaded = loaded.alone(only)
@@ -87,11 +88,18 @@ def open_application(
             "with 'fumishirube add NAME FOLDER'"
         )
     if former is None:
-        return Application(loaded, plugins)
+        return Application(loaded, plugins, peers=peers)
     loaded, fixed_warnings = keep_fixed_settings(loaded, former.loaded)
     application = Application(loaded, plugins, former)
     application.warnings += fixed_warnings
     return application
+
+
+def has_classic_surfaces(loaded: LoadedConfig, plugins: Plugins) -> bool:
+    """Tell whether a surface in use reads the classic ``config.yaml`` too."""
+    known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
+    wanted = loaded.with_default_surfaces(plugins.registry.default_surfaces()).config.surfaces
+    return any(use.use in known and takes(known[use.use]) for use in wanted)
 
 
 def server_name(application: ToolHost) -> str:

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from pydantic import JsonValue
@@ -193,7 +194,8 @@ class SharedServices:
     ``cached`` is the default for queries that do not say whether to use the cache. ``versions``
     names the plugins of the stages. ``stage`` makes a stage by kind, name and settings. ``own`` are
     the manuals outside the workspace. ``rights`` are those of a person by root; ``None`` stands for
-    all. ``view`` distinguishes indexes of surfaces that were made with these rights.
+    all. ``view`` distinguishes indexes of surfaces that were made with these rights. ``leads`` is
+    set while this process indexes ahead of the calls; ``None`` if there is no other process.
     """
 
     state: Root
@@ -207,6 +209,7 @@ class SharedServices:
     cached: bool = True
     versions: str = ""
     strict: bool = False
+    leads: Event | None = None
     own: OwnManuals = field(default_factory=OwnManuals)
     rights: Rights | None = None
     view: str = ""

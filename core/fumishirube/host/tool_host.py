@@ -22,6 +22,7 @@ from fumishirube.host.context import PipelineContext
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.fences import Fences
 from fumishirube.host.memory import SearchMemory
+from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.surfaces import ConfiguredSurface
 from fumishirube.surfaces import HasLifespan
 from fumishirube.tools.definitions import Tool
@@ -45,6 +46,7 @@ class ToolHost:
     contexts: Mapping[str, PipelineContext]
     served: Sequence[ServedSurface]
     memory: SearchMemory
+    peers: PeerProcesses | None = None
 
     @cached_property
     def tools(self) -> dict[str, Tool[Any, Any]]:
@@ -121,6 +123,8 @@ class ToolHost:
                     except AlreadyServed as error:
                         if error.pid == os.getpid():
                             continue  # the former application, which will release it
+                        if self.peers and not self.peers.first:
+                            continue  # another process of this server
                         if len(self.surfaces) == 1:
                             raise
                         self.problems.append(f"{configured.name} only reads: {error}")

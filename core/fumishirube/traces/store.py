@@ -16,7 +16,7 @@ from threading import Event, Lock, Thread
 from pydantic import JsonValue
 
 from fumishirube.errors import NotFound
-from fumishirube.traces.files import TraceFiles
+from fumishirube.traces.files import TraceFiles, decode_trace, encode_trace
 from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")
@@ -40,8 +40,10 @@ class TraceStore:
     """Stores the newest traces in memory; reading one does not extend its life.
 
     With a folder, a background thread writes them there too, and traces of other processes are read
-    from there.
+    from there. ``elsewhere`` asks processes of the same server, which may not have written theirs.
     """
+
+    elsewhere: Callable[[str], bytes | None] | None = None
 
     def __init__(self, limit: int, seconds: float, folder: Path | None = None) -> None:
         self._limit = limit
@@ -93,13 +95,26 @@ class TraceStore:
         with self._lock:
             self._expire()
             trace = self._traces.get(trace_id)
-        if trace is None and self._files and trace_id not in self._dropped:
-            trace = self._files.read(trace_id)
+        if trace is None and trace_id not in self._dropped:
+            trace = (self._files and self._files.read(trace_id)) or self._of_peers(trace_id)
         if trace is None:
             # Only well-formed ids are repeated in the error: anything else may be a path.
             shown_id = trace_id[:64] if trace_id.replace("-", "").isalnum() else None
             raise NotFound("trace is unknown or expired", trace_id=shown_id)
         return trace
+
+    def encoded(self, trace_id: str) -> bytes | None:
+        """Return a trace in memory as JSON, or ``None``."""
+        with self._lock:
+            self._expire()
+            trace = self._traces.get(trace_id)
+        return None if trace is None else encode_trace(trace)
+
+    def _of_peers(self, trace_id: str) -> Trace | None:
+        if self.elsewhere is None or not (trace_id.isascii() and trace_id.isalnum()):
+            return None
+        data = self.elsewhere(trace_id[:64])
+        return None if data is None else decode_trace(data)
 
     def take_over(self, other: TraceStore) -> None:
         """Copy the traces of another store's memory, up to the limit."""

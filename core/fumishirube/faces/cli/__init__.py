@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fumishirube.errors import (
     AlreadyServed,
@@ -49,10 +49,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run_guarded(argv: Sequence[str], *, own_process: bool = False) -> int:
-    """Run one command; turn every failure into an exit code and a line."""
     use_utf8_streams()
+    return guarded(lambda: _run([_decoded(word) for word in argv], own_process=own_process))
+
+
+def guarded(run: Callable[[], int]) -> int:
+    """Run the work of a process; turn every failure into an exit code and a line."""
     try:
-        return _run([_decoded(word) for word in argv], own_process=own_process)
+        return run()
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else USAGE_ERROR
     except (KeyboardInterrupt, Cancelled):

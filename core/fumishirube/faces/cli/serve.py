@@ -50,7 +50,7 @@ def run(options: Namespace) -> int:
 
 def serve(options: Namespace) -> int:
     """Serve until the client closes the connection; a variable of a plugin may choose its way."""
-    _share_memory_pools()
+    share_memory_pools()
     options.wire = claim_wire()
     from fumishirube.faces.cli.workspace import plugins_for  # noqa: PLC0415 - the wire comes before any plugin
 
@@ -159,7 +159,7 @@ def announce(application: Application) -> None:
         complain(f"warning: {folder}")
 
 
-def _share_memory_pools() -> None:
+def share_memory_pools() -> None:
     """Use few memory pools for all threads: a pool never returns the most memory it ever held."""
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415 - only what serves pays for it

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
-from fumishirube.config.configuration import Use, load_config
+from fumishirube.config.configuration import LoadedConfig, Use, load_config
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.folders import folder, folders_in_place
@@ -22,7 +22,11 @@ from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
-from fumishirube.host.startup import load_plugins_of, open_application
+from fumishirube.host.startup import (
+    has_classic_surfaces,
+    load_plugins_of,
+    open_application,
+)
 from fumishirube.host.surfaces import search_surface
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.surfaces import SurfaceContext
@@ -70,6 +74,22 @@ def plugins_for(options: Namespace) -> Plugins:
         return load_plugins(strangers=not options.no_plugins)
 
 
+def configuration(options: Namespace) -> LoadedConfig:
+    """Return the configuration of a command's workspace; build and open nothing.
+
+    The plugins are loaded, and returned as ``options.plugins``.
+
+    Raises:
+        ConfigError: when it cannot be read.
+    """
+    workspace = folder(options)
+    loaded = load_config(workspace, options.config, trusted=options.trust)
+    if options.plugins is None:
+        options.plugins = load_plugins_of(loaded, strangers=not options.no_plugins)
+    classic = has_classic_surfaces(loaded, options.plugins)
+    return load_config(workspace, options.config, classic=classic, trusted=options.trust)
+
+
 @contextmanager
 def opened(
     options: Namespace, *, empty: bool = False, trusted: bool = False
@@ -88,6 +108,7 @@ def opened(
         plugins=getattr(options, "plugins", None),
         trusted=trusted or options.trust,
         folders=folders_in_place(options),
+        peers=getattr(options, "peers", None),
     )
     for warning in (*application.warnings, *application.absent):
         complain(f"warning: {warning}")

@@ -1,0 +1,1 @@
+"""Several processes that serve at one address: ``serve --http --workers N``."""

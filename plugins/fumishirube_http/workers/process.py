@@ -1,0 +1,76 @@
+"""What one worker process does: it serves until it is asked to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from argparse import Namespace
+from collections.abc import Mapping
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection, wait
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from fumishirube.serving import PeerProcesses, exit_now, guarded, share_memory_pools
+from fumishirube_http.workers.places import WorkerPlace
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+READY, LEAD = "ready", "lead"
+"""What a worker sends to the supervisor once it serves, and what it is sent to index ahead."""
+
+
+class WorkerStart(NamedTuple):
+    """All that a worker needs: options, sockets, its place, and its connection to the supervisor.
+
+    ``first`` means that no worker serves yet.
+    """
+
+    options: Mapping[str, Any]
+    listening: socket.socket
+    own: socket.socket
+    place: WorkerPlace
+    connection: Connection
+    first: bool
+
+
+def main(start: WorkerStart) -> NoReturn:
+    """Serve; the exit code of the process says why it ended."""
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    share_memory_pools()
+    exit_now(guarded(lambda: _serve(start)))
+
+
+def _serve(start: WorkerStart) -> int:
+    from fumishirube_http.command import serve_here  # noqa: PLC0415 - it imports the supervisor
+
+    peers = PeerProcesses(start.place.fetch_trace, first=start.first)
+    Thread(
+        target=_obey, args=(start.connection, peers), name="fumishirube worker", daemon=True
+    ).start()
+    options = Namespace(**start.options, peers=peers)
+    return serve_here(options, start)
+
+
+def serve_worker(start: WorkerStart, app: ASGIApp, peers: PeerProcesses) -> None:
+    """Serve an application as a worker, until the process is asked to stop."""
+    from fumishirube_http.server import serve  # noqa: PLC0415 - over a second
+    from fumishirube_http.workers.routing import WorkerRouter  # noqa: PLC0415 - the same
+
+    router = WorkerRouter(app, start.place, peers.encoded)
+    serve(router, start.listening, lambda _host, _port: start.connection.send(READY), start.own)
+
+
+def _obey(connection: Connection, peers: PeerProcesses) -> None:
+    """Read the supervisor's messages; end this process when the supervisor is gone."""
+    supervisor = parent_process()
+    assert supervisor is not None
+    # The connection alone does not tell: forked workers have copies of the other end.
+    while supervisor.sentinel not in wait([connection, supervisor.sentinel]):
+        if connection.recv() == LEAD:
+            peers.leads.set()
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -1,0 +1,244 @@
+"""Several worker processes behind one address: sessions, traces, and what dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import manuals
+import pytest
+import stdio
+from http_server import PROBE, SECONDS, HttpServer, environment, probing
+from mcp import Client
+
+HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": stdio.HELLO}
+LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+ACCEPT = {"accept": "application/json, text/event-stream"}
+FIND = {"query": "入院", "required_terms": ["入院"], "manual_id": "給付編"}
+COLD = {"PYTHONWARNINGS": "default"}
+"""What makes the process start an interpreter of its own."""
+TIMES = 12
+"""Fresh connections, of which each worker gets some."""
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="the processes are read from /proc"),
+    pytest.mark.timeout(120),
+]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
+    with HttpServer(probing(tmp_path_factory.mktemp("workers")), "--workers", "3") as running:
+        yield running
+
+
+def children(pid: int) -> list[int]:
+    """Return the running children of a process, the oldest first."""
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(word) for word in text.split()]
+
+
+def waited(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def posted(server: HttpServer, path: str, body: Any, **headers: str) -> httpx2.Response:
+    """Post over a connection of its own."""
+    return httpx2.post(
+        f"{server.url}{path}",
+        json=body,
+        headers={**ACCEPT, **headers},
+        timeout=SECONDS,
+        trust_env=False,
+    )
+
+
+def opened(server: HttpServer) -> str:
+    answer = posted(server, "/mcp", HELLO)
+    assert answer.status_code == 200
+    return answer.headers["mcp-session-id"]
+
+
+def test_every_worker_answers(server: HttpServer) -> None:
+    assert len(children(server.pid)) == 3
+    sessions = {opened(server).partition("-")[0] for _ in range(40)}
+    assert sessions <= {"1", "2", "3"}
+    assert len(sessions) > 1
+
+
+def test_a_session_is_served_by_the_worker_that_opened_it(server: HttpServer) -> None:
+    session = opened(server)
+    for _ in range(TIMES):
+        answer = posted(server, "/mcp", LIST, **{"mcp-session-id": session})
+        assert answer.status_code == 200
+        assert "manual_find" in answer.text
+    ended = httpx2.delete(f"{server.url}/mcp", headers={"mcp-session-id": session}, trust_env=False)
+    assert ended.status_code == 200
+    for _ in range(TIMES):
+        assert posted(server, "/mcp", LIST, **{"mcp-session-id": session}).status_code == 404
+
+
+@pytest.mark.parametrize("made_up", ["made-up", "1-", "2-00", "99-00", "-1", "1-\xe9", "٣-1"])
+def test_a_session_cannot_be_made_up(server: HttpServer, made_up: str) -> None:
+    for _ in range(TIMES):
+        answer = server.client.post(
+            "/mcp", json=LIST, headers={**ACCEPT, "mcp-session-id": made_up.encode()}
+        )
+        assert answer.status_code in (400, 404)
+
+
+def test_what_workers_say_to_each_other_is_closed_to_clients(server: HttpServer) -> None:
+    trace = posted(server, "/tools/manual_find", FIND).json()["trace_id"]
+    headers = {"fumishirube-worker": "0" * 64, "fumishirube-client": "https 10.0.0.1 1"}
+    for path in (f"/.worker/traces/{trace}", "/.worker/traces/x"):
+        answer = httpx2.get(f"{server.url}{path}", headers=headers, trust_env=False)
+        assert answer.status_code == 404
+        assert answer.json()["error"] == "not_found"
+
+
+def test_a_trace_is_readable_at_every_worker_at_once(server: HttpServer) -> None:
+    for _ in range(3):
+        trace = posted(server, "/tools/manual_find", FIND).json()["trace_id"]
+        for _ in range(TIMES):
+            hits = posted(server, "/tools/manual_hits", {"trace_id": trace})
+            assert hits.status_code == 200, hits.text
+    unknown = posted(server, "/tools/manual_hits", {"trace_id": "0" * 32})
+    assert unknown.status_code == 404
+
+
+def test_traces_need_no_files_to_be_readable_everywhere(tmp_path: Path) -> None:
+    probing(tmp_path, "traces: {files: false}\n")
+    with HttpServer(tmp_path, "--workers", "2") as server:
+        trace = posted(server, "/tools/manual_find", FIND).json()["trace_id"]
+        for _ in range(TIMES):
+            assert posted(server, "/tools/manual_hits", {"trace_id": trace}).status_code == 200
+    assert not (tmp_path / ".fumishirube" / "traces").exists()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+async def test_the_client_of_the_sdk_notices_nothing(server: HttpServer, era: str) -> None:
+    for _ in range(4):
+        async with Client(f"{server.url}/mcp", mode=era) as client:
+            await client.call_tool("manual_ls", {})
+            for _ in range(4):
+                found = await client.call_tool("manual_find", FIND)
+                assert not found.is_error
+            await client.list_tools()
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def test_a_worker_that_dies_is_replaced_and_takes_only_its_sessions(tmp_path: Path) -> None:
+    with HttpServer(probing(tmp_path), "--workers", "2") as server:
+        sessions: dict[str, str] = {}
+        waited(lambda: sessions.update({(s := opened(server))[0]: s}) or len(sessions) == 2)
+        first, second = children(server.pid)
+        os.kill(second, signal.SIGKILL)
+        for _ in range(TIMES):  # the other one answers at any moment
+            assert posted(server, "/tools/manual_ls", {}).status_code == 200
+        waited(lambda: len(children(server.pid)) == 2)
+        assert first in children(server.pid)
+        assert second not in children(server.pid)
+        for _ in range(TIMES):
+            lost = posted(server, "/mcp", LIST, **{"mcp-session-id": sessions["2"]})
+            assert lost.status_code == 404
+            left = posted(server, "/mcp", LIST, **{"mcp-session-id": sessions["1"]})
+            assert left.status_code == 200
+        assert "worker 2 ended" in server.log
+
+
+def indexed(workspace: Path) -> int:
+    """Return the number of documents in the index on disk."""
+    for meta in (workspace / ".fumishirube" / "index").glob("*/*/meta.json"):
+        return sum(segment["max_doc"] for segment in json.loads(meta.read_text())["segments"])
+    return 0
+
+
+def test_another_worker_goes_on_with_the_index_when_its_writer_dies(tmp_path: Path) -> None:
+    text = "".join(f"## 節 {n}\n\n入院と通院の給付を定める。\n\n" for n in range(20))
+    files = 600
+    manuals.write(tmp_path, {f"m/{n:04}.md": f"# 章 {n}\n\n{text}" for n in range(files)})
+    with HttpServer(tmp_path, "--workers", "2") as server:
+        writer = children(server.pid)[0]
+        waited(lambda: indexed(tmp_path) > 0)
+        assert indexed(tmp_path) < files * 20
+        os.kill(writer, signal.SIGKILL)
+        waited(lambda: indexed(tmp_path) >= files * 21)
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_all_processes_end_with_the_signal(tmp_path: Path, sign: signal.Signals) -> None:
+    with HttpServer(probing(tmp_path), "--workers", "2") as server:
+        workers = children(server.pid)
+        assert server.stop(sign) == 0
+        assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
+def test_no_worker_outlives_the_process_that_started_it(tmp_path: Path) -> None:
+    with HttpServer(probing(tmp_path), "--workers", "3") as server:
+        workers = children(server.pid)
+        os.kill(workers[0], signal.SIGKILL)
+        waited(lambda: len(children(server.pid)) == 3 and workers[0] not in children(server.pid))
+        workers = children(server.pid)
+        os.kill(server.pid, signal.SIGKILL)
+        waited(lambda: not any(map(_runs, workers)))
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_what_is_wrong_is_said_once(tmp_path: Path) -> None:
+    probing(tmp_path, "pipelines: {manual: {scorers: [{use: nothing}]}}\n")
+    done = manuals.fumishirube(
+        *("serve", "--http", "127.0.0.1:0", "--workers", "2"), cwd=tmp_path, environ=environment()
+    )
+    assert done.code == 2
+    assert done.err.count("configuration error") == 1
+
+
+def test_documents_are_followed_by_one_worker_and_read_by_all(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.md").write_text("---\ndoc_id: spec:a\n---\n\n# A\n\ntext\n", encoding="utf-8")
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n", encoding="utf-8")
+    with HttpServer(tmp_path, "--workers", "2") as server:
+        for _ in range(TIMES):
+            assert posted(server, "/tools/ubp_list", {}).status_code in (200, 404)
+        assert server.is_well()
+
+
+def test_workers_are_spawned_where_a_plugin_has_started_a_thread(tmp_path: Path) -> None:
+    (tmp_path / "plugins").mkdir()
+    threads = tmp_path / "plugins" / "sitecustomize.py"
+    threads.write_text(
+        "import threading, time\n"
+        "threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()\n"
+    )
+    path = os.pathsep.join([str(threads.parent), str(PROBE)])
+    with HttpServer(probing(tmp_path), "--workers", "2", PYTHONPATH=path, **COLD) as server:
+        assert len(children(server.pid)) >= 2
+        session = opened(server)
+        for _ in range(TIMES):
+            answer = posted(server, "/mcp", LIST, **{"mcp-session-id": session})
+            assert answer.status_code == 200
+        assert any(
+            "spawn_main" in Path(f"/proc/{p}/cmdline").read_text() for p in children(server.pid)
+        )
