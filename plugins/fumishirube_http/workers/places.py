@@ -36,8 +36,8 @@ class WorkerPlace(NamedTuple):
     def fetch_trace(self, store: str, trace_id: str) -> bytes | None:
         """Return the JSON of a trace that another worker has in a store in memory."""
         others = [port for n, port in enumerate(self.ports, 1) if n != self.number]
-        found = (self._trace_at(port, f"{store}/{trace_id}") for port in others)
-        return next((data for data in found if data is not None), None)
+        answers = (self._trace_at(port, f"{store}/{trace_id}") for port in others)
+        return next((data for data in answers if data is not None), None)
 
     def _trace_at(self, port: int, name: str) -> bytes | None:
         connection = http.client.HTTPConnection(LOCAL, port, timeout=_SECONDS)

@@ -32,7 +32,7 @@ _NOT_SENT = ("run", "parser", "plugins", "peers", "wire")
 """Options that only this process uses."""
 
 
-class _Worker:
+class _SupervisedWorker:
     """A worker process, and this process's end of their connection."""
 
     def __init__(self, process: BaseProcess, connection: Connection, number: int) -> None:
@@ -57,8 +57,8 @@ class Supervisor:
         self._listening = listening
         self._sockets, self._places = worker_sockets(count)
         self._context = _context()
-        self._workers: dict[int, _Worker] = {}
-        self._leader: _Worker | None = None
+        self._workers: dict[int, _SupervisedWorker] = {}
+        self._leader: _SupervisedWorker | None = None
         self._due: dict[int, float] = {}
         self._pause = _FIRST_PAUSE
         self._stopping = False
@@ -95,7 +95,7 @@ class Supervisor:
         )
         process.start()
         theirs.close()
-        self._workers[place.number] = _Worker(process, ours, place.number)
+        self._workers[place.number] = _SupervisedWorker(process, ours, place.number)
 
     def _await_start(self, signalled: socket.socket) -> int | None:
         """Wait until the newest worker serves; return the exit code if the start has failed."""
@@ -126,12 +126,12 @@ class Supervisor:
             self._leader = serving[0]
             self._leader.send(LEAD)
 
-    def _receive(self, worker: _Worker) -> None:
+    def _receive(self, worker: _SupervisedWorker) -> None:
         with suppress(EOFError, OSError):  # it has just ended
             if worker.connection.recv() == READY:
                 worker.serves = True
 
-    def _replace_later(self, worker: _Worker) -> None:
+    def _replace_later(self, worker: _SupervisedWorker) -> None:
         """Forget a worker that has ended, and set the time of the next one with its number."""
         worker.process.join()
         worker.connection.close()
