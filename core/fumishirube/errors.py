@@ -48,7 +48,7 @@ class ConfigError(FumishirubeError):
 
 
 class PluginError(FumishirubeError):
-    """A plugin, or a stage that it registers, was refused."""
+    """A plugin, or a stage of it, was refused, or failed where nothing can replace it."""
 
 
 class Cancelled(FumishirubeError):
@@ -169,9 +169,11 @@ class InternalError(ToolError):
     Pass an ``error_id`` if the log of another server has the details.
     """
 
-    def __init__(self, error_id: str | None = None) -> None:
+    def __init__(
+        self, error_id: str | None = None, problem: str = "an unexpected error occurred"
+    ) -> None:
         self.error_id = error_id or uuid.uuid4().hex[:12]
         super().__init__(
-            "an unexpected error occurred; the server log has the details under this error_id",
+            f"{problem}; the server log has the details under this error_id",
             error_id=self.error_id,
         )

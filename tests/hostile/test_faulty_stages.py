@@ -72,6 +72,7 @@ def test_the_command_line_plugins_and_doctor_name_plugin_and_stage(
     assert done.returncode == 0
     assert json.loads(done.stdout)["hits"]
     assert f"problem: plugin {plugin}: {stage} failed" in done.stderr
+    assert "failed and was skipped" not in done.stderr, "it says why"
     assert "rebuild" not in done.stderr
     listed = json.loads(plugin_venv.fumishirube(workspace, "plugins", "--json").stdout)
     (faults,) = (report["faults"] for report in listed if report["plugin"] == plugin)
@@ -109,3 +110,23 @@ def test_a_stage_that_sleeps_is_abandoned_and_named_with_its_seconds(
     assert " s" in answer["degraded"]
     assert answer["candidates"] > 0
     assert "plugin broken-sleep: refiner 'sleeping-refiner' failed" in wire.hang_up()
+
+
+@pytest.mark.parametrize(
+    ("name", "error"), [("failing-tokenizer", "RuntimeError"), ("wordless-tokenizer", "TypeError")]
+)
+def test_a_tokenizer_that_fails_is_named_in_the_error_and_the_server_goes_on(
+    serving: Serving, plugin_venv: PluginVenv, workspace: Path, name: str, error: str
+) -> None:
+    pipeline(workspace, f"tokenizer: {{use: {name}}}")
+    named = f"tokenizer '{name}' of plugin broken-tokenizer failed: {error}"
+    done = plugin_venv.fumishirube(workspace, "find", "solar winter")
+    assert done.returncode == 1
+    assert f"error: {named}" in done.stderr
+    wire = serving()
+    wire.ok("manual_ls")
+    refused = wire.refused("manual_find", **ASKED)
+    assert refused["code"] == "internal_error"
+    assert refused["message"].startswith(named)
+    wire.ping()
+    assert f"plugin broken-tokenizer: tokenizer '{name}' failed: {error}" in wire.hang_up()

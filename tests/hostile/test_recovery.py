@@ -124,6 +124,22 @@ def test_an_index_that_is_gone_is_built_anew_and_that_is_said_once(
     assert manual.recovers() == [REBUILT, None]
 
 
+def test_a_file_in_the_place_of_an_index_is_named_until_it_is_removed(manual: ServedManual) -> None:
+    folder = manual.index
+    remove(folder)
+    folder.write_text("not an index")
+    asked = {
+        "manual_id": "m",
+        "query": "旅費の例外",
+        "required_terms": ["旅費"],
+        "use_cache": False,
+    }
+    for _ in range(2):
+        assert manual.refused("manual_find", **asked)["code"] == "forbidden"
+    folder.unlink()
+    assert manual.recovers() == [REBUILT, None]
+
+
 @pytest.mark.parametrize("harm", [unlink, cut_short, overwrite])
 @pytest.mark.parametrize("kind", [*SEGMENT, "meta.json"])
 def test_a_damaged_file_of_an_index_is_noticed_before_it_is_searched(

@@ -6,7 +6,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,6 +24,7 @@ from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 CORPUS = MemoryCorpus([passage(f"{n}.md", 1, body="旅費の日当") for n in range(3)], Bigram())
+SKIPPED = "stage 'slow' of plugin 'strangers' failed and was skipped"
 RELEASED = threading.Event()
 CALLS: list[str] = []
 
@@ -143,7 +144,65 @@ def test_scores_that_are_no_finite_numbers_count_as_a_failure(verb: str, value: 
     ranking, span = pipeline(verb, Scoring(value=value)).search(Query("旅費"), CORPUS)
     assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md", "2.md"]
     assert all(math.isfinite(hit.score) for hit in ranking.hits)
-    assert failures(span) == ["stage 'slow' of plugin 'strangers' failed and was skipped"]
+    assert failures(span) == [f"{SKIPPED}: a score is not a finite number"]
+
+
+class Returning(Stage):
+    """Returns what a function makes of the right result."""
+
+    generates: ClassVar[bool] = True
+    change: Callable[[Any], Any]
+
+    def score(self, query: Query, corpus: Corpus, candidates: Mapping[Any, Passage]) -> Any:
+        return self.change(tuple(Hit(item, 1.0) for item in candidates.values()))
+
+    def plan(self, query: Query, corpus: Corpus) -> Any:
+        return self.change((Run("only", query),))
+
+    def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Any:
+        return self.change(outcomes[0].ranking)
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Any:
+        return self.change(ranking)
+
+
+class Fusing(Returning):
+    """Plans as it should."""
+
+    def plan(self, query: Query, corpus: Corpus) -> Any:
+        return (Run("only", query),)
+
+
+def twice(ranking: Any) -> Any:
+    return ranking._replace(hits=(*ranking.hits, *ranking.hits))
+
+
+def numbers(ranking: Any) -> Any:
+    return ranking._replace(hits=(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("verb", "change", "reason"),
+    [
+        ("score", lambda _: None, "it returned NoneType"),
+        ("score", lambda hits: [*hits, "hit"], "it returned something else than a Hit"),
+        ("plan", lambda _: None, "it returned NoneType"),
+        ("plan", lambda _: [], "a plan has one run or more"),
+        ("plan", lambda _: ["run"], "it returned something else than a Run"),
+        ("fuse", lambda _: None, "it returned NoneType"),
+        ("fuse", numbers, "a ranking contains hits, and nothing else"),
+        ("fuse", twice, "a section is in the ranking twice"),
+        ("refine", lambda _: 1, "it returned int"),
+        ("refine", twice, "a section is in the ranking twice"),
+    ],
+)
+def test_a_wrong_result_counts_as_a_failure_and_is_named(
+    verb: str, change: Callable[[Any], Any], reason: str
+) -> None:
+    stage = (Fusing if verb == "fuse" else Returning)(change=change)
+    ranking, span = pipeline(verb, stage).search(Query("旅費"), CORPUS)
+    assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md", "2.md"]
+    assert failures(span) == [f"{SKIPPED}: {reason}"]
 
 
 @pytest.fixture

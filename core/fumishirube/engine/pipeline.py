@@ -18,7 +18,7 @@ from fumishirube.engine.rankings import merge_by_rank
 from fumishirube.engine.recorder import Recorder
 from fumishirube.engine.reports import SearchCounts, report_search
 from fumishirube.engine.watchdog import Overdue, StageCall, watched
-from fumishirube.errors import Cancelled, IndexDamaged
+from fumishirube.errors import Cancelled, IndexDamaged, PluginError
 from fumishirube.model import Hit, LeftOut, Passage, Ranking
 from fumishirube.query import Outcome, Query, Run, SearchState
 from fumishirube.report import SearchReport
@@ -30,11 +30,17 @@ T = TypeVar("T")
 
 _log = logging.getLogger("fumishirube")
 
+SKIPPED = "failed and was skipped"
+
 SectionKey = tuple[str, int]
 
 _REHEARSAL = StageCall("index", "rehearsal", "the index")
 _CONTINUED = 50
 """Sure matches are added to a search up to this number of hits."""
+
+
+class _WrongResult(ValueError):
+    """A stage returned what its kind cannot return; the message quotes no text."""
 
 
 class NamedStage(NamedTuple, Generic[S]):
@@ -179,7 +185,7 @@ class _Search:
         merge: Callable[[], Ranking] = (
             (lambda: merge_by_rank(outcomes))
             if plan_error
-            else (lambda: _checked(fuser.stage.fuse(query, outcomes, self.corpus)))
+            else (lambda: _checked_ranking(fuser.stage.fuse(query, outcomes, self.corpus)))
         )
         ranking, error = self._attempt("fuser", fuser, merge)
         ranking = merge_by_rank(outcomes) if ranking is None else ranking
@@ -233,7 +239,7 @@ class _Search:
         refined, error = self._attempt(
             "refiner",
             refiner,
-            lambda: _checked(refiner.stage.refine(ranking, self.query, self.corpus)),
+            lambda: _checked_ranking(refiner.stage.refine(ranking, self.query, self.corpus)),
         )
         refined = ranking if refined is None else refined
         self.recorder.close("refiner", refiner.name, started, refined, error=error)
@@ -253,8 +259,9 @@ class _Search:
             passing = (Cancelled, IndexDamaged, KeyboardInterrupt)
             if self.pipeline.strict or isinstance(error, passing):
                 raise
-            _log.exception("%s %s failed and was skipped", kind, named)
-            return None, f"{named} failed and was skipped"
+            _log.exception("%s %s %s", kind, named, SKIPPED)
+            reason = f": {error}" if isinstance(error, _WrongResult | PluginError) else ""
+            return None, f"{named} {SKIPPED}{reason}"
 
 
 def _applicable(fusers: Sequence[NamedStage[Fuser]], query: Query) -> Sequence[NamedStage[Fuser]]:
@@ -329,20 +336,38 @@ def _scored(
 
 def _plan(runs: Iterable[Run]) -> tuple[Run, ...]:
     """Return a fuser's plan; raise if it has no runs, or is no plan."""
-    plan = tuple(runs)
-    if not plan or not all(isinstance(run, Run) and isinstance(run.query, Query) for run in plan):
-        raise TypeError("a fuser plans one run or more, and nothing else")
+    plan = _items(runs, Run)
+    if not plan:
+        raise _WrongResult("a plan has one run or more")
     return plan
 
 
 def _checked(result: Ranking | Iterable[Hit]) -> Ranking:
     """Return a stage's result as a ranking; raise if it is of another type."""
-    ranking = result if isinstance(result, Ranking) else Ranking(tuple(result))
-    if not all(issubclass(kind, Hit) for kind in {*map(type, ranking.hits)}):
-        raise TypeError("a stage gives hits, and nothing else")
-    if not all(map(math.isfinite, [hit.score for hit in ranking.hits])):
-        raise ValueError("a score is a finite number")
+    if not isinstance(result, Ranking):
+        result = Ranking(_items(result, Hit))
+    elif not all(isinstance(hit, Hit) for hit in result.hits):
+        raise _WrongResult("a ranking contains hits, and nothing else")
+    if not all(map(math.isfinite, [hit.score for hit in result.hits])):
+        raise _WrongResult("a score is not a finite number")
+    return result
+
+
+def _checked_ranking(result: Ranking | Iterable[Hit]) -> Ranking:
+    """Return the result of a fuser or refiner; raise too if a section is in it twice."""
+    ranking = _checked(result)
+    if len({hit.passage.key for hit in ranking.hits}) < len(ranking.hits):
+        raise _WrongResult("a section is in the ranking twice")
     return ranking
+
+
+def _items(result: Iterable[T], kind: type[T]) -> tuple[T, ...]:
+    if not isinstance(result, Iterable):
+        raise _WrongResult(f"it returned {type(result).__name__}")
+    items = tuple(result)
+    if not all(isinstance(item, kind) for item in items):
+        raise _WrongResult(f"it returned something else than a {kind.__name__}")
+    return items
 
 
 def _allowed(hits: Sequence[Hit], query: Query) -> Sequence[Hit]:

@@ -26,6 +26,7 @@ class RecoverableIndex:
     def __init__(self, open_index: Callable[[], OpenIndex]) -> None:
         self._open_index = open_index
         self._index = open_index()
+        self._closed = False
         self.rebuilt = ""
 
     def pages(self) -> Mapping[str, IndexedFile]:
@@ -33,14 +34,21 @@ class RecoverableIndex:
         return self._index.pages()
 
     def refresh(self) -> None:
-        """Read what other processes have committed, or reopen the index."""
-        try:
-            self._index.refresh()
-        except IndexDamaged as error:
-            _log.warning("an index has to be rebuilt: %s", error)
-            self._index.close()
-            self._index = self._open_index()
-            self.rebuilt = REBUILT
+        """Read what other processes have committed, or reopen the index.
+
+        Raises:
+            Forbidden: when no index can be opened in the folder; the next call tries again.
+        """
+        if not self._closed:
+            try:
+                return self._index.refresh()
+            except IndexDamaged as error:
+                _log.warning("an index has to be rebuilt: %s", error)
+            self.close()
+        self._index = self._open_index()
+        self._closed = False
+        self.rebuilt = REBUILT
+        return None
 
     @contextmanager
     def writing(self, budget: Budget) -> Iterator[bool]:
@@ -70,4 +78,6 @@ class RecoverableIndex:
 
     def close(self) -> None:
         """Close files and free memory."""
-        self._index.close()
+        if not self._closed:
+            self._closed = True
+            self._index.close()

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
-from fumishirube.errors import Cancelled, InternalError, InvalidParameter, ToolError
+from fumishirube.errors import Cancelled, InternalError, InvalidParameter, PluginError, ToolError
 from fumishirube.tools.argument_errors import ArgumentLocation, accepted, joined, of_shape, refusal
 from fumishirube.tools.definitions import A, Answer, Call, P, Params, Tool
 from fumishirube.tools.schemas import Schema, arguments_shape
@@ -54,7 +54,9 @@ def _called(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, JsonVa
         raise
     except BaseException as error:
         # A body that calls sys.exit() fails this call; the server goes on.
-        failure = InternalError()
+        failure = (
+            InternalError(problem=str(error)) if isinstance(error, PluginError) else InternalError()
+        )
         fields = {"tool": tool.name, "code": failure.code, "error_id": failure.error_id}
         LOG.exception("error_id %s", failure.error_id, extra={"fields": fields})
         raise failure from error

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
-from fumishirube.engine.pipeline import NamedStage
+from fumishirube.engine.pipeline import SKIPPED, NamedStage
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, Unreadable
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
 from fumishirube.host.faults import FaultLog, described
@@ -193,7 +193,7 @@ class Fences:
             stage = stages.get((kind_name, span.name))
             work = self.work(kind_name, stage, span.name) if stage else None
             if work is not None and not self._guard.log.recorded_since(work, began):
-                self._guard.log.record(work, span.error or "")
+                self._guard.log.record(work, (span.error or "").rpartition(f"{SKIPPED}: ")[2])
 
     def _maker(self, kind_name: str, stage: type[object]) -> PluginReport | None:
         offers = (o.plugin for o in self._plugins.registry[kind_name] if o.stage is stage)
@@ -230,12 +230,42 @@ class _FencedStage:
             return value
 
         def fenced(*arguments: Any, **named: Any) -> Any:
-            with self._guard.watched(self._work):
+            with self._watched():
                 result = value(*arguments, **named)
                 return tuple(result) if isinstance(result, Iterator) else result
 
         self.__dict__[name] = fenced
         return fenced
+
+    def _watched(self) -> AbstractContextManager[None]:
+        return self._guard.watched(self._work)
+
+
+class _FencedTokenizer(_FencedStage):
+    """A tokenizer of a plugin. No search works without it, so an error names it.
+
+    Raises:
+        PluginError: when it raises, or returns something else than texts.
+    """
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a folded text."""
+        with self._watched():
+            terms = tuple(self._stage.terms(text))  # type: ignore[attr-defined]
+            if not all(isinstance(term, str) for term in terms):
+                raise TypeError("it returned a term that is no text")
+            return terms
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        try:
+            with self._guard.watched(self._work):
+                yield
+        except (FumishirubeError, KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
+            message = f"{self._work.stage} of plugin {self._work.plugin} failed"
+            raise PluginError(f"{message}: {type(error).__name__}") from error
 
 
 class _FencedIndex(_FencedStage):
@@ -243,7 +273,7 @@ class _FencedIndex(_FencedStage):
 
     def open(self, folder: Root, fields: Fields) -> _FencedStage:
         """Open the index of one manual."""
-        with self._guard.watched(self._work):
+        with self._watched():
             opened = self._stage.open(folder, fields)  # type: ignore[attr-defined]
         return _FencedOpenIndex(opened, self._work, self._guard, strict=self._strict)
 
@@ -253,7 +283,7 @@ class _FencedOpenIndex(_FencedStage):
 
     def corpus(self, manual_id: str) -> _FencedStage:
         """Return the corpus of a manual."""
-        with self._guard.watched(self._work):
+        with self._watched():
             corpus = self._stage.corpus(manual_id)  # type: ignore[attr-defined]
         return _FencedStage(corpus, self._work, self._guard, strict=self._strict)
 
@@ -314,7 +344,7 @@ class _FencedLoader(_FencedStage):
             raise PluginError(f"{message}: {described(error)}") from error
 
 
-_KINDS = {"loaders": _FencedLoader, "indexes": _FencedIndex}
+_KINDS = {"loaders": _FencedLoader, "tokenizers": _FencedTokenizer, "indexes": _FencedIndex}
 
 
 def unlisted_by(loaders: Sequence[object], root: Callable[[], Root]) -> Iterator[str]:
