@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,12 @@ from fumishirube.engine.matches import SureMatches
 from fumishirube.engine.rankings import merge_by_rank
 from fumishirube.engine.recorder import Recorder
 from fumishirube.engine.reports import SearchCounts, report_search
+from fumishirube.engine.stage_results import (
+    WrongResult,
+    checked_hits,
+    checked_plan,
+    checked_ranking,
+)
 from fumishirube.engine.watchdog import Overdue, StageCall, watched
 from fumishirube.errors import Cancelled, IndexDamaged, PluginError
 from fumishirube.model import Hit, LeftOut, Passage, Ranking
@@ -37,10 +42,6 @@ SectionKey = tuple[str, int]
 _REHEARSAL = StageCall("index", "rehearsal", "the index")
 _CONTINUED = 50
 """Sure matches are added to a search up to this number of hits."""
-
-
-class _WrongResult(ValueError):
-    """A stage returned what its kind cannot return; the message quotes no text."""
 
 
 class NamedStage(NamedTuple, Generic[S]):
@@ -171,7 +172,7 @@ class _Search:
             return self._score(query)
         fuser, *inner = fusers
         plan, plan_error = self._attempt(
-            "fuser", fuser, lambda: _plan(fuser.stage.plan(query, self.corpus))
+            "fuser", fuser, lambda: checked_plan(fuser.stage.plan(query, self.corpus))
         )
         outcomes: list[Outcome] = []
         cut = False
@@ -185,7 +186,7 @@ class _Search:
         merge: Callable[[], Ranking] = (
             (lambda: merge_by_rank(outcomes))
             if plan_error
-            else (lambda: _checked_ranking(fuser.stage.fuse(query, outcomes, self.corpus)))
+            else (lambda: checked_ranking(fuser.stage.fuse(query, outcomes, self.corpus)))
         )
         ranking, error = self._attempt("fuser", fuser, merge)
         ranking = merge_by_rank(outcomes) if ranking is None else ranking
@@ -239,7 +240,7 @@ class _Search:
         refined, error = self._attempt(
             "refiner",
             refiner,
-            lambda: _checked_ranking(refiner.stage.refine(ranking, self.query, self.corpus)),
+            lambda: checked_ranking(refiner.stage.refine(ranking, self.query, self.corpus)),
         )
         refined = ranking if refined is None else refined
         self.recorder.close("refiner", refiner.name, started, refined, error=error)
@@ -260,7 +261,7 @@ class _Search:
             if self.pipeline.strict or isinstance(error, passing):
                 raise
             _log.exception("%s %s %s", kind, named, SKIPPED)
-            reason = f": {error}" if isinstance(error, _WrongResult | PluginError) else ""
+            reason = f": {error}" if isinstance(error, WrongResult | PluginError) else ""
             return None, f"{named} {SKIPPED}{reason}"
 
 
@@ -331,43 +332,7 @@ def comes_last(scorer: object) -> bool:
 def _scored(
     scorer: Scorer, query: Query, corpus: Corpus, candidates: Mapping[SectionKey, Passage]
 ) -> Ranking:
-    return _checked(scorer.score(query, corpus, candidates))
-
-
-def _plan(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Return a fuser's plan; raise if it has no runs, or is no plan."""
-    plan = _items(runs, Run)
-    if not plan:
-        raise _WrongResult("a plan has one run or more")
-    return plan
-
-
-def _checked(result: Ranking | Iterable[Hit]) -> Ranking:
-    """Return a stage's result as a ranking; raise if it is of another type."""
-    if not isinstance(result, Ranking):
-        result = Ranking(_items(result, Hit))
-    elif not all(isinstance(hit, Hit) for hit in result.hits):
-        raise _WrongResult("a ranking contains hits, and nothing else")
-    if not all(map(math.isfinite, [hit.score for hit in result.hits])):
-        raise _WrongResult("a score is not a finite number")
-    return result
-
-
-def _checked_ranking(result: Ranking | Iterable[Hit]) -> Ranking:
-    """Return the result of a fuser or refiner; raise too if a section is in it twice."""
-    ranking = _checked(result)
-    if len({hit.passage.key for hit in ranking.hits}) < len(ranking.hits):
-        raise _WrongResult("a section is in the ranking twice")
-    return ranking
-
-
-def _items(result: Iterable[T], kind: type[T]) -> tuple[T, ...]:
-    if not isinstance(result, Iterable):
-        raise _WrongResult(f"it returned {type(result).__name__}")
-    items = tuple(result)
-    if not all(isinstance(item, kind) for item in items):
-        raise _WrongResult(f"it returned something else than a {kind.__name__}")
-    return items
+    return checked_hits(scorer.score(query, corpus, candidates))
 
 
 def _allowed(hits: Sequence[Hit], query: Query) -> Sequence[Hit]:
