@@ -3,11 +3,13 @@
 from fumishirube.citations import SCHEME
 from fumishirube.engine.passages import digest
 from fumishirube.faces.cli import main
+from fumishirube.faces.cli.editors import open_file
 from fumishirube.faces.cli.output import (
     Emphasised,
     clipped,
     command,
     counted,
+    emphasised,
     listed,
     print_json,
     print_line,
@@ -59,12 +61,14 @@ __all__ = [
     "complain",
     "counted",
     "digest",
+    "emphasised",
     "error_payload",
     "known_manual",
     "listed",
     "main",
     "not_known",
     "one_of",
+    "open_file",
     "opened",
     "print_json",
     "print_line",

@@ -107,7 +107,7 @@ def own(tmp_path: Path) -> Path:
 def test_find_shows_hits_citations_snippets_terms_coverage_and_the_next_command(
     workspace: Path,
 ) -> None:
-    done = fumishirube("find", "宿泊と日当", "--manual", "業務ハンドブック", cwd=workspace)
+    done = fumishirube("find", "宿泊と日当", "--manual", "業務ハンドブック", "-v", cwd=workspace)
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
     assert lines[0].startswith("1. ")
@@ -141,12 +141,12 @@ def test_the_next_command_keeps_the_workspace_that_was_named(workspace: Path) ->
 
 def test_the_account_of_a_find_is_a_command_away(own: Path) -> None:
     for limit in ("1", "5"):
-        found = fumishirube("find", "対象", "--limit", limit, cwd=own)
+        found = fumishirube("find", "対象", "--limit", limit, "-v", cwd=own)
         words = shlex.split(found.out.splitlines()[-2].removeprefix("account: "))
         assert "nothing that matched is unread" in fumishirube(*words[1:], cwd=own).out
     (own / "manuals" / "m2").mkdir()
     (own / "manuals" / "m2" / "a.md").write_text("# 対象\n対象である。\n", encoding="utf-8")
-    both = fumishirube("find", "対象", "--limit", "1", cwd=own)
+    both = fumishirube("find", "対象", "--limit", "1", "-v", cwd=own)
     assert "of 2 manuals" in both.out
     words = shlex.split(both.out.splitlines()[-2].removeprefix("account: "))
     assert "of *: 対象" in fumishirube(*words[1:], cwd=own).out
@@ -213,7 +213,7 @@ def test_find_as_json_names_reference_citation_and_signals(workspace: Path) -> N
 
 def test_find_says_so_when_no_word_of_the_query_stands_there(workspace: Path) -> None:
     done = fumishirube("find", "zzyzx quux", "--manual", "field-guide", cwd=workspace)
-    assert done.code == 0
+    assert done.code == 1
     assert done.out.startswith("nothing found\n")
     assert "no word of the query occurs in field-guide; searched with the whole query" in done.out
     assert "; none matched" in done.out
@@ -237,7 +237,7 @@ def test_find_counts_what_it_shows(own: Path) -> None:
 
 def test_find_names_skipped_files_with_their_reason(own: Path) -> None:
     (own / "manuals" / "m1" / "bad.md").write_bytes(b"\x81 \xff \x81")
-    done = fumishirube("find", "対象", cwd=own)
+    done = fumishirube("find", "対象", "-v", cwd=own)
     assert "in 1 file of 1 manual" in done.out
     assert "skipped 1 file, no known encoding: m1/bad.md" in done.out
 

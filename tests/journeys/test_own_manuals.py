@@ -51,7 +51,8 @@ def test_a_folder_is_searched_where_it_is_and_nothing_is_written_into_it(home: P
     following = shlex.split(done.out.splitlines()[-1].removeprefix("next: fumishirube "))
     read = run(home, *following)
     assert "oil each spring" in read.out
-    account = next(line for line in done.out.splitlines() if line.startswith("account: "))
+    notes = run(home, "find", "oil", "-v", "--in", "../documents/specs").out.splitlines()
+    account = next(line for line in notes if line.startswith("account: "))
     assert run(home, *shlex.split(account)[2:]).code == 0
     assert listing(home / "documents") == before
     assert listing(home / "empty") == []
@@ -184,6 +185,8 @@ def test_a_client_may_be_given_a_folder_where_it_is(home: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="the READMEs show a POSIX shell")
 @pytest.mark.parametrize("name", ["README.md", "README.ja.md"])
 def test_the_readme_searches_a_folder_and_adds_it(home: Path, name: str) -> None:
+    japanese = "# ポンプ\n\n毎年春に、ポンプに油を差します。\n"
+    (home / "documents" / "specs" / "ja.md").write_text(japanese, encoding="utf-8")
     (home / "documents").rename(home / "Documents")
     readme = (Path(__file__).parents[2] / name).read_text(encoding="utf-8")
     block = readme.partition("<!-- any-folder -->")[2].partition("```sh\n")[2].partition("```")[0]

@@ -173,7 +173,7 @@ OWN_COMMANDS = (
         "traces",
         "trace replay found.json",
     ),
-    _own("index", "bring the search indexes up to date", "index", "index 給付金編 --rebuild"),
+    _own("index", "bring the search indexes up to date", "index", "index handbook --rebuild"),
     _own(
         "plugins",
         "list the plugins, what they offer, and their problems",
@@ -210,5 +210,12 @@ OWN_COMMANDS = (
         "config",
         "config show > fumishirube.yaml",
     ),
+    _own(
+        "completion",
+        "print what makes a shell complete commands and options",
+        "completion",
+        "completion bash > ~/.local/share/bash-completion/completions/fumishirube",
+    ),
+    _own("man", "print the manual page", "man", "man > fumishirube.1"),
 )
 """The names of the framework's own verbs, which plugins cannot take."""

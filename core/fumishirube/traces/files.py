@@ -67,6 +67,12 @@ class TraceFiles:
         fresh = trace.created >= time.time() - self._seconds
         return trace if fresh and trace.id == trace_id else None
 
+    def ids(self, beginning: str) -> Iterator[str]:
+        """Yield the ids of the files that begin so."""
+        for entry in self._entries():
+            if entry.name.startswith(beginning) and entry.name.endswith(_SUFFIX):
+                yield entry.name.removesuffix(_SUFFIX)
+
     def all(self, known: Container[str]) -> Iterator[tuple[str, Trace | None]]:
         """Yield file names with traces, except ``known`` ids and expired ones.
 

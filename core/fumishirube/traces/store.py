@@ -27,6 +27,8 @@ _LATEST = 2.0
 """Seconds after which they are written in any case."""
 _PAUSE = 0.01
 """Seconds between two writes while searches run, so that each delays another search."""
+_SHORTEST, _LONGEST = 8, 32
+"""Characters of an id that a person must type at least, and of a whole one."""
 _JOIN_SECONDS = 5.0
 """Seconds that closing waits for the writer."""
 
@@ -115,6 +117,25 @@ class TraceStore:
             return None
         data = self.elsewhere(trace_id[:64])
         return None if data is None else decode_trace(data)
+
+    def named(self, word: str) -> Trace:
+        """Return a trace by its id, or by a beginning of it that no other id has.
+
+        Only people may shorten ids: a client gets whole ones, and could guess those of others.
+
+        Raises:
+            NotFound: when it is unknown, has expired, or is one of several.
+        """
+        shortened = _SHORTEST <= len(word) < _LONGEST and word.isascii() and word.isalnum()
+        if not shortened:
+            return self.get(word)
+        with self._lock:
+            self._expire()
+            ids = {trace_id for trace_id in self._traces if trace_id.startswith(word)}
+        ids |= set(self._files.ids(word) if self._files else ())
+        if len(ids) > 1:
+            raise NotFound(f"{len(ids)} traces begin so; give more of the id", trace_id=word)
+        return self.get(ids.pop() if ids else word)
 
     def take_over(self, other: TraceStore) -> None:
         """Copy the traces of another store's memory, up to the limit."""

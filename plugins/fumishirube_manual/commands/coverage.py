@@ -37,7 +37,7 @@ from fumishirube_manual.scopes import named_again
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments."""
-    help_text = "the trace's id, as 'find --json' or manual_find returns it"
+    help_text = "the trace's id, as 'find --json' or manual_find returns it, or 8 characters of it"
     parser.add_argument("trace", metavar="TRACE", help=help_text)
     help_text = "also show the effect of each stage, and the signals of each section"
     parser.add_argument("--explain", action="store_true", help=help_text)
@@ -49,7 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the account of a stored search of any process."""
     with opened(options) as application:
-        trace = application.traces.get(options.trace.strip())
+        trace = application.traces.named(options.trace.strip())
         if options.why_not is not None:
             cite: Citation = options.why_not
             if cite.manual_id not in (trace.manuals or (trace.manual_id,)):

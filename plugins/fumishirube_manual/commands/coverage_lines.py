@@ -11,6 +11,11 @@ from fumishirube_manual.commands.results import SearchResults, picked
 from fumishirube_manual.unread import loose_lines, unread_lines
 from fumishirube_manual.vocabulary import vocabulary_of
 
+SHORT_ID = 8
+"""Characters of a trace's id that commands print and take; see ``TraceStore.named``."""
+
+_HARMLESS = frozenset({"navigation_file"})
+
 
 def terms_lines(results: SearchResults) -> Iterator[str]:
     """Describe the required terms, who chose them, and where they failed."""
@@ -33,13 +38,25 @@ def vocabulary_lines(results: SearchResults) -> Iterator[str]:
         yield f"the manual's words: {', '.join(map(strip_controls, words))}"
 
 
-def coverage_lines(results: SearchResults) -> Iterator[str]:
-    """Describe what was searched, how much of it matched, and what was not searched, and why."""
+def summary_line(results: SearchResults) -> str:
+    """Describe what was searched, and how much of it matched, in one line."""
     scope = (
         f"searched {counted(results.trace.sections, 'section')} "
         f"in {counted(results.account.scanned_files, 'file')} of {_manuals(results)}"
     )
-    yield f"{scope}; {_outcome(results)}"
+    return f"{scope}; {_outcome(results)}"
+
+
+def aside_line(results: SearchResults) -> str | None:
+    """Count the files that were not searched, unless they hold no text of their own."""
+    skipped = sum(reason not in _HARMLESS for _, _, reason in results.skipped())
+    unread = sum(row.count for rows in results.unread.values() for row in rows)
+    files = skipped + unread + len(results.loose)
+    return f"{counted(files, 'file')} not searched (-v: which)" if files else None
+
+
+def outside_lines(results: SearchResults) -> Iterator[str]:
+    """Describe what was not searched, and why."""
     reasons: dict[str, list[str]] = {}
     for manual, path, reason in results.skipped():
         reasons.setdefault(reason, []).append(f"{manual}/{path}")
@@ -48,13 +65,17 @@ def coverage_lines(results: SearchResults) -> Iterator[str]:
     for manual, rows in results.unread.items():
         yield from unread_lines([row.model_dump() for row in rows], manual)
     yield from loose_lines(results.loose, "manuals")
+
+
+def degraded_lines(results: SearchResults) -> Iterator[str]:
+    """Describe what went wrong in the search."""
     for line in results.degraded():
         yield f"degraded: {line}"
 
 
 def account_line(results: SearchResults, options: Namespace) -> str:
-    """Return the command that lists the unread matches."""
-    return f"account: {command(options, 'coverage', results.trace.id)}"
+    """Return the command that lists the unread matches, with the beginning of the trace's id."""
+    return f"account: {command(options, 'coverage', results.trace.id[:SHORT_ID])}"
 
 
 def next_line(results: SearchResults, options: Namespace) -> str:

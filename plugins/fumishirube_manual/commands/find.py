@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping
 
-from fumishirube import Budget, Citation, Query, SurfaceContext, Trace
+from fumishirube import Budget, Citation, NotFound, Query, SurfaceContext, Trace
 from fumishirube.commands import (
     Bar,
     Emphasised,
@@ -13,7 +13,10 @@ from fumishirube.commands import (
     at_least,
     chosen_manuals,
     clipped,
+    counted,
+    emphasised,
     known_manual,
+    open_file,
     opened,
     print_json,
     print_line,
@@ -27,8 +30,11 @@ from fumishirube.text import fold
 from fumishirube_manual.cited_places import CitedPlace, place_of_section
 from fumishirube_manual.commands.coverage_lines import (
     account_line,
-    coverage_lines,
+    aside_line,
+    degraded_lines,
     next_line,
+    outside_lines,
+    summary_line,
     terms_lines,
     vocabulary_lines,
 )
@@ -77,6 +83,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--explain", action="store_true", help=help_text)
     help_text = "explain why this section (manual://ID/PATH#L10) is not among the hits, or its rank"
     parser.add_argument("--why-not", metavar="REF", type=reference, help=help_text)
+    help_text = "open hit N (default: the first) in $VISUAL or $EDITOR, else as the system does"
+    parser.add_argument(
+        "--open", metavar="N", nargs="?", type=at_least(1), const=1, default=None, help=help_text
+    )
     help_text = "print the full answer of the search as JSON; needs one manual"
     parser.add_argument("--full", action="store_true", help=help_text)
     add_full_arguments(parser)
@@ -84,7 +94,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Search, and print the result."""
+    """Search, and print the result; return 1 if nothing is found, or a manual is not searched."""
     try:
         options.query = _text("the query", LONGEST_QUERY)(" ".join(options.words))
     except ArgumentTypeError as error:
@@ -98,18 +108,21 @@ def run(options: Namespace) -> int:
     with opened(options) as application:
         context = search_context(application)
         if options.full:
-            print_json(full_answer(application, context, required, options))
-            return 0
+            answer = full_answer(application, context, required, options)
+            print_json(answer)
+            return 0 if answer["summary"]["candidates"] else 1
         manuals = chosen_manuals(context, _requested(context, options))
         results = _search(context, manuals, required, options)
         if options.why_not:
             return _print_fate(results.trace, context, options)
+        if options.open is not None:
+            return _open(results, context, options)
         if options.json:
             print_json(as_json(results, explain=options.explain))
         else:
             for line in _result_lines(results, context, options):
                 print_line(line)
-    return 0 if results.complete else 1
+    return 0 if results.complete and results.trace.search.rows else 1
 
 
 def _requested(context: SurfaceContext, options: Namespace) -> list[str]:
@@ -158,6 +171,18 @@ def _search(
     )
 
 
+def _open(results: SearchResults, context: SurfaceContext, options: Namespace) -> int:
+    hits = results.shown()
+    if len(hits) < options.open:
+        raise NotFound(f"there is no hit {options.open}; {counted(len(hits), 'hit')} shown")
+    hit = hits[options.open - 1]
+    manual_id, path = hit.place
+    place = hit.cited.place if hit.cited else None
+    root = context.manual(manual_id).root
+    root.stat(path)  # raises for a link
+    return open_file(root.path / path, hit.row.start_line, place)
+
+
 def _places(
     context: SurfaceContext, trace: Trace, limit: int
 ) -> Mapping[tuple[str, int], CitedPlace]:
@@ -184,22 +209,31 @@ def _result_lines(
         yield ""
     if not results.trace.search.rows:
         yield "nothing found"
-    yield from terms_lines(results)
-    yield from vocabulary_lines(results)
-    yield from coverage_lines(results)
+    everything = options.verbose or options.explain
+    if everything or results.required or not results.trace.search.rows:
+        yield from terms_lines(results)
+    if everything:
+        yield from vocabulary_lines(results)
+    aside = None if everything else aside_line(results)
+    yield emphasised("; ".join(filter(None, (summary_line(results), aside))), "note")
+    yield from outside_lines(results) if everything else ()
+    yield from degraded_lines(results)
     if options.explain:
         yield from tree_lines(results.trace)
         yield LEGEND
-    yield account_line(results, options)
-    yield next_line(results, options)
+    if everything:
+        yield account_line(results, options)
+    yield emphasised(next_line(results, options), "note")
 
 
-def _head(rank: int, hit: TracedHit, columns: int) -> Iterator[str]:
+def _head(rank: int, hit: TracedHit, columns: int) -> Iterator[Emphasised]:
     row = hit.row
     head = f"{rank}. "
     tail = f"  {row.score:.2f}"
-    yield head + clipped(strip_controls(row.title), columns - len(head) - len(tail)) + tail
-    yield _INDENT + hit.cite
+    title = clipped(strip_controls(row.title), columns - len(head) - len(tail))
+    yield Emphasised(head + title + tail, [(len(head), len(head) + len(title))], "title")
+    cite = _INDENT + hit.cite
+    yield Emphasised(cite, [(len(_INDENT), len(cite))], "place")
 
 
 def _text(what: str, longest: int) -> Callable[[str], str]:

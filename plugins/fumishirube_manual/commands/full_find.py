@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from collections.abc import Sequence
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -15,6 +16,7 @@ from fumishirube_manual.commands.results import picked
 TIME_MS = 60_000
 MOST_PICKED = 2
 LONGEST_TERM = 200
+WHOLE_ID = 32
 
 _ARGUMENTS = {
     "claims": "include_claim_graph",
@@ -56,7 +58,7 @@ def full_answer(
     context: SurfaceContext,
     required: tuple[str, ...],
     options: Namespace,
-) -> JsonValue:
+) -> dict[str, Any]:
     """Call the surface's own ``manual_find``, which returns the full answer."""
     manuals = chosen_manuals(context, options.manual)
     if len(manuals) != 1:
@@ -75,7 +77,11 @@ def full_answer(
         value = getattr(options, option)
         if option not in _BUDGET and value is not None:
             arguments[argument] = value
-    return call_tool(application.commands["manual_find"], arguments, Call())
+    if options.only_unscanned and len(options.only_unscanned) < WHOLE_ID:
+        trace = application.traces.named(options.only_unscanned)
+        arguments["only_unscanned_from_trace_id"] = trace.id
+    answer: dict[str, Any] = call_tool(application.commands["manual_find"], arguments, Call())
+    return answer
 
 
 def _picked(context: SurfaceContext, manual: str, query: str) -> Sequence[str]:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fumishirube.commands import (
+    Emphasised,
     add_json,
     at_least,
     call_by_name,
     command,
     complain,
     counted,
+    emphasised,
     known_manual,
     listed,
     opened,
+    print_json,
+    print_line,
     reason_text,
     search_context,
-    show,
     strip_controls,
 )
+from fumishirube.text import fold, places_of
 from fumishirube_manual.settings import SURFACE
 
 _CHARS = 50_000
@@ -51,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Search the texts, and print the matching lines."""
+    """Search the texts, and print the matching lines; return 1 if there is none."""
     if options.regex and len(options.texts) > 1:
         options.parser.error("--regex takes one TEXT; join several with |")
     if (options.context or 0) > _MOST_CONTEXT:
@@ -75,32 +79,43 @@ def run(options: Namespace) -> int:
             max_chars=_CHARS,
         )
     only = manuals[0] if len(set(manuals)) == 1 else ""
-    code = show(answer, options, lambda _: _lines(answer, only))
-    if not options.json:
+    if options.json:
+        print_json(answer)
+    else:
+        for line in _lines(answer, only, () if options.regex else options.texts):
+            print_line(line)
         _explain(answer, only, options)
-    return code
+    return 0 if answer["total"] else 1
 
 
-def _lines(answer: Any, only: str) -> Iterator[str]:
+def _lines(answer: Any, only: str, texts: Sequence[str]) -> Iterator[str | Emphasised]:
     """Yield the lines of an answer; an answer about a single manual does not repeat its name."""
     before = None
     for group in answer.get("groups", ()):
         path = _path(group, only)
         if path != before:
             yield from ([""] if before else [])
-            yield path
+            yield emphasised(path, "place")
         before = path
         if "section" in group:
             yield f"{_INDENT}{strip_controls(group['section'])}"
         also = group.get("also", {})
         for number, text in group["lines"]:
-            yield f"{_INDENT * 2}{number}: {strip_controls(text)}"
+            yield _matching(f"{_INDENT * 2}{number}: ", strip_controls(text), texts)
             if str(number) in also:
                 yield f"{_INDENT * 3}also {listed(also[str(number)], limit=9)}"
     for row in answer.get("counts", ()):
         yield f"{row['count']:6}  {_path(row, only)}"
     for row in answer.get("texts", ()):
         yield f"{row['count']:6}  {row['text']!r}"
+
+
+def _matching(head: str, text: str, texts: Sequence[str]) -> Emphasised:
+    """Return a line with the places of the texts; those of a pattern are not shown."""
+    places = [
+        (start + len(head), end + len(head)) for start, end in places_of(map(fold, texts), text)
+    ]
+    return Emphasised(head + text, places)
 
 
 def _path(row: Any, only: str) -> str:

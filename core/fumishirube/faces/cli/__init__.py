@@ -85,7 +85,8 @@ def guarded(run: Callable[[], int]) -> int:
 
 def _run(words: Sequence[str], *, own_process: bool) -> int:
     # Set up before the command's module is imported, so that failing imports are reported too.
-    _set_up_logs(verbose="--verbose" in words[: words.index("--") if "--" in words else None])
+    typed = words[: words.index("--") if "--" in words else None]
+    _set_up_logs(verbose="--verbose" in typed or "-v" in typed)
     parser, options = _parsed(words)
     if "run" not in options:
         parser.print_help()

@@ -10,7 +10,7 @@ import sys
 import unicodedata
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
@@ -18,7 +18,8 @@ from fumishirube.host.wire import CommandOutput
 from fumishirube.text.controls import printable_json
 
 _WIDE = "WF"
-_BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
+_PLAIN = "\x1b[0m"
+_STYLES = {"match": "\x1b[1;31m", "title": "\x1b[1m", "place": "\x1b[36m", "note": "\x1b[2m"}
 _INVISIBLE = ("Mn", "Me", "Cf")
 _NARROWEST, _WIDEST = 40, 100
 _MEANINGS = {
@@ -62,21 +63,31 @@ def terminal_width() -> int:
     return max(_NARROWEST, min(shutil.get_terminal_size((80, 24)).columns, _WIDEST))
 
 
+Style = Literal["match", "title", "place", "note"]
+"""What a stretch of a line is; a terminal shows each in its own way."""
+
+
 class Emphasised(NamedTuple):
-    """A line with stretches in bold; they are in order and do not overlap."""
+    """A line with stretches of one style; they are in order and do not overlap."""
 
     text: str
     spans: Sequence[tuple[int, int]]
+    style: Style = "match"
+
+
+def emphasised(text: str, style: Style) -> Emphasised:
+    """Return a line that is of one style as a whole."""
+    return Emphasised(text, [(0, len(text))], style)
 
 
 def print_line(line: str | Emphasised) -> None:
     """Print a line, with emphasis on terminals that support it."""
-    text, spans = (line, ()) if isinstance(line, str) else line
+    text, spans, style = (line, (), "match") if isinstance(line, str) else line
     output, place = sys.stdout, 0
     if isinstance(output, CommandOutput) and output.isatty() and _wants_styles():
         for start, end in spans:
             output.write(text[place:start])
-            output.style(_BOLD)
+            output.style(_STYLES[style])
             output.write(text[start:end])
             output.style(_PLAIN)
             place = end

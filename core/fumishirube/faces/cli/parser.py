@@ -29,12 +29,13 @@ COMMANDS = {command.name: command for command in OWN_COMMANDS}
 _SUBJECT = "Search local manuals, from the command line or through MCP."
 _TOP_EXAMPLE = """\
 first steps:
-  fumishirube ls                                what is there
-  fumishirube find '入院給付金の請求期限は？'    search all manuals
-  fumishirube COMMAND --help                    more on one command
+  fumishirube ls                            list the manuals
+  fumishirube find how to change the oil    search all of them
+  fumishirube find oil --in ~/Documents     search any folder
+  fumishirube COMMAND --help                more on one command
 
-exit codes: 0 all well; 1 a tool refused, or something is off; 2 wrong usage or configuration;
-4 another process serves already"""
+exit codes: 0 all well; 1 nothing found, a tool refused, or something is off; 2 wrong usage or
+configuration; 4 another process serves already"""
 
 
 class Parser(ArgumentParser):
@@ -45,6 +46,11 @@ class Parser(ArgumentParser):
         self._words: Sequence[str] = ()
         settings.setdefault("formatter_class", RawDescriptionHelpFormatter)
         super().__init__(allow_abbrev=False, **settings)
+
+    @property
+    def actions(self) -> Sequence[Action]:
+        """The arguments, in the order in which they were added."""
+        return self._actions
 
     def add_argument(self, *names: Any, **settings: Any) -> Action:
         """Add an argument, and remember its option strings."""
@@ -179,8 +185,8 @@ def add_common(parser: Parser, default: str | None) -> None:
     common.add_argument("--config", metavar="FILE", type=Path, default=default, help=help_text)
     help_text = "start with the built-ins alone"
     common.add_argument("--no-plugins", action="store_true", default=flag, help=help_text)
-    help_text = "log to standard error, stack traces included"
-    common.add_argument("--verbose", action="store_true", default=flag, help=help_text)
+    help_text = "print all notes, and log to standard error, stack traces included"
+    common.add_argument("-v", "--verbose", action="store_true", default=flag, help=help_text)
     help_text = "print control characters unescaped"
     common.add_argument("--raw", action="store_true", default=flag, help=help_text)
     help_text = "allow the configuration to lead out of the workspace, this time; see 'trust'"

@@ -43,7 +43,7 @@ from fumishirube.traces.exports import (
 from fumishirube.traces.records import Trace
 
 _SUFFIX = ".json"
-_SOURCE = "a trace's id, or a file that 'trace export' has written"
+_SOURCE = "a trace's id or 8 characters of it, or a file that 'trace export' has written"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -58,7 +58,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
     new("ls", run, "list the stored traces, newest first")
     added = new("export", _export, "write a trace as one file, for others or for later")
-    added.add_argument("trace", metavar="TRACE", help="its id, as 'trace ls' lists it")
+    added.add_argument(
+        "trace", metavar="TRACE", help="its id, as 'trace ls' lists it, or 8 characters of it"
+    )
     help_text = "where to write it (default: standard output)"
     added.add_argument("-o", "--output", metavar="FILE", type=Path, help=help_text)
     added = new("replay", _replay, "search again, and say whether the ranking is the same")
@@ -106,7 +108,7 @@ def _plain(trace: Trace) -> JsonValue:
 
 def _export(options: Namespace) -> int:
     with opened(options) as application:
-        export = describe_recorded(application, application.traces.get(options.trace.strip()))
+        export = describe_recorded(application, application.traces.named(options.trace.strip()))
     data = encode_export(export)
     for name in withheld_coordinates(withhold_paths(export.trace.origin.recipe.stages)):
         complain(f"note: {name} contains an absolute path, which is not exported")
@@ -206,7 +208,7 @@ def _source(word: str, application: Callable[[], Application]) -> ExportedTrace:
     file = Path(word)
     if not word.endswith(_SUFFIX) and not file.is_file():
         opened_application = application()
-        return describe_recorded(opened_application, opened_application.traces.get(word.strip()))
+        return describe_recorded(opened_application, opened_application.traces.named(word.strip()))
     try:
         return decode_export(file.read_bytes(), file.name)
     except FileNotFoundError as error:

@@ -1,0 +1,38 @@
+"""``fumishirube completion``: print what makes a shell complete commands and options."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from fumishirube.faces.cli.parser import Parser, build_parser, one_of
+from fumishirube.plugins.commands import OWN_COMMANDS
+from fumishirube.plugins.discovery import Plugins, load_plugins
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    help_text = f"{', '.join(SHELLS)}; what is printed goes where the shell reads completions"
+    parser.add_argument("shell", metavar="SHELL", type=one_of("shell", *SHELLS), help=help_text)
+
+
+def run(options: Namespace) -> int:
+    """Print the completion of all commands, those of installed plugins included."""
+    import shtab  # noqa: PLC0415 - no other command needs it
+
+    plugins = load_plugins(strangers=not options.no_plugins)
+    print(shtab.complete(whole_parser(plugins), shell=options.shell))
+    return 0
+
+
+def whole_parser(plugins: Plugins) -> Parser:
+    """Return the parser with the arguments of every command."""
+    parser, commands = build_parser()
+    known = plugins.commands.verbs() | {command.name: command for command in OWN_COMMANDS}
+    for name in sorted(known):
+        added = commands.add(known[name])
+        if name == "serve":
+            for way in plugins.commands.ways_to_serve().values():
+                way.load().add_arguments(added)
+    return parser

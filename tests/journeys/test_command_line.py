@@ -1,0 +1,202 @@
+"""The command line as a person meets it: colours, notes, exit codes, ids, editors, completion."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from manuals import Done, fumishirube
+from warm_start import warm_script
+
+if sys.platform == "win32":
+    pytest.skip("there are no pseudo-terminals", allow_module_level=True)
+
+import pty
+
+ROOT = Path(__file__).parents[2]
+ESCAPE = "\x1b["
+_ROW = re.compile(r"^\| (\d+) \| .*\| `(fumishirube [^`]+)` \|$", re.MULTILINE)
+EXAMPLES = _ROW.findall((ROOT / "docs" / "command-line.md").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("workspace")
+    shutil.copytree(ROOT / "manuals", folder / "manuals")
+    assert fumishirube("index", cwd=folder).code == 0
+    return folder
+
+
+def on_terminal(cwd: Path, *words: str, **more: str) -> str:
+    """Run the command on a terminal of its own, and return all that it shows."""
+    ours, theirs = pty.openpty()
+    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "80", "LANG": "C", **more}
+    process = subprocess.Popen(
+        [warm_script(), *words], cwd=cwd, env=environ, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    process.wait(60)
+    return shown.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(("code", "command"), EXAMPLES, ids=[command for _, command in EXAMPLES])
+def test_the_table_of_exit_codes_is_true(workspace: Path, code: str, command: str) -> None:
+    done = fumishirube(*shlex.split(command)[1:], cwd=workspace)
+    assert done.code == int(code), done.err
+
+
+def test_the_table_has_a_row_for_each_code_of_the_help(workspace: Path) -> None:
+    told = fumishirube("--help", cwd=workspace).out.partition("exit codes: ")[2]
+    table = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    codes = re.findall(r"\b(\d) ", told)
+    assert {*codes} == {"0", "1", "2", "4"}
+    assert all(f"\n| {code} | " in table for code in codes)
+
+
+@pytest.mark.parametrize("words", [("find", "battery"), ("grep", "battery")])
+def test_matched_words_are_coloured_on_a_terminal_alone(
+    workspace: Path, words: tuple[str, ...]
+) -> None:
+    shown = on_terminal(workspace, *words)
+    assert re.search(r"\x1b\[1;31m[Bb]atter(y|ies)\x1b\[0m", shown)
+    plain = fumishirube(*words, cwd=workspace, environ={"COLUMNS": "80"}).out
+    assert ESCAPE not in plain
+    assert re.sub(r"\x1b\[[\d;]*m", "", shown).startswith(plain)
+    for quiet in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert ESCAPE not in on_terminal(workspace, *words, **quiet)
+
+
+def test_two_lines_of_notes_follow_the_hits_and_the_rest_is_an_option_away(
+    workspace: Path,
+) -> None:
+    done = fumishirube("find", "battery", "care", cwd=workspace)
+    notes = done.out.rpartition("\n\n")[2].splitlines()
+    assert [note.partition(" ")[0] for note in notes] == ["searched", "next:"]
+    more = fumishirube("find", "battery", "care", "-v", cwd=workspace).out.rpartition("\n\n")[2]
+    assert notes[-1] == more.splitlines()[-1]
+    for line in ("picked terms: ", "skipped 1 file", "account: "):
+        assert f"\n{line}" in f"\n{more}"
+
+
+def test_files_that_were_not_searched_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "manuals" / "m").mkdir(parents=True)
+    (tmp_path / "manuals" / "m" / "a.md").write_text("# Oil\n\nOil.\n")
+    (tmp_path / "manuals" / "m" / "bad.md").write_bytes(b"\x81 \xff \x81")
+    (tmp_path / "manuals" / "loose.md").write_text("# Oil\n")
+    assert "; 2 files not searched (-v: which)\n" in fumishirube("find", "oil", cwd=tmp_path).out
+
+
+def test_a_trace_is_named_by_the_beginning_of_its_id(workspace: Path) -> None:
+    found = fumishirube("find", "battery", "--json", "--manual", "field-guide", cwd=workspace)
+    trace_id = found.json["traces"]["field-guide"]
+    for words in (("coverage",), ("trace", "export")):
+        done = fumishirube(*words, trace_id[:8], cwd=workspace)
+        assert done.code == 0, done.err
+        assert trace_id in done.out
+    assert fumishirube("coverage", trace_id[:7], cwd=workspace).code == 1
+    hits = f'{{"trace_id": "{trace_id[:8]}"}}'
+    assert fumishirube("call", "manual_hits", hits, cwd=workspace).code == 1
+    traces = workspace / ".fumishirube" / "traces"
+    twin = trace_id[:8] + "0" * 24
+    shutil.copy(traces / f"{trace_id}.json", traces / f"{twin}.json")
+    done = fumishirube("coverage", trace_id[:8], cwd=workspace)
+    assert (done.code, "2 traces begin so" in done.err) == (1, True)
+
+
+def opened_by(workspace: Path, tmp_path: Path, editor: str, *words: str) -> tuple[Done, list[str]]:
+    """Run a command with an editor that writes down its arguments."""
+    program, seen = tmp_path / editor, tmp_path / "seen"
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{seen}"\n')
+    program.chmod(0o755)
+    done = fumishirube(*words, cwd=workspace, environ={"EDITOR": str(program), "VISUAL": ""})
+    return done, seen.read_text().splitlines() if seen.exists() else []
+
+
+@pytest.mark.parametrize(
+    ("editor", "expected"),
+    [("vim", ["+{line}", "{file}"]), ("code", ["--goto", "{file}:{line}"]), ("ed", ["{file}"])],
+)
+def test_a_hit_is_opened_in_the_editor_at_its_line(
+    workspace: Path, tmp_path: Path, editor: str, expected: list[str]
+) -> None:
+    words = ("find", "battery", "--manual", "field-guide")
+    ref = fumishirube(*words, "--json", cwd=workspace).json["hits"][1]["ref"]
+    file = workspace / "manuals" / "field-guide" / ref["path"]
+    done, seen = opened_by(workspace, tmp_path, editor, *words, "--open", "2")
+    assert done.code == 0, done.err
+    assert seen == [word.format(line=ref["start_line"], file=file) for word in expected]
+    done, _ = opened_by(workspace, tmp_path, editor, *words, "--open", "99")
+    assert (done.code, "there is no hit 99" in done.err) == (1, True)
+
+
+def test_without_an_editor_the_system_opens_a_hit(workspace: Path, tmp_path: Path) -> None:
+    browser, seen = tmp_path / "browser", tmp_path / "seen"
+    browser.write_text(f'#!/bin/sh\necho "$1" > "{seen}"\n')
+    browser.chmod(0o755)
+    environ = {"EDITOR": "", "VISUAL": "", "BROWSER": f"{browser} %s"}
+    done = fumishirube("find", "battery", "--open", cwd=workspace, environ=environ)
+    assert done.code == 0, done.err
+    assert seen.read_text().startswith("file:///")
+
+
+def test_bash_completes_commands_and_options(workspace: Path, tmp_path: Path) -> None:
+    script = tmp_path / "completion"
+    script.write_text(fumishirube("completion", "bash", cwd=workspace).out)
+
+    def completed(*words: str) -> list[str]:
+        line = " ".join(["fumishirube", *map(shlex.quote, words)])
+        asked = f"COMP_WORDS=({line}); COMP_CWORD={len(words)}; _shtab_fumishirube"
+        shown = 'printf "%s\\n" "${COMPREPLY[@]}"'
+        command = ["bash", "-c", f"source {script}; {asked}; {shown}"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+    assert completed("gr") == ["grep"]
+    assert "--open" in completed("find", "--o")
+    assert "replace" in completed("vault", "re")
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_the_completion_of_other_shells_is_valid(
+    workspace: Path, tmp_path: Path, shell: str
+) -> None:
+    script = tmp_path / f"_{shell}"
+    script.write_text(fumishirube("completion", shell, cwd=workspace).out)
+    assert "coverage" in script.read_text()
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"{shell} is not installed")
+    subprocess.run([program, "-n", str(script)], check=True)
+
+
+def test_an_unknown_shell_is_refused(workspace: Path) -> None:
+    assert "did you mean 'bash'?" in fumishirube("completion", "bsh", cwd=workspace).err
+
+
+def test_the_manual_page_has_every_command(workspace: Path) -> None:
+    page = fumishirube("man", cwd=workspace).out
+    assert page.startswith(".TH FUMISHIRUBE 1 ")
+    told = fumishirube("--help", cwd=workspace).out
+    commands = re.findall(r"^    ([a-z][a-z-]+) ", told, re.MULTILINE)
+    assert "vault" in commands
+    for name in commands:
+        assert f".SS\nfumishirube {name}\n".replace("-", "\\-") in page
+    groff = shutil.which("groff")
+    if groff is None:
+        pytest.skip("groff is not installed")
+    command = [groff, "-man", "-Tutf8", "-Kutf8", "-ww"]
+    done = subprocess.run(command, input=page, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert "--why-not" in re.sub(r".\x08", "", done.stdout)
