@@ -127,7 +127,7 @@ def test_the_commands_say_so_too(workspace: Path) -> None:
         "ls": fumishirube("ls", cwd=workspace, environ=EXTRAS).out,
         "ls docs": fumishirube("ls", "docs", cwd=workspace, environ=EXTRAS).out,
         "toc docs": fumishirube("toc", "docs", cwd=workspace, environ=EXTRAS).out,
-        "find hands": fumishirube("find", "hands", cwd=workspace, environ=EXTRAS).out,
+        "find hands": fumishirube("find", "hands", "-v", cwd=workspace, environ=EXTRAS).out,
         "doctor": fumishirube("doctor", cwd=workspace, environ=EXTRAS).out,
     }
     for command in ("ls docs", "toc docs", "find hands"):

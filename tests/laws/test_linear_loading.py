@@ -139,7 +139,7 @@ def test_what_is_given_up_is_named_and_the_rest_is_found(tmp_path: Path) -> None
     answer = fumishirube("find", "leave", "--json", cwd=tmp_path)
     assert answer.code == 0, answer.err
     assert "good.md" in answer.out
-    shown = fumishirube("find", "leave", cwd=tmp_path)
+    shown = fumishirube("find", "leave", "-v", cwd=tmp_path)
     assert "skipped 1 file, too large: " in shown.out + shown.err
     checked = fumishirube("doctor", cwd=tmp_path)
     assert "parse_steps" in checked.out
