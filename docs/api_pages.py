@@ -72,6 +72,8 @@ EXAMPLES = {
     "nfc": "nfc('か\\u3099')",
     "occurrences": "occurrences('red red', 'red')",
     "mentions": "mentions('wind sensors', 'sensor')",
+    "synonyms_in": "synonyms_in('The red car', {'car': ('auto', 'vehicle')})",
+    "replace_synonyms": "replace_synonyms('The red car', [Synonyms('car', ('auto',))])",
     "term_forms": "term_forms('wind sensor')",
     "occurs": "occurs('bluebird', 'blue')",
     "printable": "printable('red\\x1b[0m')",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from threading import Event
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,6 +15,7 @@ from fumishirube.corpus import Bool, Clause, Corpus, Holds, Pages
 from fumishirube.errors import Cancelled
 from fumishirube.model import Passage, Ranking
 from fumishirube.text.folding import fold
+from fumishirube.text.synonyms import Synonyms, replace_synonyms
 from fumishirube.text.word_forms import mentions
 
 T = TypeVar("T")
@@ -22,6 +23,7 @@ T = TypeVar("T")
 _LONGEST_MS = 10**10
 _RESERVED_SHARE = 0.4
 _RESERVED_SECONDS = 1.0
+_REWORDINGS = 3
 
 
 @dataclass(frozen=True)
@@ -76,14 +78,16 @@ class SearchState:
 
     def __init__(self) -> None:
         self._values: dict[Hashable, Any] = {}
-        self._counts: dict[str, int] = {}
+        self._counts: dict[tuple[str, ...], int] = {}
         self._holding: dict[Hashable, frozenset[str]] = {}
 
-    def sections_with(self, term: str, corpus: Corpus) -> int:
-        """Return how many sections of the corpus contain a term, folded; counted only once."""
-        if term not in self._counts:
-            self._counts[term] = corpus.count(Holds(term)).number
-        return self._counts[term]
+    def sections_with(self, forms: tuple[str, ...], corpus: Corpus) -> int:
+        """Return how many sections contain one of some texts, folded; counted only once."""
+        if forms not in self._counts:
+            clauses = tuple(map(Holds, forms))
+            clause = clauses[0] if len(clauses) == 1 else Bool(should=clauses)
+            self._counts[forms] = corpus.count(clause).number
+        return self._counts[forms]
 
     def terms_in(self, passage: Passage, terms: tuple[str, ...]) -> frozenset[str]:
         """Return which of the terms a passage contains, folded; searched only once."""
@@ -128,7 +132,8 @@ class Query:
     line, that no run may return; some of them were ``read``, and not returned before. ``within``,
     if given, lists the only files that may be returned. ``stage_arguments`` are arguments of single
     stages for this search, by the stage's name. ``alternatives`` are other wordings of the same
-    question. ``case_sensitive`` is for scorers that search the text as written. ``cache`` says
+    question, and ``synonyms`` words of it that a glossary has, with others of the same meaning.
+    ``case_sensitive`` is for scorers that search the text as written. ``cache`` says
     whether an earlier answer may be used; ``None`` leaves that to the configuration. ``state`` is
     what the runs of one search share.
     """
@@ -145,6 +150,7 @@ class Query:
     alternatives: tuple[str, ...] = field(
         default=(), metadata={"key": lambda texts: tuple(map(fold, texts))}
     )
+    synonyms: tuple[Synonyms, ...] = ()
     budget: Budget = field(
         default_factory=Budget,
         compare=False,
@@ -174,6 +180,47 @@ class Query:
         """Return a clause with the same matches, restricted to files that may be returned."""
         files = Pages(tuple(sorted(self.within or ())))
         return clause if self.within is None else Bool(must=(clause, files))
+
+    def forms(self, term: str) -> tuple[str, ...]:
+        """Return a term, and the term with synonyms of its words."""
+        numbers = range(self._rewordings)
+        others = (replace_synonyms(term, self.synonyms, number) for number in numbers)
+        return tuple(dict.fromkeys((term, *others)))
+
+    def rewordings(self) -> Sequence[Query]:
+        """Return the query with synonyms instead of its words, up to three times.
+
+        The first has the first synonym of each word, the second the second. Empty if neither the
+        text nor ``must`` has a word with synonyms.
+        """
+        made: dict[tuple[str, ...], Query] = {(self.text, *self.must): self}
+        for number in range(self._rewordings):
+            text, *terms = (
+                replace_synonyms(text, self.synonyms, number)
+                for text in (self.text, *self.must, *self.required)
+            )
+            must, required = terms[: len(self.must)], terms[len(self.must) :]
+            query = replace(
+                self, text=text, must=tuple(must), required=tuple(required), synonyms=()
+            )
+            made.setdefault((text, *must), query)
+        return [*made.values()][1:]
+
+    @property
+    def _rewordings(self) -> int:
+        return min(_REWORDINGS, max((len(row.others) for row in self.synonyms), default=0))
+
+    def sections_with(self, term: str, corpus: Corpus) -> int:
+        """Return how many sections contain a term or a form with synonyms; counted only once."""
+        return self.state.sections_with(self.forms(term), corpus)
+
+    def terms_in(self, passage: Passage, terms: tuple[str, ...]) -> frozenset[str]:
+        """Return which of the terms a passage contains, or a form with synonyms of them."""
+        if not self.synonyms:
+            return self.state.terms_in(passage, terms)
+        forms = {form: term for term in terms for form in self.forms(term)}
+        present = self.state.terms_in(passage, tuple(forms))
+        return frozenset(forms[form] for form in present)
 
     def record(self) -> dict[str, Any]:
         """Return the fields of the identity, as a trace records them."""
@@ -261,6 +308,13 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _synonyms(value: Any) -> tuple[Synonyms, ...]:
+    try:
+        return tuple(Synonyms(_texts([word])[0], _texts(others)) for word, others in value)
+    except (TypeError, ValueError) as error:
+        raise TypeError("a query's synonyms are words with texts") from error
+
+
 def _places(value: Any) -> frozenset[tuple[str, int]]:
     if not isinstance(value, (list, tuple, frozenset)):
         raise TypeError("what a query excludes are paths with lines")
@@ -275,6 +329,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "required": _texts,
     "alternatives": _texts,
     "must": _texts,
+    "synonyms": _synonyms,
     "limit": _checked("limit", int, type(None)),
     "exclude": _places,
     "read": _places,

@@ -30,12 +30,14 @@ def find_text(answer: Json) -> str:
         parts.append(f"in none of the best sections: {_listed(missing)}")
     if words := answer.get("vocabulary"):
         parts.append(f"the manual's words: {_listed(words)}")
+    glossary: Any = answer.get("glossary") or {}
+    parts += [f"glossary: {word} is {_listed(others)}" for word, others in glossary.items()]
     if unmet := answer.get("unmet"):
         parts.append(f"no section holds most of alternative {_listed(unmet)}")
     terms: Any = answer.get("terms") or ()
     parts += [f"{term[0]} {_effect(*term[1:])}" for term in terms]
     formatted = {"trace_id", "candidates", "status", "answerable", "missing", "vocabulary"}
-    formatted |= {"unmet", "terms", "inline_hits"}
+    formatted |= {"unmet", "terms", "inline_hits", "glossary"}
     lines = ["; ".join(parts), *_rest(answer, formatted)]
     if "next_offset" in page:
         lines.append(f"manual_hits goes on at offset {page['next_offset']}")

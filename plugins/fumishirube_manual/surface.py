@@ -41,6 +41,7 @@ class ManualSurface(Stage):
         "fusers",
         "refiners",
         "alternatives",
+        "synonyms",
     )
     pipeline: ClassVar[Mapping[str, Any]] = {
         "loaders": [{"use": "markdown"}, {"use": "toc-text"}, {"use": "json"}],
@@ -52,7 +53,12 @@ class ManualSurface(Stage):
             {"use": "proximity"},
             {"use": "numbers"},
         ],
-        "fusers": [{"use": "required-terms"}, {"use": "alternatives"}, {"use": "decompose"}],
+        "fusers": [
+            {"use": "required-terms"},
+            {"use": "alternatives"},
+            {"use": "glossary"},
+            {"use": "decompose"},
+        ],
         "refiners": [
             {"use": "siblings"},
             {"use": "exploration"},

@@ -20,6 +20,7 @@ from fumishirube_stages.embedders.none import NullEmbedder
 from fumishirube_stages.embedders.sentence_transformers import SentenceTransformers
 from fumishirube_stages.fusers.alternatives import Alternatives
 from fumishirube_stages.fusers.decompose import Decompose
+from fumishirube_stages.fusers.glossary import GlossaryFuser
 from fumishirube_stages.fusers.required_terms import RequiredTerms
 from fumishirube_stages.fusers.rrf import Rrf
 from fumishirube_stages.fusers.weighted_sum import WeightedSum
@@ -101,6 +102,7 @@ def register_fusers(register: Register[Fuser]) -> None:
     """Register the fusers."""
     register("required-terms", RequiredTerms)
     register("alternatives", Alternatives)
+    register("glossary", GlossaryFuser)
     register("decompose", Decompose)
     register("rrf", Rrf)
     register("weighted-sum", WeightedSum)

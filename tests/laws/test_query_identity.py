@@ -18,7 +18,7 @@ from fumishirube import Budget, Query
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.query import SearchState
-from fumishirube.text import fold
+from fumishirube.text import Synonyms, fold
 from fumishirube.traces.exports import ExportedTrace, decode_export, encode_export
 from fumishirube.traces.files import decode_trace, encode_trace
 
@@ -27,6 +27,9 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "text": st.lists(WORDS, min_size=1, max_size=3).map(" ".join),
     "required": st.lists(WORDS, max_size=2, unique=True).map(tuple),
     "must": st.lists(WORDS, max_size=2, unique=True).map(tuple),
+    "synonyms": st.lists(
+        st.builds(Synonyms, WORDS, st.lists(WORDS, min_size=1, max_size=2).map(tuple)), max_size=2
+    ).map(tuple),
     "alternatives": st.lists(WORDS, max_size=2, unique=True).map(tuple),
     "limit": st.none() | st.integers(1, 5),
     "exclude": st.frozensets(st.tuples(st.sampled_from(["a.md", "b.md"]), st.integers(1, 3))),

@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fumishirube.config.classic import FILE as CLASSIC
 from fumishirube.config.classic import ClassicSections, merge_classic, source_places
+from fumishirube.config.glossary import FILE as GLOSSARY
+from fumishirube.config.glossary import Glossary, read_glossary
 from fumishirube.config.personal import OwnManuals, own_folders, own_manuals
 from fumishirube.config.sections import (
     AdaptiveSettings,
@@ -105,11 +107,12 @@ class LoadedConfig:
     written: Mapping[str, str] = field(default_factory=dict)
     trust: Trust = field(default_factory=Trust)
     own: OwnManuals = field(default_factory=OwnManuals)
+    glossary: Glossary = field(default_factory=Glossary)
 
     @property
     def inputs(self) -> list[Path]:
         """The files that decide the configuration, existing or not."""
-        others = [self.workspace / name for name in (CLASSIC, *self.adopted)]
+        others = [self.workspace / name for name in (CLASSIC, GLOSSARY, *self.adopted)]
         return [self.file or self.workspace / FILE, *others, *self.own.files]
 
     def folder(self, name: str) -> Path:
@@ -200,7 +203,8 @@ def load_config(
             if names_file:
                 raise ConfigError(f"{source}: it names a file; a folder is needed")
     trust = trust_for(workspace, (path, classic_file), environ, trusted=trusted)
-    return replace(loaded, config=config, sections=sections, written=places, trust=trust, own=own)
+    loaded = replace(loaded, sections=sections, written=places, trust=trust, own=own)
+    return replace(loaded, config=config, glossary=read_glossary(workspace))
 
 
 @contextmanager

@@ -28,8 +28,12 @@ class YamlDocument(NamedTuple):
     lines: Mapping[str, int] = {}
 
 
-def read_yaml(file: Path) -> YamlDocument:
-    """Read a file; an empty one has no keys.
+def read_yaml(
+    file: Path, expected: str = "keys such as 'pipelines'", *, texts: bool = False
+) -> YamlDocument:
+    """Read a file; an empty one has no keys. ``expected`` describes its keys in an error.
+
+    With ``texts``, single values are texts: ``NO`` and ``2024`` too.
 
     Raises:
         ConfigError: when it cannot be read, is not YAML with keys, or is too large with its
@@ -38,7 +42,7 @@ def read_yaml(file: Path) -> YamlDocument:
     import yaml  # noqa: PLC0415 - 12 ms that a workspace without a file does not need
 
     try:
-        loader = _bounded_loader(_text(file), file.name)
+        loader = _bounded_loader(_text(file), file.name, texts=texts)
         node = loader.get_single_node()
         if node is not None:
             _check_size(node, file.name)
@@ -57,7 +61,7 @@ def read_yaml(file: Path) -> YamlDocument:
     if node is None or values is None:
         return YamlDocument(file.name)
     if not isinstance(values, dict):
-        raise ConfigError(f"{file.name}: expected keys such as 'pipelines', got {_kind(values)}")
+        raise ConfigError(f"{file.name}: expected {expected}, got {_kind(values)}")
     return YamlDocument(file.name, values, dict(_lines(node, "")))
 
 
@@ -69,12 +73,13 @@ def _text(file: Path) -> str:
     return data.decode("utf-8-sig")
 
 
-def _bounded_loader(text: str, file: str) -> yaml.SafeLoader:
+def _bounded_loader(text: str, file: str, *, texts: bool) -> yaml.SafeLoader:
     """Return a loader that stops at documents that are too large or nested too deeply."""
     import yaml  # noqa: PLC0415 - imported already by who reads the file
 
     class BoundedLoader(yaml.SafeLoader):
         depth = nodes = 0
+        yaml_implicit_resolvers = {} if texts else yaml.SafeLoader.yaml_implicit_resolvers
 
         def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
             event: Any = self.peek_event()  # type: ignore[no-untyped-call]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from fumishirube.corpus import Corpus, Count, Holds
+from fumishirube.corpus import Bool, Corpus, Count, Holds
 from fumishirube.engine.matches import SureMatches
 from fumishirube.engine.spellings import near_spellings
 from fumishirube.model import MatchCount, Passage, Ranking, TermUse
@@ -56,8 +56,8 @@ def report_search(
     applied = {name for name in names if name not in dropped}
     before = {hit.passage.key for hit in merged.hits}
     added = [hit for hit in ranking.hits if hit.passage.key not in before]
-    holding = [query.state.terms_in(hit.passage, names) for hit in (*merged.hits, *added)]
-    shown = enumerate((query.state.terms_in(hit.passage, names) for hit in ranking.hits), 1)
+    holding = [query.terms_in(hit.passage, names) for hit in (*merged.hits, *added)]
+    shown = enumerate((query.terms_in(hit.passage, names) for hit in ranking.hits), 1)
     named = omitted_sections(search)
     omitted = Counter(out.reason for out in named)
     known = len(ranking.hits) + omitted.total()
@@ -82,7 +82,7 @@ def report_search(
         returned=len(ranking.hits),
         left_out=dict(omitted),
         at_least=at_least
-        or bool(query.exclude or query.alternatives)
+        or bool(query.exclude or query.alternatives or query.synonyms)
         or known > number
         or _beyond_query(query, terms, applied),
         scan_capped=scan_capped,
@@ -99,9 +99,10 @@ def report_for_query(report: SearchReport, query: Query) -> SearchReport:
 
 def _term(name: str, query: Query, corpus: Corpus) -> TermReport:
     if query.within is None:
-        sections = query.state.sections_with(name, corpus)
+        sections = query.sections_with(name, corpus)
     else:
-        sections = corpus.count(query.inside(Holds(name))).number
+        forms = tuple(map(Holds, query.forms(name)))
+        sections = corpus.count(query.inside(Bool(should=forms))).number
     look = not sections and not query.budget.spent
     return TermReport(name, sections, tuple(near_spellings(name, corpus)) if look else ())
 

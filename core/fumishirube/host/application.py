@@ -47,7 +47,7 @@ from fumishirube.host.memory import SearchMemory
 from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface, SharedServices
 from fumishirube.host.tool_host import ToolHost
-from fumishirube.host.useless_stages import check_stages
+from fumishirube.host.useless_stages import check_stages, unused_glossary
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import DISTRIBUTION
 from fumishirube.stages import Embedder
@@ -80,11 +80,8 @@ class Application(ToolHost):
         self.plugins = plugins
         self.config = loaded.config
         self.problems = list(plugins.problems)
-        self.warnings = [
-            *without_effect(loaded),
-            *loaded.sections.warnings,
-            *unread_classic(loaded, plugins.registry),
-        ]
+        self.warnings = [*without_effect(loaded), *loaded.sections.warnings]
+        self.warnings += unread_classic(loaded, plugins.registry)
         self.limits = RootLimits(**self.config.limits.model_dump())
         self.outside = [*outside_roots(loaded, ALWAYS_USED), *outside_statistics(loaded)]
         loaded.trust.check(self.outside)
@@ -113,6 +110,8 @@ class Application(ToolHost):
         self.absent = [*absent(self.loaded, {surface.surface.root for surface in self.surfaces})]
         for configured in self.surfaces:
             self.contexts[configured.name] = self._context(configured)
+        if self.loaded.glossary.meanings:
+            self.warnings += unused_glossary(surface.stages for surface in self.surfaces)
         self.served = [
             self.fenced(surface, self.contexts[surface.name]) for surface in self.surfaces
         ]
@@ -293,6 +292,7 @@ class Application(ToolHost):
             own=self._own(rights),
             rights=rights,
             view=view,
+            glossary=self.loaded.glossary,
         )
 
     def _own(self, rights: Rights | None) -> OwnManuals:

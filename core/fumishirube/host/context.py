@@ -130,6 +130,7 @@ class PipelineContext:
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Update the manual's index, answer from the cache or the pipeline, and store the trace."""
+        query = self._shared.glossary.applied(query)
         with self._call():
             state = self.prepare(manual_id, query, progress)
             try:

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS
+from fumishirube.config.glossary import Glossary
 from fumishirube.config.personal import OwnManuals
 from fumishirube.disk.rights import FolderRights, Rights
 from fumishirube.disk.roots import Root
@@ -210,6 +211,7 @@ class SharedServices:
     versions: str = ""
     strict: bool = False
     leads: Event | None = None
+    glossary: Glossary = field(default_factory=Glossary)
     own: OwnManuals = field(default_factory=OwnManuals)
     rights: Rights | None = None
     view: str = ""

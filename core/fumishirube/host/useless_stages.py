@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, PipelineSpec
+from fumishirube.config.glossary import FILE as GLOSSARY
 from fumishirube.engine.pipeline import NamedStage, comes_last, generates
 from fumishirube.errors import ConfigError
 from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage
@@ -18,7 +19,8 @@ Stages = Mapping[str, Sequence[NamedStage[Any]]]
 class UsesStages(Protocol):
     """A surface that states what its stages can use, so that a useless stage stops the start.
 
-    The values are the keys ``links``, ``vectors`` and ``alternatives`` of a pipeline.
+    The values are the keys ``links``, ``vectors``, ``alternatives`` and ``synonyms`` of a
+    pipeline.
     """
 
     uses: ClassVar[Collection[str]]
@@ -54,6 +56,13 @@ def check_stages(
                     f"{coordinate}.{key}{where}: {named.name!r} could do nothing here, because "
                     f"{why}; leave it out, or put it where it can"
                 )
+
+
+def unused_glossary(pipelines: Iterable[Stages]) -> Iterator[str]:
+    """Yield a warning if no fuser searches with the words of the glossary."""
+    fusers = [named.stage for stages in pipelines for named in stages["fusers"]]
+    if not any("synonyms" in _needs(stage, "fusers") for stage in fusers):
+        yield f"{GLOSSARY}: no pipeline uses it; add {{use: glossary}} to pipelines.manual.fusers"
 
 
 def _reasons(

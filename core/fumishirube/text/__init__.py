@@ -31,6 +31,7 @@ from fumishirube.text.query_concepts import Concept, chunks, concepts, is_functi
 from fumishirube.text.readings import Reading, reading, reading_form, wraps
 from fumishirube.text.recovery import decode_lossy
 from fumishirube.text.references import References
+from fumishirube.text.synonyms import Synonyms, replace_synonyms, synonyms_in
 from fumishirube.text.word_forms import mentions, term_forms
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Projection",
     "Reading",
     "References",
+    "Synonyms",
     "TextForm",
     "TextRange",
     "TextRanges",
@@ -71,8 +73,10 @@ __all__ = [
     "rarity",
     "reading",
     "reading_form",
+    "replace_synonyms",
     "required_literals",
     "runs",
+    "synonyms_in",
     "term_forms",
     "unify_line_ends",
     "unseen_character",

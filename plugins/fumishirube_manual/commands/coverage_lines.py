@@ -32,7 +32,9 @@ def terms_lines(results: SearchResults) -> Iterator[str]:
 
 
 def vocabulary_lines(results: SearchResults) -> Iterator[str]:
-    """Suggest the manual's own words, if the words of the query do not occur together."""
+    """List words of the glossary; suggest the manual's own, if those of the query are not there."""
+    for word, others in results.trace.origin.query.synonyms:
+        yield f"glossary: searched {', '.join(map(strip_controls, others))} beside {word}"
     words = vocabulary_of(results.trace)
     if words:
         yield f"the manual's words: {', '.join(map(strip_controls, words))}"

@@ -107,6 +107,7 @@ def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:
         "terms": {trace.manual_id: [*results.terms()]},
         "terms_source": "caller" if results.required else "picked",
         "vocabulary": [*vocabulary_of(trace)],
+        "glossary": {row.word: [*row.others] for row in trace.origin.query.synonyms},
         "hits": [_hit(hit) for hit in shown],
         "coverage": {
             "manuals": len(results.manuals),

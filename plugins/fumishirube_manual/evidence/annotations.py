@@ -24,7 +24,9 @@ def with_weights(
     """Store in a trace the weights of the concepts of its query and of each alternative."""
     if ANNOTATION in trace.annotations:
         return trace
-    wordings = [(trace.text, *trace.required), *((text,) for text in alternatives)]
+    query = trace.origin.query
+    others = (text for other in query.rewordings() for text in (other.text, *other.required))
+    wordings = [(trace.text, *trace.required, *others), *((text,) for text in alternatives)]
     return context.annotate(trace, ANNOTATION, [_noted(texts, corpus) for texts in wordings])
 
 

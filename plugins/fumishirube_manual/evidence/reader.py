@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from fumishirube import SurfaceContext, Trace, TraceRow
-from fumishirube.text import concepts
+from fumishirube.text import concepts, fold
 from fumishirube_manual.cited_places import place_of_section
 from fumishirube_manual.evidence.annotations import (
     weights_of,
@@ -115,8 +115,13 @@ class EvidenceReader:
         return [
             concept.text
             for concept in concepts(self._trace.text)
-            if not concept.single and not any(concept.text in texts for texts in self._present)
+            if not concept.single and not self._is_present(concept.text)
         ][:_MISSING]
+
+    def _is_present(self, word: str) -> bool:
+        """Tell whether a word, or a form of it with synonyms, is in a section read so far."""
+        forms = map(fold, self._trace.origin.query.forms(word))
+        return any(form in texts for form in forms for texts in self._present)
 
     def unmet_wordings(self) -> list[int]:
         """Return the numbers of the alternatives of which no section read so far contains half."""

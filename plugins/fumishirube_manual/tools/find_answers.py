@@ -62,6 +62,7 @@ class FindAnswer(LeanAnswer):
             "missing",
             "unmet",
             "vocabulary",
+            "glossary",
             "terms",
             "manuals",
             "coverage",
@@ -87,6 +88,10 @@ class FindAnswer(LeanAnswer):
     vocabulary: Annotated[
         tuple[str, ...] | None,
         Field(description="Words of this manual near the best hits, for an alternative."),
+    ] = None
+    glossary: Annotated[
+        dict[str, tuple[str, ...]] | None,
+        Field(description="Words of the glossary, and what was searched beside each."),
     ] = None
     unmet: Annotated[
         tuple[int, ...] | None,
@@ -135,6 +140,7 @@ def compact(
         missing=page.missing or None if "answerable" in extras else None,
         unmet=page.unmet or None,
         vocabulary=vocabulary_of(trace) or None if "vocabulary" in extras else None,
+        glossary={row.word: row.others for row in trace.origin.query.synonyms} or None,
         terms=tuple(_term_effects(trace)) or None if "terms" in extras else None,
         manuals=trace.manuals or None,
         coverage=coverage_of(account, diagnosis.cutoff_reason)

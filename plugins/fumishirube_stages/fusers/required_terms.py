@@ -151,7 +151,7 @@ class RequiredTerms(Stage):
         requested, picked = tuple(dict.fromkeys(query.required)), None
         if not requested:
             requested = picked = _rarest(query.text, corpus)
-        counts = {term: query.state.sections_with(term, corpus) for term in requested}
+        counts = {term: query.sections_with(term, corpus) for term in requested}
         flagged: dict[str, Literal["too_rare", "too_common"]] = {}
         for term, count in counts.items():
             share = normal(count, corpus.size)
@@ -244,7 +244,7 @@ def _pinned(hits: Sequence[Hit], gates: Sequence[Outcome]) -> list[Hit]:
 
 def _labelled(hit: Hit, terms: _Terms, query: Query) -> Hit:
     """Label a hit with the requested terms in its passage, whichever run found it."""
-    present = query.state.terms_in(hit.passage, terms.requested)
+    present = query.terms_in(hit.passage, terms.requested)
     if not present:
         return hit
     label = "required_term_and" if len(present) == len(terms.requested) > 1 else "required_term"
