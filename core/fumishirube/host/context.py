@@ -346,11 +346,7 @@ class PipelineContext:
         self._running.close()
 
     def _request(
-        self,
-        manual_id: str,
-        query: Query,
-        state: IndexState,
-        within: frozenset[str] | None = None,
+        self, manual_id: str, query: Query, state: IndexState, within: frozenset[str] | None = None
     ) -> FindRequest:
         thresholds, recipe = self._shared.statistics.thresholds, self._configured.recipe
         extent = SearchExtent.of(state, within)
