@@ -23,7 +23,7 @@ FOLDER = "parsed"
 MOST_BYTES = 1024**3
 """The size of the cache; the least recently used documents are dropped first."""
 
-_VERSION = 1
+_VERSION = 2
 
 _log = logging.getLogger("fumishirube")
 

@@ -16,8 +16,8 @@ _UNPACKED = 128 * 1024 * 1024
 class Pdf(IsolatedLoader):
     """Claims PDF files. A section begins at each heading and on each page.
 
-    Headings come from the outline, else from larger letters. With ``running_heads`` false, running
-    heads and page numbers are left out.
+    Headings come from the outline, else from larger or bold letters. Tables are rows. With
+    ``running_heads`` false, running heads and page numbers are left out.
     """
 
     parser: ClassVar[str] = "fumishirube_documents.pdf:parsed_pdf"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,8 +12,23 @@ import pypdfium2 as pdfium
 
 from fumishirube import Document, Heading, LoaderRemark, Unreadable, divide_at_headings
 from fumishirube.parsing import Place
-from fumishirube_documents.pdf_lines import PdfLine, give_width, page_lines
-from fumishirube_documents.pdf_tables import with_rows
+from fumishirube_documents.pdf_grids import grids_of, with_grid_rows
+from fumishirube_documents.pdf_headings import (
+    LONGEST_HEADING,
+    HeadingStyles,
+    OutlineEntry,
+    opens_paragraph,
+    outline_headings,
+    outline_of,
+)
+from fumishirube_documents.pdf_lines import (
+    PageObjects,
+    PdfLine,
+    joined_lines,
+    page_fragments,
+    text_page,
+)
+from fumishirube_documents.pdf_tables import TextLine, with_rows
 
 _PASSWORD = 4
 """PDFium's error code of a locked file, FPDF_ERR_PASSWORD."""
@@ -25,11 +39,6 @@ _EDGE_SHARE = 0.15
 """The share of a page's height, at the top and at the bottom, with running heads."""
 _NO_TITLES = ("untitled", "(anonymous)")
 """Titles that programs write when the author gave none."""
-_LARGER = 1.15
-_LONGEST_HEADING = 120
-_LEVELS = 4
-_PARAGRAPH_GAP = 1.7
-_ROUGH = 0.5
 _DIGITS = re.compile(r"\d+|\b[ivxlc]+\b")
 _WORD_END = re.compile(r"[^\W\d_]-$")
 _WORD_BEGIN = re.compile(r"([a-zà-ÿ]\S*)[ ]?(.*)")
@@ -42,12 +51,6 @@ class _PdfPage(NamedTuple):
     label: str | None
     height: float
     lines: list[PdfLine]
-
-
-class _OutlineEntry(NamedTuple):
-    title: str
-    level: int
-    page: int
 
 
 def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
@@ -68,9 +71,10 @@ def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
     if total and len(empty) == total:
         raise Unreadable(f"none of its {total} pages holds text: they need OCR", reason="needs_ocr")
     heads = set() if settings["running_heads"] else _running_heads(pages)
-    writer = _PdfWriter(_outline(file), _heading_sizes(pages, heads))
-    for page in pages:
-        writer.write(page, heads)
+    bodies = [[*_body(page, heads)] for page in pages]
+    writer = _PdfWriter(outline_of(file), HeadingStyles.of(bodies))
+    for page, body in zip(pages, bodies, strict=True):
+        writer.write(page, body)
     return writer.document(_title(file) or name, total, empty, heads)
 
 
@@ -78,12 +82,13 @@ def _pages(file: Any) -> Iterator[_PdfPage]:
     for index in range(len(file)):
         try:
             page = file[index]
-            give_width(page)
-            textpage = page.get_textpage()
+            drawn = PageObjects.of(page)
+            textpage = text_page(page, drawn.texts)
         except pdfium.PdfiumError:  # treat a damaged page as one without text
             yield _PdfPage(index + 1, None, 0, [])
             continue
-        lines = page_lines(textpage)
+        parts = with_grid_rows(page_fragments(textpage), grids_of(drawn.paths))
+        lines = [*joined_lines(parts)]
         label = file.get_page_label(index)
         shown = label if label and label != str(index + 1) else None
         yield _PdfPage(index + 1, shown, page.get_height(), lines)
@@ -94,18 +99,7 @@ def _pages(file: Any) -> Iterator[_PdfPage]:
 def _title(file: Any) -> str:
     title = file.get_metadata_value("Title")
     title = " ".join(title.split())
-    return title if len(title) <= _LONGEST_HEADING and title.lower() not in _NO_TITLES else ""
-
-
-def _outline(file: Any) -> list[_OutlineEntry]:
-    entries = []
-    for mark in file.get_toc(max_depth=_LEVELS):
-        target = mark.get_dest()
-        title = " ".join(mark.get_title().split())
-        index = target.get_index() if target else None
-        if title and index is not None:
-            entries.append(_OutlineEntry(title, getattr(mark, "level", 0) + 1, index + 1))
-    return entries
+    return title if len(title) <= LONGEST_HEADING and title.lower() not in _NO_TITLES else ""
 
 
 # --- running heads --------------------------------------------------------------------------
@@ -118,6 +112,13 @@ def _running_heads(pages: Sequence[_PdfPage]) -> set[tuple[str, int]]:
     )
     least = max(_LEAST_PAGES, _LEAST_SHARE * sum(1 for page in pages if page.lines))
     return {key for key, count in counts.items() if count >= least}
+
+
+def _body(page: _PdfPage, heads: set[tuple[str, int]]) -> Iterator[PdfLine]:
+    """Yield the lines of a page without its running heads."""
+    for line in page.lines:
+        if not line.size or _head_key(page, line) not in heads:
+            yield line
 
 
 def _edges(page: _PdfPage) -> list[PdfLine]:
@@ -134,27 +135,6 @@ def _head_key(page: _PdfPage, line: PdfLine) -> tuple[str, int]:
     return _DIGITS.sub("#", line.text.lower()), round(line.bottom / 4)
 
 
-# --- headings by size -----------------------------------------------------------------------
-
-
-def _heading_sizes(pages: Sequence[_PdfPage], heads: set[tuple[str, int]]) -> dict[float, int]:
-    """Return the heading level of each letter size above that of most of the text."""
-    chars: Counter[float] = Counter()
-    for page in pages:
-        for line in page.lines:
-            if line.size and _head_key(page, line) not in heads:
-                chars[_rough(line.size)] += len(line.text)
-    if not chars:
-        return {}
-    body = chars.most_common(1)[0][0]
-    larger = sorted((size for size in chars if size >= _LARGER * body), reverse=True)
-    return {size: min(level, _LEVELS) for level, size in enumerate(larger, start=1)}
-
-
-def _rough(size: float) -> float:
-    return round(size / _ROUGH) * _ROUGH
-
-
 # --- writing --------------------------------------------------------------------------------
 
 
@@ -162,21 +142,27 @@ def _rough(size: float) -> float:
 class _PdfWriter:
     """Writes pages in order, as lines of one text."""
 
-    outline: Sequence[_OutlineEntry]
-    sizes: Mapping[float, int]
+    outline: Sequence[OutlineEntry]
+    styles: HeadingStyles
     lines: list[str] = field(default_factory=list)
     headings: list[Heading] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
 
-    def write(self, page: _PdfPage, heads: set[tuple[str, int]]) -> None:
-        """Write a page, unless it has no text."""
-        body = [line for line in page.lines if not line.size or _head_key(page, line) not in heads]
+    def write(self, page: _PdfPage, body: Sequence[PdfLine]) -> None:
+        """Write the lines of a page, unless it has none."""
         if not body:
             return
         first = len(self.lines) + 1
         self.places.append(Place(first, page=page.number, label=page.label))
-        numbers = self._write_lines(body)
-        headings = [*self._headings(page.number, body, numbers)]
+        texts = [*with_rows(body)]
+        numbers = self._write_lines(body, texts)
+        if self.outline:
+            entries = [entry for entry in self.outline if entry.page == page.number]
+            headings = [*outline_headings(entries, body, numbers)]
+        else:
+            lines = zip(body, numbers, texts, strict=True)
+            outside = [(line, number) for line, number, text in lines if not text.in_table]
+            headings = [*self.styles.headings(outside)]
         if self.headings and not any(heading.line == first for heading in headings):
             above = self.headings[-1]
             self.headings.append(above._replace(line=first, below=first))
@@ -185,75 +171,28 @@ class _PdfWriter:
         self.headings += headings
         self.lines.append("")
 
-    def _write_lines(self, body: Sequence[PdfLine]) -> list[int]:
+    def _write_lines(self, body: Sequence[PdfLine], texts: Sequence[TextLine]) -> list[int]:
         """Write the lines, with a blank one before each paragraph; return their numbers."""
         numbers: list[int] = []
         previous: PdfLine | None = None
         carried = ""
-        texts = [*with_rows(body)]
-        for place, (line, row) in enumerate(zip(body, texts, strict=True)):
-            text = row
+        for place, (line, (whole, in_table, goes_on)) in enumerate(zip(body, texts, strict=True)):
+            text = whole
             if carried:
                 begin = _WORD_BEGIN.fullmatch(text)
                 if begin:
                     self.lines[-1] = self.lines[-1][:-1] + begin[1]
                     text = begin[2]
                 carried = ""
-            if previous is not None and _opens_paragraph(previous, line):
+            if previous is not None and not goes_on and opens_paragraph(previous, line):
                 self.lines.append("")
             self.lines.append(text)
             numbers.append(len(self.lines))
-            following = texts[place + 1] if place + 1 < len(texts) else ""
-            hyphenated = line.broken or _WORD_END.search(text)
+            following = texts[place + 1].text if place + 1 < len(texts) else ""
+            hyphenated = not in_table and (line.broken or _WORD_END.search(text))
             carried = text if hyphenated and _WORD_BEGIN.fullmatch(following) else ""
             previous = line
         return numbers
-
-    def _headings(
-        self, page: int, body: Sequence[PdfLine], numbers: Sequence[int]
-    ) -> Iterator[Heading]:
-        if self.outline:
-            yield from self._outlined(page, body, numbers)
-            return
-        last: tuple[int, int] | None = None
-        for line, number in zip(body, numbers, strict=True):
-            level = self.sizes.get(_rough(line.size)) if line.size else None
-            named = level is not None and len(line.text) <= _LONGEST_HEADING
-            # The second line of a long title is not a heading of its own.
-            goes_on = last == (level, number - 1)
-            if named and level is not None and not goes_on and _says_something(line.text):
-                yield Heading(line.text, level, number, number + 1)
-            last = (level, number) if named and level is not None else None
-
-    def _outlined(
-        self, page: int, body: Sequence[PdfLine], numbers: Sequence[int]
-    ) -> Iterator[Heading]:
-        """Yield a page's headings in the outline, at the line with their text or at its start."""
-        taken: set[int] = set()
-        headings = []
-        after = 0
-        for entry in self.outline:
-            if entry.page != page:
-                continue
-            title = _bare(entry.title)
-            place = next(
-                (
-                    at
-                    for at in range(after, len(body))
-                    if (text := _bare(body[at].text))
-                    and (text in title or title in text)
-                    and len(text) <= 2 * len(title)
-                    and 2 * len(text) >= len(title)
-                ),
-                None,
-            )
-            number = numbers[place] if place is not None else numbers[0]
-            below = number + 1 if place is not None else number
-            after = place if place is not None else after
-            if number not in taken:
-                taken.add(number)
-                headings.append(Heading(entry.title, entry.level, number, below))
-        yield from sorted(headings, key=lambda heading: heading.line)
 
     def document(
         self, title: str, total: int, empty: Sequence[int], heads: set[tuple[str, int]]
@@ -272,19 +211,3 @@ class _PdfWriter:
         return Document(
             "", "pdf", text, sections, places=tuple(self.places), remarks=tuple(remarks)
         )
-
-
-def _opens_paragraph(previous: PdfLine, line: PdfLine) -> bool:
-    """Return whether the space between two lines is larger than within a paragraph."""
-    if not previous.size or not line.size:
-        return False
-    step = previous.bottom - line.bottom
-    return step < 0 or step > _PARAGRAPH_GAP * max(previous.size, line.size)
-
-
-def _says_something(text: str) -> bool:
-    return any(map(str.isalpha, text))
-
-
-def _bare(text: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(".:")

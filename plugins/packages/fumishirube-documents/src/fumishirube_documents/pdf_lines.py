@@ -4,27 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from ctypes import byref, c_float
+from ctypes import byref, c_float, c_int, c_ushort, create_string_buffer
 from itertools import pairwise
+from math import hypot
 from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-CELL_SIGN = " | "
-_WIDE_GAP = 1.8
-"""A gap of this many letter sizes separates two table cells."""
+from fumishirube.text import is_cjk
+
+_WIDE_GAP = 0.6
+"""A gap of this many letter sizes may separate two table cells."""
 _SAME_LINE = 0.4
 _NO_WIDTH = 0.02
 _GAPS = re.compile(r"(?<=\S)[ \u3000]+(?=\S)")
 _HYPHENS = "\ufffe\x02"
+_FONT_NAME = 128
+_BOLD = re.compile(rb"bold|black|heavy|demi|-W[6-9]\b", re.IGNORECASE)
 _INVISIBLE = re.compile("[\x00\ufeff\u200b\u00ad]")
+
+
+class Cell(NamedTuple):
+    """A part of a line between gaps, with its left and right edge."""
+
+    text: str
+    left: float
+    right: float
 
 
 class PdfLine(NamedTuple):
     """A line: its text, its left, bottom, right and top edge in points, and the letter size.
 
-    ``cells`` are the parts between wide gaps, with their edges. ``broken`` is whether it ends in a
-    hyphen that only divides a word.
+    ``cells`` are the parts between wide gaps. ``row`` is its form as a row of a ruled table, which
+    ``goes_on`` from the row above. ``broken`` is whether it ends in a
+    hyphen that only divides a word, and ``bold`` whether its first and last letter are bold.
     """
 
     text: str
@@ -33,39 +46,90 @@ class PdfLine(NamedTuple):
     right: float
     top: float
     size: float
-    cells: tuple[tuple[str, float, float], ...] = ()
+    cells: tuple[Cell, ...] = ()
     broken: bool = False
+    bold: bool = False
+    row: str = ""
+    goes_on: bool = False
 
 
-def give_width(page: Any) -> None:
-    """Give texts without a width one, so that PDFium reads them; call it before reading the page.
+class PageObjects(NamedTuple):
+    """The texts and the paths that a page draws."""
 
-    In fonts without glyph outlines, as many Japanese ones, a letter that is drawn alone has no
-    width. An outline gives it one; the page is never drawn.
+    texts: Sequence[Any]
+    paths: Sequence[Any]
+
+    @classmethod
+    def of(cls, page: Any) -> PageObjects:
+        """Return those of a page."""
+        texts, paths = [], []
+        for number in range(pdfium.FPDFPage_CountObjects(page)):
+            drawn = pdfium.FPDFPage_GetObject(page, number)
+            kind = pdfium.FPDFPageObj_GetType(drawn)
+            if kind == pdfium.FPDF_PAGEOBJ_TEXT:
+                texts.append(drawn)
+            elif kind == pdfium.FPDF_PAGEOBJ_PATH:
+                paths.append(drawn)
+        return cls(texts, paths)
+
+
+def text_page(page: Any, texts: Sequence[Any]) -> Any:
+    """Return the text of a page, also of letters without a width, which PDFium leaves out.
+
+    In fonts that the file does not embed, as many Japanese ones, a letter that is drawn alone has
+    no width. An outline gives it one; the page is never drawn. Spaces without a width stay as they
+    are: between the letters of a word they are no spaces.
     """
+    changed = [*_outlined(texts)]
+    text = page.get_textpage()
+    blank = [(drawn, mode) for drawn, mode in changed if not _object_text(drawn, text).strip()]
+    if not blank:
+        return text
+    text.close()
+    for drawn, mode in blank:
+        _set_mode(drawn, mode)
+    return page.get_textpage()
+
+
+def _outlined(texts: Sequence[Any]) -> Iterator[tuple[Any, int]]:
+    """Give texts without a width an outline, and yield them with their former mode."""
     edges = [c_float() for _ in range(4)]
     left, _, right, _ = edges
     pointers = [byref(edge) for edge in edges]
-    for number in range(pdfium.FPDFPage_CountObjects(page)):
-        drawn = pdfium.FPDFPage_GetObject(page, number)
-        if pdfium.FPDFPageObj_GetType(drawn) != pdfium.FPDF_PAGEOBJ_TEXT:
+    for drawn in texts:
+        if _is_embedded(drawn):
             continue
         pdfium.FPDFPageObj_GetBounds(drawn, *pointers)
         if right.value - left.value < _NO_WIDTH:
-            pdfium.FPDFTextObj_SetTextRenderMode(drawn, pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE)
+            yield drawn, pdfium.FPDFTextObj_GetTextRenderMode(drawn)
             pdfium.FPDFPageObj_SetStrokeWidth(drawn, 1.0)
-            pdfium.FPDFPageObj_Transform(drawn, 1, 0, 0, 1, 0, 0)  # makes PDFium measure it again
+            _set_mode(drawn, pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE)
 
 
-def page_lines(textpage: Any) -> list[PdfLine]:
-    """Return the lines of a page in its own order, without blank ones."""
+def _is_embedded(drawn: Any) -> bool:
+    return bool(pdfium.FPDFFont_GetIsEmbedded(pdfium.FPDFTextObj_GetFont(drawn)) == 1)
+
+
+def _set_mode(drawn: Any, mode: int) -> None:
+    pdfium.FPDFTextObj_SetTextRenderMode(drawn, mode)
+    pdfium.FPDFPageObj_Transform(drawn, 1, 0, 0, 1, 0, 0)  # makes PDFium measure it again
+
+
+def _object_text(drawn: Any, text: Any) -> str:
+    size = pdfium.FPDFTextObj_GetText(drawn, text, None, 0)
+    buffer = (c_ushort * (size // 2 + 1))()
+    pdfium.FPDFTextObj_GetText(drawn, text, buffer, size)
+    return bytes(buffer)[:size].decode("utf-16-le", "replace").rstrip("\0")
+
+
+def page_fragments(textpage: Any) -> list[PdfLine]:
+    """Return the parts of the lines of a page in its own order, without blank ones."""
     count = textpage.count_chars()
     text = textpage.get_text_range() if count else ""
     if len(text) != count:
         # Some characters take two UTF-16 units; their position is then unknown.
         return [_unplaced(line) for line in text.splitlines() if line.strip()]
-    fragments = [*_fragments(textpage, text)]
-    return [*_joined(fragments)]
+    return [*_fragments(textpage, text)]
 
 
 def _unplaced(line: str) -> PdfLine:
@@ -88,11 +152,9 @@ def _fragment(textpage: Any, text: str, first: int, end: int) -> PdfLine:
     broken = text[end - 1] in _HYPHENS
     last = end - 2 if broken and end - 1 > first else end - 1
     begin, finish = textpage.get_charbox(first), textpage.get_charbox(last)
-    # The size of the first letter: spaces added by PDFium have none.
-    size = pdfium.FPDFText_GetFontSize(textpage, first)
-    size = size if size > 1 else max(1.0, begin[3] - begin[1])  # scaled by a matrix
+    size = _letter_size(textpage, first) or max(1.0, begin[3] - begin[1])
     cells = tuple(_cells(textpage, text, first, last + 1, size))
-    written = CELL_SIGN.join(cell for cell, _, _ in cells)
+    written = " ".join(cell.text for cell in cells)
     return PdfLine(
         _clean(written) + ("-" if broken else ""),
         min(begin[0], finish[0]),
@@ -102,13 +164,27 @@ def _fragment(textpage: Any, text: str, first: int, end: int) -> PdfLine:
         size,
         cells,
         broken,
+        _is_bold(textpage, first) and _is_bold(textpage, last),
     )
 
 
-def _cells(
-    textpage: Any, text: str, first: int, end: int, size: float
-) -> Iterator[tuple[str, float, float]]:
-    """Yield the text between wide gaps, with its left and right edge."""
+def _letter_size(textpage: Any, place: int) -> float:
+    """Return the size of a letter on the page, in points; 0 if unknown."""
+    matrix = pdfium.FS_MATRIX()
+    if not pdfium.FPDFText_GetMatrix(textpage, place, byref(matrix)):
+        return 0.0
+    return float(pdfium.FPDFText_GetFontSize(textpage, place) * hypot(matrix.c, matrix.d))
+
+
+def _is_bold(textpage: Any, place: int) -> bool:
+    """Return whether the name of a letter's font says so; measured weights are unreliable."""
+    buffer, flags = create_string_buffer(_FONT_NAME), c_int()
+    size = pdfium.FPDFText_GetFontInfo(textpage, place, buffer, _FONT_NAME, byref(flags))
+    return 0 < size <= _FONT_NAME and _BOLD.search(buffer.value) is not None
+
+
+def _cells(textpage: Any, text: str, first: int, end: int, size: float) -> Iterator[Cell]:
+    """Yield the parts between wide gaps."""
     borders = [(first, first)]
     for gap in _GAPS.finditer(text, first, end):
         before, after = textpage.get_charbox(gap.start() - 1), textpage.get_charbox(gap.end())
@@ -117,36 +193,27 @@ def _cells(
     borders.append((end, end))
     for (_, begin), (stop, _) in pairwise(borders):
         left, right = textpage.get_charbox(begin)[0], textpage.get_charbox(stop - 1)[2]
-        yield _clean(text[begin:stop]), left, right
+        yield Cell(_clean(text[begin:stop]), left, right)
 
 
-def _joined(fragments: Sequence[PdfLine]) -> Iterator[PdfLine]:
-    """Join fragments of one line from left to right: the cells of a row."""
+def joined_lines(fragments: Sequence[PdfLine]) -> Iterator[PdfLine]:
+    """Join the parts of one line from left to right."""
     current: PdfLine | None = None
     for fragment in fragments:
         if current is not None and _goes_on(current, fragment):
-            gap = fragment.left - current.right
-            sign = CELL_SIGN if gap > _WIDE_GAP * current.size else " "
-            cells = (
-                (*current.cells, *fragment.cells)
-                if sign == CELL_SIGN
-                else (
-                    *current.cells[:-1],
-                    (
-                        f"{current.cells[-1][0]} {fragment.cells[0][0]}",
-                        current.cells[-1][1],
-                        fragment.cells[0][2],
-                    ),
-                    *fragment.cells[1:],
-                )
-            )
+            cells = (*current.cells, *fragment.cells)
+            if fragment.left - current.right <= _WIDE_GAP * current.size:
+                *before, last = current.cells
+                first, *after = fragment.cells
+                cells = (*before, Cell(f"{last.text} {first.text}", last.left, first.right), *after)
             current = current._replace(
-                text=f"{current.text}{sign}{fragment.text}",
+                text=f"{current.text} {fragment.text}",
                 right=fragment.right,
                 top=max(current.top, fragment.top),
                 bottom=min(current.bottom, fragment.bottom),
                 cells=cells,
                 broken=fragment.broken,
+                bold=current.bold and fragment.bold,
             )
             continue
         if current is not None:
@@ -158,10 +225,18 @@ def _joined(fragments: Sequence[PdfLine]) -> Iterator[PdfLine]:
 
 def _goes_on(current: PdfLine, fragment: PdfLine) -> bool:
     close = abs(current.bottom - fragment.bottom) < _SAME_LINE * max(current.size, 1)
-    return close and fragment.left > current.right and not current.broken
+    apart = bool(current.row or fragment.row or current.broken)
+    return close and fragment.left > current.right and not apart
 
 
 def _clean(text: str) -> str:
     return " ".join(
         _INVISIBLE.sub("", text.translate({ord(sign): "" for sign in _HYPHENS})).split()
     )
+
+
+def continued(text: str, more: str) -> str:
+    """Return a text with the next line of it; between Japanese letters there is no space."""
+    if not text or not more:
+        return text or more
+    return f"{text}{'' if is_cjk(text[-1]) and is_cjk(more[0]) else ' '}{more}"

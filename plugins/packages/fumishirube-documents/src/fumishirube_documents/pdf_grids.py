@@ -1,0 +1,189 @@
+"""Finds the tables with ruled lines between their cells, and puts texts into their cells."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from ctypes import byref, c_float, c_int
+from functools import reduce
+from typing import Any, NamedTuple
+
+import pypdfium2.raw as pdfium
+
+from fumishirube_documents.pdf_lines import PdfLine, continued
+from fumishirube_documents.pdf_tables import markdown_row
+
+_THIN = 2.0
+"""The greatest thickness of a ruled line, and the distance at which lines meet, in points."""
+_SHORTEST = 4.0
+_LEAST_CELLS = 2
+_LEAST_LINES = 3
+_MOST_RULES = 3_000
+
+
+class _Rule(NamedTuple):
+    """A ruled line: its left, bottom, right and top edge."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def meets(self, other: _Rule) -> bool:
+        return (
+            self.left - _THIN <= other.right
+            and other.left - _THIN <= self.right
+            and self.bottom - _THIN <= other.top
+            and other.bottom - _THIN <= self.top
+        )
+
+
+class Grid(NamedTuple):
+    """A ruled table: the edges of its columns from the left, and of its rows from the top."""
+
+    columns: Sequence[float]
+    rows: Sequence[float]
+
+    def cell_of(self, line: PdfLine) -> tuple[int, int] | None:
+        """Return the row and the column of a text, by its left end; ``None`` outside."""
+        height = (line.bottom + line.top) / 2
+        column = bisect_right(self.columns, line.left + _THIN) - 1
+        row = bisect_right(self.rows, -height, key=lambda edge: -edge) - 1
+        inside = 0 <= column < len(self.columns) - 1 and 0 <= row < len(self.rows) - 1
+        return (row, column) if inside else None
+
+
+def grids_of(paths: Iterable[Any]) -> list[Grid]:
+    """Return the ruled tables of a page, from its drawn paths."""
+    rules = [rule for path in paths for rule in _rules(path)]
+    if len(rules) > _MOST_RULES:  # a drawing
+        return []
+    grids = []
+    for around, group in _groups(rules):
+        upright = [rule.left for rule in group if rule.right - rule.left <= _THIN]
+        level = [rule.bottom for rule in group if rule.top - rule.bottom <= _THIN]
+        # The outer rules may be missing.
+        columns = _distinct([*upright, around.left, around.right])
+        rows = _distinct([*level, around.bottom, around.top])
+        if len(columns) > _LEAST_CELLS and len(rows) > _LEAST_CELLS:
+            grids.append(Grid(columns, rows[::-1]))
+    return grids
+
+
+def with_grid_rows(lines: Sequence[PdfLine], grids: Sequence[Grid]) -> list[PdfLine]:
+    """Return the lines, with those in ruled tables as rows, each where its table began."""
+    if not grids:
+        return [*lines]
+    written: list[PdfLine] = []
+    tables: dict[int, dict[tuple[int, int], list[PdfLine]]] = {}
+    places: dict[int, int] = {}
+    for line in lines:
+        parts = [*_parts(line, grids)]
+        if not parts:
+            written.append(line)
+        for number, cell, part in parts:
+            places.setdefault(number, len(written))
+            tables.setdefault(number, {}).setdefault(cell, []).append(part)
+    for number in sorted(places, key=lambda n: -places[n]):
+        place = places[number]
+        written[place:place] = _rows(tables[number], len(grids[number].columns) - 1)
+    return written
+
+
+def _parts(line: PdfLine, grids: Sequence[Grid]) -> Iterator[tuple[int, tuple[int, int], PdfLine]]:
+    """Yield the parts of a line in a table: the number of the table, the cell, and the part."""
+    for number, grid in enumerate(grids):
+        parts = [line._replace(text=c.text, left=c.left, right=c.right) for c in line.cells]
+        cells = [grid.cell_of(part) for part in parts]
+        if any(cells):
+            near = next(cell for cell in cells if cell)
+            for cell, part in zip(cells, parts, strict=True):
+                yield number, cell or near, part
+            return
+
+
+def _rows(cells: dict[tuple[int, int], list[PdfLine]], width: int) -> Iterator[PdfLine]:
+    bands = [
+        [cells.get((row, n), []) for n in range(width)] for row in sorted({r for r, _ in cells})
+    ]
+    for count, own in enumerate(row for band in bands for row in _divided(band)):
+        texts = [reduce(continued, (line.text for line in _in_order(cell)), "") for cell in own]
+        inside = [line for cell in own for line in cell]
+        yield inside[0]._replace(
+            text=" ".join(text for text in texts if text),
+            bottom=min(line.bottom for line in inside),
+            top=max(line.top for line in inside),
+            right=max(line.right for line in inside),
+            cells=(),
+            row=markdown_row(texts),
+            goes_on=count > 0,
+            broken=False,
+        )
+
+
+def _divided(band: list[list[PdfLine]]) -> Iterator[list[list[PdfLine]]]:
+    """Yield the rows between two rules: several where most columns have as many lines."""
+    counts = [len(cell) for cell in band if cell]
+    several = counts[0] >= _LEAST_LINES and 2 * counts.count(counts[0]) > len(counts)
+    if not several or len(counts) < _LEAST_CELLS:
+        yield band
+        return
+    first = next(cell for cell in band if cell)
+    heights = sorted((line.bottom for line in first), reverse=True)
+    for height in heights:
+        yield [
+            [line for line in cell if min(heights, key=lambda h: abs(h - line.bottom)) == height]
+            for cell in band
+        ]
+
+
+def _in_order(cell: Sequence[PdfLine]) -> list[PdfLine]:
+    return sorted(cell, key=lambda line: (-round(line.bottom / _THIN), line.left))
+
+
+def _rules(path: Any) -> Iterator[_Rule]:
+    """Yield the rules of a path: itself when it is thin, or the edges of a rectangle."""
+    edges = [c_float() for _ in range(4)]
+    if not pdfium.FPDFPageObj_GetBounds(path, *map(byref, edges)):
+        return
+    left, bottom, right, top = (edge.value for edge in edges)
+    wide, high = right - left, top - bottom
+    if min(wide, high) <= _THIN:
+        if max(wide, high) >= _SHORTEST:
+            yield _Rule(left, bottom, right, top)
+    elif pdfium.FPDFPath_CountSegments(path) in (4, 5) and _is_stroked(path):
+        yield _Rule(left, bottom, left, top)
+        yield _Rule(right, bottom, right, top)
+        yield _Rule(left, bottom, right, bottom)
+        yield _Rule(left, top, right, top)
+
+
+def _is_stroked(path: Any) -> bool:
+    fill, stroke = c_int(), c_int()
+    return bool(pdfium.FPDFPath_GetDrawMode(path, byref(fill), byref(stroke)) and stroke.value)
+
+
+def _groups(rules: Sequence[_Rule]) -> list[tuple[_Rule, list[_Rule]]]:
+    """Return the rules that meet, directly or by others, with the rectangle around them."""
+    groups: list[tuple[_Rule, list[_Rule]]] = []
+    for rule in rules:
+        meeting = [group for group in groups if group[0].meets(rule)]
+        joined = [rule, *(each for _, group in meeting for each in group)]
+        around = _Rule(
+            min(each.left for each in joined),
+            min(each.bottom for each in joined),
+            max(each.right for each in joined),
+            max(each.top for each in joined),
+        )
+        groups = [group for group in groups if group not in meeting]
+        groups.append((around, joined))
+    return groups
+
+
+def _distinct(values: Iterable[float]) -> list[float]:
+    """Return values in order, without those closer than lines are thick."""
+    distinct: list[float] = []
+    for value in sorted(values):
+        if not distinct or value - distinct[-1] > _THIN:
+            distinct.append(value)
+    return distinct

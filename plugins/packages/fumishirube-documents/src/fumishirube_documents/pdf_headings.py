@@ -1,0 +1,148 @@
+"""Finds the headings of a PDF: in its outline, or else by larger or bold letters."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fumishirube import Heading
+from fumishirube_documents.pdf_lines import PdfLine, continued
+
+LONGEST_HEADING = 120
+_LEVELS = 4
+_LARGER = 1.15
+_ROUGH = 0.5
+_SMALLEST_BOLD = 0.9
+"""The least size of a bold heading, as a share of the size of the text."""
+_MOST_BOLD = 0.3
+"""The share of bold letters in a document from which bold marks no headings."""
+_PARAGRAPH_GAP = 1.7
+_SENTENCE_ENDS = (".", ",", ";", "。", "、")
+
+
+class OutlineEntry(NamedTuple):
+    """An entry of an outline: its title, its level from 1, and its page from 1."""
+
+    title: str
+    level: int
+    page: int
+
+
+def outline_of(file: Any) -> list[OutlineEntry]:
+    """Return the outline of a file, as far as its entries name pages."""
+    entries = []
+    for mark in file.get_toc(max_depth=_LEVELS):
+        target = mark.get_dest()
+        title = " ".join(mark.get_title().split())
+        index = target.get_index() if target else None
+        if title and index is not None:
+            entries.append(OutlineEntry(title, getattr(mark, "level", 0) + 1, index + 1))
+    return entries
+
+
+def outline_headings(
+    entries: Sequence[OutlineEntry], body: Sequence[PdfLine], numbers: Sequence[int]
+) -> Iterator[Heading]:
+    """Yield the headings of a page in the outline, at the line with their text or at its start."""
+    taken: set[int] = set()
+    headings = []
+    after = 0
+    for entry in entries:
+        title = _bare(entry.title)
+        place = next(
+            (
+                at
+                for at in range(after, len(body))
+                if (text := _bare(body[at].text))
+                and (text in title or title in text)
+                and len(text) <= 2 * len(title)
+                and 2 * len(text) >= len(title)
+            ),
+            None,
+        )
+        number = numbers[place] if place is not None else numbers[0]
+        below = number + 1 if place is not None else number
+        after = place if place is not None else after
+        if number not in taken:
+            taken.add(number)
+            headings.append(Heading(entry.title, entry.level, number, below))
+    yield from sorted(headings, key=lambda heading: heading.line)
+
+
+class HeadingStyles(NamedTuple):
+    """How the headings of a document look.
+
+    ``levels`` are those of letter sizes above that of the text; ``bold`` is the level of bold lines
+    with at least ``least_size``, or ``None`` where much of the text is bold.
+    """
+
+    levels: Mapping[float, int]
+    bold: int | None
+    least_size: float
+
+    @classmethod
+    def of(cls, pages: Sequence[Sequence[PdfLine]]) -> HeadingStyles:
+        """Return the styles of a document, from the lines of its pages."""
+        chars, bold = Counter[float](), 0
+        for line in (line for page in pages for line in page if line.size):
+            chars[_rough(line.size)] += len(line.text)
+            bold += len(line.text) * line.bold
+        if not chars:
+            return cls({}, None, 0)
+        text_size = chars.most_common(1)[0][0]
+        larger = sorted((size for size in chars if size >= _LARGER * text_size), reverse=True)
+        levels = {size: min(level, _LEVELS) for level, size in enumerate(larger, start=1)}
+        level = min(len(larger) + 1, _LEVELS) if bold <= _MOST_BOLD * chars.total() else None
+        return cls(levels, level, _SMALLEST_BOLD * text_size)
+
+    def headings(self, lines: Sequence[tuple[PdfLine, int]]) -> Iterator[Heading]:
+        """Yield the headings among numbered lines of a page; a title may take several lines."""
+        title, level, begin, last = "", 0, 0, 0
+        previous: PdfLine | None = None
+        for line, number in lines:
+            follows = bool(title) and number == last + 1
+            own = self._level(line, previous, follows=follows)
+            joined = continued(title, line.text)
+            if follows and own == level and len(joined) <= LONGEST_HEADING:
+                title = joined
+            else:
+                if title:
+                    yield Heading(title, level, begin, last + 1)
+                title, level, begin = (line.text, own, number) if own else ("", 0, 0)
+            previous, last = line, number
+        if title:
+            yield Heading(title, level, begin, last + 1)
+
+    def _level(self, line: PdfLine, previous: PdfLine | None, *, follows: bool) -> int:
+        """Return the level of a line as a heading; 0 for others."""
+        if not line.size or len(line.text) > LONGEST_HEADING or not _says_something(line.text):
+            return 0
+        level = self.levels.get(_rough(line.size))
+        if level is not None:
+            return level
+        alone = previous is None or follows or opens_paragraph(previous, line)
+        named = not line.text.endswith(_SENTENCE_ENDS)
+        large = line.bold and line.size >= self.least_size
+        return self.bold if self.bold is not None and large and alone and named else 0
+
+
+def opens_paragraph(previous: PdfLine, line: PdfLine) -> bool:
+    """Return whether the space between two lines is larger than within a paragraph."""
+    if not previous.size or not line.size:
+        return False
+    step = previous.bottom - line.bottom
+    return step < 0 or step > _PARAGRAPH_GAP * max(previous.size, line.size)
+
+
+def _rough(size: float) -> float:
+    return round(size / _ROUGH) * _ROUGH
+
+
+def _says_something(text: str) -> bool:
+    return any(map(str.isalpha, text))
+
+
+def _bare(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(".:")

@@ -1,0 +1,160 @@
+"""The layout of PDF pages: tables, headings by their letters, and spaces that are none."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import reportlab
+from fumishirube_documents import Pdf
+from made_tables import pdf_of, right_cells, rows_of
+from opened_loaders import running
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.pdfgen.canvas import Canvas
+
+from fumishirube import Document, Root, Source
+from fumishirube.parsing import place_at
+
+_SENTENCE = (
+    "all",
+    "prices",
+    "of",
+    "this",
+    "catalogue",
+    "are",
+    "in",
+    "euros",
+    "and",
+    "hold",
+    "until",
+)
+
+
+def parsed(folder: Path, data: bytes) -> Document:
+    (folder / "a.pdf").write_bytes(data)
+    return running(Pdf()).load(Root(folder), Source("a.pdf"))
+
+
+def drawn(*pages: Sequence[tuple[str, str, float, float, float]]) -> bytes:
+    """Return pages of texts, each with its font, size and place."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, invariant=1)
+    for page in pages:
+        for text, font, size, left, bottom in page:
+            canvas.setFont(font, size)
+            canvas.drawString(left, bottom, text)
+        canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("ruled", "wrapped", "least"), [(True, False, 1.0), (True, True, 0.95), (False, False, 1.0)]
+)
+def test_cells_are_in_their_row_below_their_header(
+    tmp_path: Path, *, ruled: bool, wrapped: bool, least: float
+) -> None:
+    chance = random.Random(5)
+    right = total = 0
+    for _ in range(10):
+        rows = rows_of(chance)
+        data = pdf_of(rows, ruled=ruled, wrapped=wrapped, chance=chance)
+        its_right, its_total = right_cells(rows, parsed(tmp_path, data).text)
+        right, total = right + its_right, total + its_total
+    assert right >= least * total
+
+
+def test_a_line_of_one_cell_does_not_end_a_table_and_signs_join_their_numbers(
+    tmp_path: Path,
+) -> None:
+    page = []
+    for number, (label, sign, value) in enumerate(
+        [
+            ("Year", "", "2018"),
+            ("Net income", "$", "5,363"),
+            ("Expenses", "", "1,488"),
+            ("Investing:", "", ""),
+            ("Acquisitions", "$", "13"),
+            ("Proceeds", "", "262"),
+        ]
+    ):
+        height = 700 - 12 * number
+        page += [(label, "Helvetica", 9, 72, height), (sign, "Helvetica", 9, 300, height)]
+        page += [(value, "Helvetica", 9, 330, height)]
+    text = parsed(tmp_path, drawn(page)).text
+    assert text == (
+        "| Year | 2018 |\n| Net income | $5,363 |\n| Expenses | 1,488 |\n| Investing: |  |\n"
+        "| Acquisitions | $13 |\n| Proceeds | 262 |\n\n"
+    )
+
+
+def test_prose_with_wide_spaces_is_no_table(tmp_path: Path) -> None:
+    rng = random.Random(3)
+    page = []
+    for number in range(12):
+        left = 72.0
+        for word in _SENTENCE:
+            page.append((word, "Times-Roman", 10, left, 700 - 12 * number))
+            left += pdfmetrics.stringWidth(word, "Times-Roman", 10) + rng.uniform(2.5, 8)
+    text = parsed(tmp_path, drawn(page)).text
+    assert "|" not in text
+    assert text.count("all prices of this catalogue are in euros and hold") == 12
+
+
+def test_bold_lines_above_text_are_headings_of_their_pages(tmp_path: Path) -> None:
+    body = [
+        ("Sales rose because of the cold winter in the north.", "Times-Roman", 10, 72, 640 - 12 * n)
+        for n in range(20)
+    ]
+    first = [
+        ("The Shop and Subsidiaries", "Times-Bold", 10, 72, 700),
+        ("Statement of Cash Flows", "Times-Bold", 10, 72, 688),
+        *body,
+    ]
+    second = [
+        ("Statement of Income", "Times-Bold", 10, 72, 700),
+        *body,
+        ("Bold at the end", "Times-Bold", 10, 72, 400),
+    ]
+    document = parsed(tmp_path, drawn(first, second))
+    places = [place_at(document.places, each.start_line) for each in document.sections]
+    found = [
+        (section.title, place and place.page)
+        for section, place in zip(document.sections, places, strict=True)
+    ]
+    assert found == [
+        ("The Shop and Subsidiaries Statement of Cash Flows", 1),
+        ("Statement of Income", 2),
+    ]
+
+
+def test_a_space_without_width_does_not_divide_a_word(tmp_path: Path) -> None:
+    fonts = Path(reportlab.__file__).parent / "fonts"
+    pdfmetrics.registerFont(TTFont("Vera", str(fonts / "Vera.ttf")))
+    wide = pdfmetrics.stringWidth("Flow", "Vera", 10)
+    page = [
+        ("Cash", "Vera", 10, 72, 700),
+        ("Flow", "Vera", 10, 110, 700),
+        (" ", "Vera", 10, 110 + wide, 700),
+        ("s", "Vera", 10, 110 + wide + 0.5, 700),
+        ("to the end", "Vera", 10, 150, 700),
+    ]
+    assert "Flows" in parsed(tmp_path, drawn(page)).text
+
+
+def test_letters_scaled_by_a_matrix_have_the_size_that_is_seen(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, invariant=1)
+    canvas.scale(0.5, 0.5)
+    for number in range(4):
+        for column, text in enumerate(("Item", "Price", "Sum")):
+            canvas.setFont("Helvetica", 18)
+            canvas.drawString(144 + 90 * column, 1400 - 24 * number, f"{text}{number}")
+    canvas.save()
+    text = parsed(tmp_path, buffer.getvalue()).text
+    assert text.startswith("| Item0 | Price0 | Sum0 |\n| Item1 | Price1 | Sum1 |\n")
