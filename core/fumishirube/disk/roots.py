@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,6 +19,7 @@ from fumishirube.disk.folders import (
     FolderEntry,
     OpenFolder,
     entry_of,
+    is_allowed_name,
     kind_of,
     make_inside,
     scan,
@@ -128,7 +130,7 @@ class Root:
     def resurvey(self, before: Survey, touched: Collection[str]) -> Survey:
         """Return a full survey, if only these files may differ from an earlier one.
 
-        Only these files are looked at, as long as they were and are listed files.
+        Only these files are looked at, as long as they are, were or become listed files.
 
         Raises:
             NeedsNarrowScope: when there are more files than the limit.
@@ -139,18 +141,44 @@ class Root:
                 return self.survey()
             place = bisect_left(files, path, key=lambda entry: entry.path)
             known = [entry for entry in files[place : place + 2] if entry.path == path]
+            if any(entry.path == path for entry in before.unlisted) or len(known) > 1:
+                return self.survey()
             try:
                 now = self.stat(path)
             except NotFound:
-                if known or any(unlisted_entry.path == path for unlisted_entry in before.unlisted):
-                    return self.survey()
-                continue  # created and deleted meanwhile
+                del files[place : place + len(known)]
+                continue
             except ToolError:
                 return self.survey()
-            if now.kind != "file" or not _is_only_spelling(known, now):
+            is_listed = _is_only_spelling(known, now) if known else self._is_listed(path, before)
+            if now.kind != "file" or not is_listed:
                 return self.survey()
-            files[place] = now
-        return before._replace(files=files)
+            files[place : place + len(known)] = [now]
+        return before._replace(files=files) if len(files) <= self.limits.files else self.survey()
+
+    def _is_listed(self, path: str, before: Survey) -> bool:
+        """Tell whether a new file is certainly listed: nothing but its own name decides that."""
+        folder, _, name = path.rpartition("/")
+        place = bisect_left(before.folders, folder)
+        if folder and before.folders[place : place + 1] != [folder]:
+            return False
+        if name.startswith(".") or not is_allowed_name(name) or self._filter() is not None:
+            return False
+        above = [*accumulate(folder.split("/"), "{}/{}".format)] if folder else []
+        return not any(
+            self._exists(f"{parent}/{rules}" if parent else rules)
+            for parent in ("", *above)
+            for rules in self.listing.ignore_files
+        )
+
+    def _exists(self, path: str) -> bool:
+        try:
+            self.stat(path)
+        except NotFound:
+            return False
+        except ToolError:
+            return True
+        return True
 
     def stat(self, path: str) -> FolderEntry:
         """Return the entry of one file or folder.

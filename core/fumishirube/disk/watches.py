@@ -53,11 +53,17 @@ class Watch:
         touched = self.touched()
         return touched is not None and not touched
 
-    def touched(self) -> Collection[str] | None:
+    @property
+    def due(self) -> bool:
+        """Whether the last survey is old, so that another one should check the events."""
+        return self._marks is not None and time.monotonic() - self._looked >= _TRUST
+
+    def touched(self, *, checked: bool = False) -> Collection[str] | None:
         """Return what may have come, gone or changed since the survey at ``looked``.
 
-        The paths are those of files, relative and as spelled on disk. ``None`` means anything: the
-        last survey is old, a folder came or went, or there are no events.
+        The paths are those of files, relative and as spelled on disk. ``None`` means anything: a
+        folder came or went, there are no events, or the last survey is old. The age does not matter
+        where surveys are made beside the calls, which are ``checked`` then.
         """
         try:
             if (
@@ -72,11 +78,15 @@ class Watch:
             self.close()
             self._retry = time.monotonic() + _RETRY
             _log.warning("a folder cannot be watched (%s); its files are compared", error.strerror)
-        return self._touched if time.monotonic() - self._looked < _TRUST else None
+        return self._touched if checked or not self.due else None
 
     def surveyed(self) -> None:
         """Note that the folder was surveyed after the last call of :meth:`touched`."""
         self._touched = None if self._marks is None else set()
+        self._looked = time.monotonic()
+
+    def checked(self) -> None:
+        """Note that a survey beside the calls has found what the events say."""
         self._looked = time.monotonic()
 
     def close(self) -> None:

@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Condition, Event, Thread
 
-from fumishirube.engine.folder_index import FolderIndex
+from fumishirube.engine.folder_index import FolderIndex, IndexState
 from fumishirube.errors import Cancelled, FumishirubeError
 from fumishirube.query import Budget
 
@@ -34,11 +35,14 @@ _CLOSE_SECONDS = 0.3
 class BackgroundIndexer:
     """One thread that indexes in short turns, and yields to calls.
 
-    Only servers have one, because a command ends before the indexing would.
+    Only servers have one, because a command ends before the indexing would. If several processes
+    serve the same indexes, only the one for which ``leads`` is set indexes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, leads: Event | None = None) -> None:
+        self._leads = leads
         self._waiting: list[FolderIndex] = []
+        self._unchecked: list[FolderIndex] = []
         self._calls = 0
         self._changed = Condition()
         self._closing = Event()
@@ -56,16 +60,13 @@ class BackgroundIndexer:
                 self._calls -= 1
                 self._changed.notify_all()
 
-    def begin(self, ahead: Callable[[], Iterable[FolderIndex]], leads: Event | None = None) -> None:
-        """Index ahead of the calls, after the client's handshake.
-
-        If several processes serve the same indexes, only the one for which ``leads`` is set does.
-        """
+    def begin(self, ahead: Callable[[], Iterable[FolderIndex]]) -> None:
+        """Index ahead of the calls, after the client's handshake."""
 
         def warm_up() -> None:
             if self._closing.wait(_FIRST_SECONDS):
                 return
-            while leads is not None and not leads.wait(_LEADER_SECONDS):
+            while self._leads is not None and not self._leads.wait(_LEADER_SECONDS):
                 if self._closing.is_set():
                     return
             try:
@@ -80,11 +81,25 @@ class BackgroundIndexer:
 
         Thread(target=warm_up, name="fumishirube warming up", daemon=True).start()
 
+    def follow_up(self, indexed: FolderIndex, state: IndexState) -> None:
+        """Queue what a call has left to do in an index."""
+        if state.unfinished and (self._leads is None or self._leads.is_set()):
+            self.take_up(indexed)
+        elif indexed.check_due:
+            self.check(indexed)
+
     def take_up(self, indexed: FolderIndex) -> None:
         """Queue an index for an update."""
+        self._queue(indexed, self._waiting)
+
+    def check(self, indexed: FolderIndex) -> None:
+        """Queue an index for a survey of its folder; see :meth:`FolderIndex.check`."""
+        self._queue(indexed, self._unchecked)
+
+    def _queue(self, indexed: FolderIndex, waiting: list[FolderIndex]) -> None:
         with self._changed:
-            if indexed not in self._waiting:
-                self._waiting.append(indexed)
+            if indexed not in waiting:
+                waiting.append(indexed)
             if self._thread is None:
                 self._thread = Thread(target=self._run, name="fumishirube indexing", daemon=True)
                 self._thread.start()
@@ -99,26 +114,37 @@ class BackgroundIndexer:
             self._thread.join(_CLOSE_SECONDS)
 
     def _run(self) -> None:
-        while (indexed := self._next()) is not None:
+        while (work := self._next()) is not None:
             try:
-                state = indexed.catch_up(self._turn())
+                work()
             except Cancelled:
                 return
             except Exception:
                 # The next call fails in the same way, and reports it.
                 _log.exception("indexing in the background failed")
-                continue
-            if state.unfinished:
-                _log.info("indexing goes on in the background: %s", state.degraded)
-                self.take_up(indexed)
 
-    def _next(self) -> FolderIndex | None:
+    def _catch_up(self, indexed: FolderIndex) -> None:
+        state = indexed.catch_up(self._turn())
+        if state.unfinished:
+            _log.info("indexing goes on in the background: %s", state.degraded)
+            self.take_up(indexed)
+        if indexed.check_due:
+            self.check(indexed)
+
+    def _next(self) -> Callable[[], None] | None:
+        """Wait for work, and for calls to end; return ``None`` when indexing is closed."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closing.is_set())
+            self._changed.wait_for(
+                lambda: self._unchecked or self._waiting or self._closing.is_set()
+            )
             self._changed.wait_for(
                 lambda: not self._calls or self._closing.is_set(), _IDLE_WAIT_SECONDS
             )
-            return None if self._closing.is_set() else self._waiting.pop(0)
+            if self._closing.is_set():
+                return None
+            if self._unchecked:
+                return self._unchecked.pop(0).check
+            return partial(self._catch_up, self._waiting.pop(0))
 
     def _turn(self) -> _TurnBudget:
         began = time.monotonic()

@@ -126,6 +126,15 @@ class FolderIndex:
             state = state._replace(degraded="; ".join(filter(None, (rebuilt, state.degraded))))
         return state
 
+    @property
+    def check_due(self) -> bool:
+        """Whether :meth:`check` has something to do."""
+        return self._manual.check_due
+
+    def check(self) -> None:
+        """Survey the folder beside the calls, which the next call takes in."""
+        self._manual.check()
+
     def rebuild(self, budget: Budget, progress: Progress | None = None) -> IndexState | None:
         """Rebuild the index while the old one answers; return ``None`` if it cannot do that."""
         with self._turn(budget), self._index.rebuilding(budget) as mine:

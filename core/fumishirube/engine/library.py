@@ -46,6 +46,7 @@ class ManualFolder:
         self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
         self._lock = RLock()
         self._followed = False
+        self._checked = False
         self._watch: Watch | None = None
 
     @property
@@ -53,10 +54,13 @@ class ManualFolder:
         """The manual's folder."""
         return self._root
 
-    def follow(self, *, on: bool) -> None:
-        """Watch the folder if it is large, or stop watching; servers do this."""
+    def follow(self, *, on: bool, checked: bool = False) -> None:
+        """Watch the folder if it is large, or stop watching; servers do this.
+
+        With ``checked``, a thread beside the calls begins the watch and calls :meth:`check`.
+        """
         with self._lock:
-            self._followed = on
+            self._followed, self._checked = on, checked
             if self._watch is not None and not on:
                 self._watch.close()
                 self._watch = None
@@ -68,22 +72,56 @@ class ManualFolder:
         the first one gets it.
         """
         with self._lock:
-            touched = self._watch.touched() if self._watch is not None else None
+            watch, touched = self._watch, None
+            if watch is not None:
+                touched = watch.touched(checked=self._checked)
             if touched is not None and not touched:
                 return self._claimed
             if touched is None or len(touched) > _FEW:
                 survey = self._root.survey()
             else:
                 survey = self._root.resurvey(self._survey, touched)
-            if survey != self._survey:
-                self._claimed = self._claims(survey.files)
-                self._unlisted = _unlisted(survey, self._claimed)
-                self._survey = survey
-            if self._watch is not None:
-                self._watch.surveyed()
-            elif self._followed and len(survey.files) > SWEPT_FILES:
-                self._watch = Watch(self._root.path, hidden=self._root.listing.hidden)
+            self._take(survey)
+            if watch is not None:
+                watch.surveyed()
+            elif self._followed and not self._checked and len(survey.files) > SWEPT_FILES:
+                self._watch = self._new_watch()
             return self._claimed
+
+    @property
+    def check_due(self) -> bool:
+        """Whether :meth:`check` has something to do."""
+        with self._lock:
+            large = len(self._survey.files) > SWEPT_FILES
+            return self._checked and large and (self._watch is None or self._watch.due)
+
+    def check(self) -> None:
+        """Survey the folder beside the calls, in case events are missing; begin the watch."""
+        with self._lock:
+            before, watch = self._survey, self._watch
+        if watch is None:
+            watch = self._new_watch()
+            watch.touched()  # every change from here on has an event that nothing else reads
+        survey = self._root.survey()
+        with self._lock:
+            if not self._checked or self._watch not in (None, watch):
+                watch.close()
+            elif self._watch is None:
+                self._watch = watch
+                self._take(survey)
+                watch.surveyed()
+            elif self._survey is before:  # else calls have read events, which this survey may lack
+                self._take(survey)
+                watch.checked()
+
+    def _new_watch(self) -> Watch:
+        return Watch(self._root.path, hidden=self._root.listing.hidden)
+
+    def _take(self, survey: Survey) -> None:
+        if survey != self._survey:
+            self._claimed = self._claims(survey.files)
+            self._unlisted = _unlisted(survey, self._claimed)
+            self._survey = survey
 
     def entries(self, path: str = "") -> Sequence[FolderEntry]:
         """Return the folders and the claimed files of one folder, sorted by name.
@@ -232,6 +270,9 @@ class _ListedRoot(Root):
 
 
 def _stamped(entries: Sequence[FolderEntry]) -> tuple[str, int, int]:
+    if len(entries) == 1:  # almost always, and every large folder has thousands
+        (entry,) = entries
+        return f"{entry.size}:{entry.modified_ns}", entry.modified_ns, entry.size
     stamp = " ".join(f"{entry.size}:{entry.modified_ns}" for entry in entries)
     return stamp, max(entry.modified_ns for entry in entries), entries[0].size
 
@@ -264,14 +305,15 @@ class Library:
         self._reserved = frozenset(reserved)
         self._manuals: dict[str, ManualFolder] = {}
         self._followed = False
+        self._checked = False
         self._lock = RLock()
 
-    def follow(self, *, on: bool) -> None:
-        """Watch large manuals, or stop watching."""
+    def follow(self, *, on: bool, checked: bool = False) -> None:
+        """Watch large manuals, or stop watching; see :meth:`ManualFolder.follow`."""
         with self._lock:
-            self._followed = on
+            self._followed, self._checked = on, checked
             for manual in self._manuals.values():
-                manual.follow(on=on)
+                manual.follow(on=on, checked=checked)
 
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted: folders that are neither links nor hidden."""
@@ -311,7 +353,7 @@ class Library:
             known = self._manuals.get(manual_id)
             if known is None:
                 known = self._manuals[manual_id] = ManualFolder(manual_id, root, self._loaders)
-                known.follow(on=self._followed)
+                known.follow(on=self._followed, checked=self._checked)
             return known
 
     def loose_files(self) -> Sequence[str]:

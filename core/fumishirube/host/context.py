@@ -287,8 +287,8 @@ class PipelineContext:
         if unlisted:
             degraded = "; ".join(filter(None, (state.degraded, *unlisted)))
             state = state._replace(degraded=degraded)
-        if state.unfinished and (background := self.indexer()) and self._leads:
-            background.take_up(indexed)
+        if background := self.indexer():
+            background.follow_up(indexed, state)
         return state
 
     def indexer(self) -> BackgroundIndexer | None:
@@ -299,10 +299,6 @@ class PipelineContext:
         """Delay background indexing while the body runs."""
         background = self.indexer()
         return background.call() if background else nullcontext()
-
-    @property
-    def _leads(self) -> bool:
-        return self._shared.leads is None or self._shared.leads.is_set()
 
     def rebuild(self, manual_id: str, progress: Progress | None = None) -> IndexState | None:
         """Index a manual anew while its index answers; ``None`` if that index cannot."""
@@ -316,13 +312,11 @@ class PipelineContext:
         if self._whole is not None:  # which does that
             yield
             return
-        self.library.follow(on=True)
+        self.library.follow(on=True, checked=True)
         try:
-            with closing(BackgroundIndexer()) as self._background:
+            with closing(BackgroundIndexer(self._shared.leads)) as self._background:
                 if self._configured.of_manuals:
-                    self._background.begin(
-                        lambda: map(self.indexed_of, self.manuals()), self._shared.leads
-                    )
+                    self._background.begin(lambda: map(self.indexed_of, self.manuals()))
                 yield
         finally:
             self._background = None
