@@ -34,14 +34,20 @@ def find_text(answer: Json) -> str:
     parts += [f"glossary: {word} is {_listed(others)}" for word, others in glossary.items()]
     if unmet := answer.get("unmet"):
         parts.append(f"no section holds most of alternative {_listed(unmet)}")
+    names: Any = answer.get("names") or ()
+    if nowhere := [row["name"] for row in names if not row["sections"]]:
+        parts.append(f"nowhere: {_listed(nowhere)}")
     terms: Any = answer.get("terms") or ()
     parts += [f"{term[0]} {_effect(*term[1:])}" for term in terms]
     formatted = {"trace_id", "candidates", "status", "answerable", "missing", "vocabulary"}
-    formatted |= {"unmet", "terms", "inline_hits", "glossary"}
+    formatted |= {"unmet", "terms", "inline_hits", "glossary", "names"}
     lines = ["; ".join(parts), *_rest(answer, formatted)]
     if "next_offset" in page:
         lines.append(f"manual_hits goes on at offset {page['next_offset']}")
     lines += _hits(page["items"], page["offset"] + 1, several="manuals" in answer)
+    for row in names:
+        if row["sections"]:
+            lines += _name(row, several="manuals" in answer)
     return "\n".join(lines)
 
 
@@ -139,6 +145,14 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
     formatted |= {"also", "within"}
     formatted |= {"place"} if cite else set()
     yield from _rest(item, formatted | {"score", "matched_tokens"})
+
+
+def _name(row: Any, *, several: bool) -> Iterator[str]:
+    """Yield a name that no hit shows, its most relevant line, and where that is."""
+    sections = f"{row['sections']} section{'s' * (row['sections'] > 1)}"
+    where = f" {_place(row['ref']) if several else row['ref']['path']}" if "ref" in row else ""
+    yield f"\n{row['name']} ({sections}){where}"
+    yield from _numbered(row.get("lines", ()))
 
 
 def _groups(groups: Any) -> Iterator[str]:

@@ -78,7 +78,7 @@ def evident(item: Json, hit: ShownHit, folded_from: str) -> Json:
     if hit.evidence.block:
         extra["within"] = hit.evidence.block
     if hit.evidence.lines:
-        extra["lines"] = _numbered(hit.evidence.lines)
+        extra["lines"] = numbered(hit.evidence.lines)
         if hit.evidence.whole:
             extra["whole"] = True
     if (place := hit.evidence.place) is not None:
@@ -94,10 +94,11 @@ def _copy(copy: Copy, path: str) -> JsonValue:
     """Return the place of a copy, without the path if it is ``path``, and the lines that differ."""
     place = "" if copy.row.path == path else copy.row.path
     ref = f"{place}#L{copy.row.start_line}"
-    return {"at": ref, "lines": _numbered(copy.lines)} if copy.lines else ref
+    return {"at": ref, "lines": numbered(copy.lines)} if copy.lines else ref
 
 
-def _numbered(lines: Sequence[EvidenceLine]) -> list[JsonValue]:
+def numbered(lines: Sequence[EvidenceLine]) -> list[JsonValue]:
+    """Return lines in the form of the answers: pairs of a number and a text."""
     return [[line.number, line.text] for line in lines]
 
 

@@ -13,6 +13,7 @@ Extra = Literal[
     "also",
     "answerable",
     "vocabulary",
+    "names",
     "alternatives",
     "everywhere",
     "path_prefix",

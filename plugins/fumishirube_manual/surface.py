@@ -18,6 +18,10 @@ class ManualSurface(Stage):
     ``extras`` names additions to the contract: keys, parameters and a tool. With ``claim_graph``, a
     call that requests the graph of claims gets it.
 
+    The extra ``names`` reports the options, identifiers and codes in the wordings of a query that
+    no hit shows: the most relevant line of those in up to six sections, and those that occur
+    nowhere.
+
     If the words of a query do not occur together, the extra ``vocabulary`` offers up to
     ``vocabulary_words`` words from the headings of the best ``vocabulary_hits`` hits. To estimate
     how frequent a word is in the manual, each section counts as ``vocabulary_section_words`` words,

@@ -43,6 +43,8 @@ MANUALS = {
     '::: zone pivot="north"\n\n## Tray up\n\nThe ticket goes in the upper tray.\n\n::: zone-end\n'
     '## Tray down\n::: zone pivot="south"\nThe ticket goes in the lower tray.\n::: zone-end\n',
     "guide/parking.md": f"# Parking\n\n{LONG}\n\nThe parking fee is 1,200 yen a day.\n\n{LONG}\n",
+    "sky/moorings.md": "# Moorings\n\n## Boats\n\nA mooring for boats costs 40 yen.\n\n"
+    f"## Airships\n\n{LONG}\n\nThe mooring mast takes dirigibles{', and more' * 30}.\n\n{LONG}\n",
     "guide/fees.md": f"# Fees\n\n{LONG}\n\n{TABLE}\n{LONG}\n",
     "guide/short.md": "# Lockers\n\nA locker costs 100 yen.\n\nIt opens at nine.\n",
     "guide/v1.md": BADGE.format("one"),
@@ -126,6 +128,14 @@ def test_what_stands_nowhere_near_is_named(server: Fumishirube) -> None:
     assert answer["terms"][1][:3] == ["zeppelin", "nowhere", 0]
     assert answer["answerable"] in ("partly", "no")
     assert answer["vocabulary"] == ["Fees"]
+
+
+def test_a_word_of_a_section_that_is_not_shown_is_missing(server: Fumishirube) -> None:
+    query = {"query": "mooring costs for dirigibles", "manual_id": "sky", "max_chars": 256}
+    answer = server.ok("manual_find", **query, required_terms=["boats"], inline_hits={"limit": 1})
+    (shown,) = answer["inline_hits"]["items"]
+    assert shown["title"] == "Boats"
+    assert answer["missing"] == ["dirigibles"]
 
 
 def test_another_wording_brings_its_own_hit_and_lines(server: Fumishirube) -> None:

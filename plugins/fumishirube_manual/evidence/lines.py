@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
+from fumishirube.text import fold, mentions
 from fumishirube_manual.cited_places import CitedPlace
 from fumishirube_manual.evidence.blocks import indentation, is_fence, related
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
-from fumishirube_manual.evidence.excerpts import excerpt
+from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.line_scores import LineScores
 from fumishirube_manual.evidence.passages import passages
 
@@ -16,6 +18,8 @@ BEST_CHARS, OTHER_CHARS = 400, 200
 """The most characters of the best line, and of another line."""
 _SLACK = 1.25
 """A text up to this many times its room is shown whole: cutting it would save little."""
+_NAMED_WEIGHT = 100.0
+"""More than the weight of all concepts: an excerpt with a name is cut around it."""
 _CHOSEN = 8
 _LEAST = 40
 """With less room than this, no further line is chosen."""
@@ -93,6 +97,20 @@ class SectionLines:
         shown |= {at: uncut[at] for at in whole if at in uncut}
         return SectionEvidence(self._numbered(shown), worth=self._scores.worth())
 
+    def line_with(self, name: str, room: int) -> EvidenceLine | None:
+        """Return the most relevant line that contains a name, in about ``room`` characters."""
+        folded = fold(name)
+        weights = [*self._weights, ConceptWeight(folded, _NAMED_WEIGHT, {})]
+        weighted = [
+            (line_weight(line, weights), -at)
+            for at, line in enumerate(self._lines)
+            if mentions(fold(line), folded)
+        ]
+        if not weighted:
+            return None
+        at = -max(weighted)[1]
+        return EvidenceLine(self._first + at, excerpt(self._lines[at], room, weights).strip())
+
     def passages(self, wordings: Iterable[Sequence[ConceptWeight]]) -> Sequence[EvidencePassage]:
         """Return the passages in order, each with its highest worth for any of the wordings."""
         ranges = [*passages(self._lines)]
@@ -109,6 +127,7 @@ class SectionLines:
         """Return some lines, counted from 0, without those that are never shown."""
         return [self._lines[at].rstrip() for at in numbers if not self._scores.hidden(at)]
 
+    @cached_property
     def present(self) -> set[str]:
         """Return the concepts of which one line, or the headings, contain at least half."""
         return self._scores.present()

@@ -56,7 +56,6 @@ class EvidenceReader:
         self._context = context
         self._trace = trace
         self._places = places
-        self._present: list[set[str]] = []
         self._sections: dict[tuple[str, int], SectionLines | None] = {}
         self._blocks: dict[tuple[str, int], str] = {}
 
@@ -68,8 +67,8 @@ class EvidenceReader:
         lines = self._lines(row)
         if lines is None:
             return SectionEvidence()
-        evidence = lines.evidence(room, whole)
-        evidence = evidence._replace(block=self._blocks[row.path, row.start_line])
+        block = self._blocks[row.path, row.start_line]
+        evidence = lines.evidence(room, whole)._replace(block=block)
         if not self._places:
             return evidence
         manual_id, path = self._trace.file(row.path)
@@ -86,6 +85,11 @@ class EvidenceReader:
         lines = self._lines(row)
         return lines.texts(numbers) if lines else ()
 
+    def line_with(self, row: TraceRow, name: str, room: int) -> EvidenceLine | None:
+        """Return the most relevant line of a row's section that contains a name."""
+        lines = self._lines(row)
+        return lines.line_with(name, room) if lines else None
+
     def _lines(self, row: TraceRow) -> SectionLines | None:
         key = row.path, row.start_line
         if key not in self._sections:
@@ -101,7 +105,6 @@ class EvidenceReader:
         lines = SectionLines(
             own.text, row.start_line, weights_of(self._trace, row), titles, self._wording(row)
         )
-        self._present.append(lines.present())
         self._blocks[row.path, row.start_line] = own.block
         return lines
 
@@ -110,26 +113,32 @@ class EvidenceReader:
         wordings = (self._trace.text, *self._trace.origin.query.alternatives)
         return wordings[min(wording_of(row), len(wordings) - 1)]
 
-    def missing_words(self) -> list[str]:
-        """Return words of the query that are present in none of the sections read so far."""
+    def missing_words(self, rows: Iterable[TraceRow]) -> list[str]:
+        """Return words of the query that are present in none of the sections of some rows."""
+        present = self._present(rows)
         return [
             concept.text
             for concept in concepts(self._trace.text)
-            if not concept.single and not self._is_present(concept.text)
+            if not concept.single and not self._is_present(concept.text, present)
         ][:_MISSING]
 
-    def _is_present(self, word: str) -> bool:
-        """Tell whether a word, or a form of it with synonyms, is in a section read so far."""
-        forms = map(fold, self._trace.origin.query.forms(word))
-        return any(form in texts for form in forms for texts in self._present)
+    def _is_present(self, word: str, present: Iterable[Collection[str]]) -> bool:
+        """Tell whether a word, or a form of it with synonyms, is present in a section."""
+        forms = [*map(fold, self._trace.origin.query.forms(word))]
+        return any(form in texts for texts in present for form in forms)
 
-    def unmet_wordings(self) -> list[int]:
-        """Return the numbers of the alternatives of which no section read so far contains half."""
+    def unmet_wordings(self, rows: Iterable[TraceRow]) -> list[int]:
+        """Return the numbers of the alternatives of which no section of some rows has half."""
+        present = self._present(rows)
         return [
             number
             for number, concepts_of in enumerate(wordings_of(self._trace))
-            if number and not any(_most_of(concepts_of, texts) for texts in self._present)
+            if number and not any(_most_of(concepts_of, texts) for texts in present)
         ]
+
+    def _present(self, rows: Iterable[TraceRow]) -> Sequence[Collection[str]]:
+        """Return the concepts in the section of each row, omitting sections that have changed."""
+        return [lines.present for row in rows if (lines := self._lines(row)) is not None]
 
 
 def _most_of(weighted: Sequence[tuple[str, float]], present: Collection[str]) -> bool:

@@ -56,7 +56,7 @@ def shown_hits(
         else:
             shown.append(ShownHit(row, evidence, room))
         covered += 1
-    _drop_beyond_gap(shown, reader.unmet_wordings())
+    _drop_beyond_gap(shown, reader.unmet_wordings(hit.row for hit in shown))
     if chars:
         fill(reader, shown, rows[covered : covered + _LATER], chars)
     return shown, covered

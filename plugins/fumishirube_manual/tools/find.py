@@ -19,6 +19,7 @@ from fumishirube_manual.arguments import after_discovery
 from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.diagnosis import Diagnosis, diagnose, recall_ok
 from fumishirube_manual.evidence.annotations import with_weights
+from fumishirube_manual.evidence.names import with_names
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (
     after_discovery_or_everywhere,
@@ -103,6 +104,8 @@ def search(
     trace = result.trace
     if "lines" in settings.extras:
         trace = with_weights(context, trace, result.corpus, query.alternatives)
+    if "names" in settings.extras:
+        trace = with_names(context, trace, result.corpus)
     if "vocabulary" in settings.extras:
         trace = with_vocabulary(context, trace, result.corpus, settings.vocabulary)
     if "refers_to" in settings.extras:

@@ -9,13 +9,14 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 from pydantic import Field, JsonValue
 
 from fumishirube import Answer, CoverageReport, SurfaceContext, Trace
-from fumishirube.text import estimate_tokens
+from fumishirube.text import estimate_tokens, fold, mentions
 from fumishirube.tools import LeanAnswer
 from fumishirube_manual.coverage import Coverage, coverage_of
 from fumishirube_manual.diagnosis import Answerable, Diagnosis, Status, answerable
-from fumishirube_manual.evidence.reader import EvidenceReader
-from fumishirube_manual.evidence.shown_hits import shown_hits
-from fumishirube_manual.rows import evident, integrated
+from fumishirube_manual.evidence.names import names_of
+from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
+from fumishirube_manual.evidence.shown_hits import LINE_CHARS, shown_hits
+from fumishirube_manual.rows import evident, integrated, numbered, ref_of
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.unread import UnreadRow, unread_rows
 from fumishirube_manual.vocabulary import vocabulary_of
@@ -61,6 +62,7 @@ class FindAnswer(LeanAnswer):
             "answerable",
             "missing",
             "unmet",
+            "names",
             "vocabulary",
             "glossary",
             "terms",
@@ -96,6 +98,10 @@ class FindAnswer(LeanAnswer):
     unmet: Annotated[
         tuple[int, ...] | None,
         Field(description="Alternatives of which none of the best sections holds most."),
+    ] = None
+    names: Annotated[
+        tuple[dict[str, JsonValue], ...] | None,
+        Field(description="Options, identifiers and codes of the wordings outside these hits."),
     ] = None
     terms: Annotated[
         tuple[tuple[JsonValue, ...], ...] | None,
@@ -139,6 +145,7 @@ def compact(
         answerable=answerable(trace) if "answerable" in extras else None,
         missing=page.missing or None if "answerable" in extras else None,
         unmet=page.unmet or None,
+        names=page.names or None if "names" in extras else None,
         vocabulary=vocabulary_of(trace) or None if "vocabulary" in extras else None,
         glossary={row.word: row.others for row in trace.origin.query.synonyms} or None,
         terms=tuple(_term_effects(trace)) or None if "terms" in extras else None,
@@ -161,6 +168,7 @@ class _Page(NamedTuple):
     covered: int
     missing: tuple[str, ...] = ()
     unmet: tuple[int, ...] = ()
+    names: tuple[Any, ...] = ()
 
 
 def _page(context: SurfaceContext, trace: Trace, shown: ShownSize, extras: Sequence[str]) -> _Page:
@@ -172,8 +180,29 @@ def _page(context: SurfaceContext, trace: Trace, shown: ShownSize, extras: Seque
     hits, covered = shown_hits(reader, rows, shown.hits, shown.chars, folded="also" in extras)
     items = (evident(integrated(trace, hit.row, extras), hit, hit.row.path) for hit in hits)
     return _Page(
-        tuple(items), covered, tuple(reader.missing_words()), tuple(reader.unmet_wordings())
+        tuple(items),
+        covered,
+        tuple(reader.missing_words(row for hit in hits for row in hit.rows)),
+        tuple(reader.unmet_wordings(row for hit in hits for row in hit.rows)),
+        tuple(_other_names(trace, reader, hits)),
     )
+
+
+def _other_names(
+    trace: Trace, reader: EvidenceReader, hits: Sequence[ShownHit]
+) -> Iterator[dict[str, JsonValue]]:
+    """Yield each rare name of the wordings that no hit shows, with its most relevant line."""
+    texts = [text for hit in hits for text in (hit.row.title, *hit.row.ancestors)]
+    shown = fold("\n".join([*texts, *(line.text for hit in hits for line in hit.evidence.lines)]))
+    for place in names_of(trace):
+        if mentions(shown, fold(place.name)):
+            continue
+        item: dict[str, JsonValue] = {"name": place.name, "sections": place.sections}
+        line = reader.line_with(place.row, place.name, LINE_CHARS) if place.sections else None
+        if line is not None:
+            item["ref"] = ref_of(trace, place.path, place.start_line)
+            item["lines"] = numbered([line])
+        yield item
 
 
 def _reports_coverage(account: CoverageReport, diagnosis: Diagnosis, extras: Sequence[str]) -> bool:

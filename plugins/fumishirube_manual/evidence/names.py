@@ -1,0 +1,90 @@
+"""Where the names in a query occur: options, identifiers and codes that are in few sections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue
+
+from fumishirube import Corpus, Holds, Part, Passage, SurfaceContext, Trace, TraceRow
+from fumishirube.text import fold, mentions
+from fumishirube_manual.evidence.annotations import weights_of_each
+from fumishirube_manual.evidence.concept_weights import ConceptWeight
+from fumishirube_manual.evidence.excerpts import line_weight
+
+ANNOTATION = "names"
+
+_TOKEN = re.compile(r"(?<![\w-])-{0,2}[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+|_+)*", re.ASCII)
+_NAME = re.compile(
+    r"-|.*[a-z][A-Z]|.*[A-Za-z0-9][._-]+[A-Za-z0-9]|[A-Z]{4,}|[A-Za-z]+\d|\d+[A-Za-z]"
+)
+_LETTERS = re.compile(r"[A-Za-z]{2}")
+_MOST_NAMES = 8
+_FEW = 6
+"""A name in more sections than this is not named: its sections would have to be chosen."""
+
+
+class NamePlaces(NamedTuple):
+    """A name, the number of sections that contain it, and the most relevant one, if any."""
+
+    name: str
+    sections: int
+    path: str = ""
+    start_line: int = 0
+    end_line: int = 0
+    digest: str = ""
+
+    @property
+    def row(self) -> TraceRow:
+        """The section as a row of a trace, without a score."""
+        place = self.path, self.start_line, self.end_line
+        return TraceRow(*place, "", self.digest, 0.0, 0.0, frozenset(), (), {})
+
+
+def names(texts: Iterable[str]) -> Sequence[str]:
+    """Return the options, identifiers and codes in some texts, each once, in order.
+
+    These are tokens with a hyphen, a full stop or an underscore inside, with a capital or a digit
+    after a letter, or in capitals.
+    """
+    tokens = (match.group() for text in texts for match in _TOKEN.finditer(text))
+    each = {fold(token): token for token in tokens if _NAME.match(token) and _LETTERS.search(token)}
+    return [*each.values()]
+
+
+def with_names(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
+    """Store in a trace the names of its wordings that are in few sections, or in none."""
+    if ANNOTATION in trace.annotations:
+        return trace
+    wordings = (trace.text, *trace.origin.query.alternatives)
+    weights = [concept for wording in weights_of_each(trace) for concept in wording]
+    places = (_place(name, corpus, weights) for name in names(wordings)[:_MOST_NAMES])
+    rows: list[JsonValue] = [[*place] for place in places if place is not None]
+    return context.annotate(trace, ANNOTATION, rows) if rows else trace
+
+
+def names_of(trace: Trace) -> Sequence[NamePlaces]:
+    """Return the stored names of a search."""
+    noted: Any = trace.annotations.get(ANNOTATION)
+    return [NamePlaces(*row) for row in noted] if isinstance(noted, list) else []
+
+
+def _place(name: str, corpus: Corpus, weights: Sequence[ConceptWeight]) -> NamePlaces | None:
+    """Return where a name is; ``None`` if it is in many sections, or only inside other words."""
+    count = corpus.count(Holds(name), _FEW + 1).number
+    folded = fold(name)
+    if count > _FEW or (not count and corpus.count(Part(folded), 1).number):
+        return None
+    passages = (match.passage for match in corpus.search(Holds(name), _FEW))
+    best = max(passages, key=lambda passage: _worth(passage, folded, weights), default=None)
+    if best is None:
+        return NamePlaces(name, count)
+    return NamePlaces(name, count, *best.key, best.end_line, best.digest)
+
+
+def _worth(passage: Passage, folded: str, weights: Sequence[ConceptWeight]) -> float:
+    """Return the weight of the concepts in the best line of a passage that contains a name."""
+    lines = passage.fields.get("body", "").split("\n")
+    return max((line_weight(line, weights) for line in lines if mentions(line, folded)), default=0)
