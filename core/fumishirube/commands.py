@@ -4,6 +4,7 @@ from fumishirube.citations import SCHEME
 from fumishirube.engine.passages import digest
 from fumishirube.faces.cli import main
 from fumishirube.faces.cli.editors import open_file
+from fumishirube.faces.cli.messages import translated
 from fumishirube.faces.cli.output import (
     Emphasised,
     clipped,
@@ -82,6 +83,7 @@ __all__ = [
     "suggest",
     "table",
     "terminal_width",
+    "translated",
     "use_only",
     "width",
 ]

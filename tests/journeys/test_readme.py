@@ -40,6 +40,9 @@ _ENDS = {
 }
 
 
+NEUTRAL = {"COLUMNS", "MANUALS_ROOT", "LANGUAGE", "LC_ALL", "LC_MESSAGES"}
+
+
 class Step(NamedTuple):
     """One command of a transcript, and what follows it."""
 
@@ -58,10 +61,12 @@ def steps(transcript: str) -> Iterator[Step]:
         yield Step(command, output)
 
 
-def output_of(command: str, workspace: Path) -> str:
+def output_of(command: str, workspace: Path, readme: Path = READMES[0]) -> str:
+    """Run a command in the language of a README."""
     words = shlex.split(command)
     assert words[0] == "fumishirube", f"a transcript shows only fumishirube, not {words[0]}"
-    environment = {k: v for k, v in os.environ.items() if k not in {"COLUMNS", "MANUALS_ROOT"}}
+    environment = {k: v for k, v in os.environ.items() if k not in NEUTRAL}
+    environment["LANG"] = "ja_JP.UTF-8" if ".ja." in readme.name else "en_US.UTF-8"
     done = subprocess.run(
         [str(FUMISHIRUBE), *words[1:]],
         cwd=workspace,
@@ -86,16 +91,18 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 TRANSCRIPTS = [
-    pytest.param(step, id=f"{readme.stem}: {step.command}")
+    pytest.param(readme, step, id=f"{readme.stem}: {step.command}")
     for readme in READMES
     for transcript in blocks(readme, "console")
     for step in steps(transcript)
 ]
 
 
-@pytest.mark.parametrize("step", TRANSCRIPTS)
-def test_a_transcript_shows_what_the_command_prints(step: Step, workspace: Path) -> None:
-    assert output_of(step.command, workspace) == settled(step.output)
+@pytest.mark.parametrize(("readme", "step"), TRANSCRIPTS)
+def test_a_transcript_shows_what_the_command_prints(
+    readme: Path, step: Step, workspace: Path
+) -> None:
+    assert output_of(step.command, workspace, readme) == settled(step.output)
 
 
 @pytest.mark.parametrize("readme", READMES, ids=lambda readme: readme.name)
@@ -160,7 +167,10 @@ def rewritten(readme: Path, workspace: Path) -> str:
     def anew(block: re.Match[str]) -> str:
         if block["kind"] != "console":
             return block[0]
-        told = (f"$ {s.command}\n{output_of(s.command, workspace)}" for s in steps(block["text"]))
+        told = (
+            f"$ {s.command}\n{output_of(s.command, workspace, readme)}"
+            for s in steps(block["text"])
+        )
         return "```console\n" + "\n".join(told) + "```"
 
     return _BLOCK.sub(anew, readme.read_text(encoding="utf-8"))

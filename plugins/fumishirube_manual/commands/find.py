@@ -25,6 +25,7 @@ from fumishirube.commands import (
     section_fate,
     strip_controls,
     terminal_width,
+    translated,
 )
 from fumishirube.text import fold
 from fumishirube_manual.cited_places import CitedPlace, place_of_section
@@ -207,15 +208,22 @@ def _result_lines(
         if options.explain:
             yield _INDENT + signals_line(hit.row)
         yield ""
-    if not results.trace.search.rows:
-        yield "nothing found"
+    for note in _notes(results, options):
+        yield emphasised(translated(note), "note")
+
+
+def _notes(results: SearchResults, options: Namespace) -> Iterator[str]:
+    """Yield what was searched, and what to do next; with ``--verbose`` all that is known."""
+    hits = results.trace.search.rows
     everything = options.verbose or options.explain
-    if everything or results.required or not results.trace.search.rows:
+    if not hits:
+        yield "nothing found"
+    if everything or results.required or not hits:
         yield from terms_lines(results)
     if everything:
         yield from vocabulary_lines(results)
     aside = None if everything else aside_line(results)
-    yield emphasised("; ".join(filter(None, (summary_line(results), aside))), "note")
+    yield "; ".join(filter(None, (summary_line(results), aside)))
     yield from outside_lines(results) if everything else ()
     yield from degraded_lines(results)
     if options.explain:
@@ -223,7 +231,7 @@ def _result_lines(
         yield LEGEND
     if everything:
         yield account_line(results, options)
-    yield emphasised(next_line(results, options), "note")
+    yield next_line(results, options)
 
 
 def _head(rank: int, hit: TracedHit, columns: int) -> Iterator[Emphasised]:

@@ -17,6 +17,7 @@ from fumishirube.errors import (
     PluginError,
     ToolError,
 )
+from fumishirube.faces.cli.messages import use_language
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import COMMANDS, Parser, add_ways_to_serve, build_parser
 from fumishirube.faces.cli.streams import (
@@ -50,6 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run_guarded(argv: Sequence[str], *, own_process: bool = False) -> int:
     use_utf8_streams()
+    use_language(os.environ)
     return guarded(lambda: _run([_decoded(word) for word in argv], own_process=own_process))
 
 
@@ -91,7 +93,9 @@ def _run(words: Sequence[str], *, own_process: bool) -> int:
     if "run" not in options:
         parser.print_help()
         return OK
-    if own_process and not getattr(options, "claims_streams", False):
+    if getattr(options, "claims_streams", False):
+        use_language(None)  # what a server writes is a log
+    elif own_process:
         claim_output(raw=getattr(options, "raw", False))
     try:
         code: int = options.run(options)

@@ -9,7 +9,6 @@ from argparse import (
     ArgumentParser,
     ArgumentTypeError,
     Namespace,
-    RawDescriptionHelpFormatter,
     _SubParsersAction,
 )
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
+from fumishirube.faces.cli.help_format import HelpFormatter
 from fumishirube.faces.cli.streams import complain
 from fumishirube.plugins.commands import OWN_COMMANDS, Command, CommandRegistry
 
@@ -44,7 +44,7 @@ class Parser(ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         self.known: list[str] = []
         self._words: Sequence[str] = ()
-        settings.setdefault("formatter_class", RawDescriptionHelpFormatter)
+        settings.setdefault("formatter_class", HelpFormatter)
         super().__init__(allow_abbrev=False, **settings)
 
     @property

@@ -7,6 +7,7 @@ import os
 import sys
 from contextlib import suppress
 
+from fumishirube.faces.cli.messages import translated
 from fumishirube.text.controls import printable
 
 
@@ -19,7 +20,7 @@ def use_utf8_streams() -> None:
 
 
 def complain(line: str) -> None:
-    """Write one line to standard error, after all output so far.
+    """Write one line to standard error, in the user's language, after all output so far.
 
     Raises:
         BrokenPipeError: when standard output is closed.
@@ -27,7 +28,7 @@ def complain(line: str) -> None:
     with suppress(ValueError, AttributeError):
         sys.stdout.flush()
     with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(printable(" ".join(line.splitlines())) + "\n")
+        sys.stderr.write(printable(" ".join(translated(line).splitlines())) + "\n")
         sys.stderr.flush()
 
 

@@ -44,5 +44,5 @@ def show(answer: Any, options: Namespace, render: Callable[[Any], Iterator[str]]
 def suggest(what: str, word: str, known: Mapping[str, Any] | list[str]) -> NotFound:
     """Return a message about an unknown name, with the nearest one."""
     near = get_close_matches(nfc(word), list(known), n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return NotFound(f"there is no {what} {word[:80]!r}{hint}")
+    missing = f"there is no {what} {word[:80]!r}"
+    return NotFound(f"{missing}; did you mean {near[0]!r}?" if near else missing)

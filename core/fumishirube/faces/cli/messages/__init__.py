@@ -1,0 +1,137 @@
+"""The language of the system for help, notes and errors of the command line.
+
+Everything is written in English, and translated where the command line prints it; so what clients
+and logs get stays English. A text with placeholders is matched as a whole, and what fills them is
+translated too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+
+_LANGUAGES = ("ja",)
+_PLACEHOLDER = re.compile(r"\{(\d)\}")
+_NEUTRAL = ("C", "POSIX")
+_QUOTED = ("'", '"')
+_JAPANESE = 0x11
+"""The primary language in an identifier of Windows."""
+
+
+class _Chosen:
+    """The language of this process, chosen once."""
+
+    language: str | None = None
+
+
+def use_language(environ: Mapping[str, str] | None) -> None:
+    """Translate from now on into the language of the environment; with ``None``, do not."""
+    _Chosen.language = None if environ is None else language_of(environ)
+
+
+def language_of(environ: Mapping[str, str]) -> str | None:
+    """Return the language, by the rules of gettext; ``None`` for English and all others.
+
+    The first of ``LC_ALL``, ``LC_MESSAGES`` and ``LANG`` is the locale. Unless it is neutral, the
+    languages of ``LANGUAGE`` come before it.
+    """
+    names = (environ.get(name, "") for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    locale = next(filter(None, names), _system_language())
+    if not locale or re.split(r"[.@]", locale)[0] in _NEUTRAL:
+        return None
+    for name in [*filter(None, environ.get("LANGUAGE", "").split(":")), locale]:
+        language = re.split(r"[_.@-]", name)[0].lower()
+        if language in _LANGUAGES:
+            return language
+        if language == "en":
+            return None
+    return None
+
+
+def translated(text: str) -> str:
+    """Return a text in the chosen language; one that is not in its catalog stays."""
+    return text if _Chosen.language is None else _translated(text, _Chosen.language)
+
+
+def translated_sentence(text: str) -> str:
+    """Return a description in the chosen language: it may be a help text as a sentence."""
+    known = translated(text)
+    if _Chosen.language is None or known != text:
+        return known
+    help_text = text[:1].lower() + text[1:].removesuffix(".")
+    sentence = translated(help_text)
+    return text if sentence == help_text else f"{sentence}。"
+
+
+def _translated(text: str, language: str) -> str:
+    known = catalog(language).get(text)
+    if known is not None:
+        return known
+    if text.startswith(_QUOTED):
+        return text
+    for template, pattern, translation in _templates(language):
+        if match := pattern.fullmatch(text):
+            parts = [_translated(part, language) for part in match.groups()]
+            if _has_words(template) or parts != [*match.groups()]:
+                return _PLACEHOLDER.sub(partial(_part, parts), translation)
+    return text
+
+
+def _part(parts: Sequence[str], place: re.Match[str]) -> str:
+    return parts[int(place[1])]
+
+
+def _has_words(template: str) -> bool:
+    """Tell whether a template has letters; one of punctuation alone fits any text."""
+    return any(character.isalpha() for character in _PLACEHOLDER.sub("", template))
+
+
+@cache
+def catalog(language: str) -> Mapping[str, str]:
+    """Return the translations of a language: of texts, and of templates with ``{0}`` and so on."""
+    text = Path(__file__).with_name(f"{language}.po").read_text(encoding="utf-8")
+    entries: dict[str, str] = {}
+    for block in text.split("\n\n"):
+        fields: dict[str, str] = {}
+        key = ""
+        for line in block.splitlines():
+            name, _, quoted = line.partition(" ") if line.startswith("msg") else (key, "", line)
+            if quoted.startswith('"'):
+                key = name
+                fields[key] = fields.get(key, "") + json.loads(quoted)
+        if fields.get("msgid"):
+            entries[fields["msgid"]] = fields["msgstr"]
+    return entries
+
+
+@cache
+def _templates(language: str) -> list[tuple[str, re.Pattern[str], str]]:
+    """Return the templates, first those of several clauses, then those with most letters."""
+    entries = [(key, text) for key, text in catalog(language).items() if _PLACEHOLDER.search(key)]
+    entries.sort(key=lambda entry: _specific(entry[0]), reverse=True)
+    return [(key, re.compile("".join(_regex(key)), re.DOTALL), text) for key, text in entries]
+
+
+def _specific(template: str) -> tuple[bool, int, int]:
+    """Return how little else a template fits."""
+    return _has_words(template), template.count("; "), len(_PLACEHOLDER.sub("", template))
+
+
+def _regex(template: str) -> Iterator[str]:
+    for place, part in enumerate(_PLACEHOLDER.split(template)):
+        yield "(.*?)" if place % 2 else re.escape(part)
+
+
+def _system_language() -> str:
+    """Return the language of Windows, which has no such variables."""
+    if sys.platform == "win32" and os.name == "nt":
+        import ctypes  # noqa: PLC0415 - only Windows needs it
+
+        chosen = ctypes.windll.kernel32.GetUserDefaultUILanguage()
+        return "ja" if chosen & 0x3FF == _JAPANESE else ""
+    return ""

@@ -1,0 +1,207 @@
+"""The command line in Japanese: help, notes and errors; clients, logs and JSON stay English."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from manuals import Done, fumishirube, write
+from stdio import Wire
+
+from fumishirube.commands import width
+from fumishirube.faces.cli.completion import whole_parser
+from fumishirube.faces.cli.messages import catalog, language_of
+from fumishirube.faces.cli.parser import Parser
+from fumishirube.plugins.discovery import load_plugins
+
+ROOT = Path(__file__).parents[2]
+JAPANESE = {"LC_ALL": "", "LC_MESSAGES": "", "LANG": "ja_JP.UTF-8", "LANGUAGE": ""}
+ENGLISH = {**JAPANESE, "LANG": "en_US.UTF-8"}
+KANA = re.compile("[\u3041-\u30ff\u4e00-\u9fff]")
+PLACEHOLDER = re.compile(r"\{\d\}")
+
+# What the command line itself says: its modules, and the commands of the built-in plugins.
+SPEAKING = [
+    *(ROOT / "core" / "fumishirube" / "faces" / "cli").rglob("*.py"),
+    *(ROOT / "plugins" / "fumishirube_manual" / "commands").glob("*.py"),
+    *(ROOT / "plugins").glob("fumishirube_*/command*.py"),
+]
+SAYING = {"complain", "error", "ArgumentTypeError", "ConfigError", "NotFound", "InvalidParameter"}
+SAYING |= {"Conflict", "Forbidden"}
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("workspace")
+    shutil.copytree(ROOT / "manuals" / "field-guide", folder / "manuals" / "field-guide")
+    return folder
+
+
+def run(workspace: Path, *words: str, **environ: str) -> Done:
+    return fumishirube(*words, cwd=workspace, environ={**JAPANESE, "COLUMNS": "80", **environ})
+
+
+@pytest.mark.parametrize(
+    ("environ", "language"),
+    [
+        ({"LANG": "ja_JP.UTF-8"}, "ja"),
+        ({"LANG": "ja"}, "ja"),
+        ({"LANG": "en_US.UTF-8"}, None),
+        ({"LANG": "de_DE.UTF-8", "LANGUAGE": "de:ja:en"}, "ja"),
+        ({"LANG": "ja_JP.UTF-8", "LANGUAGE": "en"}, None),
+        ({"LANG": "ja_JP.UTF-8", "LC_ALL": "C.UTF-8"}, None),
+        ({"LANG": "C", "LANGUAGE": "ja"}, None),
+        ({"LANG": "C", "LC_MESSAGES": "ja_JP.UTF-8"}, "ja"),
+        ({"LANG": "fr_FR.UTF-8"}, None),
+        ({}, None),
+    ],
+)
+def test_the_language_is_chosen_as_gettext_does(
+    environ: dict[str, str], language: str | None
+) -> None:
+    assert language_of(environ) == language
+
+
+def helps(parser: Parser) -> Iterator[str]:
+    """Yield every text of the help of a parser, and of those below it."""
+    for group in parser._action_groups:
+        yield from filter(None, (group.title, group.description))
+    for action in parser.actions:
+        if action.help and action.help != "==SUPPRESS==":
+            yield action.help
+        for choice in getattr(action, "_choices_actions", ()):
+            yield choice.help
+        if isinstance(action.choices, dict):
+            for below in action.choices.values():
+                yield from helps(below)
+
+
+def test_every_help_text_has_a_translation() -> None:
+    texts = {*helps(whole_parser(load_plugins(strangers=False)))}
+    assert len(texts) > 150
+    assert texts - catalog("ja").keys() == set(), "add them to faces/cli/messages/ja.po"
+
+
+def said(node: ast.expr) -> str | None:
+    """Return the template of a text in the code: its values are numbered."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        number, text = 0, ""
+        for part in node.values:
+            if isinstance(part, ast.Constant):
+                text += str(part.value)
+            else:
+                text, number = f"{text}{{{number}}}", number + 1
+        return text
+    return None
+
+
+def messages(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and node.args:
+            function = node.func
+            name = function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
+            text = said(node.args[0]) if name in SAYING else None
+            if text is not None and re.search("[a-z]{2}", PLACEHOLDER.sub("", text)):
+                yield text
+
+
+def known(text: str) -> bool:
+    """Tell whether a message, or the rest after its first word such as ``note:``, is translated."""
+    rest = text.partition(": ")[2]
+    return text in catalog("ja") or (rest in catalog("ja") and "{0}" not in text.partition(":")[0])
+
+
+def test_every_message_of_the_command_line_has_a_translation() -> None:
+    texts = {text for file in SPEAKING for text in messages(file)}
+    assert len(texts) > 60
+    assert {text for text in texts if not known(text)} == set(), "add them to messages/ja.po"
+
+
+def test_every_translation_has_the_same_placeholders_and_is_japanese() -> None:
+    for text, translation in catalog("ja").items():
+        assert sorted(PLACEHOLDER.findall(text)) == sorted(PLACEHOLDER.findall(translation)), text
+        words = re.search("[a-z]{3}", PLACEHOLDER.sub("", text.replace("--format", "")))
+        if words and not text.startswith(("add: ", "--with: ")):
+            assert KANA.search(translation), text
+
+
+def test_help_is_japanese_and_fits_the_terminal(workspace: Path) -> None:
+    told = run(workspace, "find", "--help").out
+    assert told.startswith("使い方: fumishirube find ")
+    for words in (
+        "マニュアルを検索し、",
+        "オプション:",
+        "どのコマンドにも共通のオプション:",
+        "\n例:\n",
+    ):
+        assert words in told
+    assert all(width(line) <= 80 for line in told.splitlines())
+    assert run(workspace, "find", "--help", **ENGLISH).out.startswith("usage: fumishirube find ")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["fnd"], "fumishirube: コマンド 'fnd' はありません。'find' のことですか"),
+        (
+            ["find"],
+            "fumishirube find: 引数が必要です: WORD。{see}",
+        ),
+        (
+            ["find", "x", "--limit", "0"],
+            "fumishirube find: 引数 --limit: 1 以上の整数が必要ですが、'0' でした。{see}",
+        ),
+        (["ls", "--workspace", "none"], "設定の誤り: --workspace: フォルダ 'none' がありません"),
+        (
+            ["find", "x", "--manual", "feild-guide"],
+            "エラー: マニュアル 'feild-guide' はありません。'field-guide' のことですか [not_found]",
+        ),
+        (["coverage", "x"], "エラー: トレースがないか、期限が切れています [not_found]"),
+    ],
+)
+def test_errors_are_japanese(workspace: Path, words: list[str], told: str) -> None:
+    see = f"fumishirube {words[0]} --help をご覧ください"
+    assert run(workspace, *words).err == f"{told.replace('{see}', see)}\n"
+
+
+def test_notes_are_japanese_and_documents_are_not_touched(workspace: Path) -> None:
+    told, english = (run(workspace, "find", "battery", "care", **e) for e in (JAPANESE, ENGLISH))
+    hits, _, notes = told.out.rpartition("\n\n")
+    assert hits == english.out.rpartition("\n\n")[0]
+    assert re.fullmatch(
+        r"1 冊・10 ファイル・84 節を検索。\d+ 件.*\n次: fumishirube read .*\n", notes
+    )
+    assert run(workspace, "find", "zzyzx").out.startswith("見つかりませんでした\n")
+
+
+def test_json_and_what_clients_get_stay_english(tmp_path: Path, workspace: Path) -> None:
+    for words in (["coverage", "x", "--json"], ["ls", "--json"], ["tools", "--json"]):
+        told, english = (run(workspace, *words, **e) for e in (JAPANESE, ENGLISH))
+        assert told.out == english.out
+        json.loads(told.out)
+    write(tmp_path, {"m/a.md": "# Oil\n\nOil.\n"})
+    (tmp_path / "manuals" / "loose").symlink_to(tmp_path)
+    with Wire(tmp_path, **JAPANESE) as server:
+        refusal = server.refused("manual_toc", id="nowhere")
+        tools = server.request("tools/list", {})
+        assert not KANA.search(json.dumps(refusal, ensure_ascii=False))
+        log = server.hang_up()
+    assert "symbolic link" in log
+    assert not KANA.search(log)
+    assert tools["result"]["tools"]
+
+
+def test_a_process_in_english_reads_no_catalog() -> None:
+    code = "from fumishirube.faces.cli.messages import catalog, translated, use_language;"
+    code += "use_language({}); translated('print JSON'); print(catalog.cache_info().misses)"
+    command = [sys.executable, "-c", code]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"
