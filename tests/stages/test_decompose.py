@@ -10,6 +10,7 @@ import pytest
 from fumishirube import Hit, Outcome, Query, Ranking, Run
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.fusers.decompose import Decompose, sides
+from fumishirube_stages.tokenizers.bigram import Bigram
 
 A, B, C = (passage(f"{name}.md", body="x") for name in "abc")
 CORPUS = MemoryCorpus()
@@ -102,3 +103,41 @@ def test_inside_hiragana_both_sides_have_to_stand_in_the_corpus() -> None:
     assert sides(text, there) == ("みかん", "りんご")
     assert sides(text, MemoryCorpus([passage("a.md", body="みかん")])) == ()
     assert sides(text, CORPUS) == ()
+
+
+@pytest.mark.parametrize("length", [999, 1000, 1001])
+def test_a_text_of_over_a_thousand_characters_is_no_comparison(length: int) -> None:
+    text = "red vs blue".ljust(length, ".")
+    assert sides(text, CORPUS) == (("red", "blue") if length <= 1000 else ())
+
+
+def test_to_inside_hiragana_divides_only_what_occurs_by_itself() -> None:
+    """ひととおり has と inside of a word; ひとと and おり are no words of the corpus."""
+    both = MemoryCorpus([passage("a.md", body="いぬ"), passage("b.md", body="ねこ")], Bigram())
+    assert sides("いぬとねこの違い", both) == ("いぬ", "ねこ")
+    one = MemoryCorpus([passage("a.md", body="いぬ")], Bigram())
+    assert sides("いぬとねこの違い", one) == ()
+    assert sides("犬とねこの違い", one) == ("犬", "ねこ")
+    assert sides("いぬと猫の違い", one) == ("いぬ", "猫")
+    assert sides("犬と猫の違い", one) == ("犬", "猫")
+    assert sides("いぬのとこ犬と猫の違い", one) == ("いぬのとこ犬", "猫")
+
+
+def test_a_side_has_two_characters_or_one_that_is_not_hiragana() -> None:
+    assert sides("a vs b", CORPUS) == ("a", "b")
+    assert sides("税と費の違い", CORPUS) == ("税", "費")
+    assert sides("税とあの違い", CORPUS) == ()
+    assert sides("red vs red", CORPUS) == ()
+    assert sides("red vs blue", CORPUS) == ("red", "blue")
+    assert sides("「」と税の違い", CORPUS) == ()
+
+
+def test_three_runs_by_default() -> None:
+    assert Decompose() == Decompose(max_sub_queries=3)
+    for number in (1, 2, 3):
+        runs = Decompose(max_sub_queries=number).plan(Query("red vs blue"), CORPUS)
+        assert len(runs) == number
+    outcomes = [Outcome(Run(f"{n}", Query("x")), Ranking()) for n in range(3)]
+    outcomes[1] = Outcome(outcomes[1].run, Ranking((Hit(A, 1.0),)))
+    (hit,) = Decompose().fuse(Query("x"), outcomes, CORPUS).hits
+    assert "pinned_top" in hit.labels

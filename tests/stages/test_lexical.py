@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,7 @@ from fumishirube import (
     Holds,
     IndexMatch,
     MatchCount,
+    Pages,
     Part,
     Passage,
     Query,
@@ -31,8 +33,19 @@ from fumishirube import (
     Term,
 )
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.scorers.lexical import Lexical
+from fumishirube.text import Concept
+from fumishirube_stages.scorers.lexical import Lexical, _best
+from fumishirube_stages.scorers.query_analysis import (
+    QueryAnalysis,
+    WeightedConcept,
+    border_spans,
+    coverage_shares,
+    is_part,
+    weighted_concept,
+    weighted_term,
+)
 from fumishirube_stages.tokenizers.bigram import Bigram
+from fumishirube_stages.tokenizers.ngram import NGram
 
 RED = passage("one.md", body="red red sky!")
 BLUE = passage("two.md", body="blue sea")
@@ -407,3 +420,263 @@ def test_the_longest_parts_of_concepts_are_named_when_no_whole_one_stands_there(
 
 def test_it_nominates() -> None:
     assert Lexical.generates is True
+
+
+# --- concepts, their parts and their shares ---------------------------------------------------
+
+
+def test_a_concept_has_its_terms_each_once_by_rarity() -> None:
+    corpus = MemoryCorpus([passage("a.md", body="休暇届")], Bigram())
+    idf = {"休暇": 3.0, "暇届": 1.0}
+    concept = weighted_concept(Concept("休暇届"), corpus, idf)
+    assert concept == WeightedConcept("休暇届", {"休暇": 0.75, "暇届": 0.25}, 2.0)
+    again = weighted_concept(Concept("時時時"), corpus, {"時時": 3.0})
+    assert again == WeightedConcept("時時時", {"時時": 1.0}, 3.0)
+    half = weighted_concept(Concept("休暇届"), corpus, {"休暇": 3.0})
+    assert half == WeightedConcept("休暇届", {"休暇": 1.0, "暇届": 0.0}, 1.5)
+    unknown = weighted_concept(Concept("休暇届"), corpus, {})
+    assert unknown == WeightedConcept("休暇届", {"休暇": 0.0, "暇届": 0.0}, 0.0)
+    assert weighted_concept(Concept("!"), corpus, {}) == WeightedConcept("!", {"!": 0.0}, 0.0)
+
+
+def test_the_shares_of_terms_are_those_of_their_concepts_by_rarity() -> None:
+    groups = [
+        WeightedConcept("ab", {"a": 0.25, "b": 0.75}, 3.0),
+        WeightedConcept("b", {"b": 1.0}, 1.0),
+    ]
+    shares = coverage_shares(iter(groups))
+    assert shares == pytest.approx({"a": 3 * 0.25 / 4, "b": 3 * 0.75 / 4 + 1 / 4})
+    assert coverage_shares([WeightedConcept("a", {"a": 1.0}, 0.0)]) == {"a": 0.0}
+    assert coverage_shares([WeightedConcept("a", {"a": 1.0}, 0.5)]) == {"a": 1.0}
+
+
+def test_a_text_is_a_part_of_terms_when_it_is_shorter_than_they_are() -> None:
+    pairs, triples = MemoryCorpus((), Bigram()), MemoryCorpus((), NGram(n=3))
+    for corpus in (pairs, triples):
+        assert is_part("税", corpus) is True
+        assert is_part("a", corpus) is False
+        assert is_part("ab", corpus) is False
+        assert is_part("税a", corpus) is False
+        assert is_part("a税", corpus) is False
+        assert is_part("休暇届出", corpus) is False
+    assert is_part("休暇", pairs) is False
+    assert is_part("休暇", triples) is True
+    assert is_part("休暇届", triples) is False
+
+
+def test_words_are_counted_whole_and_japanese_anywhere() -> None:
+    word = weighted_term("red", 1.0, 0.5)
+    assert (word.term, word.value, word.share, word.forms) == ("red", 1.0, 0.5, False)
+    assert word.counted("red reds red", "red") == 2
+    assert weighted_term("休", 1.0, 0.5).counted("休休暇", "休") == 2
+    stem = weighted_term("red~", 1.0, 0.5, lambda text: text.split())
+    assert stem.counted("reds redder", "red~") == 2
+    assert stem.forms is True
+
+
+@pytest.mark.parametrize(
+    ("pair", "text", "span"),
+    [
+        ("義に", "主義に反する", "主義に"),
+        ("義に", "義に反する", "義に"),
+        ("に反", "主義に反する", "に反す"),
+        ("に反", "主義に反", "に反"),
+        ("暇ぁ", "休暇ぁ", "休暇ぁ"),
+        ("義に", "赤 主義に反する", "主義に"),
+        ("義に", "主義に 信義に", "主義に"),
+    ],
+)
+def test_a_pair_at_an_end_of_hiragana_is_searched_with_the_character_beside_it(
+    pair: str, text: str, span: str
+) -> None:
+    assert border_spans([pair, "主義", "にも", "red"], text) == {pair: span}
+
+
+def test_a_pair_that_no_chunk_contains_has_no_span() -> None:
+    assert border_spans(["義に"], "主義") == {}
+
+
+def analysis_of(*groups: WeightedConcept, **finders: Any) -> QueryAnalysis:
+    return QueryAnalysis(Bool(), Bool(), groups, (), 0.0, 1.0, finders)
+
+
+def test_concepts_match_in_their_form_in_the_text() -> None:
+    one = WeightedConcept("walk", {"walk": 1.0}, 1.0)
+    two = WeightedConcept("sky", {"sky": 0.5, "x": 0.5}, 1.0)
+
+    def forms(text: str) -> list[str]:
+        return [word for word in text.split() if word.startswith("walk")]
+
+    assert analysis_of(one, two).matched("walk walks sky") == ("walk", "sky")
+    assert analysis_of(one, walk=forms).matched("walks walking") == ("walks",)
+    assert analysis_of(one, two, walk=forms, sky=forms).matched("walks") == ("walks",)
+    assert analysis_of(two, sky=forms).matched("walks") == ()
+    assert analysis_of(one, other=forms).matched("a wal") == ("wal",)
+    assert analysis_of(one, walk=forms).matched("run") == ()
+    assert analysis_of(one, one).matched("walk") == ("walk",)
+
+
+def test_the_longest_part_of_a_concept_that_occurs_is_named() -> None:
+    concept = WeightedConcept("有給休暇届", {"有給": 1.0}, 1.0)
+    assert analysis_of(concept).matched("有給と休暇届") == ("休暇届",)
+    assert analysis_of(concept).matched("有給だけ") == ("有給",)
+    assert analysis_of(concept).matched("給休だけ") == ("給休",)
+    assert analysis_of(concept).matched("有だけ") == ()
+    long = WeightedConcept("休" * 63 + "暇届", {"休休": 1.0}, 1.0)
+    assert analysis_of(long).matched("暇届") == ()
+    assert analysis_of(long).matched("休" * 63 + "暇") == ("休" * 63,)
+    shorter = WeightedConcept("休" * 62 + "暇届", {"休休": 1.0}, 1.0)
+    assert analysis_of(shorter).matched("暇届") == ("暇届",)
+
+
+# --- terms between concepts -------------------------------------------------------------------
+
+
+def test_what_stands_between_concepts_counts_less_where_fewer_of_them_match() -> None:
+    """(coverage / best) to the power of 2 * best²."""
+    pages = [
+        passage("a.md", body="休暇を知る前に届出を出す"),
+        passage("b.md", body="休暇を知る"),
+        passage("c.md", body="を知る"),
+        passage("d.md", body="その他"),
+    ]
+    corpus = MemoryCorpus(pages, Bigram())
+    query = Query("休暇を知る届出")
+    stage = Lexical(between_power=3.0)
+    analysis = stage._analysis(query, corpus)
+    parts = {item.path: stage._score(item, analysis) for item in pages[:3]}
+    best = max(hit.coverage for hit, _ in parts.values())
+    assert parts["b.md"][0].coverage < best
+    assert parts["b.md"][1] > 0
+    hits = {hit.passage.path: hit for hit in stage._scored(pages[:3], query, analysis, ())}
+    for path, (hit, between) in parts.items():
+        share = (hit.coverage / best) ** (3.0 * best**2)
+        assert hits[path].score == pytest.approx(hit.score + between * share)
+    only = stage._scored(pages[1:2], query, analysis, ())
+    assert [hit.score for hit in only] == [hits["b.md"].score], "the best of the search counts"
+
+
+def test_the_best_coverage_is_that_of_the_first_run_and_a_share_is_at_most_one() -> None:
+    pages = [passage("a.md", body="休暇を知る前に届出"), passage("b.md", body="休暇を知る")]
+    corpus = MemoryCorpus([*pages, passage("c.md", body="他")], Bigram())
+    query, stage = Query("休暇を知る届出"), Lexical()
+    analysis = stage._analysis(query, corpus)
+    stage._scored(pages[1:], query, analysis, ())
+    (hit,) = stage._scored(pages[:1], query, analysis, ())
+    alone, between = stage._score(pages[0], analysis)
+    assert hit.score == pytest.approx(alone.score + between)
+
+
+def test_without_any_coverage_what_stands_between_concepts_counts_nothing() -> None:
+    pages = [passage("a.md", body="を知る")]
+    corpus = MemoryCorpus([*pages, passage("c.md", body="休暇")], Bigram())
+    query, stage = Query("休暇を知る届出"), Lexical()
+    analysis = stage._analysis(query, corpus)
+    alone, between = stage._score(pages[0], analysis)
+    if alone.coverage == 0:
+        (hit,) = stage._scored(pages, query, analysis, ())
+        assert between > 0
+        assert hit.score == alone.score
+        found = stage.score(Query("休暇を知る届出"), corpus, {})
+        assert isinstance(found, Ranking)
+        assert [hit.passage.path for hit in found.hits] == ["c.md"]
+
+
+def test_a_query_of_function_words_finds_sections_without_concepts() -> None:
+    corpus = MemoryCorpus([passage("a.md", body="of the sky")])
+    (hit,) = ranked("of the", corpus)
+    assert hit.coverage == 1.0
+
+
+# --- candidates from other files --------------------------------------------------------------
+
+
+class Listed(MemoryCorpus):
+    """Returns written matches, and records what was searched."""
+
+    def __init__(self, matches: Sequence[IndexMatch]) -> None:
+        super().__init__(match.passage for match in matches)
+        self.matches = matches
+        self.searched: list[tuple[Clause, int]] = []
+
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
+        self.searched.append((clause, limit))
+        return self.matches[:limit]
+
+
+def matched(path: str, line: int, estimate: float) -> IndexMatch:
+    return IndexMatch(passage(path, line, body="x"), estimate)
+
+
+FIRST = [matched("a.md", line, 4.0) for line in (1, 2, 3)] + [matched("b.md", 1, 2.0)]
+
+
+def test_files_with_too_many_candidates_leave_places_to_others() -> None:
+    further = [
+        matched("c.md", 1, 3.0),
+        matched("b.md", 1, 2.9),
+        matched("d.md", 1, 2.8),
+        matched("e.md", 1, 2.0),
+        matched("f.md", 1, 1.9),
+        matched("g.md", 1, 2.1),
+        matched("h.md", 1, 2.1),
+    ]
+    corpus, clause = Listed(further), Term("x")
+    stage = Lexical(crowding=2, elsewhere=3, promising=0.5)
+    exclude = frozenset({("d.md", 1)})
+    more = [*stage._elsewhere(corpus, clause, FIRST, exclude)]
+    assert [match.passage.path for match in more] == ["c.md", "e.md", "g.md"]
+    others = Bool(must=(clause,), must_not=(Pages(("a.md",)),))
+    assert corpus.searched == [(others, 3 + 5)]
+
+
+def test_without_too_many_of_one_file_nothing_further_is_searched() -> None:
+    corpus = Listed([matched("c.md", 1, 3.0)])
+    for stage in (Lexical(crowding=3, elsewhere=3), Lexical(crowding=1, elsewhere=0)):
+        assert [*stage._elsewhere(corpus, Term("x"), FIRST, frozenset())] == []
+    assert corpus.searched == []
+
+
+@pytest.mark.parametrize(("pool", "searches"), [(4, 2), (5, 1)])
+def test_others_are_searched_when_the_pool_is_full_and_there_is_time(
+    pool: int, searches: int
+) -> None:
+    corpus = Listed(FIRST)
+    stage = Lexical(pool=pool, crowding=2)
+    stage.score(Query("x"), corpus, {})
+    assert len(corpus.searched) == searches
+    late = Listed(FIRST * 3)
+    stage.score(Query("x", budget=Budget(deadline=0.0)), late, {})
+    assert len(late.searched) == 1
+
+
+def test_excluded_sections_take_no_place_of_the_candidates() -> None:
+    corpus = Listed([matched("a.md", line, 9.0 - line) for line in range(1, 7)])
+    exclude = frozenset({("a.md", 1), ("a.md", 3)})
+    best = _best(corpus, Term("x"), 3, ScoreCutoff(10, 0.5), exclude)
+    assert [match.passage.start_line for match in best] == [2, 4, 5]
+    assert corpus.searched == [(Term("x"), 5)]
+
+
+# --- settings and bounds ------------------------------------------------------------------------
+
+
+def test_its_settings_by_default() -> None:
+    assert Lexical() == Lexical(between_power=2.0, crowding=20, elsewhere=40)
+    assert Lexical(crowding=1, elsewhere=0, between_power=0).crowding == 1
+    for wrong in ({"crowding": 0}, {"elsewhere": -1}, {"between_power": -1}):
+        with pytest.raises(ValueError, match="Input should be"):
+            Lexical.model_validate(wrong)
+
+
+def test_at_most_256_terms_count_those_of_concepts_first() -> None:
+    words = [f"word{number}" for number in range(300)]
+    analysis = Lexical()._analysis(Query(" ".join(["the", *words])), CORPUS)
+    assert [term.term for term in analysis.terms] == words[:256]
+
+
+def test_a_manual_without_texts_has_an_average_of_one() -> None:
+    assert Lexical()._analysis(Query("red"), MemoryCorpus()).average == 1.0
+    assert Lexical()._analysis(Query("red"), CORPUS).average == AVERAGE

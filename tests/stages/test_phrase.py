@@ -8,7 +8,14 @@ import pytest
 
 from fumishirube import Hit, Passage, Query
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.scorers.phrase import PhraseScorer
+from fumishirube_stages.scorers.phrase import (
+    PhraseScorer,
+    _counts,
+    _query_phrases,
+    _verbatim,
+    _verbatim_words,
+    _whole_words,
+)
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 OTHERS = [passage("x.md", body="zzz"), passage("y.md", body="yyy")]
@@ -110,3 +117,83 @@ def test_a_section_without_a_stretch_does_not_end_the_search() -> None:
 
 def test_it_nominates_nothing() -> None:
     assert PhraseScorer.generates is False
+
+
+# --- parts of phrases -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stretch", "text", "parts"),
+    [
+        ("有給休暇届出書", "有給休暇届出書", ["有給休暇届出書"]),
+        ("有給休暇届出書", "有給休暇 休暇届出書", ["有給休暇"]),
+        ("有給休暇届出書類", "有給休暇 届出書類", ["有給休暇", "届出書類"]),
+        ("有給休暇届出書類", "x届出書類", ["届出書類"]),
+        ("有給休暇届出", "有給休", []),
+        ("休" * 4, "休" * 4, ["休" * 4]),
+        ("休" * 70, "休" * 70, ["休" * 64, "休" * 6]),
+    ],
+)
+def test_the_longest_parts_from_four_characters_to_64_left_to_right(
+    stretch: str, text: str, parts: list[str]
+) -> None:
+    assert [*_verbatim(stretch, text)] == parts
+
+
+@pytest.mark.parametrize(
+    ("stretch", "text", "parts"),
+    [
+        ("red blue sky", "red blue sky", ["red blue sky"]),
+        ("red blue sky sea", "red blue sea sky sea", ["red blue", "sky sea"]),
+        ("red blue sky sea", "red blue blue sky sea", ["red blue", "sky sea"]),
+        ("red blue sky", "blue sky", ["blue sky"]),
+        ("red blue sky", "red blue skyline", []),
+        ("red blue", "hatred blue", []),
+        ("red", "red", []),
+        ("a b c d e", "a b c x c d e", ["a b c", "d e"]),
+    ],
+)
+def test_the_longest_sequences_of_two_words_on_left_to_right(
+    stretch: str, text: str, parts: list[str]
+) -> None:
+    assert [*_verbatim_words(stretch, text)] == parts
+
+
+@pytest.mark.parametrize(
+    ("stretch", "start", "end", "part"),
+    [
+        ("red blue sky", 0, 12, "red blue sky"),
+        ("red blue sky", 1, 12, "blue sky"),
+        ("red blue sky", 0, 11, "red blue"),
+        ("red blue sky", 2, 10, "blue"),
+        ("red blue sky", 1, 2, ""),
+        ("redblue", 1, 6, ""),
+        ("red, blue", 3, 9, ", blue"),
+        ("red休暇", 3, 5, "休暇"),
+        ("休暇red", 0, 2, "休暇"),
+        ("休暇届出", 1, 3, "暇届"),
+        ("-red-", 1, 4, "red"),
+        ("a1b", 1, 3, ""),
+    ],
+)
+def test_incomplete_words_are_cut_at_both_ends(
+    stretch: str, start: int, end: int, part: str
+) -> None:
+    assert _whole_words(stretch, start, end) == part
+
+
+def test_what_counts_as_a_phrase() -> None:
+    assert _counts("休暇届出")
+    assert not _counts("休暇届")
+    assert _counts("red blue")
+    assert not _counts("red")
+    assert _counts("休 暇")
+
+
+def test_a_query_of_one_chunk_is_one_whole_and_a_japanese_part_has_2048_characters() -> None:
+    assert _query_phrases("休暇届") == (("休暇届",), ("休暇届",), True)
+    several = _query_phrases("red 休暇")
+    assert several.stretches == ("red", "休暇")
+    assert several.wholes == ("red 休暇", "red", "休暇")
+    assert _query_phrases("red blue") == (("red blue",), ("red blue", "red", "blue"), False)
+    assert [len(part) for part in _query_phrases("休" * 3000).stretches] == [2048]

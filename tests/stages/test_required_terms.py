@@ -266,3 +266,116 @@ def test_where_the_free_run_covers_nothing_terms_are_trusted() -> None:
     ranking = fused(Query("x", required=("red",)), ranked(), ranked((9.0, Hit(A, 0))))
     assert "trust" not in ranking.diagnostics
     assert [hit.passage for hit in ranking.hits] == [A]
+
+
+# --- trust in required terms ------------------------------------------------------------------
+
+
+def covering(*shares: float) -> Ranking:
+    pages = (A, B, C)
+    return Ranking(tuple(Hit(pages[n], 4.0 - n, coverage=s) for n, s in enumerate(shares)))
+
+
+@pytest.mark.parametrize(
+    ("free", "required", "trust"),
+    [
+        # (coverage of g_req / of g0 / 0.8) to the power of 2 * coverage of g0 ** 4
+        (1.0, 1.0, 1.0),
+        (1.0, 0.8, 1.0),
+        (1.0, 0.4, 0.25),
+        (1.0, 0.1, 0.1),
+        (0.5, 0.2, 0.5**0.125),
+        (0.0, 0.0, 1.0),
+    ],
+)
+def test_a_run_that_covers_less_than_the_free_one_is_trusted_less(
+    free: float, required: float, trust: float
+) -> None:
+    query = Query("x", required=("red",))
+    result = fused(query, covering(free, 0.0), covering(required, 0.0))
+    expected = round(1.1 * trust, 4)
+    assert result.diagnostics["weights"] == {FREE: 1.0, REQUIRED: expected}
+    doubted = {"g_req:A": round(trust, 4)}
+    assert result.diagnostics.get("trust") == (doubted if trust < 1 else None)
+
+
+def test_the_best_coverage_of_a_run_counts_wherever_it_ranks() -> None:
+    query = Query("x", required=("red",))
+    result = fused(query, covering(0.2, 1.0), covering(0.1, 0.4))
+    assert result.diagnostics["trust"] == {"g_req:A": 0.25}
+
+
+def test_a_doubted_run_has_less_weight_and_lower_scores() -> None:
+    """Of two terms, the run of a doubted one counts by its trust in the second gate."""
+    query = Query("x", required=("red", "blue"))
+    free, both = covering(1.0), Ranking()
+    first = Ranking((Hit(A, 4.0, coverage=1.0),))
+    second = Ranking((Hit(B, 4.0, coverage=0.4),))
+    result = fused(query, free, both, first, second)
+    assert result.diagnostics["trust"] == {"g_req:A+B": 0.1, "g_req:B": 0.25}
+    # Second gate: a 1/61, b 0.25/61, so a is before b. Then a 1/61 + 1.1/61 and b 1.1/62.
+    assert {hit.passage.path: hit.score for hit in result.hits} == pytest.approx(
+        {
+            "a.md": 4.0,
+            "b.md": 4 * (0.65 * 0.25 + 0.35 * (1.1 / 62) / (2.1 / 61)),
+        }
+    )
+    swapped = fused(query, free, both, second._replace(hits=(Hit(A, 4.0, coverage=0.4),)),
+                    first._replace(hits=(Hit(B, 4.0, coverage=1.0),)))  # fmt: skip
+    paths = {hit.passage.path: hit.score for hit in swapped.hits}
+    assert paths["b.md"] == pytest.approx(4 * (0.65 + 0.35 * (1.1 / 61) / (1 / 61 + 1.1 / 62)))
+
+
+def test_the_least_trust_and_the_weight_beside_alternatives_are_settings() -> None:
+    assert RequiredTerms() == RequiredTerms(beside_alternatives=0.3, least_trust=0.1)
+    for wrong in ({"beside_alternatives": 0}, {"least_trust": -0.1}, {"least_trust": 1.1}):
+        with pytest.raises(ValueError, match="Input should be"):
+            RequiredTerms.model_validate(wrong)
+    query = Query("x", required=("red",), alternatives=("y",))
+    result = fused(query, covering(1.0), covering(1.0))
+    assert result.diagnostics["weights"] == {FREE: 1.0, REQUIRED: 0.33}
+    assert fused(Query("x", required=("absent",)), covering(1.0)).diagnostics["weights"] == {
+        FREE: 1.0,
+        REQUIRED: 1.1,
+    }
+
+
+# --- picked terms -----------------------------------------------------------------------------
+
+
+def picked(text: str, *bodies: str) -> tuple[str, ...] | None:
+    corpus = MemoryCorpus([passage(f"{n}.md", body=b) for n, b in enumerate(bodies)], Bigram())
+    query = Query(text)
+    stage = RequiredTerms(too_common=1.0)
+    (first, *_) = stage.plan(query, corpus)
+    result = stage.fuse(query, [Outcome(first, Ranking())], corpus)
+    return None if result.terms is None else result.terms.picked
+
+
+@pytest.mark.parametrize(
+    ("text", "body", "words"),
+    [
+        ("有給休暇", "有給休暇", ("有給休暇",)),
+        ("有給休暇", "有給の休暇", ("有給",)),
+        ("有給休暇", "休暇だけ", ("休暇",)),
+        ("有給休暇", "給休だけ", ("給休",)),
+        ("有給休暇", "有の暇", ()),
+        ("税", "税", ()),
+        ("12 sky", "12 sky", ("sky",)),
+        ("skyline", "sky line", ()),
+        ("アパート", "アパ", ()),
+        ("の sky", "の sky", ("sky",)),
+    ],
+)
+def test_the_longest_part_of_a_compound_that_occurs_is_picked(
+    text: str, body: str, words: tuple[str, ...]
+) -> None:
+    assert picked(text, body) == words
+
+
+def test_parts_of_at_most_24_characters_are_searched() -> None:
+    word = "".join(chr(0x4E00 + number) for number in range(30))
+    assert picked(word, word[:25]) == (word[:24],)
+    assert picked(word, word[3:27]) == (word[3:27],)
+    letters = "a" * 40
+    assert picked(letters, letters) == (letters,)

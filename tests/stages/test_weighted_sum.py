@@ -9,6 +9,10 @@ from fumishirube import Hit, Outcome, Query, Ranking, Run
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.fusers.weighted_sum import WeightedSum
 from fumishirube_stages.scorers.evidence import store_document_scores
+from fumishirube_stages.scorers.fulltext import Fulltext
+from fumishirube_stages.scorers.graph import Graph
+from fumishirube_stages.scorers.vector import Vector
+from fumishirube_stages.weights import Weigh
 
 CORPUS = MemoryCorpus()
 PARTS = {
@@ -133,3 +137,47 @@ def test_weights_are_of_the_three_and_sum_to_one() -> None:
     nearly = {"vector": 0.5, "graph": 0.4999995, "fulltext": 0.0}
     assert WeightedSum(weights=nearly).weights == nearly
     assert WeightedSum(weights=None).weights is None
+
+
+def test_it_needs_a_scorer_that_it_sums_and_each_that_it_weighs() -> None:
+    none = "none of the scorers that it sums is configured"
+    assert WeightedSum().lacking({"scorers": []}) == none
+    assert WeightedSum().lacking({"scorers": [Fulltext()]}) is None
+    assert WeightedSum().lacking({"scorers": [Vector(), Graph(), Fulltext()]}) is None
+    weighed = WeightedSum(weights={"vector": 0.5, "graph": 0.5, "fulltext": 0.0})
+    missing = "its weights count on the scorer {!r}, which is not configured"
+    assert weighed.lacking({"scorers": [Fulltext()]}) == missing.format("vector")
+    assert weighed.lacking({"scorers": [Vector()]}) == missing.format("graph")
+    assert weighed.lacking({"scorers": [Vector(), Graph()]}) is None
+    assert weighed.lacking({"scorers": []}) == missing.format("vector")
+
+
+def test_its_weights_reach_the_scorers_of_the_search() -> None:
+    query = Query("x")
+    WeightedSum(alpha=0.5, fulltext_share=0.5).plan(query, CORPUS)
+    weigh = query.state.shared(dict[str, Weigh], "weigh")["weigh"]
+    assert weigh(True) == (0.5, 0.25, 0.25)
+    assert weigh(False) == (0.5, 0.5, 0.0)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_shares_are_from_nothing_to_all(share: float) -> None:
+    assert WeightedSum(alpha=share, fulltext_share=share).alpha == share
+    for wrong in (-0.5, 1.5):
+        with pytest.raises(ValidationError):
+            WeightedSum(alpha=wrong)
+    even = {"vector": 1.0, "graph": 0.0, "fulltext": 0.0}
+    assert WeightedSum.model_validate({"weights": even}).weights == even
+
+
+def test_a_section_without_signals_has_nothing_of_its_own() -> None:
+    ranking = fused(WeightedSum(), PARTS, hit("a", 1), hit("a", 2, vector=0.5, fulltext=1.0))
+    assert [row.signals["section"] for row in ranking.hits] == [round(0.35 + 0.09, 6), 0.0]
+
+
+def test_without_vectors_links_count_nothing() -> None:
+    parts = {"graph": {"a": 1.0}, "fulltext": {"a": 0.5, "b": 0.5}}
+    assert rows(fused(WeightedSum(), parts, hit("b", 1), hit("a", 1))) == [
+        ("a", 1, 0.5),
+        ("b", 1, 0.5),
+    ]

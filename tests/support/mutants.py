@@ -29,25 +29,6 @@ HERE = Path(__file__).resolve().parent
 TESTS = HERE.parent / "stages"
 EQUIVALENTS = HERE / "equivalent_mutants.toml"
 
-STAGES = {
-    "scorers": (
-        "exceptions",
-        "fulltext",
-        "graph",
-        "lexical",
-        "loose",
-        "numbers",
-        "phrase",
-        "plain",
-        "proximity",
-        "regex",
-        "vector",
-    ),
-    "fusers": ("decompose", "required_terms", "rrf", "weighted_sum"),
-    "refiners": ("cutoff", "diversity", "exploration", "fuzzy", "siblings"),
-}
-"""The modules under test, each with a test module of its name."""
-
 HELPERS = {
     "fumishirube.engine.rankings": "rrf",
     "fumishirube_stages.scorers.evidence": "vector",
@@ -56,6 +37,17 @@ HELPERS = {
     "fumishirube_stages.scorers.text_hits": "plain",
 }
 """What stages share, and whose tests it has to fail."""
+
+PROCESSES = {"worker", "worker_pool"}
+"""The other processes of the scorer ``regex``, whose limits are tested as a whole."""
+
+SHARED = PROCESSES | {name.rpartition(".")[2] for name in HELPERS}
+PLUGIN = HERE.parents[1] / "plugins" / "fumishirube_stages"
+STAGES = {
+    kind: sorted(file.stem for file in (PLUGIN / kind).glob("[!_]*.py") if file.stem not in SHARED)
+    for kind in ("scorers", "fusers", "refiners")
+}
+"""The modules under test, each with a test module of its name."""
 
 GOAL = 0.95
 MEMORY = 2 * 1024**3
@@ -232,7 +224,7 @@ def _changed_statements(node: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
             early = ast.FunctionDef(**dict(ast.iter_fields(node)))
             early.body = [ast.copy_location(ast.Return(), first), *node.body]
             yield "early return", early
-        case ast.Return(value) if value is not None:
+        case ast.Return(ast.expr() as value) if ast.unparse(value) != "None":
             yield "nothing", ast.Return()
         case ast.If(test, body, orelse):
             yield "branch", ast.If(ast.UnaryOp(ast.Not(), test), body, orelse)

@@ -1,0 +1,183 @@
+"""Full text by hand: all words, or else most of their pieces, scored relative to the best."""
+
+from __future__ import annotations
+
+import pytest
+from linked_corpus import WrittenLinks
+
+from fumishirube import Query, Ranking
+from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.scorers.evidence import document_scores
+from fumishirube_stages.scorers.fulltext import Fulltext, _pieces
+
+PAGES = [passage(f"{name}.md", 1, title="red", body=name) for name in "abcd"]
+
+
+def rows(ranking: Ranking) -> dict[str, float]:
+    return {hit.passage.path: round(hit.score, 6) for hit in ranking.hits}
+
+
+def score(corpus: object, query: Query, stage: Fulltext | None = None) -> Ranking:
+    return (stage or Fulltext()).score(query, corpus, {})  # type: ignore[arg-type]
+
+
+def test_sections_score_their_estimate_over_the_greatest() -> None:
+    corpus = WrittenLinks(PAGES)
+    corpus.estimates = {("red", "sea"): {"a.md": 1.0, "b.md": 4.0}}
+    query = Query("any", required=("red", "sea"), within=frozenset({"a.md"}))
+    ranking = score(corpus, query)
+    assert rows(ranking) == {"b.md": 1.0, "a.md": 0.25}
+    assert ranking.diagnostics == {}
+    assert document_scores(query, "fulltext") == {"b.md": 1.0, "a.md": 0.25}
+    assert corpus.searches == [(("red", "sea"), 2000, frozenset({"a.md"}), 1.0)]
+
+
+def test_without_required_terms_the_words_of_the_query_are_searched() -> None:
+    corpus = WrittenLinks(PAGES)
+    corpus.estimates = {("red", "sea"): {"a.md": 1.0}}
+    assert rows(score(corpus, Query(" red  sea "))) == {"a.md": 1.0}
+
+
+def test_when_nothing_contains_all_words_their_pieces_are_searched() -> None:
+    corpus = WrittenLinks(PAGES)
+    corpus.estimates = {("休暇", "暇届", "pay"): {"a.md": 3.0, "b.md": 1.5}}
+    query = Query("休暇届 pay")
+    ranking = score(corpus, query)
+    assert corpus.searches == [
+        (("休暇届", "pay"), 2000, None, 1.0),
+        (("休暇", "暇届", "pay"), 2000, None, 0.2),
+    ]
+    assert rows(ranking) == {"a.md": 1.0, "b.md": 0.5}
+    assert ranking.diagnostics == {"query_relaxed": True}
+
+
+def test_a_concept_that_is_found_whole_counts_by_its_share_of_the_pieces() -> None:
+    """A section with one of four pieces scores a quarter where half of them are needed."""
+    corpus = WrittenLinks(PAGES)
+    corpus.estimates = {
+        ("red", "blue", "green", "grey"): {"a.md": 1.0, "b.md": 0.1},
+        ("red",): {"b.md": 2.0},
+        ("blue",): {"a.md": 2.0, "c.md": 1.0},
+    }
+    ranking = score(corpus, Query("the red blue green grey"), Fulltext(min_coverage=0.5))
+    assert rows(ranking) == {"a.md": 1.0, "b.md": 0.5, "c.md": 0.25}
+    assert [search[0] for search in corpus.searches[2:]] == [
+        ("red",),
+        ("blue",),
+        ("green",),
+        ("grey",),
+    ]
+    assert {search[3] for search in corpus.searches[2:]} == {1.0}
+
+
+def test_full_coverage_is_a_little_less_than_all() -> None:
+    corpus = WrittenLinks(PAGES)
+    score(corpus, Query("red sea"), Fulltext(min_coverage=1.0))
+    assert corpus.searches[1][3] == 1 - 1e-9
+
+
+def test_a_share_that_is_enough_is_not_searched_by_itself() -> None:
+    corpus = WrittenLinks(PAGES)
+    score(corpus, Query("red sea"), Fulltext(min_coverage=0.5))
+    assert len(corpus.searches) == 2
+
+
+def test_when_nothing_matches_nothing_is_said_to_be_relaxed() -> None:
+    corpus = WrittenLinks(PAGES)
+    query = Query("red")
+    ranking = score(corpus, query)
+    assert ranking.hits == ()
+    assert ranking.diagnostics == {}
+    assert document_scores(query, "fulltext") is None
+    empty = WrittenLinks(PAGES)
+    assert score(empty, Query("")).hits == ()
+    assert len(empty.searches) == 1
+
+
+def test_all_sections_are_requested_when_few_documents_hold_the_first_ones() -> None:
+    """Ten sections of a document count: 2,000 of two documents are twenty candidates."""
+    pages = [passage("a.md", line, body="x") for line in range(1, 2002)]
+    corpus = WrittenLinks([*pages, passage("b.md", 1, body="x")])
+    corpus.estimates = {("red",): {"a.md": 2.0, "b.md": 1.0}}
+    ranking = score(corpus, Query("red"))
+    assert [search[1] for search in corpus.searches] == [2000, None]
+    assert len(ranking.hits) == 11
+    assert ranking.hits[-1].passage.path == "b.md"
+
+
+def test_as_many_sections_as_there_are_candidates_are_requested_once() -> None:
+    pages = [passage(f"{number:04}.md", 1, body="x") for number in range(2001)]
+    corpus = WrittenLinks(pages)
+    corpus.estimates = {("red",): {item.path: 1.0 for item in pages}}
+    assert len(score(corpus, Query("red")).hits) == 200
+    assert len(corpus.searches) == 1
+    few = WrittenLinks(pages[:5])
+    few.estimates = corpus.estimates
+    score(few, Query("red"))
+    assert len(few.searches) == 1
+
+
+def test_a_run_returns_only_what_contains_its_required_terms() -> None:
+    corpus = WrittenLinks(PAGES)
+    corpus.estimates = {("red",): {"a.md": 1.0, "b.md": 2.0}}
+    assert rows(score(corpus, Query("red", must=("A",)))) == {"a.md": 1.0}
+
+
+# --- corpora without a search of texts ----------------------------------------------------------
+
+PLAIN = MemoryCorpus(
+    [
+        passage("a.md", body="red sea"),
+        passage("b.md", body="red red blue"),
+        passage("c.md", body="green"),
+    ]
+)
+
+
+def test_elsewhere_words_are_searched_and_score_one() -> None:
+    assert rows(score(PLAIN, Query("red"))) == {"a.md": 1.0, "b.md": 1.0}
+    assert rows(score(PLAIN, Query("RED sea"))) == {"a.md": 1.0}
+    assert rows(score(PLAIN, Query("red", must=("blue",)))) == {"b.md": 1.0}
+    assert rows(score(PLAIN, Query("red", within=frozenset({"a.md", "c.md"})))) == {"a.md": 1.0}
+
+
+def test_elsewhere_any_piece_is_enough_when_no_section_has_all_words() -> None:
+    ranking = score(PLAIN, Query("sea blue"))
+    assert rows(ranking) == {"a.md": 1.0, "b.md": 1.0}
+    assert ranking.diagnostics == {"query_relaxed": True}
+
+
+# --- pieces -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("requested", "pieces"),
+    [
+        (("red",), [("red",)]),
+        (("the", "red"), [("red",)]),
+        (("休暇届",), [("休暇", "暇届")]),
+        (("休暇の申請",), [("休暇",), ("申請",)]),
+        (("時時時",), [("時時",)]),
+        (("第3条",), [("第3", "3条")]),
+        (("第3条", "pay"), [("第3", "3条"), ("pay",)]),
+        (("第12章の休暇",), [("第12", "12章"), ("休暇",)]),
+        (("USB端子",), [("usb",), ("端子",)]),
+        (("税",), [("税",)]),
+        (("休暇を取る",), [("休暇",)]),
+        (("取る",), [("取",)]),
+        (("第3条を取る",), [("第3", "3条")]),
+    ],
+)
+def test_a_query_is_divided_into_words_and_pairs_of_characters(
+    requested: tuple[str, ...], pieces: list[tuple[str, ...]]
+) -> None:
+    assert _pieces(requested) == pieces
+
+
+def test_its_settings() -> None:
+    assert Fulltext() == Fulltext(min_coverage=0.2)
+    for wrong in (-0.1, 1.1):
+        with pytest.raises(ValueError, match="Input should be"):
+            Fulltext(min_coverage=wrong)
+    assert Fulltext(min_coverage=0).min_coverage == 0
+    assert Fulltext.generates is True

@@ -1,0 +1,269 @@
+"""Regex by hand: the normal form of patterns, the first match of each text, and the limits."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from fumishirube import Budget, Cancelled, Query, Ranking, texts_of
+from fumishirube.testing import MemoryCorpus, passage
+from fumishirube.text import TextRange
+from fumishirube_stages.scorers import regex
+from fumishirube_stages.scorers.patterns import Pattern, parse_pattern
+from fumishirube_stages.scorers.regex import Regex
+
+SPACE = r"\t-\r\x1c-\x20\x{85}\p{Z}"
+WORD = r"\p{L}\p{N}_"
+
+# Each pattern in the normal form, and in RE2's syntax if that means the same.
+NORMAL_FORMS = [
+    ("ab", "ab", "ab"),
+    ("a.c", "a.c", "a.c"),
+    ("1-2", r"1\-2", r"1\-2"),
+    ("A①B", "A1B", "A1B"),
+    ("a①.②b", "a1.2b", "a1.2b"),
+    ("", "", ""),
+    (r"\Aa\Z", r"\Aa\Z", r"\Aa\z"),
+    ("^a", "^a", r"\Aa"),
+    ("a$", "a$", None),
+    (r"\ba", r"\ba", None),
+    (r"\Ba", r"\Ba", None),
+    ("[ab]", "[ab]", "[ab]"),
+    ("[^ab]", "[^ab]", "[^ab]"),
+    ("[^a]", "[^a]", "[^a]"),
+    ("[a-z]", "[a-z]", "[a-z]"),
+    ("[+--]", r"[\+-\-]", r"[\+-\-]"),
+    ("[①-③]", "[123]", "[123]"),
+    ("[Ａ-Ｃ]", "[ABC]", "[ABC]"),
+    ("[Zａ-ｂ]", "[Zab]", "[Zab]"),
+    ("[㍿a]", "(?:株式会社|[a])", "(?:株式会社|[a])"),
+    ("[㍿㌀]", "(?:アパート|株式会社)", "(?:アパート|株式会社)"),
+    ("[㌀㌃a]", "(?:アパート|アール|[a])", "(?:アパート|アール|[a])"),
+    ("[^㌀]", "(?s:.)", "(?s:.)"),
+    ("[^㍿a]", "[^a]", "[^a]"),
+    (r"\d\D", r"[\d][\D]", r"[\p{Nd}][\P{Nd}]"),
+    (r"\s", r"[\s]", f"[{SPACE}]"),
+    (r"\S", r"[\S]", f"[^{SPACE}]"),
+    (r"\w", r"[\w]", f"[{WORD}]"),
+    (r"\W", r"[\W]", f"[^{WORD}]"),
+    (r"[\Wa]", r"[\Wa]", None),
+    (r"[^\W]", r"[^\W]", None),
+    (r"[^\d]", r"[^\d]", r"[^\p{Nd}]"),
+    ("a|bc", "(?:a|bc)", "(?:a|bc)"),
+    ("(a)b", "(a)b", "(?:a)b"),
+    ("(?P<n>a)b", "(a)b", "(?:a)b"),
+    ("(?i:a)b", "(?i:a)b", None),
+    ("(?-i:a)b", "(?-i:a)b", None),
+    ("(?s-i:a)b", "(?s-i:a)b", None),
+    ("(?im:a)b", "(?im:a)b", None),
+    ("(?a:a)", "(?a:a)", None),
+    ("a*", "(?:a)*", "(?:a)*"),
+    ("a+?", "(?:a)+?", "(?:a)+?"),
+    ("a?", "(?:a)?", "(?:a)?"),
+    ("a??", "(?:a)??", "(?:a)??"),
+    ("a{2}", "(?:a){2,2}", "(?:a){2,2}"),
+    ("a{2,}", "(?:a){2,}", "(?:a){2,}"),
+    ("a{0,3}?", "(?:a){0,3}?", "(?:a){0,3}?"),
+    ("a{1000}", "(?:a){1000,1000}", "(?:a){1000,1000}"),
+    ("a{1001}", "(?:a){1001,1001}", None),
+    ("a{1001,}", "(?:a){1001,}", None),
+    ("a{0,1001}", "(?:a){0,1001}", None),
+    ("(a*)*", "(?:((?:a)*))*", None),
+    ("a*+", "(?:a)*+", None),
+    ("(?>a)", "(?>a)", None),
+    ("(?=a)", "(?=a)", None),
+    ("(?!a)", "(?!a)", None),
+    ("(?<=a)", "(?<=a)", None),
+    ("(?<!a)", "(?<!a)", None),
+    ("(?!)", "(?!)", None),
+    (r"(a)\1", r"(a)(?:\1)", None),
+    ("(a)?(?(1)b|c)", "(?:(a))?(?(1)b|c)", None),
+    ("(a)?(?(1)b)", "(?:(a))?(?(1)b)", None),
+]
+
+
+@pytest.mark.parametrize(("pattern", "python", "re2"), NORMAL_FORMS)
+def test_a_pattern_is_written_again_with_one_meaning(
+    pattern: str, python: str, re2: str | None
+) -> None:
+    parsed = parse_pattern(pattern, ignore_case=False)
+    assert parsed is not None
+    assert (parsed.python, parsed.flags, parsed.re2) == (python, 0, re2)
+    re.compile(parsed.python)
+    caseless = parse_pattern(pattern, ignore_case=True)
+    assert caseless is not None
+    assert caseless.flags == re.IGNORECASE
+    assert caseless.re2 == (None if re2 is None else f"(?i){re2}")
+
+
+def test_ranges_are_normalised_up_to_2048_characters_beyond_the_first() -> None:
+    """A range within them that is all in NFKC stays as it is."""
+    for pattern, kept in [("[㌀-㍿]", False), ("[あ-ん]", True), ("[!-䀀]", True)]:
+        parsed = parse_pattern(pattern, ignore_case=False)
+        assert parsed is not None
+        assert ("-" in parsed.python.replace(r"\-", "")) is kept, pattern
+    for width, kept in [(2048, False), (2049, True)]:
+        parsed = parse_pattern(f"[¼-{chr(0xBC + width)}]", ignore_case=False)
+        assert parsed is not None
+        assert parsed.python.startswith("[¼-") is kept
+
+
+def test_flags_inside_a_pattern_count() -> None:
+    assert parse_pattern("(?s)a.c", ignore_case=False) == Pattern(
+        "a.c", re.DOTALL, "(?s)a.c", ("a", "c")
+    )
+    assert parse_pattern("(?s)a.c", ignore_case=True) == Pattern(
+        "a.c", re.DOTALL | re.IGNORECASE, "(?is)a.c"
+    )
+    assert parse_pattern("(?m)^a", ignore_case=False) == Pattern("^a", re.MULTILINE, None, ("a",))
+    assert parse_pattern("(?a)a", ignore_case=False) == Pattern("a", re.ASCII, None, ("a",))
+    assert parse_pattern("(?x) a b # c", ignore_case=False) == Pattern("ab", 0, "ab", ("ab",))
+
+
+@pytest.mark.parametrize("pattern", ["(", "a**", "\\", "(" * 3000, "[z-a]", "a{3,2}"])
+def test_what_is_no_pattern_is_nothing(pattern: str) -> None:
+    assert parse_pattern(pattern, ignore_case=True) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "cased", "caseless"),
+    [
+        ("a1(b)2ß", ("a1", "2ß"), ()),
+        ("1(b)2", ("1", "2"), ("1", "2")),
+        ("A①", ("A1",), ()),
+        ("休暇.*A", ("休暇", "A"), ("休暇",)),
+        (".*", (), ()),
+    ],
+)
+def test_what_every_match_contains(
+    pattern: str, cased: Sequence[str], caseless: Sequence[str]
+) -> None:
+    for ignore_case, needed in [(False, cased), (True, caseless)]:
+        parsed = parse_pattern(pattern, ignore_case=ignore_case)
+        assert parsed is not None
+        assert parsed.needed == needed
+
+
+# --- matches ----------------------------------------------------------------------------------
+
+CORPUS = MemoryCorpus(
+    [
+        passage("a.md", body="sky red red"),
+        passage("b.md", body="第1条 Red sea"),
+        passage("c.md", body="blue"),
+    ]
+)
+ROWS = list[tuple[str, float, tuple[TextRange, ...]]]
+
+
+def rows(ranking: Ranking) -> ROWS:
+    return [(hit.passage.path, hit.score, tuple(hit.places)) for hit in ranking.hits]
+
+
+def found(query: Query, stage: Regex | None = None) -> ROWS:
+    return rows((stage or Regex()).score(query, CORPUS, {}))
+
+
+# Each runs in RE2, and the same with a look-ahead in a worker.
+@pytest.mark.parametrize("more", ["", "(?=)"])
+def test_the_first_match_of_each_text_scores_one(more: str) -> None:
+    assert found(Query(f"r.d{more}")) == [
+        ("a.md", 1.0, (TextRange(4, 7),)),
+        ("b.md", 1.0, (TextRange(4, 7),)),
+    ]
+    assert len(found(Query(f"R.d{more}"))) == 2
+    assert found(Query(f"R.d{more}", case_sensitive=True)) == []
+    assert found(Query(f"条 r{more}")) == [("b.md", 1.0, (TextRange(2, 5),))]
+    assert found(Query(f"r.d{more}", must=("sea",))) == [("b.md", 1.0, (TextRange(4, 7),))]
+
+
+@pytest.mark.parametrize("more", ["", "(?=)"])
+def test_what_is_not_searched_in_time_is_left_out_in_order(more: str) -> None:
+    late = Budget(deadline=time.monotonic() - 1)
+    ranking = Regex().score(Query(f"[rb]{more}", budget=late), CORPUS, {})
+    assert not ranking.hits
+    assert [(out.path, out.start_line, out.reason) for out in ranking.left_out] == [
+        (path, 1, "deadline") for path in ("a.md", "b.md", "c.md")
+    ]
+    later = Budget(deadline=time.monotonic() + 3600)
+    assert not Regex().score(Query(f"[rb]{more}", budget=later), CORPUS, {}).left_out
+
+
+@pytest.mark.parametrize("more", ["", "(?=)"])
+def test_a_caller_who_has_gone_waits_for_nothing(more: str) -> None:
+    budget = Budget()
+    budget.cancelled.set()
+    with pytest.raises(Cancelled):
+        found(Query(f"r.d{more}", budget=budget))
+
+
+def test_a_text_that_takes_too_long_costs_only_itself() -> None:
+    corpus = MemoryCorpus(
+        [
+            passage("a.md", body="a" * 40 + "!"),
+            passage("b.md", body="aab x"),
+            passage("c.md", body="ab"),
+        ]
+    )
+    query = Query("(?=a)(a|aa)+b")
+    stage = Regex(deadline_ms=5000, chapter_deadline_ms=200)
+    ranking = stage.score(query, corpus, {})
+    assert [hit.passage.path for hit in ranking.hits] == ["b.md", "c.md"]
+    assert [out.path for out in ranking.left_out] == ["a.md"]
+    began = time.monotonic()
+    ranking = Regex(deadline_ms=300, chapter_deadline_ms=60_000).score(query, corpus, {})
+    assert time.monotonic() - began < 20
+    assert [out.path for out in ranking.left_out] == ["a.md", "b.md", "c.md"]
+
+
+def test_an_invalid_pattern_is_searched_word_for_word() -> None:
+    corpus = MemoryCorpus([passage("a.md", body="f(X"), passage("b.md", body="fx")])
+    assert rows(Regex().score(Query("f(x"), corpus, {})) == [("a.md", 1.0, (TextRange(0, 3),))]
+    assert not Regex().score(Query("f(X", case_sensitive=True), corpus, {}).hits
+
+
+def test_a_pattern_that_re2_refuses_for_its_size_runs_in_a_worker() -> None:
+    pattern = r"red|\w{300}"
+    parsed = parse_pattern(pattern, ignore_case=True)
+    assert parsed is not None
+    assert parsed.re2 is not None
+    assert regex._compiled(parsed.re2) is None
+    assert regex._compiled("a\ud800") is None
+    assert [row[0] for row in found(Query(pattern))] == ["a.md", "b.md"]
+
+
+def test_without_re2_all_patterns_run_in_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regex, "_re2", lambda: None)
+    regex._compiled.cache_clear()
+    assert regex._compiled("r.d") is None
+    assert [row[0] for row in found(Query("r.d"))] == ["a.md", "b.md"]
+    regex._compiled.cache_clear()
+
+
+def test_texts_without_what_a_match_needs_are_not_searched() -> None:
+    pattern = parse_pattern("(?=x)休暇", ignore_case=True)
+    assert pattern is not None
+    corpus = MemoryCorpus([passage("a.md", body="休憩"), passage("b.md", body="休暇")])
+    texts = [*texts_of(corpus)]
+    assert [regex._may_match(text, pattern) for text in texts] == [False, True]
+
+
+def test_a_running_scorer_answers_again_and_again() -> None:
+    with Regex(workers=1).open() as running:
+        for _ in range(2):
+            assert len(running.score(Query("r.d(?=)"), CORPUS, {}).hits) == 2
+
+
+def test_its_limits_by_default() -> None:
+    assert Regex() == Regex(deadline_ms=1000, chapter_deadline_ms=250, workers=2)
+    assert regex._CACHED_PATTERNS == 128
+    assert Regex.generates is True
+    assert regex.RunningRegex.generates is True
+    for wrong in ({"deadline_ms": 0}, {"chapter_deadline_ms": 0}, {"workers": 0}, {"workers": 65}):
+        with pytest.raises(ValueError, match="Input should be"):
+            Regex.model_validate(wrong)
+    Regex(deadline_ms=1, chapter_deadline_ms=1, workers=1)
+    Regex(workers=64)
