@@ -112,3 +112,22 @@ def test_a_side_among_the_first_already_moves_nothing() -> None:
     hits = [hit(n, 11.0 - n) for n in range(1, 5)]
     assert refined(*hits, hit(5, 1.0, labels=TOP))[0][-1] == (5, 1.0)
     assert lines(*hits, hit(5, 6.0, labels=TOP), hit(6, 5.0)) == [1, 2, 3, 4, 5, 6]
+
+
+def test_the_side_of_a_comparison_stays_when_another_one_is_lifted() -> None:
+    stage = Cutoff(sure=3)
+    hits = [hit(1, 10.0), hit(2, 9.0), hit(3, 8.0, labels=TOP), hit(4, 7.0, labels=TOP)]
+    assert lines(*hits, stage=stage) == [1, 3, 4, 2]
+
+
+def test_scores_below_one_are_raised_to_the_next_best_only() -> None:
+    stage = Cutoff(sure=2)
+    hits = [hit(1, 0.5), hit(2, 0.4), hit(3, 0.3, labels=TOP)]
+    assert refined(*hits, stage=stage)[0] == [(1, 0.5), (3, 0.4), (2, 0.4)]
+
+
+def test_a_pinned_hit_is_returned_once() -> None:
+    pinned = hit(2, 9.0, labels=PINNED)
+    assert lines(hit(1, 10.0, 1.0), pinned, hit(3, 8.0, 1.0)) == [1, 2, 3]
+    weak = [hit(number, 0.1) for number in range(3, 8)]
+    assert lines(hit(1, 10.0), pinned, *weak, stage=Cutoff(sure=2)) == [1, 2]

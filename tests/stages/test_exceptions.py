@@ -111,3 +111,36 @@ def test_who_has_gone_waits_for_nothing() -> None:
 
 def test_it_nominates() -> None:
     assert Exceptions.generates is True
+
+
+class CountedBudget(Budget):
+    """Counts how often a stage asks whether the caller has gone."""
+
+    def check(self) -> None:
+        CHECKS.append(1)
+
+
+CHECKS: list[int] = []
+
+
+@pytest.mark.parametrize(
+    ("number", "checks"), [(999, 1), (1000, 2), (1998, 2), (1999, 2), (2000, 3)]
+)
+def test_the_caller_is_looked_for_every_thousand_lines(number: int, checks: int) -> None:
+    CHECKS.clear()
+    stage = Exceptions(context_lines=0)
+    assert len(places("禁止\n" * number, stage, Query("x", budget=CountedBudget()))) == number
+    assert len(CHECKS) == 1 + checks, "once more for the other text"
+
+
+def test_a_span_of_exactly_the_most_characters_is_whole() -> None:
+    stage = Exceptions(context_lines=0, max_chars=100)
+    line = "禁止" + "a" * 98
+    assert found(f"x\n{line}", stage) == [line]
+    (place,) = places(f"x\n{line}b", stage)
+    assert (place.start, place.end) == (2, 2 + 2 + 50)
+    assert Exceptions() == Exceptions(max_chars=1000)
+
+
+def test_a_word_of_separators_alone_is_ignored_where_they_are() -> None:
+    assert found("a - - b", Exceptions(vocabulary=("- -",), loose=True)) == []

@@ -100,3 +100,16 @@ def test_of_fifty_places_exploration_takes_its_share() -> None:
     # Who does not explore, or has room for all, has the places for the best.
     assert not any(row[3] for row in refined(Exploration(enabled=False), *rows)[0])
     assert not any(row[3] for row in refined(Exploration(), *rows[:50])[0])
+
+
+def test_a_full_pool_takes_no_further_hits_of_a_file() -> None:
+    stage = Exploration(places=None, pool=1, per_file=1, enabled=False)
+    shown, left = refined(stage, *file("a", 3), hit("b", 1, 5.0))
+    assert shown == [("a", 1, 99.0, False)]
+    assert left == [("a", 2, "per_file_cap"), ("a", 3, "per_file_cap"), ("b", 1, "pool_full")]
+
+
+def test_the_pool_has_one_place_at_least() -> None:
+    assert Exploration(places=2, pool=9)._pool_size(10, 5) == 1
+    assert Exploration(places=7, pool=9)._pool_size(10, 5) == 2
+    assert Exploration() == Exploration(per_file=8)

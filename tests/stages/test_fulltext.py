@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from linked_corpus import WrittenLinks
 
-from fumishirube import Query, Ranking
+from fumishirube import IndexMatch, Query, Ranking, TextMatches
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.evidence import document_scores
-from fumishirube_stages.scorers.fulltext import Fulltext, _pieces
+from fumishirube_stages.scorers.fulltext import Fulltext, _joined, _pieces
 
 PAGES = [passage(f"{name}.md", 1, title="red", body=name) for name in "abcd"]
 
@@ -181,3 +181,25 @@ def test_its_settings() -> None:
             Fulltext(min_coverage=wrong)
     assert Fulltext(min_coverage=0).min_coverage == 0
     assert Fulltext.generates is True
+
+
+def test_a_document_scores_as_its_best_section() -> None:
+    corpus = WrittenLinks([passage("a.md", line, body="x") for line in (1, 5)])
+    best, other = corpus.passages
+    corpus.search_texts = lambda *_: TextMatches(  # type: ignore[method-assign]
+        [IndexMatch(best, 4.0), IndexMatch(other, 1.0)], 2
+    )
+    query = Query("red")
+    score(corpus, query)
+    assert document_scores(query, "fulltext") == {"a.md": 1.0}
+
+
+def test_matches_of_several_searches_are_joined_each_at_its_best() -> None:
+    first, second = IndexMatch(PAGES[0], 1.0), IndexMatch(PAGES[1], 3.0)
+    better = IndexMatch(PAGES[0], 2.0)
+    one = TextMatches([first], 3)
+    assert _joined([one]) is one
+    assert _joined([one, TextMatches([second, better], 2)]) == TextMatches([second, better], 4)
+    assert _joined([TextMatches([better], 1), one]) == TextMatches([better], 3)
+    same = IndexMatch(PAGES[0]._replace(end_line=99), 1.0)
+    assert _joined([one, TextMatches([same], 1)]).matches == [first]

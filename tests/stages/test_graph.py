@@ -117,3 +117,22 @@ def test_it_needs_a_scorer_of_vectors_and_comes_last() -> None:
     assert Graph().lacking({"scorers": [Vector(), Graph()]}) is None
     assert Graph.generates is True
     assert Graph.last is True
+
+
+@pytest.mark.parametrize(
+    ("similar", "texts", "best"),
+    [
+        ({"a.md": 0.9, "b.md": 0.2}, {"c.md": 0.3}, "a.md"),
+        ({"a.md": 0.9}, {"c.md": 0.5}, "a.md"),
+        ({"a.md": 0.1}, {"c.md": 0.9}, "c.md"),
+        ({"a.md": 0.1, "b.md": 0.8}, {"a.md": 0.8}, "a.md"),
+    ],
+)
+def test_vectors_and_full_text_count_alike(
+    similar: dict[str, float], texts: dict[str, float], best: str
+) -> None:
+    query = Query("x")
+    store_document_scores(query, "vector", similar)
+    store_document_scores(query, "fulltext", texts)
+    (hit,) = Graph(seeds=1).score(query, WrittenLinks(PAGES), {})
+    assert hit.passage.path == best

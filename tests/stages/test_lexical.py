@@ -680,3 +680,125 @@ def test_at_most_256_terms_count_those_of_concepts_first() -> None:
 def test_a_manual_without_texts_has_an_average_of_one() -> None:
     assert Lexical()._analysis(Query("red"), MemoryCorpus()).average == 1.0
     assert Lexical()._analysis(Query("red"), CORPUS).average == AVERAGE
+
+
+# --- the terms of a query -----------------------------------------------------------------------
+
+JAPANESE = MemoryCorpus(
+    [passage("a.md", body="休暇の申請"), passage("b.md", body="暇の届")], Bigram()
+)
+NONE_OF_2, ONE_OF_2, ALL_OF_2 = log(1 + 2.5 / 0.5), log(1 + 1.5 / 1.5), log(1 + 0.5 / 2.5)
+
+
+def terms_of(text: str, corpus: MemoryCorpus) -> list[tuple[str, float, float]]:
+    analysis = Lexical()._analysis(Query(text), corpus)
+    return [(term.term, round(term.value, 9), round(term.share, 9)) for term in analysis.terms]
+
+
+def test_pairs_between_concepts_weigh_as_much_as_others_and_function_words_a_fifth() -> None:
+    total = ONE_OF_2 + NONE_OF_2
+    assert terms_of("休暇の届出", JAPANESE) == [
+        ("休暇", round(ONE_OF_2, 9), round(ONE_OF_2 / total, 9)),
+        ("休暇の", round(ALL_OF_2, 9), 0.0),
+        ("の届出", round(ONE_OF_2, 9), 0.0),
+        ("届出", round(NONE_OF_2, 9), round(NONE_OF_2 / total, 9)),
+    ]
+    words = MemoryCorpus([passage("a.md", body="x"), passage("b.md", body="y")])
+    assert terms_of("red of sky", words) == [
+        ("red", round(NONE_OF_2, 9), 0.5),
+        ("sky", round(NONE_OF_2, 9), 0.5),
+        ("of", round(0.2 * NONE_OF_2, 9), 0.0),
+    ]
+
+
+def test_a_single_character_between_others_is_a_term_of_its_own() -> None:
+    assert terms_of("税の額", JAPANESE) == [
+        ("税の", round(NONE_OF_2, 9), 0.0),
+        ("の額", round(NONE_OF_2, 9), 0.0),
+        ("税", round(NONE_OF_2, 9), 0.5),
+        ("額", round(NONE_OF_2, 9), 0.5),
+    ]
+
+
+def test_a_section_with_only_a_pair_between_concepts_is_no_hit() -> None:
+    assert [hit.passage.path for hit in ranked("休暇の届出", JAPANESE)] == ["a.md"]
+
+
+def test_a_filter_adds_the_terms_that_the_query_lacks() -> None:
+    query, stage = Query("red", must=("red", "sky red", "hill")), Lexical()
+    extras = stage._extras(query, stage._analysis(query, CORPUS), CORPUS)
+    value = round(1.05 * ONE_OF_3, 9)
+    assert [(term.term, round(term.value, 9), term.share) for term in extras] == [
+        ("sky", value, 0.0),
+        ("hill", value, 0.0),
+    ]
+    assert stage._extras(Query("red"), stage._analysis(query, CORPUS), CORPUS) == ()
+    again = Query(query.text, must=query.must)
+    found = stage.score(again, MemoryCorpus([passage("a.md", body="sky red hill")]), {})
+    (hit,) = found.hits if isinstance(found, Ranking) else tuple(found)
+    plain = stage.score(Query("red"), MemoryCorpus([passage("a.md", body="sky red hill")]), {})
+    assert isinstance(plain, Ranking)
+    one_of_one = log(1 + 0.5 / 1.5)
+    more = 2 * bm25(1.05 * one_of_one, 1, 12, 12)
+    assert hit.score == pytest.approx(plain.hits[0].score + more)
+
+
+def test_the_forms_of_a_word_in_a_title_count_as_the_title() -> None:
+    item = passage("a.md", title="walks", body="sky")
+    corpus = MemoryCorpus([item, BLUE, LONG], Bigram())
+    (hit,) = ranked("walk", corpus)
+    assert hit.score == pytest.approx(bm25(ONE_OF_3, 3.0, 3, 11.0) + ONE_OF_3 * 0.85)
+
+
+# --- the best coverage --------------------------------------------------------------------------
+
+
+def test_where_no_section_covers_all_the_square_of_the_best_coverage_counts() -> None:
+    pages = [
+        passage("a.md", body="休暇を知る"),
+        passage("b.md", body="休暇をとる"),
+        passage("c.md", body="他"),
+    ]
+    corpus = MemoryCorpus(pages, Bigram())
+    query, stage = Query("休暇を知る届出"), Lexical(between_power=3.0)
+    analysis = stage._analysis(query, corpus)
+    parts = {item.path: stage._score(item, analysis) for item in pages}
+    best = parts["a.md"][0].coverage
+    assert 0 < parts["b.md"][0].coverage < best < 1
+    hits = {hit.passage.path: hit for hit in stage._scored(pages, query, analysis, ())}
+    for path in ("a.md", "b.md"):
+        hit, between = parts[path]
+        assert between > 0
+        share = (hit.coverage / best) ** (3.0 * best**2)
+        assert hits[path].score == pytest.approx(hit.score + between * share)
+
+
+def test_where_the_first_sections_cover_nothing_the_best_coverage_is_one() -> None:
+    only, half = passage("a.md", body="of"), passage("b.md", body="red of")
+    corpus = MemoryCorpus([only, half])
+    for first in ([only], []):
+        query, stage = Query("red of sky"), Lexical()
+        analysis = stage._analysis(query, corpus)
+        alone, between = stage._score(only, analysis)
+        assert between > 0
+        assert alone.coverage == 0
+        assert [hit.score for hit in stage._scored(first, query, analysis, ())] == [
+            alone.score for _ in first
+        ]
+        (hit,) = stage._scored([half], query, analysis, ())
+        covered, between = stage._score(half, analysis)
+        share = covered.coverage**2
+        assert hit.score == pytest.approx(covered.score + between * share)
+
+
+def test_others_are_measured_by_the_very_best_match() -> None:
+    corpus = Listed([matched("c.md", 1, 2.0)])
+    stage = Lexical(crowding=2, elsewhere=3, promising=0.5)
+    first = [matched("a.md", 1, 8.0), *FIRST]
+    assert [*stage._elsewhere(corpus, Term("x"), first, frozenset())] == []
+
+
+def test_no_more_than_the_limit_are_returned_when_the_excluded_ones_do_not_match() -> None:
+    corpus = Listed([matched("a.md", line, 9.0) for line in range(1, 7)])
+    best = _best(corpus, Term("x"), 3, ScoreCutoff(10, 0.5), frozenset({("z.md", 1)}))
+    assert [match.passage.start_line for match in best] == [1, 2, 3]

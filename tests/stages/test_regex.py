@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from collections.abc import Sequence
 
 import pytest
@@ -39,6 +40,10 @@ NORMAL_FORMS = [
     ("[①-③]", "[123]", "[123]"),
     ("[Ａ-Ｃ]", "[ABC]", "[ABC]"),
     ("[Zａ-ｂ]", "[Zab]", "[Zab]"),
+    ("[a-zＡ]", "[a-zA]", "[a-zA]"),
+    ("[©-ª]", "[©a]", "[©a]"),
+    ("[¦-§]", "[¦-§]", "[¦-§]"),
+    ("[ĳa]", "(?:ij|[a])", "(?:ij|[a])"),
     ("[㍿a]", "(?:株式会社|[a])", "(?:株式会社|[a])"),
     ("[㍿㌀]", "(?:アパート|株式会社)", "(?:アパート|株式会社)"),
     ("[㌀㌃a]", "(?:アパート|アール|[a])", "(?:アパート|アール|[a])"),
@@ -147,6 +152,12 @@ def test_what_every_match_contains(
         assert parsed.needed == needed
 
 
+def test_a_pattern_that_a_later_python_reads_otherwise_gives_no_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert parse_pattern("[[a]", ignore_case=True) is not None
+
+
 # --- matches ----------------------------------------------------------------------------------
 
 CORPUS = MemoryCorpus(
@@ -233,6 +244,29 @@ def test_a_pattern_that_re2_refuses_for_its_size_runs_in_a_worker() -> None:
     assert regex._compiled(parsed.re2) is None
     assert regex._compiled("a\ud800") is None
     assert [row[0] for row in found(Query(pattern))] == ["a.md", "b.md"]
+
+
+def test_patterns_of_usual_size_run_in_re2() -> None:
+    for pattern in ("r.d", "[a-z]{300}"):
+        compiled = regex._compiled(pattern)
+        assert compiled is not None
+        assert compiled.search(b"x" * 300 + b"red") is not None
+
+
+def test_when_no_worker_is_free_the_texts_are_left_out() -> None:
+    with Regex(workers=1, deadline_ms=200).open() as running:
+        with running._workers.borrow(time.monotonic() + 5) as worker:
+            assert worker is not None
+            ranking = running.score(Query("r.d(?=)"), CORPUS, {})
+            assert not ranking.hits
+            assert len(ranking.left_out) == 3
+        assert len(running.score(Query("r.d(?=)"), CORPUS, {}).hits) == 2
+
+
+def test_texts_that_cannot_match_are_not_left_out() -> None:
+    late = Budget(deadline=time.monotonic() - 1)
+    ranking = Regex().score(Query("第1条(?=)", budget=late), CORPUS, {})
+    assert [out.path for out in ranking.left_out] == ["b.md"]
 
 
 def test_without_re2_all_patterns_run_in_workers(monkeypatch: pytest.MonkeyPatch) -> None:
