@@ -42,7 +42,8 @@ def main() -> None:
         seconds = time.perf_counter() - began
     pages = max(place.page or 0 for place in document.places)
     print(f"{asked.pdf.name}: {pages} pages, {1000 * seconds / pages:.1f} ms a page")
-    print("running heads:", *(r.message.partition(": ")[2] for r in document.remarks), sep="\n  ")
+    heads = [remark.message for remark in document.remarks if remark.code == "running_head"]
+    print(*heads, sep="\n")
     if asked.text:
         _print_share(document, asked.text, asked.missing)
     _print_lines(document, asked.pdf, asked.missing)

@@ -237,3 +237,16 @@ def test_what_would_read_a_file_is_said_where_the_package_is_missing(workspace: 
     assert all("fumishirube-documents" in readers[s] for s in (".pdf", ".pptx", ".xlsx", ".epub"))
     assert "/" not in json.dumps(readers).replace("./plugins/packages/", "")
     application.close()
+
+
+def test_a_locked_file_is_found_once_its_password_is_known(tmp_path: Path) -> None:
+    data = samples.pdf([["The key is under the mat."]], password="secret")
+    write(tmp_path, {"m/locked.pdf": data, "m/a.md": "# Notes\n"})
+    before = fumishirube("find", "key under the mat", "--json", cwd=tmp_path).json
+    assert before["hits"] == []
+    assert [row["reason"] for row in before["coverage"]["skipped"]] == ["encrypted"]
+    environ = {"FUMISHIRUBE_PDF_PASSWORDS": "other,secret"}
+    after = fumishirube("find", "key under the mat", "--json", cwd=tmp_path, environ=environ)
+    assert after.json["hits"][0]["cite"].startswith("manual://m/locked.pdf#p1@")
+    shown = fumishirube("config", "show", cwd=tmp_path, environ=environ)
+    assert "secret" not in shown.out + after.err

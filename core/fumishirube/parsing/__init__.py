@@ -2,11 +2,13 @@
 
 from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
 from fumishirube.parsing.isolated_loader import IsolatedLoader, ParsedLoader
+from fumishirube.parsing.processes import ParseRequest
 from fumishirube.places import Place, PlaceRange, lines_of, place_at, place_range
 
 __all__ = [
     "IdleProcesses",
     "IsolatedLoader",
+    "ParseRequest",
     "ParsedLoader",
     "Place",
     "PlaceRange",

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import io
 import random
+import shutil
 from collections.abc import Mapping
 from datetime import date, datetime, time
 from pathlib import Path
 
 import openpyxl
+import pypdfium2 as pdfium
 import pytest
 import samples
 from fumishirube_documents import Epub, OldSheets, Pdf, Pptx, Xlsx
 from fumishirube_documents.number_formats import shown
 from opened_loaders import RunningContract, running
+from pydantic import SecretStr
 
 from fumishirube import Document, Root, Source, Unreadable
 from fumishirube.parsing import IsolatedLoader, PlaceRange, lines_of, place_at, place_range
@@ -150,6 +153,47 @@ def test_pages_without_text_are_counted(tmp_path: Path) -> None:
     (remark,) = (r for r in document.remarks if r.code == "no_text")
     assert remark.message == "1 of 3 pages hold no text: they need OCR"
     assert refused(tmp_path, samples.pdf([[], []]), Pdf()) == "needs_ocr"
+
+
+def test_a_password_of_the_settings_opens_a_locked_file(tmp_path: Path) -> None:
+    data = samples.pdf([["The key is under the mat."]], password="secret")
+    other, secret = SecretStr("other"), SecretStr("secret")
+    right = Pdf(passwords=(other, secret))
+    assert "under the mat" in load(tmp_path, "a.pdf", data, right).text
+    with pytest.raises(Unreadable, match="none of the passwords opens it") as caught:
+        load(tmp_path, "a.pdf", data, Pdf(passwords=(other,)))
+    assert caught.value.reason == "encrypted"
+    assert "secret" not in repr(right) + str(right.model_dump(mode="json"))
+    assert right.fingerprint != Pdf(passwords=(other, other)).fingerprint
+
+
+def scan(lines: list[str]) -> bytes:
+    """Return a PDF whose only page is a picture of lines."""
+    with pdfium.PdfDocument(samples.pdf([lines])) as document:
+        picture = document[0].render(scale=3).to_pil()
+    buffer = io.BytesIO()
+    picture.save(buffer, "PDF", resolution=216)
+    return buffer.getvalue()
+
+
+@pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not on the path")
+def test_ocr_reads_pages_without_text_when_it_is_asked_for(tmp_path: Path) -> None:
+    data = scan(["# The quarterly balance", "It shows a profit of 4711 euros."])
+    assert refused(tmp_path, data, Pdf()) == "needs_ocr"
+    document = load(tmp_path, "a.pdf", data, Pdf(ocr=True, ocr_languages="eng"))
+    assert "profit of 4711 euros" in document.text
+    assert [place.page for place in document.places] == [1]
+    (remark,) = document.remarks
+    assert remark.message == "1 of 1 pages were read by OCR"
+
+
+def test_without_the_program_for_ocr_the_reason_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unreadable, match="tesseract is not on the path") as caught:
+        load(tmp_path, "a.pdf", samples.pdf([[], []]), Pdf(ocr=True))
+    assert caught.value.reason == "needs_ocr"
 
 
 @pytest.mark.parametrize(

@@ -158,3 +158,14 @@ def test_letters_scaled_by_a_matrix_have_the_size_that_is_seen(tmp_path: Path) -
     canvas.save()
     text = parsed(tmp_path, buffer.getvalue()).text
     assert text.startswith("| Item0 | Price0 | Sum0 |\n| Item1 | Price1 | Sum1 |\n")
+
+
+def test_a_title_with_nothing_below_is_the_text_of_its_section(tmp_path: Path) -> None:
+    body = [
+        ("This page has much small text.", "Times-Roman", 10, 72, 600 - 12 * n) for n in range(9)
+    ]
+    title = [("The brass key", "Times-Roman", 24, 72, 400)]
+    document = parsed(tmp_path, drawn(body, title))
+    section = document.sections[-1]
+    assert section.title == "The brass key"
+    assert document.text[section.body : section.end].strip() == "The brass key"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import shutil
+from functools import cached_property
 from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import Field, JsonValue, SecretStr
 
-from fumishirube import DefaultRegister, Loader, hook
-from fumishirube.parsing import IsolatedLoader
+from fumishirube import DefaultRegister, Env, Loader, hook
+from fumishirube.parsing import IsolatedLoader, ParseRequest
 
 UnpackedBytes = Annotated[int, Field(ge=1)]
 _UNPACKED = 128 * 1024 * 1024
@@ -17,13 +20,39 @@ class Pdf(IsolatedLoader):
     """Claims PDF files. A section begins at each heading and on each page.
 
     Headings come from the outline, else from larger or bold letters. Tables are rows. With
-    ``running_heads`` false, running heads and page numbers are left out.
+    ``running_heads`` false, running heads and page numbers are left out. ``passwords`` are tried on
+    locked files. With ``ocr`` the program ``tesseract``, if it is on the path, reads the pages
+    without text in ``ocr_languages``; a file may then take ``ocr_seconds``.
     """
 
     parser: ClassVar[str] = "fumishirube_documents.pdf:parsed_pdf"
 
     suffixes: tuple[str, ...] = (".pdf",)
     running_heads: bool = False
+    passwords: Annotated[tuple[SecretStr, ...], Env("FUMISHIRUBE_PDF_PASSWORDS")] = ()
+    ocr: bool = False
+    ocr_languages: Annotated[str, Field(pattern=r"^\w+(\+\w+)*$")] = "jpn+eng"
+    ocr_seconds: Annotated[float, Field(gt=0)] = 1800.0
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The fingerprint of all settings; of passwords it has one byte of a hash."""
+        words = "\0".join(password.get_secret_value() for password in self.passwords)
+        digest = hashlib.sha256(words.encode()).hexdigest()[:2] if words else ""
+        return hashlib.sha256(f"{super().fingerprint}{digest}".encode()).hexdigest()[:8]
+
+    @property
+    def request(self) -> ParseRequest:
+        """The request to a worker, with passwords, and the place of ``tesseract``."""
+        request = super().request
+        program = shutil.which("tesseract") if self.ocr else None
+        settings: dict[str, JsonValue] = {
+            **request.settings,
+            "passwords": [password.get_secret_value() for password in self.passwords],
+            "tesseract": program,
+        }
+        seconds = self.ocr_seconds if program else request.seconds
+        return request._replace(settings=settings, seconds=seconds)
 
 
 class Docx(IsolatedLoader):

@@ -28,6 +28,7 @@ from fumishirube_documents.pdf_lines import (
     page_fragments,
     text_page,
 )
+from fumishirube_documents.pdf_ocr import ocr_lines
 from fumishirube_documents.pdf_tables import TextLine, with_rows
 
 _PASSWORD = 4
@@ -59,23 +60,65 @@ def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
     Raises:
         Unreadable: when it is locked, damaged, or without any text.
     """
-    try:
-        file = pdfium.PdfDocument(data)
-    except pdfium.PdfiumError as error:
-        if getattr(error, "err_code", None) == _PASSWORD:
-            raise Unreadable("the file is locked by a password", reason="encrypted") from error
-        raise Unreadable("it is not a PDF, or damaged", reason="damaged") from error
+    file = _opened(data, settings["passwords"])
     total = len(file)
     pages = [*_pages(file)]
+    scanned = _read_by_ocr(file, pages, settings) if settings["ocr"] else 0
     empty = [page.number for page in pages if not page.lines]
     if total and len(empty) == total:
-        raise Unreadable(f"none of its {total} pages holds text: they need OCR", reason="needs_ocr")
+        raise Unreadable(_needs_ocr(f"none of its {total} pages holds text", settings), "needs_ocr")
     heads = set() if settings["running_heads"] else _running_heads(pages)
     bodies = [[*_body(page, heads)] for page in pages]
     writer = _PdfWriter(outline_of(file), HeadingStyles.of(bodies))
     for page, body in zip(pages, bodies, strict=True):
         writer.write(page, body)
-    return writer.document(_title(file) or name, total, empty, heads)
+    remarks = [*_remarks(total, empty, scanned, heads, settings)]
+    return writer.document(_title(file) or name, remarks)
+
+
+def _opened(data: bytes, passwords: Sequence[str]) -> Any:
+    for password in (None, *passwords):
+        try:
+            return pdfium.PdfDocument(data, password=password)
+        except pdfium.PdfiumError as error:
+            if getattr(error, "err_code", None) != _PASSWORD:
+                raise Unreadable("it is not a PDF, or damaged", reason="damaged") from error
+    message = "none of the passwords opens it" if passwords else "it is locked by a password"
+    raise Unreadable(f"{message}; add its own to passwords of the loader 'pdf'", "encrypted")
+
+
+def _read_by_ocr(file: Any, pages: list[_PdfPage], settings: Mapping[str, Any]) -> int:
+    """Read the pages without text from their pictures, and return how many have text then."""
+    scanned = 0
+    for index, page in enumerate(pages):
+        if not page.lines and settings["tesseract"]:
+            lines = [*ocr_lines(file[index], settings["tesseract"], settings["ocr_languages"])]
+            pages[index] = page._replace(lines=lines)
+            scanned += bool(lines)
+    return scanned
+
+
+def _needs_ocr(pages: str, settings: Mapping[str, Any]) -> str:
+    if not settings["ocr"]:
+        return f"{pages}: they need OCR"
+    why = "OCR found none" if settings["tesseract"] else "tesseract is not on the path"
+    return f"{pages}: {why}"
+
+
+def _remarks(
+    total: int,
+    empty: Sequence[int],
+    scanned: int,
+    heads: set[tuple[str, int]],
+    settings: Mapping[str, Any],
+) -> Iterator[LoaderRemark]:
+    for head, _ in sorted(heads):
+        yield LoaderRemark("running_head", 1, f"left out as a running head: {head}")
+    if empty:
+        message = _needs_ocr(f"{len(empty)} of {total} pages hold no text", settings)
+        yield LoaderRemark("no_text", 1, message)
+    if scanned:
+        yield LoaderRemark("ocr", 1, f"{scanned} of {total} pages were read by OCR")
 
 
 def _pages(file: Any) -> Iterator[_PdfPage]:
@@ -168,8 +211,15 @@ class _PdfWriter:
             self.headings.append(above._replace(line=first, below=first))
         elif not self.headings and not any(heading.line == first for heading in headings):
             self.headings.append(Heading("", 1, first, first))  # the document's title applies
-        self.headings += headings
+        self.headings += self._with_text(headings)
         self.lines.append("")
+
+    def _with_text(self, headings: Sequence[Heading]) -> Iterator[Heading]:
+        """Yield the headings of a page; one with nothing below is the text of its section."""
+        ends = [*(heading.line for heading in headings[1:]), len(self.lines) + 1]
+        for heading, end in zip(headings, ends, strict=False):
+            empty = not any(self.lines[heading.below - 1 : end - 1])
+            yield heading._replace(below=heading.line) if empty else heading
 
     def _write_lines(self, body: Sequence[PdfLine], texts: Sequence[TextLine]) -> list[int]:
         """Write the lines, with a blank one before each paragraph; return their numbers."""
@@ -194,20 +244,10 @@ class _PdfWriter:
             previous = line
         return numbers
 
-    def document(
-        self, title: str, total: int, empty: Sequence[int], heads: set[tuple[str, int]]
-    ) -> Document:
+    def document(self, title: str, remarks: Sequence[LoaderRemark]) -> Document:
         """Return the document."""
         text = "".join(f"{line}\n" for line in self.lines)
         headings = [h if h.title else h._replace(title=title) for h in self.headings]
-        remarks = [
-            LoaderRemark("running_head", 1, f"left out as a running head: {head}")
-            for head, _ in sorted(heads)
-        ]
-        if empty:
-            count = f"{len(empty)} of {total} pages"
-            remarks.append(LoaderRemark("no_text", 1, f"{count} hold no text: they need OCR"))
         sections = tuple(divide_at_headings(text, headings, None))
-        return Document(
-            "", "pdf", text, sections, places=tuple(self.places), remarks=tuple(remarks)
-        )
+        places = tuple(self.places)
+        return Document("", "pdf", text, sections, places=places, remarks=tuple(remarks))
