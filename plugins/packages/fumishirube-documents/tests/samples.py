@@ -119,10 +119,9 @@ def workbook() -> bytes:
     return buffer.getvalue()
 
 
-@functools.cache
-def book() -> bytes:
-    """Return an e-book of two chapters."""
-    files = {
+def book_files() -> dict[str, str]:
+    """Return the files of an e-book of two chapters."""
+    return {
         "META-INF/container.xml": (
             '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
             '<rootfile full-path="OPS/book.opf"/></rootfiles></container>'
@@ -136,6 +135,16 @@ def book() -> bytes:
         "OPS/one .xhtml": "<h1>First</h1><p>The brass key.</p>",
         "OPS/two.xhtml": "<h1>Second</h1><p>The cellar.</p>",
     }
+
+
+@functools.cache
+def book() -> bytes:
+    """Return an e-book of two chapters."""
+    return packed(book_files())
+
+
+def packed(files: Mapping[str, str]) -> bytes:
+    """Return a package of files."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as package:
         for name, content in files.items():

@@ -10,6 +10,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 
 import openpyxl
+import pptx
 import pypdfium2 as pdfium
 import pytest
 import samples
@@ -247,6 +248,17 @@ def test_a_slide_is_a_section_with_its_notes(tmp_path: Path) -> None:
     )
 
 
+def test_a_slide_with_a_title_only_is_the_text_of_its_section(tmp_path: Path) -> None:
+    shown = pptx.Presentation()
+    slide = shown.slides.add_slide(shown.slide_layouts[5])
+    slide.shapes.title.text = "The brass key"
+    buffer = io.BytesIO()
+    shown.save(buffer)
+    document = load(tmp_path, "a.pptx", buffer.getvalue(), Pptx())
+    (section,) = document.sections
+    assert "The brass key" in document.text[section.body : section.end]
+
+
 # --- sheets ---------------------------------------------------------------------------------
 
 
@@ -341,3 +353,31 @@ def test_chapters_come_in_their_order(tmp_path: Path) -> None:
     document = load(tmp_path, "shop.epub", samples.book(), Epub())
     assert [each.title for each in document.sections] == ["First", "Second"]
     assert document.text.index("brass key") < document.text.index("cellar")
+
+
+@pytest.mark.parametrize("kind", ["ncx", "nav"])
+def test_chapters_without_headings_have_the_titles_of_the_contents(
+    tmp_path: Path, kind: str
+) -> None:
+    files = dict(samples.book_files())
+    files["OPS/one .xhtml"] = "<p>Keys</p><p>The brass key.</p>"
+    files["OPS/two.xhtml"] = "<p>The cellar.</p>"
+    entries = {"Keys": "one%20.xhtml", "Cellars": "two.xhtml#top"}
+    if kind == "ncx":
+        item = '<item id="c" href="toc.ncx" media-type="application/x-dtbncx+xml"/>'
+        points = (
+            f'<navPoint><navLabel><text>{title}</text></navLabel><content src="{href}"/></navPoint>'
+            for title, href in entries.items()
+        )
+        files["OPS/toc.ncx"] = f"<ncx><navMap>{''.join(points)}</navMap></ncx>"
+    else:
+        item = '<item id="c" href="toc.xhtml" properties="nav"/>'
+        links = (f'<li><a href="{href}">{title}</a></li>' for title, href in entries.items())
+        files["OPS/toc.xhtml"] = f"<html><body><nav><ol>{''.join(links)}</ol></nav></body></html>"
+    files["OPS/book.opf"] = files["OPS/book.opf"].replace("<manifest>", f"<manifest>{item}")
+    document = load(tmp_path, "a.epub", samples.packed(files), Epub())
+    texts = {each.title: document.text[each.body : each.end] for each in document.sections}
+    assert {title: text.split() for title, text in texts.items()} == {
+        "Keys": ["The", "brass", "key."],
+        "Cellars": ["The", "cellar."],
+    }

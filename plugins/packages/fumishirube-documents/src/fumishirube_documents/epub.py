@@ -17,6 +17,7 @@ from fumishirube_documents.html.page import read
 from fumishirube_documents.packages import check_package
 
 _CONTAINER = "META-INF/container.xml"
+_NCX = "application/x-dtbncx+xml"
 _LOCKS = ("META-INF/encryption.xml", "META-INF/rights.xml")
 
 
@@ -31,12 +32,12 @@ def parsed_epub(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     headings: list[Heading] = []
     with ZipFile(BytesIO(data)) as package:
         title, chapters = _spine(package)
-        for chapter in chapters:
+        for chapter, listed in chapters.items():
             page = read(text_of(package.read(chapter)), ("nav",), anchors=False)
             above = len(lines)
             headings += [
                 heading._replace(line=heading.line + above, below=heading.below + above)
-                for heading in page.headings
+                for heading in page.headings or _listed(listed, page.text)
             ]
             lines += [*page.text.split("\n")]
     text = "".join(f"{line}\n" for line in lines)
@@ -44,20 +45,63 @@ def parsed_epub(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     return Document("", "epub", text, sections)
 
 
-def _spine(package: ZipFile) -> tuple[str, list[str]]:
-    """Return the title, and the names of the pages in the package, in order."""
+def _listed(title: str, text: str) -> Iterator[Heading]:
+    """Yield the title that the contents give a chapter, as its heading if it has none."""
+    if title and text.strip():
+        repeated = " ".join(text.partition("\n")[0].split()) == title
+        below = 2 if repeated and "\n" in text.strip() else 1
+        yield Heading(title, 1, 1, below)
+
+
+def _spine(package: ZipFile) -> tuple[str, dict[str, str]]:
+    """Return the title, and the chapters in order: their names in the package, and their titles."""
     names = set(package.namelist())
     if _LOCKS[1] in names:
         raise Unreadable("the book is locked by its publisher", reason="encrypted")
     container = _xml(package.read(_CONTAINER))
     place = next(_elements(container, "rootfile")).get("full-path", "")
     book = _xml(package.read(place))
-    folder = posixpath.dirname(place)
-    items = {item.get("id"): item.get("href", "") for item in _elements(book, "item")}
-    hrefs = [items.get(ref.get("idref"), "") for ref in _elements(book, "itemref")]
-    pages = [posixpath.normpath(posixpath.join(folder, unquote(href))) for href in hrefs if href]
+    items = {item.get("id"): item for item in _elements(book, "item")}
+    listed = [
+        items[ref.get("idref")] for ref in _elements(book, "itemref") if ref.get("idref") in items
+    ]
+    pages = [page for item in listed if (page := _target(place, item.get("href"))) in names]
+    chapters = dict.fromkeys(pages, "")
+    for item in items.values():
+        contents = _target(place, item.get("href"))
+        if _is_contents(item) and contents in names:
+            for target, title in _entries(package.read(contents), contents):
+                if not chapters.get(target, "none"):
+                    chapters[target] = title
     titles = (" ".join((title.text or "").split()) for title in _elements(book, "title"))
-    return next(titles, ""), [page for page in dict.fromkeys(pages) if page in names]
+    return next(titles, ""), chapters
+
+
+def _is_contents(item: Any) -> bool:
+    return item.get("media-type") == _NCX or "nav" in (item.get("properties") or "").split()
+
+
+def _entries(data: bytes, contents: str) -> Iterator[tuple[str, str]]:
+    """Yield the entries of a table of contents, in either format: their files and titles."""
+    try:
+        tree = _xml(data)
+    except etree.XMLSyntaxError:
+        return
+    for point in _elements(tree, "navPoint"):
+        label, content = (
+            next(_elements(point, "text"), None),
+            next(_elements(point, "content"), None),
+        )
+        if label is not None and content is not None:
+            yield _target(contents, content.get("src")), " ".join((label.text or "").split())
+    for link in _elements(tree, "a"):
+        yield _target(contents, link.get("href")), " ".join("".join(link.itertext()).split())
+
+
+def _target(base: str, href: str | None) -> str:
+    """Return the file that a reference names, in the package."""
+    folder = posixpath.dirname(base)
+    return posixpath.normpath(posixpath.join(folder, unquote((href or "").partition("#")[0])))
 
 
 def _xml(data: bytes) -> Any:

@@ -30,8 +30,10 @@ def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
         title = title or f"{name} {number}"
         places.append(Place(len(lines) + 1, slide=number))
         lines.append(f"# {title}")
-        headings.append(Heading(title, 1, len(lines), len(lines) + 1))
-        lines += ["", *_texts(rest), *_notes(slide), ""]
+        texts = [*_texts(rest), *_notes(slide)]
+        # A title with nothing below is the text of its section.
+        headings.append(Heading(title, 1, len(lines), len(lines) + bool(texts)))
+        lines += ["", *texts, ""]
     text = "".join(f"{line}\n" for line in lines)
     sections = tuple(divide_at_headings(text, headings, None))
     return Document("", "pptx", text, sections, places=tuple(places))
