@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.process import process_settings
+from fumishirube.disk.rights import Rights
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli import guarded
 from fumishirube.faces.cli.serve import (
@@ -27,12 +28,20 @@ from fumishirube.faces.cli.workspace import configuration
 from fumishirube.host.application import Application
 from fumishirube.host.calls import compact, parse_arguments, plain, replace_surrogates
 from fumishirube.host.catalog import CatalogPublisher
-from fumishirube.host.logs import StandardErrorHandler, escaped, log_event, start_logs
+from fumishirube.host.logs import (
+    JsonLinesFormatter,
+    StandardErrorHandler,
+    escaped,
+    log_event,
+    start_logs,
+)
 from fumishirube.host.peers import PeerProcesses
-from fumishirube.host.reload.reloader import ToolWrapper
+from fumishirube.host.people import PersonalTools
+from fumishirube.host.reload.reloader import Reloader, Served, ToolWrapper
 from fumishirube.host.replays import describe_recorded, open_scratch_application
 from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
 from fumishirube.host.startup import instructions, open_application, server_name
+from fumishirube.host.tool_host import ToolHost
 from fumishirube.host.wire import exit_now, exit_within
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.surfaces import HasEvidence
@@ -51,14 +60,20 @@ __all__ = [
     "CacheOutcome",
     "CatalogPublisher",
     "HasEvidence",
+    "JsonLinesFormatter",
     "LoadedConfig",
     "McpSessions",
     "PeerProcesses",
+    "PersonalTools",
+    "Reloader",
+    "Rights",
     "RowChange",
     "Scheduler",
     "Schema",
+    "Served",
     "StageTiming",
     "StandardErrorHandler",
+    "ToolHost",
     "ToolWrapper",
     "TraceDifference",
     "WebServer",
@@ -160,7 +175,7 @@ def import_mcp() -> None:
 
 
 def streamable_mcp(
-    application: Application,
+    application: ToolHost,
     publisher: CatalogPublisher,
     *,
     hosts: Sequence[str],

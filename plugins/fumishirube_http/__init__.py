@@ -14,7 +14,7 @@ __all__ = ["create_app", "register_commands"]
 
 @hook
 def register_commands(register: CommandRegister) -> None:
-    """Register ``serve --http``, and the bridge to the server in an environment variable."""
+    """Register ``serve --http``, ``users``, and the bridge to the server in a variable."""
     register(
         Command(
             "http",
@@ -22,6 +22,14 @@ def register_commands(register: CommandRegister) -> None:
             "fumishirube_http.command",
             serves=True,
             web_server="fumishirube_http.server:LocalServer",
+        )
+    )
+    register(
+        Command(
+            "users",
+            "list and change who may use the server, with tokens and rights",
+            "fumishirube_http.people.users_command",
+            example="users add aiko --read manuals/handbook --write vault/aiko",
         )
     )
     register(

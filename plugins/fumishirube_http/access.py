@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from ipaddress import ip_address
 
 from starlette.datastructures import Headers
@@ -19,14 +19,22 @@ TEST_HOST = "testserver"
 class AccessMiddleware:
     """Passes on allowed requests, and answers all others with an error.
 
-    ``open_path`` needs no token. Foreign web pages are refused: a name rebound to this machine's
-    address (DNS rebinding) is not an allowed host, and the Origin of another site is not ours.
+    ``open_path`` needs no token. If there are ``proxies``, only they may connect. Foreign web pages
+    are refused: a name rebound to this machine's address (DNS rebinding) is not an allowed host,
+    and the Origin of another site is not ours.
     """
 
     def __init__(
-        self, app: ASGIApp, *, hosts: Sequence[str], token: str | None, open_path: str
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Sequence[str],
+        token: str | None,
+        open_path: str,
+        proxies: Collection[str] = (),
     ) -> None:
         self._app = app
+        self._proxies = proxies
         self._hosts = frozenset(host.lower() for host in (*LOOPBACK, *hosts))
         self._token = token.encode() if token else None
         self._open_path = open_path
@@ -41,6 +49,9 @@ class AccessMiddleware:
         await self._app(scope, receive, send)
 
     def _problem(self, scope: Scope) -> Problem | None:
+        if self._proxies and not self._is_proxy(scope):
+            message = "this server answers its proxy alone"
+            return Problem(403, {"error": "forbidden", "message": message})
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         name = host_name(hosts[0]) if len(hosts) == 1 else None
@@ -55,6 +66,12 @@ class AccessMiddleware:
             body = {"error": "unauthorized", "message": message}
             return Problem(401, body, {"www-authenticate": "Bearer"})
         return None
+
+    def _is_proxy(self, scope: Scope) -> bool:
+        try:
+            return str(ip_address((scope.get("client") or ("",))[0])) in self._proxies
+        except ValueError:
+            return False
 
     def _is_ours(self, origin: str) -> bool:
         scheme, _, rest = origin.partition("://")

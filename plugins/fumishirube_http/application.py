@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -25,6 +25,7 @@ from fumishirube.commands import Application
 from fumishirube.serving import (
     CatalogPublisher,
     LoadedConfig,
+    ToolHost,
     instructions,
     load_plugins,
     open_application,
@@ -34,7 +35,7 @@ from fumishirube.tools import paged
 from fumishirube_http.access import AccessMiddleware
 from fumishirube_http.endpoints import OwnEndpoint, QueryEndpoint, ToolEndpoint, ToolThreads
 from fumishirube_http.limits import LimitMiddleware
-from fumishirube_http.log import LoggingMiddleware
+from fumishirube_http.log import LoggingMiddleware, Recorder, RequestLogEntry
 from fumishirube_http.mcp import McpEndpoint
 from fumishirube_http.openapi import endpoint_fault, of_endpoint, of_tool
 from fumishirube_http.problems import Problem, invalid, reply
@@ -68,28 +69,41 @@ def build_app(application: Application) -> FastAPI:
 class HttpApplication:
     """The ASGI application; its tools can be replaced while it runs.
 
-    A caller that passes a ``publisher`` starts and ends the application's lifespan itself.
+    A caller that passes a ``publisher`` starts and ends the application's lifespan itself. The
+    application of one ``person`` is ``running`` behind the middleware of its caller.
 
     Raises:
         ConfigError: when the settings cannot be used.
     """
 
-    def __init__(self, application: Application, publisher: CatalogPublisher | None = None) -> None:
+    def __init__(
+        self,
+        application: ToolHost,
+        publisher: CatalogPublisher | None = None,
+        record: Recorder = RequestLogEntry.write,
+        person: str | None = None,
+    ) -> None:
         check_access(application.loaded)
         self._alive = publisher is not None
+        self._behind = person is not None
         self._application = application
         self._base = application.config.server.base_path.rstrip("/")
         self._health = f"{self._base}/healthz"
         self._mcp_path = f"{self._base}/mcp"
         self._workers = ToolThreads()
-        self._mcp = McpEndpoint(application, publisher or CatalogPublisher(application.catalog))
+        publisher = publisher or CatalogPublisher(application.catalog)
+        self._mcp = McpEndpoint(application, publisher, record, person)
         self.app = self._build(application)
 
-    def replace_application(self, application: Application) -> None:
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Serve MCP while the body runs."""
+        return self._mcp.running()
+
+    def replace_application(self, application: ToolHost) -> None:
         """Serve the tools of another application to all later requests."""
         self.app.router.routes = self._build(application).router.routes
 
-    def _build(self, application: Application) -> FastAPI:
+    def _build(self, application: ToolHost) -> FastAPI:
         """Build the routes."""
         base = self._base
         app = FastAPIOffline(
@@ -118,6 +132,8 @@ class HttpApplication:
         return app
 
     def _middleware(self) -> list[Middleware]:
+        if self._behind:
+            return [Middleware(LoggingMiddleware)]
         settings = process_settings(self._application.loaded.environ)
         hosts = self._application.config.security.allowed_hosts
         access = partial(
@@ -126,21 +142,14 @@ class HttpApplication:
         limits = partial(
             LimitMiddleware,
             unlimited=lambda scope: scope["path"] == self._health,
-            streams=self._is_stream,
+            streams=partial(is_stream, self._mcp_path),
         )
         return [Middleware(LoggingMiddleware), Middleware(access), Middleware(limits)]
-
-    def _is_stream(self, scope: Scope) -> bool:
-        """Return whether a request opens an event stream of a session."""
-        if scope["path"] != self._mcp_path:
-            return False
-        listens = Headers(scope=scope).get("mcp-method") == "subscriptions/listen"
-        return listens or scope["method"] == "GET"
 
     @asynccontextmanager
     async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         with nullcontext() if self._alive else self._application.lifespan():
-            async with self._mcp.running():
+            async with self.running():
                 yield
 
     def _add(self, app: FastAPI, tool: Tool[Any, Any], taken: set[str]) -> str | None:
@@ -179,6 +188,14 @@ class HttpApplication:
             operation_id=f"{method.lower()}{path.replace('/', '_')}",
             openapi_extra=operation,
         )
+
+
+def is_stream(mcp_path: str, scope: Scope) -> bool:
+    """Return whether a request opens an event stream of a session."""
+    if scope["path"] != mcp_path:
+        return False
+    listens = Headers(scope=scope).get("mcp-method") == "subscriptions/listen"
+    return listens or scope["method"] == "GET"
 
 
 async def _healthz() -> dict[str, bool]:

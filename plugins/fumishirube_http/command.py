@@ -6,17 +6,21 @@ import gc
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fumishirube import ConfigError, install_command
 from fumishirube.commands import at_least, opened
 from fumishirube.serving import (
+    LoadedConfig,
     announce,
     claim_standard_output,
     configuration,
     finish,
     import_mcp,
     log_level,
+    process_settings,
     reloading,
     share_memory_pools,
 )
@@ -26,11 +30,13 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the options ``--http`` and ``--workers``."""
+    """Add the options ``--http``, ``--workers`` and ``--people``."""
     help_text = "serve over HTTP there (default: server.host and server.port of the configuration)"
     parser.add_argument("--http", metavar="HOST:PORT", nargs="?", const="", help=help_text)
     help_text = "processes that serve over HTTP (default: 1); one for each core is most"
     parser.add_argument("--workers", metavar="N", type=at_least(1), default=1, help=help_text)
+    help_text = "over HTTP: who may use the server, and what (default: FUMISHIRUBE_PEOPLE)"
+    parser.add_argument("--people", metavar="FILE", type=Path, help=help_text)
 
 
 def run(options: Namespace) -> int:
@@ -45,47 +51,52 @@ def serve_here(options: Namespace, worker: WorkerStart | None = None) -> int:
     with opened(options, empty=True) as application:
         gc.disable()
         with _extra():
-            from fumishirube_http.application import HttpApplication  # noqa: PLC0415 - over a second
-            from fumishirube_http.log import start_logging  # noqa: PLC0415 - the same
+            from fumishirube_http.log import start_logging  # noqa: PLC0415 - over a second
+            from fumishirube_http.people.settings import team_settings  # noqa: PLC0415 - the same
+            from fumishirube_http.served import served_app  # noqa: PLC0415 - the same
             from fumishirube_http.server import bound, serve  # noqa: PLC0415 - the same
-            from fumishirube_http.settings import address  # noqa: PLC0415 - the same
+            from fumishirube_http.settings import address, tls_files  # noqa: PLC0415 - the same
             from fumishirube_http.workers.process import serve_worker  # noqa: PLC0415 - the same
 
-        place = address(application.loaded, options.http)
+        loaded = application.loaded
+        people, tls = team_settings(options, loaded), tls_files(loaded)
+        place = address(loaded, options.http, people=people is not None)
         level = log_level(application, options, "info")
         # Before the lifespan, so that the log also has what surfaces do at their start.
         number = worker.place.number if worker else 1
-        start_logging(level, application.loaded.folder("runtime"), number)
+        start_logging(level, loaded.folder("runtime"), number)
         with reloading(options, application) as reloader:
-            http_app = HttpApplication(application, reloader.publisher)
+            app = served_app(application, reloader, people, number)
             if number == 1:
                 announce(application)
-            reloader.follow(http_app.replace_application)
+            grace = process_settings(loaded.environ).grace
             with reloader.running():
                 if worker is None:
-                    base = application.config.server.base_path.rstrip("/")
-                    serve(http_app.app, bound(*place), lambda h, p: _announce_url(h, p, base))
+                    ready = partial(_announce_url, loaded, tls=tls is not None)
+                    serve(app, bound(*place), ready, tls=tls, grace=grace)
                 else:
-                    serve_worker(worker, http_app.app, options.peers)
+                    serve_worker(worker, app, options.peers, tls, grace)
     return finish()
 
 
 def _supervise(options: Namespace) -> int:
     """Serve with several worker processes."""
     with _extra():
+        from fumishirube_http.people.settings import team_settings  # noqa: PLC0415 - the same
         from fumishirube_http.server import bound  # noqa: PLC0415 - the same
-        from fumishirube_http.settings import address  # noqa: PLC0415 - the same
+        from fumishirube_http.settings import address, tls_files  # noqa: PLC0415 - the same
         from fumishirube_http.workers.supervisor import MOST, Supervisor  # noqa: PLC0415 - the same
 
     if options.workers > MOST:
         raise ConfigError(f"--workers: at most {MOST}; got {options.workers}")
     loaded = configuration(options)
-    listening = bound(*address(loaded, options.http))
+    people, tls = team_settings(options, loaded), tls_files(loaded)
+    listening = bound(*address(loaded, options.http, people=people is not None))
     import_mcp()
     host, port = listening.getsockname()[:2]
-    base = loaded.config.server.base_path.rstrip("/")
-    supervisor = Supervisor(options, listening, options.workers)
-    code = supervisor.run(lambda: _announce_url(host, port, base))
+    grace = process_settings(loaded.environ).grace
+    supervisor = Supervisor(options, listening, options.workers, grace)
+    code = supervisor.run(lambda: _announce_url(loaded, host, port, tls=tls is not None))
     return code or finish()
 
 
@@ -100,6 +111,7 @@ def _extra() -> Iterator[None]:
         ) from error
 
 
-def _announce_url(host: str, port: int, base: str) -> None:
+def _announce_url(loaded: LoadedConfig, host: str, port: int, *, tls: bool) -> None:
     shown = f"[{host}]" if ":" in host else host
-    print(f"http://{shown}:{port}{base}", flush=True)
+    base = loaded.config.server.base_path.rstrip("/")
+    print(f"{'https' if tls else 'http'}://{shown}:{port}{base}", flush=True)

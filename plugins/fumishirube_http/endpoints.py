@@ -78,6 +78,7 @@ class ToolEndpoint:
 
     async def run(self, read: ArgumentReader, request: Request) -> Response:
         """Run the tool in a worker thread, with the arguments that ``read`` returns there."""
+        request.state.line.tool = self.tool.name
         body = partial(self._respond, read, request.state.line)
         return await self._workers.run(body, request.receive) or Response(status_code=HUNG_UP)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from time import monotonic
+from typing import TypeAlias
 
 from pydantic import JsonValue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -31,7 +32,10 @@ _SHOWN = 80
 
 @dataclass
 class RequestLogEntry:
-    """The fields of a request's log line, set while it is in progress."""
+    """The fields of a request's log line, set while it is in progress.
+
+    ``tool`` is set for a call of a tool, ``person`` where people sign in.
+    """
 
     endpoint: str
     manual_name: str | None = None
@@ -39,6 +43,8 @@ class RequestLogEntry:
     result_count: int | None = None
     status: int = HUNG_UP
     error_id: str | None = None
+    tool: str | None = None
+    person: str | None = None
 
     def note_arguments(self, arguments: object) -> None:
         """Record the manual and the section in the arguments, and nothing else."""
@@ -57,6 +63,7 @@ class RequestLogEntry:
             logging.INFO,
             LOG.name,
             endpoint=_shown(self.endpoint),
+            person=self.person,
             manual_name=self.manual_name,
             section_id=self.section_id,
             result_count=self.result_count,
@@ -66,19 +73,28 @@ class RequestLogEntry:
         )
 
 
-class LoggingMiddleware:
-    """Logs every request, and turns an unhandled exception into a 500 with an id."""
+Recorder: TypeAlias = Callable[[RequestLogEntry, float], None]
+"""Called after each request, and each call of a tool over MCP, with the seconds it took."""
 
-    def __init__(self, app: ASGIApp) -> None:
+
+class LoggingMiddleware:
+    """Records every request, and turns an unhandled exception into a 500 with an id.
+
+    Inside another one it leaves the record to that one.
+    """
+
+    def __init__(self, app: ASGIApp, record: Recorder = RequestLogEntry.write) -> None:
         self._app = app
+        self._record = record
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request, and log it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        line = RequestLogEntry(f"{scope['method']} {scope['path']}")
-        scope.setdefault("state", {})["line"] = line
+        state = scope.setdefault("state", {})
+        inner = isinstance(state.get("line"), RequestLogEntry)
+        line = state.setdefault("line", RequestLogEntry(f"{scope['method']} {scope['path']}"))
         started, answered = monotonic(), False
 
         async def watch(message: Message) -> None:
@@ -97,7 +113,8 @@ class LoggingMiddleware:
             if not answered:
                 await reply(of_internal(failure))(scope, receive, send)
         finally:
-            line.write(monotonic() - started)
+            if not inner:
+                self._record(line, monotonic() - started)
 
 
 class RotatingLogFile(RotatingFileHandler):

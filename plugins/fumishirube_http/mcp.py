@@ -13,20 +13,31 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from fumishirube import ToolError
-from fumishirube.serving import Application, CatalogPublisher, McpSessions, streamable_mcp
+from fumishirube.serving import CatalogPublisher, McpSessions, ToolHost, streamable_mcp
 from fumishirube_http.access import TEST_HOST
 from fumishirube_http.limits import MESSAGE, check_values, read_body
-from fumishirube_http.log import RequestLogEntry
+from fumishirube_http.log import Recorder, RequestLogEntry
 from fumishirube_http.problems import busy, error_id_of, of_tool
 from fumishirube_http.settings import LOOPBACK
 
 
 class McpEndpoint:
-    """An ASGI application that serves the tools over MCP; first requests wait until it is ready."""
+    """An ASGI application that serves the tools over MCP; first requests wait until it is ready.
 
-    def __init__(self, application: Application, publisher: CatalogPublisher) -> None:
+    ``record`` is called after each call; ``person`` is the one who makes the calls, where known.
+    """
+
+    def __init__(
+        self,
+        application: ToolHost,
+        publisher: CatalogPublisher,
+        record: Recorder = RequestLogEntry.write,
+        person: str | None = None,
+    ) -> None:
         self._application = application
         self._publisher = publisher
+        self._record = record
+        self._person = person
         self._served: McpSessions | None = None
         self._ready: anyio.Event | None = None
 
@@ -61,9 +72,25 @@ class McpEndpoint:
             application,
             self._publisher,
             hosts=[*LOOPBACK, TEST_HOST, *application.config.security.allowed_hosts],
-            report=_logged,
+            report=self._report,
             largest=MESSAGE,
         )
+
+    def _report(
+        self,
+        tool: str,
+        arguments: object,
+        answer: Mapping[str, JsonValue],
+        error: ToolError | None,
+        seconds: float,
+    ) -> None:
+        """Record a call, as a request to an endpoint is recorded."""
+        status = of_tool(error).status if error else HTTPStatus.OK
+        line = RequestLogEntry(f"mcp {tool}", status=status, tool=tool, person=self._person)
+        line.note_arguments(arguments)
+        line.count(answer)
+        line.error_id = error_id_of(error) if error else None
+        self._record(line, seconds)
 
 
 async def _checked(headers: Headers, receive: Receive) -> Receive:
@@ -82,18 +109,3 @@ async def _checked(headers: Headers, receive: Receive) -> Receive:
         return first.pop() if first else await receive()
 
     return again
-
-
-def _logged(
-    tool: str,
-    arguments: object,
-    answer: Mapping[str, JsonValue],
-    error: ToolError | None,
-    seconds: float,
-) -> None:
-    """Write the log line of a call, as for a request to an endpoint."""
-    line = RequestLogEntry(f"mcp {tool}", status=of_tool(error).status if error else HTTPStatus.OK)
-    line.note_arguments(arguments)
-    line.count(answer)
-    line.error_id = error_id_of(error) if error else None
-    line.write(seconds)

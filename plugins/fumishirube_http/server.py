@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import math
 import os
 import signal
 import socket
@@ -20,10 +21,10 @@ from fumishirube.serving import SWITCH_SECONDS, exit_within
 from fumishirube_http.access import AccessMiddleware
 from fumishirube_http.protocol import CONNECTIONS, Connection
 
-GRACE = 1
+GRACE = 1.0
 """Seconds for requests in progress after the signal."""
 LAST = 1.8
-"""Seconds until the process exits in any case."""
+"""Seconds until the process exits in any case, with the usual grace."""
 BACKLOG = 4096
 """The most connections that wait for accept()."""
 AT_ONCE = 32
@@ -63,10 +64,13 @@ def serve(
     listening: socket.socket,
     ready: Callable[[str, int], None],
     own: socket.socket | None = None,
+    tls: tuple[str, str] | None = None,
+    grace: float = GRACE,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; requests in progress then have a second to end.
+    """Serve until SIGTERM or SIGINT; requests in progress then have ``grace`` seconds to end.
 
     ``own`` is the socket of this process, if other processes accept connections of ``listening``.
+    ``tls`` names the files of a certificate and its key.
     """
     _allow_connections()
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -82,13 +86,15 @@ def serve(
         # With a backlog of one, an idle process accepts the next of several new connections.
         backlog=AT_ONCE if own is None else 1,
         workers=None if own is None else 2,  # this chooses an event loop that shares sockets
-        timeout_graceful_shutdown=GRACE,
+        timeout_graceful_shutdown=math.ceil(grace),
+        ssl_certfile=tls[0] if tls else None,
+        ssl_keyfile=tls[1] if tls else None,
     )
     # uvicorn raises the signal again at its end; it was already handled.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _ignore_signal)
     host, port = listening.getsockname()[:2]
-    server = _Server(config, lambda: ready(host, port), own)
+    server = _Server(config, lambda: ready(host, port), own, grace - GRACE + LAST)
     server.run(sockets=[listening])
 
 
@@ -116,11 +122,16 @@ class LocalServer:
 
 class _Server(uvicorn.Server):
     def __init__(
-        self, config: uvicorn.Config, ready: Callable[[], None], own: socket.socket | None
+        self,
+        config: uvicorn.Config,
+        ready: Callable[[], None],
+        own: socket.socket | None,
+        last: float,
     ) -> None:
         super().__init__(config)
         self._ready = ready
         self._own = own
+        self._last = last
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -144,7 +155,7 @@ class _Server(uvicorn.Server):
         return await asyncio.get_running_loop().create_server(protocol, sock=own)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        exit_within(LAST)
+        exit_within(self._last)
         super().handle_exit(sig, frame)
 
 

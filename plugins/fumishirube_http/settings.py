@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import ssl
 from ipaddress import ip_address
 
 from fumishirube import ConfigError
@@ -18,14 +19,16 @@ SHORTEST_TOKEN = 16
 """The fewest characters of a token."""
 
 
-def address(loaded: LoadedConfig, requested: str | None) -> tuple[str, int]:
+def address(loaded: LoadedConfig, requested: str | None, *, people: bool) -> tuple[str, int]:
     """Return the host and port to serve at; ``requested`` is ``HOST:PORT``, ``PORT`` or ``None``.
 
+    ``people`` tells whether people sign in.
+
     Raises:
-        ConfigError: for a malformed address; for one open to the network without permission or
-            token.
+        ConfigError: for a malformed address; for one open to the network without permission, TLS
+            and people.
     """
-    server, security = loaded.config.server, loaded.config.security
+    server = loaded.config.server
     host, port = server.host.strip("[]"), server.port
     if requested:
         before, _, after = requested.rpartition(":")
@@ -34,17 +37,50 @@ def address(loaded: LoadedConfig, requested: str | None) -> tuple[str, int]:
             raise ConfigError(f"--http: expected HOST:PORT {expectation}; got {requested[:80]!r}")
         host, port = before.strip("[]") or host, int(after)
     if not is_loopback(host):
-        if not security.allow_remote:
-            raise ConfigError(
-                f"server.host: {host!r} is reached from other machines; set "
-                "security.allow_remote and FUMISHIRUBE_HTTP_TOKEN, or serve at 127.0.0.1"
-            )
-        if not process_settings(loaded.environ).token:
-            raise ConfigError(
-                f"FUMISHIRUBE_HTTP_TOKEN: it is needed to serve at {host!r}, "
-                "which is reached from other machines"
-            )
+        _check_remote(loaded, host, people=people)
     return host, port
+
+
+def tls_files(loaded: LoadedConfig) -> tuple[str, str] | None:
+    """Return the files of the certificate and its key, if the environment names them.
+
+    Raises:
+        ConfigError: when only one is named, or one cannot be read.
+    """
+    settings = process_settings(loaded.environ)
+    if settings.certificate is None and settings.key is None:
+        return None
+    if settings.certificate is None or settings.key is None:
+        missing = "FUMISHIRUBE_TLS_KEY" if settings.certificate else "FUMISHIRUBE_TLS_CERTIFICATE"
+        raise ConfigError(f"{missing}: a certificate and its key are named together")
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.certificate, settings.key)
+    except (OSError, ValueError) as error:  # an SSLError is an OSError
+        raise ConfigError(
+            "FUMISHIRUBE_TLS_CERTIFICATE: the certificate and its key cannot be read as PEM, or "
+            "do not belong together"
+        ) from error
+    return settings.certificate, settings.key
+
+
+def _check_remote(loaded: LoadedConfig, host: str, *, people: bool) -> None:
+    """Raise unless a server for other machines is permitted, and its people sign in over TLS."""
+    if not loaded.config.security.allow_remote:
+        raise ConfigError(
+            f"server.host: {host!r} is reached from other machines; set security.allow_remote, "
+            "and see docs/team.md for people and TLS, or serve at 127.0.0.1"
+        )
+    if not people:
+        raise ConfigError(
+            f"--people: it is needed to serve at {host!r}, which is reached from other machines; "
+            "make the file with 'fumishirube users --people FILE add NAME --read manuals'"
+        )
+    if tls_files(loaded) is None and not process_settings(loaded.environ).proxies:
+        raise ConfigError(
+            f"FUMISHIRUBE_TLS_CERTIFICATE: TLS is needed to serve at {host!r}, which is reached "
+            "from other machines: name a certificate and its key (FUMISHIRUBE_TLS_KEY), or the "
+            "addresses of the proxy that has TLS (FUMISHIRUBE_PROXIES)"
+        )
 
 
 def check_access(loaded: LoadedConfig) -> None:

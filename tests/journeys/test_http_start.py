@@ -48,15 +48,54 @@ def test_an_address_needs_a_port(tmp_path: Path, given: str) -> None:
     assert repr(given) in done.err
 
 
-def test_other_machines_need_leave_and_a_token(tmp_path: Path) -> None:
+def test_other_machines_need_leave_people_and_tls(tmp_path: Path) -> None:
     probing(tmp_path)
-    done = started(tmp_path, "--http", "0.0.0.0:0")
-    assert done.code == 2
-    assert "security.allow_remote" in done.err
-    leave = {"FUMISHIRUBE_SECURITY_ALLOW_REMOTE": "true"}
-    done = started(tmp_path, "--http", "0.0.0.0:0", **leave)
-    assert done.code == 2
-    assert "FUMISHIRUBE_HTTP_TOKEN" in done.err
+    environ: dict[str, str] = {"FUMISHIRUBE_HTTP_TOKEN": ""}
+
+    def refusal() -> str:
+        done = started(tmp_path, "--http", "0.0.0.0:0", **environ)
+        assert (done.code, done.out) == (2, "")
+        return done.err
+
+    assert "security.allow_remote" in refusal()
+    environ["FUMISHIRUBE_SECURITY_ALLOW_REMOTE"] = "true"
+    assert "--people" in refusal()
+    environ["FUMISHIRUBE_HTTP_TOKEN"] = "a token for everybody"
+    assert "fumishirube users --people FILE add NAME" in refusal()
+    environ["FUMISHIRUBE_PEOPLE"] = str(tmp_path / "people.json")
+    assert "with people, each has a token" in refusal()
+    environ["FUMISHIRUBE_HTTP_TOKEN"] = ""
+    assert "people file 'people.json': it cannot be read" in refusal()
+    people = ("users", "--people", "people.json")
+    assert manuals.fumishirube(*people, "add", "aiko", cwd=tmp_path).code == 0
+    assert "FUMISHIRUBE_TLS_KEY), or the addresses of the proxy" in refusal()
+    environ["FUMISHIRUBE_TLS_CERTIFICATE"] = str(tmp_path / "people.json")
+    assert "FUMISHIRUBE_TLS_KEY: a certificate and its key are named together" in refusal()
+    environ["FUMISHIRUBE_TLS_KEY"] = str(tmp_path / "people.json")
+    assert "cannot be read as PEM" in refusal()
+    environ |= {"FUMISHIRUBE_TLS_CERTIFICATE": "", "FUMISHIRUBE_TLS_KEY": ""}
+    environ["FUMISHIRUBE_PROXIES"] = "proxy.example"
+    assert "FUMISHIRUBE_PROXIES: expected IP addresses" in refusal()
+    environ |= {"FUMISHIRUBE_PROXIES": "10.0.0.5", "FUMISHIRUBE_ISSUER": "https://id.example"}
+    assert "FUMISHIRUBE_PUBLIC_URL: it is needed" in refusal()
+    environ["FUMISHIRUBE_PUBLIC_URL"] = "https://manuals.example/x"
+    assert "FUMISHIRUBE_PUBLIC_URL: expected https://HOST" in refusal()
+
+
+def test_the_people_file_is_private_and_outside_what_tools_read(tmp_path: Path) -> None:
+    probing(tmp_path)
+    for place in ("people.json", "vault/people.json"):
+        people = ("users", "--people", place)
+        assert manuals.fumishirube(*people, "add", "aiko", cwd=tmp_path).code == 0
+    here = "127.0.0.1:0"
+    inside = started(
+        tmp_path, "--http", here, FUMISHIRUBE_PEOPLE=str(tmp_path / "vault/people.json")
+    )
+    assert "'people.json' lies below roots.vault" in inside.err
+    (tmp_path / "people.json").chmod(0o640)
+    shared = started(tmp_path, "--http", here, "--people", "people.json")
+    assert "chmod 600 people.json" in shared.err
+    assert str(tmp_path) not in inside.err + shared.err
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ class Serving:
         )
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().strip().rstrip("/")
-        assert self.url.startswith("http://127.0.0.1:"), self.log
+        assert self.url.startswith(("http://", "https://")), self.log
         self.client = httpx2.Client(base_url=self.url, timeout=SECONDS, trust_env=False)
 
     def __enter__(self) -> Self:

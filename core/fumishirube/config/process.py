@@ -16,6 +16,12 @@ class ProcessSettings(BaseModel):
 
     ``token`` must be in every request to the HTTP server. ``backend`` is the server to which tools
     are forwarded, each call within ``timeout`` seconds, ``retries`` included.
+
+    ``people`` is the file of the people who may use the HTTP server. ``certificate`` and ``key``
+    are its TLS files; ``proxies`` are the addresses from which a proxy with TLS connects instead.
+    ``public_url`` is how people reach it. ``issuer``, ``audience`` and ``jwks_url`` belong to the
+    identity provider whose tokens count too. Requests in progress have ``grace`` seconds to end
+    when the server is stopped.
     """
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
@@ -29,6 +35,15 @@ class ProcessSettings(BaseModel):
         10.0
     )
     retries: Annotated[int, Field(ge=0, le=10), Env("FUMISHIRUBE_BRIDGE_RETRIES")] = 2
+    people: Annotated[str | None, Env("FUMISHIRUBE_PEOPLE")] = None
+    certificate: Annotated[str | None, Env("FUMISHIRUBE_TLS_CERTIFICATE")] = None
+    key: Annotated[str | None, Env("FUMISHIRUBE_TLS_KEY")] = None
+    proxies: Annotated[str | None, Env("FUMISHIRUBE_PROXIES")] = None
+    public_url: Annotated[str | None, Env("FUMISHIRUBE_PUBLIC_URL")] = None
+    issuer: Annotated[str | None, Env("FUMISHIRUBE_ISSUER")] = None
+    audience: Annotated[str | None, Env("FUMISHIRUBE_AUDIENCE")] = None
+    jwks_url: Annotated[str | None, Env("FUMISHIRUBE_JWKS_URL")] = None
+    grace: Annotated[float, Field(ge=0, le=600), Env("FUMISHIRUBE_GRACE_SECONDS")] = 1.0
 
 
 def process_settings(environ: Mapping[str, str]) -> ProcessSettings:

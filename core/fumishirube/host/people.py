@@ -21,7 +21,8 @@ class PersonalTools(ToolHost):
 
     Roots hide everything else, and traces, cached answers, statistics and thresholds are the
     person's own. Stages, and the indexes of manuals, are those of the ``whole`` application, which
-    must outlive this one. A ``former`` memory is that of the same person before a reload.
+    must outlive this one. A ``former`` memory is that of the same person and rights before a
+    reload.
     """
 
     def __init__(
@@ -69,7 +70,9 @@ class PersonalTools(ToolHost):
         return PipelineContext(surface, root, shared, self.whole.contexts[surface.name])
 
     def _remember(self, former: SearchMemory | None) -> SearchMemory:
-        folder = self.whole.state.path / _FOLDER / _digest(self.person)
+        # Other rights mean another folder: old traces may quote what is no longer readable.
+        key = f"{self.person}\n{_written(self.rights)}"
+        folder = self.whole.state.path / _FOLDER / _digest(key)
         traces = folder / "traces" if self.config.traces.files else None
         return self.whole.memory_in(traces, folder / "statistics.jsonl", former)
 

@@ -56,13 +56,29 @@ def _serve(start: WorkerStart) -> int:
     return serve_here(options, start)
 
 
-def serve_worker(start: WorkerStart, app: ASGIApp, peers: PeerProcesses) -> None:
-    """Serve an application as a worker, until the process is asked to stop."""
+def serve_worker(
+    start: WorkerStart,
+    app: ASGIApp,
+    peers: PeerProcesses,
+    tls: tuple[str, str] | None,
+    grace: float,
+) -> None:
+    """Serve an application as a worker, until the process is asked to stop.
+
+    Between workers there is no TLS: they listen to each other on this machine alone.
+    """
     from fumishirube_http.server import serve  # noqa: PLC0415 - over a second
     from fumishirube_http.workers.routing import WorkerRouter  # noqa: PLC0415 - the same
 
     router = WorkerRouter(app, start.place, peers.encoded)
-    serve(router, start.listening, lambda _host, _port: start.connection.send(READY), start.own)
+    serve(
+        router,
+        start.listening,
+        lambda _host, _port: start.connection.send(READY),
+        start.own,
+        tls,
+        grace,
+    )
 
 
 def _obey(connection: Connection, peers: PeerProcesses) -> None:

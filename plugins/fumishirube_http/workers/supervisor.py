@@ -24,7 +24,7 @@ _log = logging.getLogger("fumishirube")
 
 MOST = 64
 """The most workers."""
-_STOP_SECONDS = 2.5
+_STOP_SECONDS = 1.5
 """Seconds for workers to end after the signal."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
 """Seconds before a worker is replaced; the pause doubles while workers end without serving."""
@@ -50,10 +50,14 @@ class Supervisor:
     """Runs a number of workers that accept connections of one socket.
 
     The first worker that serves indexes ahead of the calls; if it ends, another one does.
+    Requests in progress have ``grace`` seconds to end.
     """
 
-    def __init__(self, options: Namespace, listening: socket.socket, count: int) -> None:
+    def __init__(
+        self, options: Namespace, listening: socket.socket, count: int, grace: float
+    ) -> None:
         self._options = options
+        self._grace = grace
         self._listening = listening
         self._sockets, self._places = worker_sockets(count)
         self._context = _context()
@@ -154,7 +158,7 @@ class Supervisor:
         workers = [*self._workers.values()]
         for worker in workers:
             worker.process.terminate()
-        deadline = time.monotonic() + _STOP_SECONDS
+        deadline = time.monotonic() + _STOP_SECONDS + self._grace
         for worker in workers:
             worker.process.join(max(0.0, deadline - time.monotonic()))
             if worker.process.is_alive():

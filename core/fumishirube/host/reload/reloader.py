@@ -129,7 +129,7 @@ class Reloader:
         """Return what one person may use of the current application.
 
         It is valid until the next application is published; ``former`` is the memory of the same
-        person.
+        person and rights.
         """
         whole = self._current
         tools = PersonalTools(whole.application, person, rights, former)

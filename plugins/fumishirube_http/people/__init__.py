@@ -1,0 +1,1 @@
+"""The people who may use a server: their tokens, rights and limits."""

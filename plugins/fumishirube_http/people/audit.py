@@ -1,0 +1,60 @@
+"""The audit log: one line a call, of who called what, and never what it was about."""
+
+from __future__ import annotations
+
+import logging
+import os
+from http import HTTPStatus
+from io import TextIOWrapper
+from pathlib import Path
+
+from fumishirube.serving import JsonLinesFormatter, log_event
+from fumishirube_http.log import RequestLogEntry, RotatingLogFile
+from fumishirube_http.people.metrics import Metrics
+
+FILE = "audit.log"
+NAME = "fumishirube_audit"
+
+_REFUSALS = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS)
+
+
+class CallRecord:
+    """Writes each request to the request log, each call to the audit log, and counts both."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def __call__(self, line: RequestLogEntry, seconds: float) -> None:
+        """Record a request or a call."""
+        line.write(seconds)
+        self._metrics.count(line, seconds)
+        if line.tool is None and line.status not in _REFUSALS:
+            return
+        log_event(
+            logging.INFO,
+            NAME,
+            person=line.person,
+            tool=line.tool,
+            manual=line.manual_name,
+            status=line.status,
+            duration_ms=round(seconds * 1000, 1),
+            error_id=line.error_id,
+        )
+
+
+class _PrivateLogFile(RotatingLogFile):
+    """A rotating file that only its owner may read."""
+
+    def _open(self) -> TextIOWrapper:
+        os.close(os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+        return super()._open()
+
+
+def start_audit(folder: Path, worker: int = 1) -> None:
+    """Write the audit log to a file in a folder, one for each worker process."""
+    handler = _PrivateLogFile(folder / (FILE if worker == 1 else f"audit-{worker}.log"))
+    handler.setFormatter(JsonLinesFormatter(places=False))
+    logger = logging.getLogger(NAME)
+    logger.handlers = [handler]
+    logger.setLevel(logging.INFO)
+    logger.propagate = False

@@ -1,0 +1,130 @@
+"""Tokens of an identity provider: JWTs that it has signed for this server (RFC 9068, RFC 9728)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+import httpx2
+import jwt
+
+_log = logging.getLogger("fumishirube.http")
+
+ALGORITHMS = (
+    *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+    *("ES256", "ES384", "ES512", "EdDSA"),
+)
+"""Signatures with a private key; a shared secret, or none, never counts."""
+FRESH = 600.0
+"""Seconds for which the provider's keys are not fetched again."""
+PAUSE = 10.0
+"""Seconds between two fetches: tokens with unknown keys cannot make the server fetch more."""
+LEEWAY = 30.0
+"""Seconds by which the clocks may differ."""
+_SECONDS = 5.0
+_MOST = 1024 * 1024
+_LONGEST = 16 * 1024
+
+
+class IdentityProvider:
+    """Checks signature, issuer, audience and times of a token with the provider's public keys.
+
+    Without ``jwks_url``, the keys are where the issuer's OpenID configuration says.
+    """
+
+    def __init__(
+        self,
+        issuer: str,
+        audience: str,
+        jwks_url: str | None = None,
+        *,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._issuer = issuer
+        self._audience = audience
+        self._jwks_url = jwks_url
+        self._clock = clock
+        self._keys: Mapping[str | None, jwt.PyJWK] = {}
+        self._fetched = -FRESH
+        self._lock = Lock()
+
+    def subject(self, token: str) -> str | None:
+        """Return whom a token is for; ``None`` if it does not count here."""
+        if len(token) > _LONGEST:
+            return None
+        try:
+            header = jwt.get_unverified_header(token)
+            key = self._key(header.get("kid"))
+            if key is None or header.get("alg") not in ALGORITHMS:
+                return None
+            claims = jwt.decode(
+                token,
+                key,
+                algorithms=list(ALGORITHMS),
+                issuer=self._issuer,
+                audience=self._audience,
+                leeway=LEEWAY,
+                options={"require": ["exp", "iss", "aud", "sub"]},
+            )
+        except (jwt.PyJWTError, ValueError, TypeError):
+            return None
+        subject = claims["sub"]
+        return subject if isinstance(subject, str) and subject else None
+
+    def _key(self, identity: str | None) -> jwt.PyJWK | None:
+        """Return a key of the provider, fetched again if it is unknown or the keys are old."""
+        with self._lock:
+            age = self._clock() - self._fetched
+            if age >= FRESH or (identity not in self._keys and age >= PAUSE):
+                self._fetched = self._clock()
+                try:
+                    self._keys = self._fetch()
+                except (httpx2.HTTPError, jwt.PyJWTError, ValueError, KeyError, TypeError) as error:
+                    _log.warning("the identity provider's keys: %s", type(error).__name__)
+            return self._keys.get(identity)
+
+    def _fetch(self) -> Mapping[str | None, jwt.PyJWK]:
+        with httpx2.Client(timeout=_SECONDS, follow_redirects=False) as client:
+            keys = _json(client, self._jwks_url or self._discovered(client))["keys"]
+        usable = {}
+        for described in keys:
+            if described.get("use", "sig") == "sig" and described.get("kty") != "oct":
+                try:
+                    usable[described.get("kid")] = jwt.PyJWK(described)
+                except jwt.PyJWTError:
+                    continue  # of an algorithm that is unknown here
+        return usable
+
+    def _discovered(self, client: httpx2.Client) -> str:
+        """Return the address of the keys in the issuer's OpenID configuration."""
+        found = _json(client, f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
+        if found["issuer"] != self._issuer:
+            raise ValueError("the configuration is of another issuer")
+        address: str = found["jwks_uri"]
+        if self._issuer.startswith("https://") and not address.startswith("https://"):
+            raise ValueError("the keys are not behind https")
+        return address
+
+
+def resource_metadata(resource: str, issuer: str) -> Mapping[str, object]:
+    """Return the metadata of a protected resource, which tell clients where to sign in."""
+    return {
+        "resource": resource,
+        "authorization_servers": [issuer],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "Fumishirube",
+    }
+
+
+def _json(client: httpx2.Client, address: str) -> Any:
+    with client.stream("GET", address) as response:
+        response.raise_for_status()
+        content = b""
+        for part in response.iter_bytes():
+            content += part
+            if len(content) > _MOST:
+                raise ValueError("the answer is too large")
+    return httpx2.Response(200, content=content).json()

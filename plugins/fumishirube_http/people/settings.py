@@ -1,0 +1,120 @@
+"""The settings of a server for people: checked together, with what to do about each fault."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from fumishirube import ConfigError
+from fumishirube.serving import LoadedConfig, process_settings
+from fumishirube_http.people.file import PeopleFile
+from fumishirube_http.people.provider import IdentityProvider, resource_metadata
+from fumishirube_http.people.records import DOCS, MANUALS, VAULT
+from fumishirube_http.people.sign_in import SignIn
+from fumishirube_http.people.users_command import people_file
+from fumishirube_http.settings import host_name, is_loopback
+
+_WELL_KNOWN = "/.well-known/oauth-protected-resource"
+
+
+@dataclass(frozen=True)
+class TeamSettings:
+    """The people file, the way to sign in, documents for anybody by path, and host names."""
+
+    file: PeopleFile
+    sign_in: SignIn
+    documents: Mapping[str, Mapping[str, object]]
+    hosts: frozenset[str]
+
+
+def team_settings(options: Namespace, loaded: LoadedConfig) -> TeamSettings | None:
+    """Return the settings of a server for people; ``None`` without a people file.
+
+    Raises:
+        ConfigError: when they contradict each other, or the people file cannot be used.
+    """
+    process = process_settings(loaded.environ)
+    file = people_file(options)
+    if file is None:
+        if process.issuer:
+            raise ConfigError(
+                "FUMISHIRUBE_ISSUER: whom it vouches for is in a people file; name it with "
+                "--people FILE ('fumishirube users add NAME --subject SUBJECT')"
+            )
+        return None
+    if process.token:
+        raise ConfigError(
+            "FUMISHIRUBE_HTTP_TOKEN: with people, each has a token; unset the variable"
+        )
+    _check_place(file, loaded)
+    file.people()
+    base = loaded.config.server.base_path.rstrip("/")
+    public = _host(process.public_url)
+    hosts = frozenset((*loaded.config.security.allowed_hosts, *([public] if public else [])))
+    if not process.issuer:
+        return TeamSettings(file, SignIn(file), {}, hosts)
+    if not process.public_url:
+        raise ConfigError(
+            "FUMISHIRUBE_PUBLIC_URL: it is needed with FUMISHIRUBE_ISSUER: the address at which "
+            "people reach this server, such as https://manuals.example.com"
+        )
+    _check_issuer(process.issuer)
+    resource = f"{process.public_url.rstrip('/')}{base}/mcp"
+    metadata = resource_metadata(resource, process.issuer)
+    provider = IdentityProvider(process.issuer, process.audience or resource, process.jwks_url)
+    way = f"{process.public_url.rstrip('/')}{_WELL_KNOWN}{base}/mcp"
+    sign_in = SignIn(file, provider, f'Bearer resource_metadata="{way}"')
+    documents = dict.fromkeys((_WELL_KNOWN, f"{_WELL_KNOWN}{base}/mcp"), metadata)
+    return TeamSettings(file, sign_in, documents, hosts)
+
+
+def proxies(environ: Mapping[str, str]) -> frozenset[str]:
+    """Return the addresses of the named proxies; only they may then connect.
+
+    Raises:
+        ConfigError: for what is no IP address.
+    """
+    named = (process_settings(environ).proxies or "").replace(",", " ").split()
+    try:
+        return frozenset(str(ip_address(address)) for address in named)
+    except ValueError as error:
+        raise ConfigError(
+            "FUMISHIRUBE_PROXIES: expected IP addresses, separated by commas"
+        ) from error
+
+
+def _check_place(file: PeopleFile, loaded: LoadedConfig) -> None:
+    """Check that no tool can read or replace the people file."""
+    place = file.path.resolve()
+    for root in (MANUALS, VAULT, DOCS):
+        if place.is_relative_to(loaded.folder(root)):
+            raise ConfigError(
+                f"--people: {file.path.name!r} lies below roots.{root}, where tools read; move it"
+            )
+
+
+def _check_issuer(issuer: str) -> None:
+    parts = urlsplit(issuer)
+    if parts.scheme != "https" and not (
+        parts.scheme == "http" and is_loopback(parts.hostname or "")
+    ):
+        raise ConfigError("FUMISHIRUBE_ISSUER: expected an https URL")
+
+
+def _host(url: str | None) -> str | None:
+    """Return the host name of the public address, by which requests may call the server."""
+    if url is None:
+        return None
+    parts = urlsplit(url)
+    name = host_name(parts.netloc)
+    if (
+        parts.scheme not in ("http", "https")
+        or name is None
+        or parts.path.strip("/")
+        or parts.query
+    ):
+        raise ConfigError("FUMISHIRUBE_PUBLIC_URL: expected https://HOST, without a path")
+    return name

@@ -1,0 +1,98 @@
+"""Who makes a request: the person of its token."""
+
+from __future__ import annotations
+
+import logging
+from typing import NamedTuple, Protocol
+
+from anyio import to_thread
+from starlette.datastructures import Headers
+
+from fumishirube import ConfigError
+from fumishirube_http.people.file import People, PeopleFile
+from fumishirube_http.people.records import Person
+from fumishirube_http.people.tokens import is_token, token_id
+from fumishirube_http.problems import Problem
+
+_log = logging.getLogger("fumishirube.http")
+
+
+class SignedIn(NamedTuple):
+    """A person and the name."""
+
+    name: str
+    person: Person
+
+
+class Provider(Protocol):
+    """Checks the tokens of an identity provider."""
+
+    def subject(self, token: str) -> str | None:
+        """Return whom a token is for; ``None`` if the token does not count here."""
+        ...
+
+
+class SignIn:
+    """Finds the person of a request in the people file, by token or by subject.
+
+    ``challenge`` is the header with which a client learns how to sign in.
+    """
+
+    def __init__(
+        self, file: PeopleFile, provider: Provider | None = None, challenge: str = "Bearer"
+    ) -> None:
+        self._file = file
+        self._provider = provider
+        self._challenge = challenge
+
+    async def person(self, headers: Headers) -> SignedIn:
+        """Return the person of a request.
+
+        Raises:
+            Problem: a 401 without a token that counts, a 403 for a token of the provider whose
+                subject is nobody here, a 503 while the people file cannot be used.
+        """
+        try:
+            people = self._file.people()
+        except ConfigError as error:
+            _log.error("%s", error)
+            body = {"error": "unavailable", "message": "signing in does not work at present"}
+            raise Problem(503, {**body}, {"retry-after": "5"}) from error
+        scheme, _, credentials = headers.get("authorization", "").partition(" ")
+        token = credentials.strip()
+        if scheme.lower() != "bearer" or not token:
+            raise self._unauthorized("send the header 'Authorization: Bearer TOKEN'")
+        identity = token_id(token)
+        if identity is not None:
+            return self._by_token(people, identity, token)
+        if self._provider is None:
+            raise self._unauthorized("this token does not count")
+        return await self._by_subject(people, token)
+
+    def _by_token(self, people: People, identity: str, token: str) -> SignedIn:
+        owners = (
+            SignedIn(name, person)
+            for name, person in people.items()
+            if person.token and person.token.id == identity
+        )
+        owner = next(owners, None)
+        stored = owner.person.token if owner else None
+        same = is_token(token, stored.sha256 if stored else None)
+        if owner is None or stored is None or not same or not stored.counts():
+            raise self._unauthorized("this token does not count")
+        return owner
+
+    async def _by_subject(self, people: People, token: str) -> SignedIn:
+        assert self._provider is not None
+        subject = await to_thread.run_sync(self._provider.subject, token)
+        if subject is None:
+            raise self._unauthorized("this token does not count")
+        for name, person in people.items():
+            if person.subject == subject:
+                return SignedIn(name, person)
+        message = "you are known to the identity provider, but have no rights here"
+        raise Problem(403, {"error": "forbidden", "message": message})
+
+    def _unauthorized(self, message: str) -> Problem:
+        body = {"error": "unauthorized", "message": message}
+        return Problem(401, {**body}, {"www-authenticate": self._challenge})

@@ -1,0 +1,219 @@
+"""The server of many people: signs them in, and passes each request on to the person's server."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from time import monotonic
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskGroup
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from fumishirube import ConfigError
+from fumishirube.serving import Reloader
+from fumishirube_http.access import AccessMiddleware
+from fumishirube_http.application import is_stream
+from fumishirube_http.limits import LimitMiddleware
+from fumishirube_http.log import LoggingMiddleware
+from fumishirube_http.people.audit import CallRecord
+from fumishirube_http.people.metrics import Metrics
+from fumishirube_http.people.server import PersonServer
+from fumishirube_http.people.settings import TeamSettings
+from fumishirube_http.people.sign_in import SignedIn
+from fumishirube_http.problems import Problem, reply
+
+OPEN = 256
+"""People with an open server, at most; for a further one, that of the longest idle is closed."""
+IDLE = 1800.0
+"""Seconds without a request after which a person's server is closed."""
+_LOOK = 1.0
+"""Seconds between two looks for people who were removed, and for idle servers."""
+
+_log = logging.getLogger("fumishirube.http")
+
+
+class Team:
+    """An ASGI application for all people, without the middleware; see :func:`team_app`."""
+
+    def __init__(self, reloader: Reloader, settings: TeamSettings, worker: int = 1) -> None:
+        self._reloader = reloader
+        self._file = settings.file
+        self._sign_in = settings.sign_in
+        self._documents = settings.documents
+        self._base = reloader.application.config.server.base_path.rstrip("/")
+        self._servers: dict[str, PersonServer] = {}
+        self._used: dict[str, float] = {}
+        self._opening = anyio.Lock()
+        self._group: TaskGroup | None = None
+        self.metrics = Metrics(worker, lambda: len(self._servers))
+        self.record = CallRecord(self.metrics)
+
+    @property
+    def open_paths(self) -> frozenset[str]:
+        """The paths that need no token."""
+        return frozenset((self._path("healthz"), self._path("readyz"), *self._documents))
+
+    @property
+    def mcp_path(self) -> str:
+        """The path of MCP."""
+        return self._path("mcp")
+
+    def _path(self, name: str) -> str:
+        return f"{self._base}/{name}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or run from the start of the server to its end."""
+        if scope["type"] == "lifespan":
+            await _lifespan(self, receive, send)
+            return
+        try:
+            await self._answer(scope, receive, send)
+        except Problem as problem:
+            await reply(problem)(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        if path in self.open_paths:
+            await self._document(path)(scope, receive, send)
+            return
+        name, person = await self._sign_in.person(Headers(scope=scope))
+        scope["state"]["line"].person = name
+        if path == self._path("metrics"):
+            if not person.metrics:
+                raise _forbidden("you have no right to the metrics")
+            await self.metrics.response()(scope, receive, send)
+            return
+        server = await self._server(SignedIn(name, person))
+        with server.limits.request(person.per_minute, stream=is_stream(self.mcp_path, scope)):
+            await server(scope, receive, send)
+
+    def _document(self, path: str) -> Response:
+        if path in self._documents:
+            return JSONResponse({**self._documents[path]})
+        if path == self._path("healthz"):
+            return JSONResponse({"ok": True})
+        return self._ready()
+
+    def _ready(self) -> Response:
+        """Return whether people can sign in and be answered."""
+        ready = self._group is not None
+        try:
+            self._file.people()
+        except ConfigError:
+            ready = False
+        return JSONResponse({"ready": ready}, 200 if ready else 503)
+
+    async def _server(self, who: SignedIn) -> PersonServer:
+        """Return the server of a person, opened now or renewed if it has to be."""
+        server = self._servers.get(who.name)
+        if server is None or not server.current or server.person != who.person:
+            async with self._opening:
+                server = await self._opened(who)
+        self._used[who.name] = monotonic()
+        await server.ready.wait()
+        return server
+
+    async def _opened(self, who: SignedIn) -> PersonServer:
+        server = self._servers.get(who.name)
+        if server is not None and server.person.token == who.person.token:
+            await to_thread.run_sync(server.renew, who.person)
+            return server
+        if server is not None:  # with another token, sessions begin anew
+            self._end(who.name)
+        if self._group is None:
+            raise Problem(503, {"error": "busy", "message": "the server is starting or stopping"})
+        made = partial(PersonServer, *who, self._reloader, self.record)
+        server = self._servers[who.name] = await to_thread.run_sync(made)
+        self._used[who.name] = monotonic()
+        self._group.start_soon(self._run, server)
+        for name in self._longest_idle():
+            self._end(name)
+        return server
+
+    def _longest_idle(self) -> list[str]:
+        """Return the people beyond the limit whose servers are idle, longest first."""
+        idle = [name for name, server in self._servers.items() if server.limits.idle]
+        return sorted(idle, key=self._used.__getitem__)[: max(0, len(self._servers) - OPEN)]
+
+    async def _run(self, server: PersonServer) -> None:
+        try:
+            await server.runs()
+        except Exception:
+            _log.exception("the server of a person ended")
+            if self._servers.get(server.name) is server:
+                self._end(server.name)
+        await server.limits.ended()
+        await to_thread.run_sync(server.close)
+
+    def _end(self, name: str) -> None:
+        self._used.pop(name, None)
+        self._servers.pop(name).stop()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve while the body runs."""
+        end = self._reloader.publisher.watch(self._renew_all)
+        try:
+            async with anyio.create_task_group() as group:
+                self._group = group
+                group.start_soon(self._look_after)
+                yield
+                self._group = None
+                group.cancel_scope.cancel()
+        finally:
+            end()
+            for server in self._servers.values():
+                server.close()
+
+    def _renew_all(self) -> None:
+        """Renew all servers after a reload, in its thread, so that clients are notified."""
+        for server in [*self._servers.values()]:
+            server.renew(server.person)
+
+    async def _look_after(self) -> None:
+        """End the servers of people who were removed or got another token, and idle ones."""
+        while True:
+            await anyio.sleep(_LOOK)
+            try:
+                people = self._file.people()
+            except ConfigError:
+                people = {}
+            oldest = monotonic() - IDLE
+            for name, server in [*self._servers.items()]:
+                person = people.get(name)
+                unused = server.limits.idle and self._used[name] < oldest
+                if person is None or person.token != server.person.token or unused:
+                    self._end(name)
+                elif person != server.person:
+                    await to_thread.run_sync(server.renew, person)
+
+
+def team_app(team: Team, hosts: frozenset[str], proxies: frozenset[str]) -> ASGIApp:
+    """Return the application of a team behind the log, the checks of headers, and the limits."""
+    limited = LimitMiddleware(
+        team,
+        unlimited=lambda scope: scope["path"] in team.open_paths,
+        streams=partial(is_stream, team.mcp_path),
+    )
+    access = AccessMiddleware(
+        limited, hosts=sorted(hosts), token=None, open_path="", proxies=proxies
+    )
+    return LoggingMiddleware(access, team.record)
+
+
+async def _lifespan(team: Team, receive: Receive, send: Send) -> None:
+    await receive()
+    async with team.running():
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+    await send({"type": "lifespan.shutdown.complete"})
+
+
+def _forbidden(message: str) -> Problem:
+    return Problem(403, {"error": "forbidden", "message": message})

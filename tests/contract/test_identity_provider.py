@@ -1,0 +1,191 @@
+"""Tokens of an identity provider: a real HTTP server with keys, and a server that trusts it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any, Self
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from jwt.algorithms import ECAlgorithm, RSAAlgorithm
+from people_server import TeamServer, names
+
+from fumishirube_http.people.provider import FRESH, PAUSE, IdentityProvider
+
+PUBLIC = "https://manuals.example"
+AUDIENCE = f"{PUBLIC}/mcp"
+METADATA = "/.well-known/oauth-protected-resource/mcp"
+
+
+class Issuer:
+    """An identity provider at a free port of this machine; it signs with its newest key."""
+
+    def __init__(self) -> None:
+        self.keys: dict[str, Any] = {}
+        self.fetched = 0
+        self.broken = False
+        issuer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                known = {
+                    "/.well-known/openid-configuration": issuer.configuration,
+                    "/keys": issuer.jwks,
+                }
+                answer = known.get(self.path)
+                self.send_response(500 if issuer.broken else 200 if answer else 404)
+                self.end_headers()
+                self.wfile.write(json.dumps(answer() if answer else {}).encode())
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = Thread(target=self._server.serve_forever, daemon=True)
+        self.rotate("first")
+
+    def configuration(self) -> dict[str, str]:
+        return {"issuer": self.url, "jwks_uri": f"{self.url}/keys"}
+
+    def jwks(self) -> dict[str, Any]:
+        self.fetched += 1
+        keys = [
+            {**json.loads(_algorithm(key).to_jwk(key.public_key())), "kid": kid, "use": "sig"}
+            for kid, key in self.keys.items()
+        ]
+        shared = {"kty": "oct", "kid": "shared", "k": "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"}
+        return {"keys": [*keys, shared, {"kty": "new", "kid": "unknown"}]}
+
+    def rotate(self, kid: str) -> None:
+        """Sign with a new key."""
+        curve = len(self.keys) % 2
+        self.keys[kid] = (
+            ec.generate_private_key(ec.SECP256R1())
+            if curve
+            else rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        )
+
+    def token(self, subject: str = "42", kid: str = "", key: Any = None, **claims: Any) -> str:
+        """Return a signed token; a claim of ``None`` is left out."""
+        kid = kid or [*self.keys][-1]
+        key = key or self.keys[kid]
+        now = int(time.time())
+        usual = {"iss": self.url, "aud": AUDIENCE, "sub": subject, "iat": now, "exp": now + 300}
+        stated = {name: value for name, value in {**usual, **claims}.items() if value is not None}
+        algorithm = "RS256" if isinstance(key, rsa.RSAPrivateKey) else "ES256"
+        return jwt.encode(stated, key, algorithm=algorithm, headers={"kid": kid})
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def _algorithm(key: Any) -> Any:
+    return RSAAlgorithm if isinstance(key, rsa.RSAPrivateKey) else ECAlgorithm
+
+
+@pytest.fixture
+def issuer() -> Iterator[Issuer]:
+    with Issuer() as running:
+        yield running
+
+
+def test_people_of_the_provider_have_the_rights_of_the_people_file(
+    issuer: Issuer, tmp_path: Path
+) -> None:
+    provider = {"FUMISHIRUBE_ISSUER": issuer.url, "FUMISHIRUBE_PUBLIC_URL": PUBLIC}
+    with TeamServer(tmp_path, **provider) as team:
+        added = team.users("add", "gen", "--subject", "42", "--read", "manuals/契約編")
+        assert added.out == ""
+        team.tokens["gen"] = issuer.token()
+        assert names(team.call("gen", "manual_ls")) == ["契約編"]
+        assert names(team.call("aiko", "manual_ls")) == ["給付編"]
+
+        unknown = team.client.post("/mcp", json={}, headers={"host": "manuals.example"})
+        assert unknown.status_code == 401
+        way = unknown.headers["www-authenticate"]
+        assert way == f'Bearer resource_metadata="{PUBLIC}{METADATA}"'
+        metadata = team.client.get(METADATA).json()
+        assert metadata["resource"] == AUDIENCE
+        assert metadata["authorization_servers"] == [issuer.url]
+
+        team.tokens["nobody"] = issuer.token("43")
+        assert team.call("nobody", "manual_ls").status_code == 403
+        team.tokens["late"] = issuer.token(exp=int(time.time()) - 60)
+        assert team.call("late", "manual_ls").status_code == 401
+        assert team.session("gen")
+        assert issuer.token()[-20:] not in team.log
+        assert [line["person"] for line in team.audit() if "person" in line][:1] == ["gen"]
+
+
+def test_only_tokens_made_for_this_server_by_this_issuer_count(issuer: Issuer) -> None:
+    provider = IdentityProvider(issuer.url, AUDIENCE)
+    assert provider.subject(issuer.token()) == "42"
+    assert provider.subject(issuer.token(aud=["other", AUDIENCE])) == "42"
+    now = int(time.time())
+    for claims in (
+        {"aud": "https://other.example"},
+        {"aud": None},
+        {"iss": "https://other.example"},
+        {"iss": None},
+        {"exp": now - 120},
+        {"exp": None},
+        {"nbf": now + 120},
+        {"sub": None},
+        {"sub": ""},
+    ):
+        assert provider.subject(issuer.token(**claims)) is None, claims
+    stranger = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    assert provider.subject(issuer.token(key=stranger)) is None
+    assert provider.subject(issuer.token()[:-4] + "AAAA") is None
+    for rubbish in ("", "a.b.c", "x" * 100_000, "..", "é.ü.ß"):
+        assert provider.subject(rubbish) is None
+
+
+def test_no_signature_and_no_shared_secret_counts(issuer: Issuer) -> None:
+    provider = IdentityProvider(issuer.url, AUDIENCE)
+    claims = jwt.decode(issuer.token(), options={"verify_signature": False})
+    for kid in (*issuer.keys, "shared", None):
+        headers = {"kid": kid} if kid else {}
+        assert provider.subject(jwt.encode(claims, None, "none", headers)) is None
+        for secret in (b"secret-secret-secret-secret-secret", b"x" * 64):
+            assert provider.subject(jwt.encode(claims, secret, "HS256", headers)) is None
+
+
+def test_new_keys_are_fetched_and_unknown_ones_not_too_often(issuer: Issuer) -> None:
+    now = 1000.0
+    provider = IdentityProvider(issuer.url, AUDIENCE, f"{issuer.url}/keys", clock=lambda: now)
+    assert provider.subject(issuer.token()) == "42"
+    issuer.rotate("second")
+    assert provider.subject(issuer.token()) is None
+    now += PAUSE
+    assert provider.subject(issuer.token()) == "42"
+    assert provider.subject(issuer.token(kid="first")) == "42"
+    fetched = issuer.fetched
+    for _ in range(20):
+        assert provider.subject(issuer.token(kid="third", key=issuer.keys["first"])) is None
+    assert issuer.fetched == fetched
+
+    del issuer.keys["first"]
+    now += FRESH
+    assert provider.subject(issuer.token(kid="second")) == "42"
+    issuer.broken = True
+    now += FRESH
+    assert provider.subject(issuer.token()) == "42"
+
+
+def test_a_configuration_of_another_issuer_is_not_used(issuer: Issuer) -> None:
+    provider = IdentityProvider(f"{issuer.url}/", AUDIENCE)
+    assert provider.subject(issuer.token(iss=f"{issuer.url}/")) is None

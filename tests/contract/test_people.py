@@ -1,0 +1,336 @@
+"""A server for people: tokens, rights, the audit log, limits and metrics, over real connections."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import ssl
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from urllib.parse import quote, unquote
+
+import httpx2
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+from http_server import SECONDS
+from people_server import TeamServer, names
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from team import CONFIGURATION
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TeamServer]:
+    with TeamServer(tmp_path_factory.mktemp("people")) as running:
+        yield running
+
+
+def message(answer: httpx2.Response) -> dict[str, Any]:
+    """Return the one message of a response of MCP."""
+    text = answer.text
+    if answer.headers["content-type"].startswith("text/event-stream"):
+        text = next(line[5:] for line in text.splitlines() if line.startswith("data:"))
+    parsed: dict[str, Any] = json.loads(text)
+    return parsed
+
+
+def eventually(holds: Any) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_each_person_has_the_manuals_of_the_rights(team: TeamServer) -> None:
+    assert names(team.call("aiko", "manual_ls")) == ["給付編"]
+    assert names(team.call("ben", "manual_ls")) == ["事務編"]
+    assert len(names(team.call("boss", "manual_ls"))) == 5
+    hidden = team.call("aiko", "manual_toc", manual_id="秘密編")
+    absent = team.call("aiko", "manual_toc", manual_id="無い編")
+    assert hidden.status_code == absent.status_code == 404
+    assert hidden.text.replace("秘密編", "") == absent.text.replace("無い編", "")
+    tools = set(team.get("ben", "/openapi.json").json()["paths"])
+    assert "/tools/vault_create" not in tools
+    assert team.call("ben", "vault_create", path="x.md", content="x").status_code == 404
+    assert team.call("aiko", "vault_create", path="boss/x.md", content="x").status_code == 403
+    assert team.call("aiko", "vault_create", path="aiko/x.md", content="x").status_code == 200
+
+
+def test_nobody_gets_in_without_a_token_that_counts(team: TeamServer) -> None:
+    token = team.tokens["aiko"]
+    wrong = [token[:-1] + ("A" if token[-1] != "A" else "B"), token[:-1], "fumi_x", "a b"]
+    for presented in (*wrong, f"fumi_{'0' * 16}_{'A' * 43}"):
+        headers = {"authorization": f"Bearer {presented}".encode("ascii", "replace").decode()}
+        answer = team.client.post("/tools/manual_ls", json={}, headers=headers)
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert answer.json()["error"] == "unauthorized"
+    stored = json.loads(team.people.read_text())["people"]["aiko"]["token"]["sha256"]
+    headers = {"authorization": f"Bearer {stored}"}
+    assert team.client.post("/tools/manual_ls", json={}, headers=headers).status_code == 401
+    for path in ("/mcp", "/metrics", "/docs", "/openapi.json", "/tools/manual_ls", "/nothing"):
+        assert team.client.post(path, json={}).status_code == 401
+        assert team.client.get(path).status_code == 401
+    assert team.client.get("/healthz").json() == {"ok": True}
+    assert team.client.get("/readyz").json() == {"ready": True}
+
+
+def test_tokens_are_stored_as_hashes_and_logged_nowhere(team: TeamServer) -> None:
+    team.call("aiko", "manual_ls")
+    assert stat.S_IMODE(team.people.stat().st_mode) == 0o600
+    written = [team.people.read_text(), team.log]
+    written += [path.read_text() for path in (team.folder / "var").iterdir()]
+    for token in team.tokens.values():
+        assert token[-20:] not in "".join(written)
+
+
+def test_a_session_belongs_to_its_person(team: TeamServer) -> None:
+    session = team.session("aiko")
+    listed = message(team.mcp("aiko", "tools/list", session))
+    assert "manual_find" in {tool["name"] for tool in listed["result"]["tools"]}
+    for other in ("ben", "boss"):
+        assert team.mcp(other, "tools/list", session).status_code == 404
+    called = team.mcp("aiko", "tools/call", session, name="manual_ls", arguments={})
+    content = message(called)["result"]["structuredContent"]
+    assert [item["name"] for item in content["items"]] == ["給付編"]
+    uri = f"manual://{quote('秘密編')}/04.md"
+    assert "ペガサス" in str(
+        message(team.mcp("boss", "resources/read", team.session("boss"), uri=uri))
+    )
+    read = message(team.mcp("aiko", "resources/read", session, uri=uri))
+    assert "error" in read
+    assert "ペガサス" not in str(read)
+    listed = message(team.mcp("aiko", "resources/list", session))
+    uris = [unquote(item["uri"]) for item in listed["result"]["resources"]]
+    assert {uri.split("/")[2] for uri in uris} == {"給付編"}
+
+
+def test_traces_are_personal(team: TeamServer) -> None:
+    query = {"manual_id": "給付編", "query": "入院の期限", "required_terms": ["期限"]}
+    trace = team.call("boss", "manual_find", **query).json()["trace_id"]
+    assert team.call("boss", "manual_hits", trace_id=trace).status_code == 200
+    assert team.call("aiko", "manual_hits", trace_id=trace).status_code == 404
+
+
+def test_the_audit_log_has_one_line_a_call_and_no_contents(team: TeamServer) -> None:
+    before = len(team.audit())
+    secret = "ひみつの質問"
+    team.call("aiko", "manual_find", manual_id="給付編", query=secret, required_terms=[secret])
+    team.mcp("aiko", "tools/call", team.session("aiko"), name="manual_ls", arguments={"id": "秘密"})
+    team.client.get("/metrics")
+    team.client.get("/healthz")
+    eventually(lambda: len(team.audit()) >= before + 3)
+    lines = team.audit()[before:]
+    assert [(line.get("person"), line.get("tool"), line["status"]) for line in lines] == [
+        ("aiko", "manual_find", 200),
+        ("aiko", "manual_ls", 404),
+        (None, None, 401),
+    ]
+    assert lines[0]["manual"] == "給付編"
+    assert all(line["duration_ms"] >= 0 and line["ts"] for line in lines)
+    assert secret not in team.audit_file.read_text() + team.log
+    assert stat.S_IMODE(team.audit_file.stat().st_mode) == 0o600
+
+
+def test_metrics_are_openmetrics_for_those_with_the_right(team: TeamServer) -> None:
+    assert team.get("aiko", "/metrics").status_code == 403
+    team.call("ben", "manual_ls")
+    answer = team.get("ben", "/metrics")
+    assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    families = {family.name: family for family in text_string_to_metric_families(answer.text)}
+    calls = {
+        tuple(sorted(sample.labels.items())) for sample in families["fumishirube_calls"].samples
+    }
+    assert (("status", "200"), ("tool", "manual_ls"), ("worker", "1")) in calls
+    assert {"fumishirube_requests", "fumishirube_call_seconds", "fumishirube_people"} <= {*families}
+    for private in ("aiko", "給付編", "boss"):
+        assert private not in answer.text
+
+
+def test_people_and_rights_change_while_the_server_runs(team: TeamServer) -> None:
+    team.users("add", "eve", "--read", "manuals/秘密編")
+    assert names(team.call("eve", "manual_ls")) == ["秘密編"]
+    query = {"manual_id": "秘密編", "query": "暗号名", "required_terms": ["暗号名"]}
+    trace = team.call("eve", "manual_find", **query).json()["trace_id"]
+    session = team.session("eve")
+
+    assert team.users("set", "eve", "--read", "manuals/事務編").code == 0
+    assert names(team.call("eve", "manual_ls")) == ["事務編"]
+    assert team.call("eve", "manual_hits", trace_id=trace).status_code == 404
+    called = message(team.mcp("eve", "tools/call", session, name="manual_ls", arguments={}))
+    assert [i["name"] for i in called["result"]["structuredContent"]["items"]] == ["事務編"]
+
+    old = team.headers("eve")
+    team.users("token", "eve")
+    assert team.client.post("/tools/manual_ls", json={}, headers=old).status_code == 401
+    assert names(team.call("eve", "manual_ls")) == ["事務編"]
+    assert team.mcp("eve", "tools/list", session).status_code == 404
+
+    team.users("remove", "eve")
+    assert team.call("eve", "manual_ls").status_code == 401
+
+
+def test_a_reload_reaches_every_person_and_keeps_sessions_and_traces(team: TeamServer) -> None:
+    session = team.session("aiko")
+    query = {"manual_id": "給付編", "query": "期限", "required_terms": ["期限"]}
+    trace = team.call("aiko", "manual_find", **query).json()["trace_id"]
+    configuration = team.folder / "fumishirube.yaml"
+    configuration.write_text(CONFIGURATION.replace(", {use: chapters}", ""))
+
+    def tools() -> set[str]:
+        listed = message(team.mcp("aiko", "tools/list", session))
+        return {tool["name"] for tool in listed["result"]["tools"]}
+
+    try:
+        eventually(lambda: "list_manuals" not in tools())
+        assert team.call("aiko", "list_manuals").status_code == 404
+        assert team.call("aiko", "manual_hits", trace_id=trace).status_code == 200
+    finally:
+        configuration.write_text(CONFIGURATION)
+        eventually(lambda: "list_manuals" in tools())
+
+
+def test_a_person_who_asks_too_often_waits_and_others_do_not(team: TeamServer) -> None:
+    team.users("add", "fay", "--read", "manuals/給付編", "--per-minute", "3")
+    answers = [team.call("fay", "manual_ls") for _ in range(5)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
+    assert answers[-1].json()["error"] == "too_many_requests"
+    assert 1 <= int(answers[-1].headers["retry-after"]) <= 21
+    assert team.call("aiko", "manual_ls").status_code == 200
+
+
+def test_without_a_usable_people_file_nobody_is_let_in(team: TeamServer) -> None:
+    good = team.people.read_bytes()
+    for change in (lambda: team.people.write_bytes(b"{"), lambda: team.people.chmod(0o644)):
+        change()
+        answer = team.call("aiko", "manual_ls")
+        assert answer.status_code == 503
+        assert str(team.folder.parent) not in answer.text
+        assert team.client.get("/readyz").status_code == 503
+        assert team.client.get("/healthz").status_code == 200
+        team.people.write_bytes(good)
+        team.people.chmod(0o600)
+        assert team.call("aiko", "manual_ls").status_code == 200
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """Make a certificate of 127.0.0.1, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
+        )
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    files = folder / "tls.pem", folder / "tls.key"
+    files[0].write_bytes(made.public_bytes(Encoding.PEM))
+    unencrypted = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    files[1].write_bytes(key.private_bytes(*unencrypted))
+    return files
+
+
+def test_tls_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
+    pem, key = certificate(tmp_path)
+    tls = {"FUMISHIRUBE_TLS_CERTIFICATE": str(pem), "FUMISHIRUBE_TLS_KEY": str(key)}
+    with TeamServer(tmp_path, "0.0.0.0:0", FUMISHIRUBE_SECURITY_ALLOW_REMOTE="true", **tls) as team:
+        assert team.url.startswith("https://")
+        context = ssl.create_default_context(cafile=str(pem))
+        team.client = httpx2.Client(
+            base_url=f"https://127.0.0.1:{team.port}", verify=context, trust_env=False
+        )
+        for _ in range(20):
+            assert names(team.call("aiko", "manual_ls")) == ["給付編"]
+        large = team.call("boss", "vault_create", path="big.md", content="x" * 500_000)
+        assert large.status_code == 200
+        too_large = team.call("boss", "vault_create", path="big2.md", content="x" * 2_000_000)
+        assert too_large.status_code == 413
+        session = team.session("aiko")
+        assert "result" in message(team.mcp("aiko", "tools/list", session))
+        with (
+            socket.create_connection(("127.0.0.1", team.port), timeout=SECONDS) as plain,
+            suppress(ConnectionError),
+        ):
+            plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert b"200" not in plain.recv(100)
+
+
+def test_behind_a_named_proxy_nobody_else_connects(tmp_path: Path) -> None:
+    remote = {"FUMISHIRUBE_SECURITY_ALLOW_REMOTE": "true"}
+    with TeamServer(tmp_path, "0.0.0.0:0", FUMISHIRUBE_PROXIES="10.9.8.7", **remote) as team:
+        team.client = httpx2.Client(base_url=f"http://127.0.0.1:{team.port}", trust_env=False)
+        answer = team.call("aiko", "manual_ls")
+        assert (answer.status_code, answer.json()["error"]) == (403, "forbidden")
+        assert team.client.get("/healthz").status_code == 403
+    proxy = tmp_path / "again"
+    with TeamServer(proxy, "0.0.0.0:0", FUMISHIRUBE_PROXIES="10.9.8.7,127.0.0.1", **remote) as team:
+        team.client = httpx2.Client(base_url=f"http://127.0.0.1:{team.port}", trust_env=False)
+        forwarded = {**team.headers("aiko"), "x-forwarded-for": "10.1.1.1"}
+        answer = team.client.post("/tools/manual_ls", json={}, headers=forwarded)
+        assert names(answer) == ["給付編"]
+
+
+def test_a_stop_lets_calls_in_progress_end(tmp_path: Path) -> None:
+    with TeamServer(tmp_path, FUMISHIRUBE_GRACE_SECONDS="20") as team:
+        answers: list[int] = []
+
+        def search() -> None:
+            query = {"manual_id": "*", "query": "期限", "required_terms": ["期限"]}
+            answers.append(team.call("boss", "manual_find", **query).status_code)
+
+        asking = [Thread(target=search) for _ in range(4)]
+        for thread in asking:
+            thread.start()
+        time.sleep(0.2)
+        os.kill(team.pid, signal.SIGTERM)
+        for thread in asking:
+            thread.join(SECONDS)
+        assert answers == [200] * 4
+        assert team.process.wait(SECONDS) == 0
+
+
+def test_several_workers_serve_people_over_tls(tmp_path: Path) -> None:
+    pem, key = certificate(tmp_path)
+    tls = {"FUMISHIRUBE_TLS_CERTIFICATE": str(pem), "FUMISHIRUBE_TLS_KEY": str(key)}
+    with TeamServer(tmp_path, workers=2, **tls) as team:
+        context = ssl.create_default_context(cafile=str(pem))
+
+        def connected() -> httpx2.Client:
+            return httpx2.Client(base_url=team.url, verify=context, trust_env=False)
+
+        with connected() as team.client:
+            session = team.session("aiko")
+            query = {"manual_id": "給付編", "query": "期限", "required_terms": ["期限"]}
+            trace = team.call("aiko", "manual_find", **query).json()["trace_id"]
+        for _ in range(12):
+            with connected() as team.client:
+                assert names(team.call("aiko", "manual_ls")) == ["給付編"]
+                assert "result" in message(team.mcp("aiko", "tools/list", session))
+                assert team.mcp("boss", "tools/list", session).status_code == 404
+                assert team.call("aiko", "manual_hits", trace_id=trace).status_code == 200
+                assert team.call("boss", "manual_hits", trace_id=trace).status_code == 404
+        with connected() as team.client:
+            team.users("remove", "aiko")
+            assert team.call("aiko", "manual_ls").status_code == 401
