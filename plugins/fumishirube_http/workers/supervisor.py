@@ -25,7 +25,7 @@ _log = logging.getLogger("fumishirube")
 MOST = 64
 """The most workers."""
 _STOP_SECONDS = 1.5
-"""Seconds for workers to end after the signal."""
+"""Seconds for workers to end after the requests in progress."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
 """Seconds before a worker is replaced; the pause doubles while workers end without serving."""
 _NOT_SENT = ("run", "parser", "plugins", "peers", "wire")
