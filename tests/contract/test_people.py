@@ -11,8 +11,6 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -20,13 +18,8 @@ from urllib.parse import quote, unquote
 
 import httpx2
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 from http_server import SECONDS
-from people_server import TeamServer, names
+from people_server import TeamServer, certificate, names
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from team import CONFIGURATION
 
@@ -224,32 +217,6 @@ def test_without_a_usable_people_file_nobody_is_let_in(team: TeamServer) -> None
         team.people.write_bytes(good)
         team.people.chmod(0o600)
         assert team.call("aiko", "manual_ls").status_code == 200
-
-
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """Make a certificate of 127.0.0.1, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(hours=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
-        )
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    files = folder / "tls.pem", folder / "tls.key"
-    files[0].write_bytes(made.public_bytes(Encoding.PEM))
-    unencrypted = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    files[1].write_bytes(key.private_bytes(*unencrypted))
-    return files
 
 
 def test_tls_with_a_certificate_of_ones_own(tmp_path: Path) -> None:

@@ -92,6 +92,9 @@ def test_the_people_file_is_private_and_outside_what_tools_read(tmp_path: Path) 
         tmp_path, "--http", here, FUMISHIRUBE_PEOPLE=str(tmp_path / "vault/people.json")
     )
     assert "'people.json' lies below roots.vault" in inside.err
+    hosts = {"FUMISHIRUBE_SECURITY_ALLOWED_HOSTS": "manuals.example:8765"}
+    named = started(tmp_path, "--http", here, "--people", "people.json", **hosts)
+    assert "security.allowed_hosts[0]" in named.err
     (tmp_path / "people.json").chmod(0o640)
     shared = started(tmp_path, "--http", here, "--people", "people.json")
     assert "chmod 600 people.json" in shared.err

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import stdio
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 from http_server import Serving
 from manuals import Done, fumishirube
 from team import workspace
@@ -20,7 +27,12 @@ class TeamServer(Serving):
     """A server for people, and their tokens by name."""
 
     def __init__(
-        self, folder: Path, place: str = "127.0.0.1:0", workers: int = 1, **environ: str
+        self,
+        folder: Path,
+        place: str = "127.0.0.1:0",
+        *options: str,
+        workers: int = 1,
+        **environ: str,
     ) -> None:
         self.folder = workspace(folder / "all")
         self.people = folder / "people.json"
@@ -36,6 +48,7 @@ class TeamServer(Serving):
             str(self.folder),
             "--workers",
             str(workers),
+            *options,
         )
         super().__init__(words, folder / "log", FUMISHIRUBE_PEOPLE=str(self.people), **environ)
 
@@ -86,3 +99,29 @@ class TeamServer(Serving):
 def names(answer: httpx2.Response) -> list[str]:
     """Return the manuals in an answer of ``manual_ls``."""
     return [item["name"] for item in answer.json()["items"]]
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """Make a certificate of 127.0.0.1, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
+        )
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    files = folder / "tls.pem", folder / "tls.key"
+    files[0].write_bytes(made.public_bytes(Encoding.PEM))
+    unencrypted = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    files[1].write_bytes(key.private_bytes(*unencrypted))
+    return files

@@ -15,7 +15,7 @@ from fumishirube_http.people.provider import IdentityProvider, resource_metadata
 from fumishirube_http.people.records import DOCS, MANUALS, VAULT
 from fumishirube_http.people.sign_in import SignIn
 from fumishirube_http.people.users_command import people_file
-from fumishirube_http.settings import host_name, is_loopback
+from fumishirube_http.settings import check_access, host_name, is_loopback
 
 _WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
@@ -49,6 +49,7 @@ def team_settings(options: Namespace, loaded: LoadedConfig) -> TeamSettings | No
         raise ConfigError(
             "FUMISHIRUBE_HTTP_TOKEN: with people, each has a token; unset the variable"
         )
+    check_access(loaded)
     _check_place(file, loaded)
     file.people()
     base = loaded.config.server.base_path.rstrip("/")
