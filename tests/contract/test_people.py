@@ -176,6 +176,17 @@ def test_people_and_rights_change_while_the_server_runs(team: TeamServer) -> Non
     assert team.call("eve", "manual_ls").status_code == 401
 
 
+def test_a_token_counts_until_its_last_day(team: TeamServer) -> None:
+    team.users("add", "gil", "--read", "manuals/給付編", "--days", "3")
+    assert team.call("gil", "manual_ls").status_code == 200
+    record = json.loads(team.people.read_text())
+    record["people"]["gil"]["token"]["expires"] = "2020-01-01T00:00:00Z"
+    team.people.write_text(json.dumps(record))
+    assert team.call("gil", "manual_ls").status_code == 401
+    assert "gil" in team.users("list").out
+    assert "expired token" in team.users("list").out
+
+
 def test_a_reload_reaches_every_person_and_keeps_sessions_and_traces(team: TeamServer) -> None:
     session = team.session("aiko")
     query = {"manual_id": "給付編", "query": "期限", "required_terms": ["期限"]}

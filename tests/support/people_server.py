@@ -52,12 +52,11 @@ class TeamServer(Serving):
         )
         super().__init__(words, folder / "log", FUMISHIRUBE_PEOPLE=str(self.people), **environ)
 
-    def users(self, command: str, name: str, *words: str) -> Done:
+    def users(self, command: str, *words: str) -> Done:
         """Run ``fumishirube users``."""
-        options = ("--people", str(self.people), command, name, *words)
-        done = fumishirube("users", *options, cwd=self.folder)
-        if done.code == 0 and done.out:
-            self.tokens[name] = done.out.strip()
+        done = fumishirube("users", "--people", str(self.people), command, *words, cwd=self.folder)
+        if done.code == 0 and command in ("add", "token") and done.out:
+            self.tokens[words[0]] = done.out.strip()
         return done
 
     def headers(self, name: str) -> dict[str, str]:

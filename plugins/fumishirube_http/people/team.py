@@ -23,6 +23,7 @@ from fumishirube_http.limits import LimitMiddleware
 from fumishirube_http.log import LoggingMiddleware
 from fumishirube_http.people.audit import CallRecord
 from fumishirube_http.people.metrics import Metrics
+from fumishirube_http.people.records import Person
 from fumishirube_http.people.server import PersonServer
 from fumishirube_http.people.settings import TeamSettings
 from fumishirube_http.people.sign_in import SignedIn
@@ -188,7 +189,7 @@ class Team:
             for name, server in [*self._servers.items()]:
                 person = people.get(name)
                 unused = server.limits.idle and self._used[name] < oldest
-                if person is None or person.token != server.person.token or unused:
+                if person is None or not _same_way_in(person, server.person) or unused:
                     self._end(name)
                 elif person != server.person:
                     await to_thread.run_sync(server.renew, person)
@@ -213,6 +214,11 @@ async def _lifespan(team: Team, receive: Receive, send: Send) -> None:
         await send({"type": "lifespan.startup.complete"})
         await receive()
     await send({"type": "lifespan.shutdown.complete"})
+
+
+def _same_way_in(person: Person, before: Person) -> bool:
+    """Tell whether a person has the same token as before, and it has not expired."""
+    return person.token == before.token and (person.token is None or person.token.counts())
 
 
 def _forbidden(message: str) -> Problem:
