@@ -100,7 +100,7 @@ ONLY_IN = {
         "plugins/fumishirube_graph/vectors.py",
     ),
     "pytest": ("core/fumishirube/testing/",),
-    "httpx2": ("plugins/fumishirube_http/bridge.py",),
+    "httpx2": ("plugins/fumishirube_http/bridge.py", "plugins/fumishirube_http/people/provider.py"),
     "fastapi": ("plugins/fumishirube_http/",),
     "fastapi_offline": ("plugins/fumishirube_http/application.py",),
     "starlette": (

@@ -100,10 +100,10 @@ class IdentityProvider:
 
     def _discovered(self, client: httpx2.Client) -> str:
         """Return the address of the keys in the issuer's OpenID configuration."""
-        found = _json(client, f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
-        if found["issuer"] != self._issuer:
+        described = _json(client, f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
+        if described["issuer"] != self._issuer:
             raise ValueError("the configuration is of another issuer")
-        address: str = found["jwks_uri"]
+        address: str = described["jwks_uri"]
         if self._issuer.startswith("https://") and not address.startswith("https://"):
             raise ValueError("the keys are not behind https")
         return address

@@ -110,28 +110,28 @@ class Team:
             ready = False
         return JSONResponse({"ready": ready}, 200 if ready else 503)
 
-    async def _server(self, who: SignedIn) -> PersonServer:
+    async def _server(self, signed_in: SignedIn) -> PersonServer:
         """Return the server of a person, opened now or renewed if it has to be."""
-        server = self._servers.get(who.name)
-        if server is None or not server.current or server.person != who.person:
+        server = self._servers.get(signed_in.name)
+        if server is None or not server.current or server.person != signed_in.person:
             async with self._opening:
-                server = await self._opened(who)
-        self._used[who.name] = monotonic()
+                server = await self._opened(signed_in)
+        self._used[signed_in.name] = monotonic()
         await server.ready.wait()
         return server
 
-    async def _opened(self, who: SignedIn) -> PersonServer:
-        server = self._servers.get(who.name)
-        if server is not None and server.person.token == who.person.token:
-            await to_thread.run_sync(server.renew, who.person)
+    async def _opened(self, signed_in: SignedIn) -> PersonServer:
+        server = self._servers.get(signed_in.name)
+        if server is not None and server.person.token == signed_in.person.token:
+            await to_thread.run_sync(server.renew, signed_in.person)
             return server
         if server is not None:  # with another token, sessions begin anew
-            self._end(who.name)
+            self._end(signed_in.name)
         if self._group is None:
             raise Problem(503, {"error": "busy", "message": "the server is starting or stopping"})
-        made = partial(PersonServer, *who, self._reloader, self.record)
-        server = self._servers[who.name] = await to_thread.run_sync(made)
-        self._used[who.name] = monotonic()
+        made = partial(PersonServer, *signed_in, self._reloader, self.record)
+        server = self._servers[signed_in.name] = await to_thread.run_sync(made)
+        self._used[signed_in.name] = monotonic()
         self._group.start_soon(self._run, server)
         for name in self._longest_idle():
             self._end(name)
