@@ -71,9 +71,10 @@ class BackgroundIndexer:
                     return
             try:
                 for indexed in ahead():
-                    if self._closing.is_set():
-                        return
                     self.take_up(indexed)
+                    del indexed  # hundreds of manuals are not open at once
+                    if self._wait_for_place():
+                        return
             except FumishirubeError as error:
                 _log.warning("indexing did not begin ahead of the calls: %s", error)
             except Exception:
@@ -95,6 +96,12 @@ class BackgroundIndexer:
     def check(self, indexed: FolderIndex) -> None:
         """Queue an index for a survey of its folder; see :meth:`FolderIndex.check`."""
         self._queue(indexed, self._unchecked)
+
+    def _wait_for_place(self) -> bool:
+        """Wait until no index waits for an update; tell whether indexing is being closed."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._waiting or self._closing.is_set())
+        return self._closing.is_set()
 
     def _queue(self, indexed: FolderIndex, waiting: list[FolderIndex]) -> None:
         with self._changed:
@@ -144,7 +151,9 @@ class BackgroundIndexer:
                 return None
             if self._unchecked:
                 return self._unchecked.pop(0).check
-            return partial(self._catch_up, self._waiting.pop(0))
+            first = self._waiting.pop(0)
+            self._changed.notify_all()
+            return partial(self._catch_up, first)
 
     def _turn(self) -> _TurnBudget:
         began = time.monotonic()

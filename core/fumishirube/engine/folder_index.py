@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock
@@ -98,7 +99,10 @@ class _CommitSummary(NamedTuple):
 
 
 class FolderIndex:
-    """A manual and its index. Calls from several threads update it one after the other."""
+    """A manual and its index. Calls from several threads update it one after the other.
+
+    The index is closed when nothing refers to this object any more, or by ``close``.
+    """
 
     def __init__(self, manual: ManualFolder, open_index: Callable[[], OpenIndex]) -> None:
         self._manual = manual
@@ -107,6 +111,8 @@ class FolderIndex:
         self._lock = Lock()
         self._summary = _CommitSummary.of(self._index.pages())
         self._committed = (self._summary, self._index.corpus(manual.id))
+        self._close = weakref.finalize(self, self._index.close)
+        self._close.atexit = False
 
     def bring_up_to_date(
         self, budget: Budget, progress: Progress | None = None, wanted: str = ""
@@ -213,7 +219,7 @@ class FolderIndex:
     def close(self) -> None:
         """Close the index, after a running update."""
         with self._lock:
-            self._index.close()
+            self._close()
 
     def _update_alone(
         self,

@@ -356,6 +356,13 @@ class Library:
                 known.follow(on=self._followed, checked=self._checked)
             return known
 
+    def forget(self, manual_id: str) -> None:
+        """Forget the files of a manual, and stop watching them, until it is used again."""
+        with self._lock:
+            known = self._manuals.pop(manual_id, None)
+        if known is not None:
+            known.follow(on=False)
+
     def loose_files(self) -> Sequence[str]:
         """Return the files beside the folders of the manuals, which belong to no manual."""
         entries = self._root.entries() if self._root.exists else []

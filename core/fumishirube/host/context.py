@@ -20,6 +20,7 @@ from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.folder_index import FolderIndex, IndexState, SearchExtent
 from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.manual_texts import manual_texts
+from fumishirube.engine.open_indexes import OpenIndexes
 from fumishirube.engine.outlying import OutlyingFolders
 from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
 from fumishirube.engine.passages import FIELDS
@@ -84,7 +85,7 @@ class PipelineContext:
         self._pipeline = Pipeline(
             stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
         )
-        self._indexed: dict[str, FolderIndex] = {}
+        self._indexes = OpenIndexes(self.library, self._open_index)
         self._index_folders = IndexFolders(shared.state, configured.fingerprint)
         self._outlying_indexes = IndexFolders(Root(shared.own.state), configured.fingerprint)
         self._background: BackgroundIndexer | None = None
@@ -332,9 +333,7 @@ class PipelineContext:
             if callable(close := getattr(value, "close", None)):
                 close()
         self._surface_values.clear()
-        for indexed in self._indexed.values():
-            indexed.close()
-        self._indexed.clear()
+        self._indexes.close()
         self._index_folders.close()
         self._outlying_indexes.close()
         self._running.close()
@@ -361,10 +360,7 @@ class PipelineContext:
         manual = self.library.manual(manual_id)
         if self._whole is not None:
             return self._whole.indexed_of(manual.id)
-        with self._lock:
-            if manual.id not in self._indexed:
-                self._indexed[manual.id] = FolderIndex(manual, partial(self._open_index, manual.id))
-            return self._indexed[manual.id]
+        return self._indexes.of(manual)
 
     def _open_index(self, name: str) -> OpenIndex:
         index: Index = self._only("indexes")

@@ -6,7 +6,7 @@ import hashlib
 import re
 from typing import NamedTuple
 
-from fumishirube import Document, SurfaceContext, ToolError, TraceRow, Unreadable
+from fumishirube import Document, Manual, ToolError, TraceRow, Unreadable
 from fumishirube.text import Lines, decode
 
 _BLOCK = re.compile(r"^:::[ \t]*([a-z]+)(-end)?[ \t]*([^:\n]*)$", re.MULTILINE)
@@ -24,15 +24,15 @@ class OwnText(NamedTuple):
     block: str = ""
 
 
-def own_text(context: SurfaceContext, manual_id: str, row: TraceRow) -> OwnText | None:
+def own_text(manual: Manual, row: TraceRow) -> OwnText | None:
     """Return a section's own text with its heading; ``None`` when it has changed or was deleted.
 
     The file's own lines are used if they are the section's text; otherwise, as for a file that
     its loader renders, the file is loaded.
     """
     try:
-        written = _as_written(context.manual(manual_id).root.read_bytes(row.path), row)
-        return written or _loaded(context.manual(manual_id).document(row.path), row)
+        written = _as_written(manual.root.read_bytes(row.path), row)
+        return written or _loaded(manual.document(row.path), row)
     except ToolError:
         return None
 

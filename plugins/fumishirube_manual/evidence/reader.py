@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from fumishirube import SurfaceContext, Trace, TraceRow
+from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text import concepts, fold
 from fumishirube_manual.cited_places import place_of_section
 from fumishirube_manual.evidence.annotations import (
@@ -56,6 +56,7 @@ class EvidenceReader:
         self._context = context
         self._trace = trace
         self._places = places
+        self._manuals: dict[str, Manual] = {}
         self._sections: dict[tuple[str, int], SectionLines | None] = {}
         self._blocks: dict[tuple[str, int], str] = {}
 
@@ -98,7 +99,10 @@ class EvidenceReader:
 
     def _read(self, row: TraceRow) -> SectionLines | None:
         manual_id, path = self._trace.file(row.path)
-        own = own_text(self._context, manual_id, row._replace(path=path))
+        try:
+            own = own_text(self._manual(manual_id), row._replace(path=path))
+        except ToolError:
+            return None
         if own is None:
             return None
         titles = (row.title, *row.ancestors)
@@ -107,6 +111,12 @@ class EvidenceReader:
         )
         self._blocks[row.path, row.start_line] = own.block
         return lines
+
+    def _manual(self, manual_id: str) -> Manual:
+        """Return a manual; its folder is found once for all hits."""
+        if manual_id not in self._manuals:
+            self._manuals[manual_id] = self._context.manual(manual_id)
+        return self._manuals[manual_id]
 
     def _wording(self, row: TraceRow) -> str:
         """Return the wording that returned a hit."""

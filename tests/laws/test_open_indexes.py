@@ -1,0 +1,85 @@
+"""However many manuals are visited, few of their indexes stay open."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import manuals
+import pytest
+
+from fumishirube.engine import open_indexes
+from fumishirube.host.application import Application
+from fumishirube.host.calls import call_tool
+from fumishirube.host.startup import open_application
+from fumishirube.tools.definitions import Call
+
+MANUALS = 10
+
+
+@pytest.fixture
+def application(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Application]:
+    monkeypatch.setattr(open_indexes, "MOST_OPEN", 2)
+    text = "# 入院 {0}\n\n入院{0}の給付を定める。\n"
+    manuals.write(tmp_path, {f"m{n}/{n}.md": text.format(n) for n in range(MANUALS)})
+    opened = open_application(tmp_path, strangers=False, environ={"SEM_CACHE_ENABLED": "false"})
+    yield opened
+    opened.close()
+
+
+def find(application: Application, manual: str) -> list[str]:
+    return paths(application, manual, "入院")
+
+
+def paths(application: Application, manual: str, term: str) -> list[str]:
+    """Return the files of the hits, best first."""
+    arguments = {"query": term, "required_terms": [term], "manual_id": manual}
+    answer: Any = call_tool(application.tools["manual_find"], arguments, Call())
+    assert not answer.get("degraded")
+    return [item["ref"]["path"] for item in answer["inline_hits"]["items"]]
+
+
+def of_engine() -> int:
+    """Return the number of threads that tantivy has."""
+    tasks = Path("/proc/self/task").iterdir()
+    return sum("tantivy" in (task / "comm").read_text() for task in tasks)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
+def test_threads_do_not_grow_with_the_manuals_visited(application: Application) -> None:
+    for number in range(MANUALS):
+        assert find(application, f"m{number}") == [f"{number}.md"]
+    gc.collect()
+    deadline = time.monotonic() + 20  # such a thread looks twice a second whether it may end
+    while of_engine() > 2 + 1:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_a_manual_that_was_closed_is_opened_again_and_follows_its_files(
+    application: Application, tmp_path: Path
+) -> None:
+    for number in (*range(MANUALS), 0):
+        assert find(application, f"m{number}") == [f"{number}.md"]
+    for number in (0, 1, MANUALS - 1):
+        new = tmp_path / "manuals" / f"m{number}" / "new.md"
+        new.write_text("# 通院\n\n通院も対象です。\n", encoding="utf-8")
+        assert paths(application, f"m{number}", "通院") == ["new.md"]
+
+
+def test_all_manuals_at_once_are_searched_though_few_stay_open(application: Application) -> None:
+    assert find(application, "*")
+
+
+def test_calls_from_many_threads_close_no_index_under_each_other(application: Application) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        numbers = [number * 7 % MANUALS for number in range(8 * MANUALS)]
+        answers = pool.map(lambda number: find(application, f"m{number}"), numbers)
+        assert [*answers] == [[f"{number}.md"] for number in numbers]
+    assert threading.active_count() < 20
