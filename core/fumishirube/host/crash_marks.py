@@ -118,7 +118,10 @@ def crashed_work(state: Path) -> list[ForeignWork]:
     Of each thread only the innermost mark is returned.
     """
     crashed: list[ForeignWork] = []
-    for file in sorted((state / FOLDER).glob("*-*")):
+    files: list[Path] = []
+    with suppress(OSError):  # another process may have just removed the folder
+        files = sorted((state / FOLDER).glob("*-*"))
+    for file in files:
         with suppress(OSError):
             handle = os.open(file, os.O_RDWR)
             try:
