@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from math import inf
 from threading import Event
 from typing import Any, NamedTuple, TypeVar
 
@@ -46,6 +47,20 @@ class Budget:
         seconds = min(milliseconds, _LONGEST_MS) / 1000
         return cls(time.monotonic() + seconds, cancelled or Event(), milliseconds)
 
+    def within(self, seconds: float) -> Budget:
+        """Return the budget of a part of the call, which ends after some seconds at the latest."""
+        deadline = time.monotonic() + seconds
+        if self._late_at <= deadline:
+            return self
+        return replace(self, deadline=deadline, milliseconds=None)
+
+    @property
+    def _late_at(self) -> float:
+        """The time from which only the time for finishing is left; infinite without a deadline."""
+        if self.deadline is None or self.milliseconds is None:
+            return inf if self.deadline is None else self.deadline
+        return self.deadline - min(_RESERVED_SECONDS, _RESERVED_SHARE * self.milliseconds / 1000)
+
     @property
     def spent(self) -> bool:
         """Whether the deadline has passed."""
@@ -54,10 +69,7 @@ class Budget:
     @property
     def late(self) -> bool:
         """Whether only the time for finishing is left: running work must end now."""
-        if self.deadline is None or self.milliseconds is None:
-            return self.spent
-        reserved = min(_RESERVED_SECONDS, _RESERVED_SHARE * self.milliseconds / 1000)
-        return time.monotonic() >= self.deadline - reserved
+        return time.monotonic() >= self._late_at
 
     @property
     def left(self) -> float | None:

@@ -13,6 +13,9 @@ import manuals
 import pytest
 from stdio import Wire
 
+from fumishirube.host import context
+from fumishirube.host.application import Application
+
 FILES = 400
 SECONDS = 30
 
@@ -66,6 +69,28 @@ def test_hanging_up_ends_the_indexing_and_leaves_a_sound_index(workspace: Path) 
             application, "manual_find", query="給付", manual_id="m", required_terms=["給付"]
         )
         assert "degraded" not in answer
+        assert scanned(answer) == FILES
+
+
+def test_a_server_answers_from_what_is_there_and_says_how_much_that_is(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(context, "SERVED_SECONDS", 0.0)
+
+    def find(application: Application) -> dict[str, Any]:
+        return manuals.ask(
+            application, "manual_find", query="給付", manual_id="m", required_terms=["給付"]
+        )
+
+    opened = manuals.opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")
+    with closing(opened) as application, application.lifespan():
+        first = find(application)
+        assert 0 < scanned(first) < FILES
+        assert f"({scanned(first)} of {FILES} files are)" in first["degraded"]
+        deadline = time.monotonic() + SECONDS
+        while "degraded" in (answer := find(application)):
+            assert time.monotonic() < deadline, answer["degraded"]
+            time.sleep(0.2)
         assert scanned(answer) == FILES
 
 

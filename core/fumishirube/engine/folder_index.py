@@ -259,7 +259,10 @@ class FolderIndex:
             self._publish()
             gone = []
             if reading.left and budget.late:
-                return f"time ran out while indexing: {reading.left} changed files are not in yet"
+                return (
+                    f"time ran out while indexing: {reading.left} changed files are not in yet "
+                    f"({len(self._index.pages())} of {len(claimed)} files are)"
+                )
         return None
 
 

@@ -49,6 +49,9 @@ from fumishirube.traces.records import (
 
 T = TypeVar("T")
 
+SERVED_SECONDS = 3.0
+"""The most seconds that a call to a server updates an index; it answers from what is there then."""
+
 RESERVED_MANUALS = ("manuals", EVERY_MANUAL)
 """Folder names that cannot be manuals: as ids, they mean the root, and all manuals."""
 
@@ -283,12 +286,15 @@ class PipelineContext:
 
     def _prepare(self, manual_id: str, query: Query, progress: Progress | None) -> IndexState:
         indexed = self.indexed_of(manual_id)
-        state = indexed.bring_up_to_date(query.budget, progress, query.text)
+        background = self.indexer()
+        # What remains after some seconds is indexed beside the calls.
+        budget = query.budget.within(SERVED_SECONDS) if background else query.budget
+        state = indexed.bring_up_to_date(budget, progress, query.text)
         unlisted = [*unlisted_by(self.loaders(), lambda: self.manual(manual_id).root)]
         if unlisted:
             degraded = "; ".join(filter(None, (state.degraded, *unlisted)))
             state = state._replace(degraded=degraded)
-        if background := self.indexer():
+        if background:
             background.follow_up(indexed, state)
         return state
 
