@@ -44,8 +44,8 @@ class Budget:
         """Return the budget of a call that starts now."""
         if milliseconds is None:
             return cls(None, cancelled or Event())
-        seconds = min(milliseconds, _LONGEST_MS) / 1000
-        return cls(time.monotonic() + seconds, cancelled or Event(), milliseconds)
+        milliseconds = min(milliseconds, _LONGEST_MS)
+        return cls(time.monotonic() + milliseconds / 1000, cancelled or Event(), milliseconds)
 
     def within(self, seconds: float) -> Budget:
         """Return the budget of a part of the call, which ends after some seconds at the latest."""
