@@ -131,7 +131,7 @@ def test_the_framework_has_its_own_verbs_and_the_slices_the_others() -> None:
     }
     assert set(commands.verbs()) == {
         *("find", "grep", "ls", "toc", "read", "scan", "cite", "coverage"),
-        *("vault", "docs", "eval", "inspect"),
+        *("vault", "docs", "eval", "inspect", "users"),
     }
     assert set(commands.ways_to_serve()) == {"http", "bridge"}
 
