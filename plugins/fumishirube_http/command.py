@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,6 +83,8 @@ def serve_here(options: Namespace, worker: WorkerStart | None = None) -> int:
 def _supervise(options: Namespace) -> int:
     """Serve with several worker processes."""
     with _extra():
+        # The workers share the memory of what is imported before they are forked.
+        import_module("fumishirube_http.served")
         from fumishirube_http.people.settings import team_settings  # noqa: PLC0415 - the same
         from fumishirube_http.server import bound  # noqa: PLC0415 - the same
         from fumishirube_http.settings import address, tls_files  # noqa: PLC0415 - the same
