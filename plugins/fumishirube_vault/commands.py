@@ -23,6 +23,7 @@ from fumishirube.commands import (
     table,
 )
 
+_SYSTEM = ".system"
 _PATH = "the note, such as projects/plan.md"
 
 
@@ -85,9 +86,10 @@ def _answer(options: Namespace, name: str, **arguments: Any) -> Any:
 
 
 def run(options: Namespace) -> int:
-    """List the notes."""
+    """List the notes; people do not need to see the folder of the program in the vault."""
     answer = _answer(options, "vault_ls", path=options.path)
-    return show(answer, options, _item_lines)
+    items = [item for item in answer["items"] if item["path"] != _SYSTEM]
+    return show({**answer, "items": items}, options, _item_lines)
 
 
 def _item_lines(answer: Any) -> Iterator[str]:

@@ -200,3 +200,14 @@ def test_the_readme_searches_a_folder_and_adds_it(home: Path, name: str) -> None
         check=True,
     )
     assert f"specs  {home}/Documents/specs\n" in done.stdout
+
+
+def test_the_notes_of_a_vault_are_searched_when_it_is_added_as_a_manual(home: Path) -> None:
+    (home / "work" / "manuals").mkdir(parents=True)
+    words = ("vault", "create", "pumps.md", "# Pumps\n\nThe blue pump leaks.\n")
+    assert run(home, *words, cwd="work").code == 0
+    assert run(home, "add", "notes", "vault", cwd="work").code == 0
+    found = run(home, "find", "which pump leaks", "--json", cwd="work").json
+    assert [hit["ref"]["path"] for hit in found["hits"]] == ["pumps.md"]
+    assert "blue pump" in run(home, "grep", "leaks", cwd="work").out
+    assert run(home, "ls", "notes", cwd="work").out == "pumps.md\n"

@@ -64,6 +64,7 @@ def workspace(tmp_path: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / "rules.md").write_text("# 総則\n対象です。\n## 例外\n対象外です。\n", "utf-8")
     (folder / "toc.md").write_text("# 目次\n", "utf-8")
+    (tmp_path / "vault").mkdir()
     return tmp_path
 
 
@@ -115,7 +116,7 @@ def write(file: Path, *lines: str) -> None:
 
 def test_a_search_leaves_one_line_with_all_the_keys(opened: Opened, file: Path) -> None:
     application = opened()
-    assert not file.parent.parent.exists()
+    assert not file.parent.exists()
     asked(application)
     application.close()
     (row,) = rows(file)
@@ -234,6 +235,20 @@ def test_the_file_is_where_the_configuration_says(
     assert len(rows(workspace / where)) == 1
 
 
+def test_a_search_makes_no_vault(opened: Opened, workspace: Path, file: Path) -> None:
+    (workspace / "vault").rmdir()
+    application = opened()
+    asked(application)
+    application.close()
+    assert not (workspace / "vault").exists()
+    application = opened()
+    asked(application, "例外")
+    (workspace / "vault").mkdir()
+    asked(application)
+    application.close()
+    assert len(rows(file)) == 1
+
+
 def test_a_real_call_leaves_a_line(workspace: Path, file: Path) -> None:
     with Fumishirube(workspace) as server:
         server.ok("manual_ls")
@@ -304,7 +319,6 @@ def _a_folder(file: Path) -> None:
 
 
 def _a_file_in_the_way(file: Path) -> None:
-    file.parent.parent.mkdir(parents=True)
     file.parent.write_text("x", "utf-8")
 
 

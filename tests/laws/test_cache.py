@@ -490,6 +490,7 @@ def test_a_repeated_call_answers_the_same_with_a_trace_of_its_own(workspace: Pat
 
 def test_a_real_answer_with_gaps_is_asked_for_anew(workspace: Path) -> None:
     call = {"query": "存在しない語", "manual_id": "m1", "required_terms": ["存在しない"]}
+    (workspace / "vault").mkdir(exist_ok=True)  # where the statistics are
     with Fumishirube(workspace, SEM_CACHE_MAX_SUMMARY_GAP="0") as server:
         server.ok("manual_ls")
         for _ in range(2):

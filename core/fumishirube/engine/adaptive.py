@@ -109,10 +109,20 @@ class SearchStatistics:
     """Observes every search, and writes one line of JSON about it: never the query itself.
 
     A line waits for the assessment of the surface; without one it is written when the application
-    closes, or when too many lines wait.
+    closes, or when too many lines wait. With a ``vault``, lines are written only while that folder
+    exists, since a search should not create it; the tuning uses them all the same.
     """
 
-    def __init__(self, base: Thresholds, file: Path, *, tuning: bool, min_recall: float) -> None:
+    def __init__(
+        self,
+        base: Thresholds,
+        file: Path,
+        *,
+        tuning: bool,
+        min_recall: float,
+        vault: Path | None = None,
+    ) -> None:
+        self._vault = vault
         self._base = base
         self._min_recall = min_recall
         self._tuning = tuning
@@ -138,6 +148,10 @@ class SearchStatistics:
             late = len(self._waiting) > _WAITING
             row = self._waiting.popitem(last=False)[1] if late else None
         if row is not None:
+            self._write(row)
+
+    def _write(self, row: Mapping[str, JsonValue]) -> None:
+        if self._vault is None or self._vault.is_dir():
             self._journal.put(row)
 
     def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
@@ -146,7 +160,7 @@ class SearchStatistics:
             row = self._waiting.pop(trace_id, None)
         if row is None:
             return
-        self._journal.put({**row, **_judged(assessment)})
+        self._write({**row, **_judged(assessment)})
         if self._tuning:
             with self._tuner_lock:
                 self._tuner.learn(time.time(), assessment.cutoff_reason, assessment.recall_ok)
@@ -156,7 +170,7 @@ class SearchStatistics:
         with self._lock:
             rows, self._waiting = [*self._waiting.values()], OrderedDict()
         for row in rows:
-            self._journal.put(row)
+            self._write(row)
         self._journal.close()
 
     @cached_property

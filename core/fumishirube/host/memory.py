@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from fumishirube.config.configuration import LoadedConfig
+from fumishirube.config.personal import USERS_FOLDER
 from fumishirube.config.sections import AdaptiveSettings, CacheSettings, TraceSettings
 from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.cache import CacheGuards, SearchCache
 from fumishirube.stages import Embedder
 from fumishirube.traces.records import Thresholds
 from fumishirube.traces.store import TraceStore
+
+_UNCHOSEN = ("default", USERS_FOLDER)
+"""The origins of folders that nobody has chosen."""
 
 _Keys: TypeAlias = tuple[
     tuple[TraceSettings, Path | None], tuple[CacheSettings, str], tuple[AdaptiveSettings, Path]
@@ -95,10 +99,12 @@ def _cache(loaded: LoadedConfig, embedder: Embedder) -> SearchCache:
 
 
 def _statistics(loaded: LoadedConfig, file: Path) -> SearchStatistics:
-    settings = loaded.config.adaptive
+    settings, vault = loaded.config.adaptive, loaded.folder("vault")
+    chosen = any(loaded.origin(name) not in _UNCHOSEN for name in ("adaptive.file", "roots.vault"))
     return SearchStatistics(
         Thresholds(settings.candidate_low, settings.file_bias),
         file,
         tuning=settings.tuning,
         min_recall=settings.min_recall,
+        vault=vault if file.is_relative_to(vault) and not chosen else None,
     )
