@@ -802,3 +802,20 @@ def test_no_more_than_the_limit_are_returned_when_the_excluded_ones_do_not_match
     corpus = Listed([matched("a.md", line, 9.0) for line in range(1, 7)])
     best = _best(corpus, Term("x"), 3, ScoreCutoff(10, 0.5), frozenset({("z.md", 1)}))
     assert [match.passage.start_line for match in best] == [1, 2, 3]
+
+
+def test_neighbouring_words_that_the_corpus_has_only_as_one_word_are_scored_as_it() -> None:
+    # abort and signal are in no section; abortsignal has the coverage of both.
+    corpus = MemoryCorpus([passage("1.md", body="abortsignal"), BLUE, LONG])
+    (hit,) = ranked("abort signal", corpus)
+    assert hit.coverage == 1.0
+    average = (11 + 8 + 22) / 3
+    absent = log(1 + 3.5 / 0.5)
+    assert hit.score == pytest.approx(bm25(ONE_OF_3, 1, 11, average) + absent * 0.85)
+
+
+def test_neighbouring_words_that_a_section_holds_as_a_phrase_are_not_joined() -> None:
+    joined = passage("joined.md", body="a database here")
+    phrase = passage("phrase.md", body="the data base there")
+    (hit,) = ranked("data base", MemoryCorpus([joined, phrase]))
+    assert hit.passage.path == "phrase.md"

@@ -35,6 +35,7 @@ from fumishirube_stages.scorers.query_analysis import (
     coverage_shares,
     form_finders,
     is_part,
+    joined_terms,
     query_terms,
     weighted_concept,
     weighted_term,
@@ -76,7 +77,8 @@ class Lexical(Stage):
     bonus for covering the query's concepts, minus a penalty for very long sections. Terms between
     concepts, such as を知 in 休暇を知る, count less where fewer concepts match: their part is
     multiplied by (coverage / best coverage) to the power of ``between_power`` times the square of
-    the best coverage.
+    the best coverage. Two neighbouring English words are scored as one, too, if the corpus has
+    them as one word and never as two, as in AbortSignal.
     """
 
     generates: ClassVar[bool] = True
@@ -239,6 +241,9 @@ class Lexical(Stage):
                 weight = 1.0 if term in content or not is_function(term) else self.function_weight
                 weights[term] = max(weight, weights.get(term, 0.0))
         weights |= dict.fromkeys(named, 1.0)
+        joined = joined_terms(text, corpus)
+        weights |= dict.fromkeys(joined, 1.0)
+        content |= joined.keys()
         parts = frozenset(term for term in weights if is_part(term, corpus))
         chosen = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:_MAX_TERMS])
         # Only these count as matches: terms that span two words of a query occur in any text.
@@ -248,7 +253,7 @@ class Lexical(Stage):
         size = corpus.size
         idf = {term: rarity(size, count) for term, count in counts.items()}
         groups = tuple(weighted_concept(c, corpus, idf) for c in query_concepts)
-        shares, finders = coverage_shares(groups), form_finders(corpus, chosen)
+        shares, finders = coverage_shares(groups, joined), form_finders(corpus, chosen)
         spans = border_spans((term for term in chosen if term not in content), text)
         return QueryAnalysis(
             clause=self._clause(chosen, idf, parts, least=rarity(size, self._common(size))),

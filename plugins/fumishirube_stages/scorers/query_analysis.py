@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from fumishirube import Clause, Corpus
+from fumishirube import Clause, Corpus, Holds
 from fumishirube.text import Concept, chunks, is_cjk, occurrences, occurs
 
 _BORDER = re.compile("[\u3041-\u309f][^\u3041-\u309f]|[^\u3041-\u309f][\u3041-\u309f]")
@@ -111,14 +112,45 @@ def is_part(text: str, corpus: Corpus) -> bool:
     return text not in embedded and [*corpus.terms(text)] == [text]
 
 
-def coverage_shares(groups: Iterable[WeightedConcept]) -> Mapping[str, float]:
-    """Return each term's share of the coverage: of its concepts, weighted by their rarity."""
+def joined_terms(text: str, corpus: Corpus) -> Mapping[str, Sequence[str]]:
+    """Return the terms of neighbouring English words that the corpus has only as one word.
+
+    Each has the terms of both words: ``abort signal`` may be written ``AbortSignal``.
+    """
+    pairs = [
+        (query_terms(corpus, first.text + second.text), first.text, second.text)
+        for first, second in pairwise(chunks(text))
+        if _is_word(*first) and _is_word(*second)
+    ]
+    single = {terms[0]: pair for terms, *pair in pairs if len(terms) == 1}
+    counts = corpus.frequencies(single) if single else {}
+    return {
+        term: [part for word in single[term] for part in query_terms(corpus, word)]
+        for term, count in counts.items()
+        if count and not corpus.count(Holds(" ".join(single[term])), 1).number
+    }
+
+
+def _is_word(text: str, concepts: Sequence[Concept]) -> bool:
+    """Tell whether a part of a query is one English word other than a function word."""
+    return text.isascii() and text.isalpha() and bool(concepts)
+
+
+def coverage_shares(
+    groups: Iterable[WeightedConcept], joined: Mapping[str, Sequence[str]] = MappingProxyType({})
+) -> Mapping[str, float]:
+    """Return each term's share of the coverage: of its concepts, weighted by their rarity.
+
+    A joined term has the shares of its words.
+    """
     groups = tuple(groups)
     total = sum(group.weight for group in groups) or 1.0
     shares: dict[str, float] = {}
     for group in groups:
         for term, share in group.shares.items():
             shares[term] = shares.get(term, 0.0) + group.weight * share / total
+    for term, parts in joined.items():
+        shares[term] = shares.get(term, 0.0) + sum(shares.get(part, 0.0) for part in parts)
     return shares
 
 
