@@ -42,7 +42,7 @@ class Passage(NamedTuple):
 class Hit(NamedTuple):
     """A scored passage.
 
-    A scorer sets ``score`` and may set ``marks`` (reasons such as ``phrase``), ``coverage`` (the
+    A scorer sets ``score`` and may set ``labels`` (reasons such as ``phrase``), ``coverage`` (the
     share of the query's concepts in the passage, 0 to 1), ``matched`` (spans of the query in the
     passage) and ``places`` (where in the passage's own text). The pipeline adds the scores up and
     stores them by scorer in ``signals``.
@@ -57,13 +57,13 @@ class Hit(NamedTuple):
     places: Sequence[TextRange] = ()
 
     def scored(self, score: float, *labels: str) -> Hit:
-        """Return this hit with another score, and with further marks."""
+        """Return this hit with another score, and with further labels."""
         passage, _, known, coverage, matched, signals, places = self
         more = known.union(labels) if labels else known
         return Hit(passage, score, more, coverage, matched, signals, places)
 
     def labelled(self, *labels: str) -> Hit:
-        """Return this hit with further marks."""
+        """Return this hit with further labels."""
         return self.scored(self.score, *labels)
 
     def sort_key(self) -> tuple[float, float, int, str, int]:

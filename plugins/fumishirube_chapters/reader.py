@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fumishirube import Budget, Chapter, Corpus, Hit, Query, Ranking, Scorer
+from fumishirube import Budget, Chapter, Corpus, Hit, Query, Ranking, Scorer, SequenceCorpus
 from fumishirube_chapters.arguments import Unsearched
 from fumishirube_chapters.cache import ChapterCache, OpenChapter, UnreadableChapter
-from fumishirube_chapters.corpus import Chapters
 from fumishirube_chapters.failures import no_file
 from fumishirube_chapters.library import ChapterLibrary, ChapterManual, LocatedFile
 
 _SKIPPED_SHOWN = 20
+
+
+class Chapters(SequenceCorpus):
+    """A manual has few chapters, so that most scorers read all of them."""
+
+    def __init__(self, manual_id: str, chapters: Sequence[OpenChapter]) -> None:
+        super().__init__([chapter.passage for chapter in chapters], manual_id=manual_id)
+        self._chapters = chapters
+
+    def texts(self) -> Iterable[OpenChapter]:
+        """Return every chapter, in the order of the table of contents."""
+        return iter(self._chapters)
 
 
 class ScanResult(NamedTuple):

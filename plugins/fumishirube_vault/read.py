@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from fumishirube import Answer, Call, InvalidParameter, Params, Tool
 from fumishirube.text import Lines
 from fumishirube.tools import PAGE_CHARS, LineRange, NextChar
-from fumishirube_vault.line_ends import CRLF, LineEnds
+from fumishirube_vault.note_texts import CRLF, LineEnds
 from fumishirube_vault.notes import NoteStore, short_hash
 from fumishirube_vault.rules import NotePath
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from fumishirube import Answer, Call, Conflict, NotFound, Params, Tool, Unreadable
-from fumishirube_vault.differences import difference
+from fumishirube_vault.note_texts import difference
 from fumishirube_vault.notes import NoteStore, short_hash
 from fumishirube_vault.replacement import Replacement, replace_text
 from fumishirube_vault.rules import NotePath, may_replace

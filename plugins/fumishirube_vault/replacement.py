@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fumishirube import InvalidParameter, Unreadable
 from fumishirube.text import DecodedText, decode_with_encoding, unify_line_ends
-from fumishirube_vault.line_ends import LF, LineEnds
+from fumishirube_vault.note_texts import LF, LineEnds
 
 _PAIRS = "euc_jis_2004"
 """An encoding that writes some pairs of characters as one."""

@@ -37,8 +37,8 @@ from fumishirube.engine.passages import FIELDS
 from fumishirube.engine.unions import UnionCorpus
 from fumishirube.testing import CorpusContract, MemoryCorpus, passage
 from fumishirube_chapters.cache import OpenChapter
-from fumishirube_chapters.corpus import Chapters
 from fumishirube_chapters.projection_store import ProjectionStore
+from fumishirube_chapters.reader import Chapters
 from fumishirube_graph.records import Doc, record_of
 from fumishirube_graph.snapshot import GraphSnapshot
 from fumishirube_graph.vectors import Vectors

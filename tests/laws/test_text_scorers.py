@@ -20,8 +20,8 @@ from fumishirube import Budget, Document, Query, Ranking, Scorer
 from fumishirube.errors import Cancelled
 from fumishirube.text import LOOSE, TextForm, form_of
 from fumishirube_chapters.cache import OpenChapter
-from fumishirube_chapters.corpus import Chapters
 from fumishirube_chapters.projection_store import ProjectionStore
+from fumishirube_chapters.reader import Chapters
 from fumishirube_stages.loaders.divisions import whole
 from fumishirube_stages.scorers.loose import Loose
 from fumishirube_stages.scorers.patterns import parse_pattern

@@ -1,12 +1,16 @@
-"""Maps offsets between a text with its own line ends and the text with LF."""
+"""The texts of notes: their line ends, and the difference between two states."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from difflib import unified_diff
 
-from fumishirube.text import unify_line_ends
+from fumishirube import Unreadable
+from fumishirube.text import decode, unify_line_ends
 
 LF, CRLF, CR = "\n", "\r\n", "\r"
+
+_NO_NOTE = "/dev/null"
 
 
 class LineEnds:
@@ -35,3 +39,21 @@ class LineEnds:
         pairs = len(self._pairs)
         often = {LF: self.own.count(LF) - pairs, CRLF: pairs, CR: self.own.count(CR) - pairs}
         return max(often, key=lambda end: often[end])
+
+
+def difference(path: str, before: bytes | None, after: bytes | None) -> str:
+    """Return a unified diff; ``None`` is a missing note. A binary file is only named."""
+    if before == after:
+        return ""
+    try:
+        old, new = _lines(before), _lines(after)
+    except Unreadable:
+        return f"{path}: it is not text, and it differs\n"
+    was, now = (_NO_NOTE if data is None else path for data in (before, after))
+    lines = list(unified_diff(old, new, was, now, lineterm=""))
+    return "".join(f"{line}\n" for line in lines) or f"{path}: line ends or encoding differ\n"
+
+
+def _lines(data: bytes | None) -> list[str]:
+    text = decode(data or b"")
+    return text.removesuffix("\n").split("\n") if text else []
