@@ -1,4 +1,4 @@
-"""Clauses in the words of the cluster's queries."""
+"""Translates clauses into queries of the cluster."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _META = re.compile(r"[\\*?]")
 
 
 class ClauseTranslator:
-    """Translates clauses over some fields; how a text is held is said by the caller."""
+    """Translates clauses over some fields; the caller says how a text is matched."""
 
     def __init__(self, names: Sequence[str], *, multiplies: bool) -> None:
         self._names = names
@@ -30,7 +30,7 @@ class ClauseTranslator:
         self._factors = {name: each.boost(multiplies=multiplies) for name, each in made.items()}
 
     def query(self, clause: Clause, holding: Callable[[str], Body]) -> Body:
-        """Return a clause as a query; ``holding`` returns that of a folded text."""
+        """Return a clause as a query; ``holding`` returns the query for a folded text."""
         match clause:
             case Term():
                 return self._term(clause)
@@ -52,7 +52,7 @@ class ClauseTranslator:
                 return {"match_all": {}}
 
     def _named(self, field: str | None, anywhere: Sequence[str]) -> Sequence[str]:
-        """Return the engine's names of a field, or of any; none where sections lack the field."""
+        """Return the engine's names of a field, or of all; none if sections lack the field."""
         if field is None:
             return anywhere
         return [f"in_{field}"] if field in self._names else []
@@ -75,7 +75,7 @@ class ClauseTranslator:
         )
 
     def _part(self, clause: Part) -> Body:
-        """Look a single Japanese character up; search the dictionary of terms for all else."""
+        """Look up a single Japanese character; search the dictionary of terms for anything else."""
         text, field, boost = clause.text, clause.field, clause.boost
         if field is None and len(text) == 1 and is_cjk(text):
             return _exact(CHARACTERS, text, self._boost(clause, CHARACTERS))
@@ -116,7 +116,7 @@ class ClauseTranslator:
 
 
 def texts_in(clause: Clause) -> Iterator[str]:
-    """Yield the folded texts that a clause, or any below it, wants to be held."""
+    """Yield the folded texts that a clause, or any below it, requires."""
     match clause:
         case Holds(text):
             yield fold(text)
@@ -126,19 +126,19 @@ def texts_in(clause: Clause) -> Iterator[str]:
 
 
 def either(queries: Sequence[Body]) -> Body:
-    """Return what matches where any of some queries does, at the worth of all that do."""
+    """Return a query that matches where any of some queries does; the scores add up."""
     if len(queries) == 1:
         return queries[0]
     return {"bool": {"should": [*queries], "minimum_should_match": 1}} if queries else NOTHING
 
 
 def both(queries: Sequence[Body]) -> Body:
-    """Return what matches where all of some queries do."""
+    """Return a query that matches where all of some queries do."""
     return queries[0] if len(queries) == 1 else {"bool": {"must": [*queries]}}
 
 
 def silent(query: Body) -> Body:
-    """Return what matches the same, and is worth nothing."""
+    """Return a query that matches the same sections with a score of 0."""
     return {"constant_score": {"filter": query, "boost": 0.0}}
 
 

@@ -1,4 +1,4 @@
-"""Requests to the cluster, and what their failures mean to a caller."""
+"""Requests to the cluster, and the errors that their failures become."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _CONFLICT = 409
 _TIMES_OUT = frozenset({429, 502, 503, 504})
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 
-# The client warns of each attempt; what comes of them all is an error of ours.
+# The client warns of each attempt; we raise an error when all have failed.
 logging.getLogger("opensearch").setLevel(logging.CRITICAL)
 
 
 class Stored(NamedTuple):
-    """A document by its id, with what the next write of it has to name to be the next."""
+    """A document by its id, with the version that the next write must name."""
 
     body: Mapping[str, Any]
     seq_no: int
@@ -37,13 +37,13 @@ class Stored(NamedTuple):
 
 
 class Unavailable(Forbidden):
-    """The cluster, or what is needed of it, does not answer."""
+    """The cluster, or a part of it that is needed, does not answer."""
 
     code = "unavailable"
 
 
 class WriteConflict(Exception):
-    """Another one has written the document since it was read."""
+    """Another process has written the document since it was read."""
 
 
 class Cluster:
@@ -84,7 +84,7 @@ class Cluster:
         self._client.close()
 
     def get(self, index: str, key: str) -> Stored | None:
-        """Return a document as it was last written, or nothing."""
+        """Return a document as last written, or ``None``."""
         try:
             reply = self._asked(lambda: self._client.get(index=index, id=key))
         except exceptions.NotFoundError:
@@ -92,11 +92,11 @@ class Cluster:
         return Stored(reply["_source"], reply["_seq_no"], reply["_primary_term"])
 
     def put(self, index: str, key: str, body: Mapping[str, Any], after: Stored | None) -> Stored:
-        """Write a document that is as it was when it was read, or that is not there.
+        """Write a document that is unchanged since it was read, or does not exist.
 
         Raises:
-            WriteConflict: when another one was faster. A write whose answer was lost may conflict
-                with itself.
+            WriteConflict: when another process wrote first. A write whose answer was lost may
+                conflict with itself.
         """
         if after is None:
             condition: dict[str, Any] = {"op_type": "create"}
@@ -111,7 +111,7 @@ class Cluster:
         return Stored(body, reply["_seq_no"], reply["_primary_term"])
 
     def make_index(self, name: str, body: Mapping[str, Any]) -> None:
-        """Make an index unless it is there."""
+        """Create an index unless it exists."""
         try:
             self._asked(lambda: self._client.indices.create(index=name, body=body))
         except exceptions.RequestError as error:
@@ -119,17 +119,17 @@ class Cluster:
                 raise
 
     def has_index(self, name: str) -> bool:
-        """Tell whether there is an index of a name."""
+        """Tell whether an index of this name exists."""
         return bool(self._asked(lambda: self._client.indices.exists(index=name)))
 
     def delete_index(self, name: str) -> None:
-        """Delete an index, if it is there."""
+        """Delete an index if it exists."""
         self._asked(
             lambda: self._client.indices.delete(index=name, params={"ignore_unavailable": "true"})
         )
 
     def refresh(self, name: str, budget: Budget) -> None:
-        """Let everything that was written be searched, in every copy of every shard."""
+        """Make all writes searchable, in every copy of every shard."""
 
         def verb() -> None:
             reply = self._client.indices.refresh(index=name)
@@ -141,7 +141,7 @@ class Cluster:
     def searches(
         self, index: str, bodies: Sequence[Mapping[str, Any]], *, whole: bool
     ) -> list[Any]:
-        """Ask several searches in one round trip; return their answers in order.
+        """Send several searches in one round trip; return their answers in order.
 
         With ``whole``, terms are weighed by their frequencies in all shards together.
 
@@ -158,12 +158,12 @@ class Cluster:
         return answers
 
     def bulk(self, index: str, lines: bytes, budget: Budget) -> None:
-        """Write documents, again and more slowly where the cluster has too much to do.
+        """Write documents; repeat more slowly those that the cluster is too busy for.
 
         Raises:
-            Forbidden: when it does not take them in the time of the budget, or ever.
+            Forbidden: when the cluster does not accept them before the deadline, or refuses them.
         """
-        # Only a line feed ends a line: texts hold other separators.
+        # Only a line feed ends a line: texts may contain other separators.
         waiting = [f"{line}\n" for line in lines.decode().split("\n")[:-1]]
 
         def verb() -> None:
@@ -185,7 +185,7 @@ class Cluster:
     _major: int | None = None
 
     def _insist(self, verb: Callable[[], None], budget: Budget) -> None:
-        """Do something again, each time after a longer pause, while the cluster is too busy."""
+        """Repeat a request while the cluster is too busy, each time after a longer pause."""
         pause, until = _FIRST_PAUSE, time.monotonic() + 3 * self._patience
         while True:
             try:
@@ -201,7 +201,7 @@ class Cluster:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _asked(self, verb: Callable[[], T]) -> T:
-        """Ask something once; what the cluster cannot do becomes an error that says so."""
+        """Send a request once; a failure of the cluster becomes an error that says so."""
         try:
             return verb()
         except (exceptions.NotFoundError, exceptions.ConflictError, exceptions.RequestError):
@@ -238,7 +238,7 @@ def _search_error(answer: Mapping[str, Any]) -> Exception:
 
 
 def _unusable(error: exceptions.TransportError) -> Exception:
-    """Return what a failure of the cluster, and none of a request's, means to the caller."""
+    """Return the error for a failure of the cluster; ``None`` if the request itself was wrong."""
     if isinstance(error, exceptions.AuthenticationException | exceptions.AuthorizationException):
         return ConfigError(
             "OpenSearch refuses the user or token; see OPENSEARCH_USER, _PASSWORD, _TOKEN"

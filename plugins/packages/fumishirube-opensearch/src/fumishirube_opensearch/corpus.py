@@ -80,7 +80,7 @@ class SharedCorpus:
     def search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
     ) -> Sequence[IndexMatch]:
-        """Return the best matches above the floor, best first, ties by path and line."""
+        """Return the best matches above the score cut-off, best first, ties by path and line."""
         return self._run(self._search(clause, limit, cutoff or ScoreCutoff()), ())
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
@@ -96,7 +96,7 @@ class SharedCorpus:
         return self._run(self._page(path), ())
 
     def rehearse(self, search: Callable[[Corpus], object]) -> None:
-        """Run a search as often as it asks something else, and fetch the answers in between."""
+        """Repeat a search while it has new requests, and fetch their answers in between."""
         for number in range(_REHEARSALS if self._record.ranges else 0):
             rehearsal = Rehearsal(self, hits=number > 0)
             try:
@@ -110,11 +110,11 @@ class SharedCorpus:
             self._answers([*rehearsal.wanted.values()])
 
     def unsearched(self, since: float) -> str | None:
-        """Return how many shards did not answer since a moment, as a sentence."""
+        """Return, as a sentence, how many shards did not answer since a moment."""
         return self._searches.unsearched(since)
 
     def _run(self, asking: Asking[T], otherwise: T) -> T:
-        """Let a verb ask until it returns; ``otherwise`` is what a rehearsal returns."""
+        """Call a verb until it returns; ``otherwise`` is what a rehearsal returns."""
         try:
             wanted = next(asking)
             while True:
@@ -191,7 +191,7 @@ class SharedCorpus:
         return self._translator.query(clause, self._holding.__getitem__)
 
     def _resolve(self, texts: Sequence[str]) -> Asking[None]:
-        """Find what matches the sections that hold folded texts, all in the same round trips."""
+        """Find the sections that contain folded texts, all in the same round trips."""
         waiting: list[tuple[str, Body]] = []
         for text in texts:
             if text not in self._holding:
@@ -219,14 +219,14 @@ class SharedCorpus:
             self._holding[text] = self._verify(text, query, read[text])
 
     def _verify(self, text: str, query: Body, answer: ClusterAnswer) -> Body:
-        """Return what matches the sections that hold a text, of those that may."""
+        """Return a query for the sections that contain a text, of those that may."""
         if answer.total > self._verified:
             return query
         holding = [hit.id for hit in answer.hits if _holds(hit.passage, text)]
         return query if len(holding) == answer.total else {"ids": {"values": holding}}
 
     def _narrow(self, text: str) -> tuple[Body, bool]:
-        """Return what holds wherever one of a text's forms stands, and whether nowhere else."""
+        """Return a clause that matches wherever a form of a text occurs, and whether only there."""
         if not text:
             return {"match_none": {}}, True
         narrowed: list[Body] = []
@@ -244,10 +244,9 @@ class SharedCorpus:
 
 
 class Rehearsal(SharedCorpus):
-    """Answers what is known already, and remembers what else is asked.
+    """Answers from known results, and collects the further requests.
 
-    Without ``hits`` it remembers only counts until they are known: what is searched for follows
-    from them.
+    Without ``hits`` it collects only counts until they are known: searches depend on them.
     """
 
     def __init__(self, corpus: SharedCorpus, *, hits: bool) -> None:

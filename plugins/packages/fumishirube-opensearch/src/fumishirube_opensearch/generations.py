@@ -1,7 +1,8 @@
-"""What an index holds at one moment: which documents count, by the record that names them all.
+"""The content of an index at one moment: a record says which documents count.
 
 Documents are written before they count. The record, one small document, says up to which number
-they do, and which of them have been replaced since; it is replaced only by who has read it last.
+they do, and which of them have been replaced since. Only a process that has read its latest
+version may replace it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ TERM_BITS = 32
 class Replaced:
     """A version of a page that no longer counts: since when, and how many documents it has.
 
-    ``since`` is in milliseconds of the Unix epoch, by the clock of who replaced it.
+    ``since`` is in milliseconds of the Unix epoch, by the clock of the writer.
     """
 
     since: int
@@ -27,9 +28,9 @@ class Replaced:
 
 @dataclass(frozen=True)
 class Lease:
-    """Who may write, and until when, in milliseconds of the Unix epoch by the writer's clock.
+    """The writer, and until when it may write, in milliseconds of the Unix epoch by its clock.
 
-    ``term`` grows whenever a writer takes over from one that has not given the lease back.
+    ``term`` grows whenever a writer takes over from one that has not released the lease.
     """
 
     term: int = 0
@@ -39,7 +40,7 @@ class Lease:
 
 @dataclass(frozen=True)
 class IndexRecord:
-    """What counts: documents born within ``ranges``, but for the versions in ``replaced``.
+    """What counts: documents written within ``ranges``, without the versions in ``replaced``.
 
     ``index`` is the engine's index that has them; without one there are none. Those in ``retired``
     have been replaced, each at a time like that of :class:`Replaced`. ``next`` is the
@@ -72,7 +73,7 @@ class IndexRecord:
         """Return the record of a document.
 
         Raises:
-            TypeError, KeyError, ValueError: when it is none.
+            TypeError, KeyError, ValueError: when the document is not a record.
         """
         replaced = {key: Replaced(**row) for key, row in body["replaced"].items()}
         ranges = tuple((int(low), int(high)) for low, high in body["ranges"])
@@ -80,13 +81,13 @@ class IndexRecord:
         return cls(**{**body, "replaced": replaced, "ranges": ranges, "lease": lease})
 
     def committed(self, number: int) -> tuple[tuple[int, int], ...]:
-        """Return the ranges with one more number; numbers that were passed over stay outside."""
+        """Return the ranges with one more number; skipped numbers stay outside."""
         if self.ranges and self.ranges[-1][1] == number - 1:
             return (*self.ranges[:-1], (self.ranges[-1][0], number))
         return (*self.ranges, (number, number))
 
     def taken(self, holder: str, until: int) -> IndexRecord:
-        """Return the record with a new holder of the lease, in a new term if the last one died."""
+        """Return the record with a new holder of the lease; a new term if the last holder died."""
         term, number = self.lease.term, self.next
         if self.lease.holder is not None or not term:
             # What a writer of an earlier term may still write is outside of all ranges.

@@ -1,4 +1,4 @@
-"""The running form: one manual's index in the cluster, and what its last commit holds."""
+"""The running form: one manual's index in the cluster, and the content of its last commit."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ class SharedIndex:
 
     def _open(self, meta: str) -> None:
         self._cluster.make_index(meta, _META)
-        with suppress(IndexDamaged):  # the next writer makes it anew
+        with suppress(IndexDamaged):  # the next writer rebuilds it
             self.refresh()
 
     def pages(self) -> Mapping[str, IndexedFile]:
-        """Return what the last commit holds, by path."""
+        """Return the files of the last commit, by path."""
         return self._pages
 
     def refresh(self) -> None:
-        """Take in what other processes have committed.
+        """Read what other processes have committed.
 
         Raises:
             IndexDamaged: when the record, or the engine's index that it names, is gone.
@@ -90,7 +90,7 @@ class SharedIndex:
 
     @contextmanager
     def writing(self, budget: Budget) -> Iterator[bool]:
-        """Become the writer, or give ``False`` when another one stays busy."""
+        """Become the writer; yield ``False`` if another one stays busy."""
         writer = self._wait_for_lease(budget) if self._settings.writes else None
         if writer is None:
             yield False
@@ -101,14 +101,14 @@ class SharedIndex:
             yield True
         finally:
             self._writer, self._budget = None, Budget()
-            with suppress(FumishirubeError):  # it runs out by itself
+            with suppress(FumishirubeError):  # it expires
                 writer.release()
 
     @contextmanager
     def rebuilding(self, budget: Budget) -> Iterator[bool]:
-        """Fill another index, which takes the place of this one when the body has ended well.
+        """Fill another index, which replaces this one when the body ends without an error.
 
-        Until then every server answers from the one that is there. Gives ``False`` when another
+        Until then every server answers from the current one. Yields ``False`` when another
         writer stays busy.
         """
         with self.writing(budget) as mine:
@@ -132,7 +132,7 @@ class SharedIndex:
     def sync(
         self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
     ) -> None:
-        """Replace the named pages and commit; on any error nothing of it counts."""
+        """Replace the named pages and commit; after an error none of it counts."""
         if self._writer is None:
             raise RuntimeError("sync() is only for the writer; use it inside writing()")
         update = Update(
@@ -166,7 +166,7 @@ class SharedIndex:
         self._view = None
 
     def _prepare(self, writer: Writer) -> None:
-        """See what the last writer has committed; begin anew where that is gone."""
+        """Read what the last writer has committed; start with an empty index if that is gone."""
         record = writer.record
         if record.index is not None and self._cluster.has_index(record.index):
             with suppress(IndexDamaged):
@@ -188,7 +188,7 @@ class SharedIndex:
             writer.replace(lambda now: replace(now, retired=rest))
 
     def _make_index(self) -> str:
-        """Make an index of a new name in the cluster, and return the name."""
+        """Create an index with a new name in the cluster, and return the name."""
         index = f"{self._name}-{secrets.token_hex(4)}"
         settings = self._settings
         self._cluster.make_index(
@@ -209,10 +209,10 @@ class SharedIndex:
             time.sleep(_RETRY_SECONDS)
 
     def _load(self, record: IndexRecord) -> Mapping[str, PageRecord]:
-        """Return the pages of a record: what changed since the one that is known, or all.
+        """Return the pages of a record: what changed since the known record, or all.
 
         Raises:
-            IndexDamaged: when there are not as many as the record says.
+            IndexDamaged: when there are fewer or more than the record says.
         """
         if record.index is None:
             return {}
@@ -260,7 +260,7 @@ def _name(settings: OpenSearch, folder: Root, fields: Fields) -> str:
     """Return the name of a manual's index, the same on all machines.
 
     The folder ends in ``index``, the manual and the fingerprint of its pipeline; where that is on
-    a machine, and which stages search it, changes nothing of what is kept.
+    a machine, and which stages search it, changes nothing in the index.
     """
     parts = PurePath(folder.path).parts
     if "index" in parts[:-1]:

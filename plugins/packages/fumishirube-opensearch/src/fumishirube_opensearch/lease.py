@@ -1,4 +1,4 @@
-"""Who may write: the record of an index, its lease, and the draft of another index."""
+"""The right to write: the record of an index, its lease, and the draft of another index."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class RecordStore:
         self.name = name
 
     def read(self) -> tuple[IndexRecord, Stored] | None:
-        """Return the record, and what a write after it has to name; nothing when there is none.
+        """Return the record, and the version that the next write must name; ``None`` without one.
 
-        A record of another layout is none.
+        A record of another layout counts as missing.
         """
         stored = self._cluster.get(self._meta, self.name)
         if stored is None:
@@ -38,7 +38,7 @@ class RecordStore:
         """Replace the record that was read.
 
         Raises:
-            WriteConflict: when another one has replaced it.
+            WriteConflict: when another process has replaced it.
         """
         try:
             return self._cluster.put(self._meta, self.name, record.body(), after)
@@ -51,7 +51,7 @@ class RecordStore:
 
 
 class Writer:
-    """Holds the lease while it writes, and renews it; one a writing process and manual."""
+    """Holds the lease while it writes, and renews it; one for each writing process and manual."""
 
     def __init__(
         self, store: RecordStore, record: IndexRecord, stored: Stored, seconds: float
@@ -69,7 +69,7 @@ class Writer:
 
     @classmethod
     def of(cls, store: RecordStore, holder: str, seconds: float) -> Writer | None:
-        """Become the writer, or return nothing while another one is."""
+        """Become the writer; return ``None`` while another process is."""
         read = store.read()
         record, stored = read or (IndexRecord(), None)
         lease = record.lease
@@ -83,11 +83,11 @@ class Writer:
 
     @property
     def record(self) -> IndexRecord:
-        """The record as it is, or as it will be when the draft is published."""
+        """The current record, or the draft that will replace it."""
         return self._draft or self._record
 
     def begin_draft(self, index: str) -> IndexRecord:
-        """Let all changes be those of another index, which counts when it is published."""
+        """Write all changes to another index, which counts once it is published."""
         before = self._record
         self._draft = IndexRecord(index=index, next=before.next, lease=before.lease)
         return self._draft
@@ -109,11 +109,11 @@ class Writer:
         return self.replace(published)
 
     def drop_draft(self) -> None:
-        """Let changes be those of the record again."""
+        """Write changes to the current index again."""
         self._draft = None
 
     def replace(self, change: Callable[[IndexRecord], IndexRecord]) -> IndexRecord:
-        """Replace the record by what a function makes of it.
+        """Replace the record by the result of a function.
 
         Raises:
             Forbidden: when another writer has taken over.
@@ -137,7 +137,7 @@ class Writer:
             return record
 
     def release(self) -> None:
-        """Give the lease back, if it is still held."""
+        """Release the lease, if this process still holds it."""
         self._ended.set()
         self._thread.join()
         if not self._lost:
@@ -150,7 +150,7 @@ class Writer:
                 self._written(self._renewed)
             except FumishirubeError:
                 if self._lost:
-                    return  # otherwise the cluster is away for a moment, and the next turn may do
+                    return  # else the cluster is away, and the next renewal may succeed
 
     def _renewed(self, record: IndexRecord) -> IndexRecord:
         until = now() + int(self._seconds * 1000)

@@ -21,7 +21,7 @@ _SENT = 500
 
 
 class FoundSection(NamedTuple):
-    """A section that was found: the engine's id of it, its worth, and its place in the order."""
+    """A matching section: the engine's id, its score, and its sort key."""
 
     id: str
     score: float
@@ -30,7 +30,7 @@ class FoundSection(NamedTuple):
 
 
 class ClusterAnswer(NamedTuple):
-    """What one search found: hits, how many there are, at least, and shards not searched."""
+    """The answer of one search: hits, at least how many there are, and shards not searched."""
 
     hits: tuple[FoundSection, ...]
     total: int
@@ -39,7 +39,7 @@ class ClusterAnswer(NamedTuple):
 
 
 class Searches:
-    """Asks one index of the cluster, several searches in one round trip."""
+    """Searches one index of the cluster, with several searches in one round trip."""
 
     def __init__(self, cluster: Cluster, index: str | None, *, whole: bool) -> None:
         self._cluster = cluster
@@ -56,12 +56,12 @@ class Searches:
         return self._cluster.multiplies
 
     def known(self, body: Body) -> ClusterAnswer | None:
-        """Return the cached answer of a search, if there is one."""
+        """Return the cached answer of a search, if any."""
         with self._lock:
             return self._cached(key_of(body))
 
     def unsearched(self, since: float) -> str | None:
-        """Return how many shards did not answer lately, at the most in one search."""
+        """Return how many shards did not answer lately, in the worst search."""
         with self._lock:
             lately = [key for key, when in self._asked.items() if when > since - _SHORT]
             shards = [self._answers[key].shards for key in lately if key in self._answers]
@@ -107,7 +107,7 @@ class Searches:
 
 
 def key_of(body: Body) -> str:
-    """Return what two searches share that ask the same."""
+    """Return a key that equal searches share."""
     return json.dumps(body, sort_keys=True)
 
 

@@ -1,4 +1,4 @@
-"""Sections as documents of the cluster: their terms by field, and what comes back with a hit."""
+"""Sections as documents of the cluster: their terms by field, and what a hit returns."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Sections:
         self._due: dict[str, float] = dict.fromkeys(self._weights, 0.0)
 
     def page(self, path: str, data: Any) -> dict[str, Any]:
-        """Return what is remembered of a page as a document, padded for its sections before it."""
+        """Return the record of a page as a document, padded for the sections before it."""
         made = {"kind": "page", "of": path, "data": data}
         for name, due in self._due.items():
             number = max(1, round(due))
@@ -140,7 +140,7 @@ class Sections:
 
 
 def section_of(path: str, data: Sequence[Any]) -> Passage:
-    """Return the section that a document was made of."""
+    """Return the section of a document."""
     start, end, title, ancestors, level, digest, fields = data
     return Passage(path, start, end, title, tuple(ancestors), level, digest, fields)
 
@@ -150,12 +150,12 @@ def _joined(terms: Collection[str]) -> str:
 
 
 def fits(term: str) -> bool:
-    """Tell whether a term can be found; a longer one is not indexed."""
+    """Tell whether a term is short enough to be indexed."""
     return len(term) <= _LONGEST // 2 or len(term.encode("utf-16-le")) <= 2 * _LONGEST
 
 
 def _parts(texts: Sequence[str], terms: Collection[str]) -> Collection[str]:
-    """Return the ASCII terms that stand in none of the texts, except as parts of words."""
+    """Return the ASCII terms that occur in the texts only as parts of words."""
     plain = (term for term in terms if term.isascii() and term.isalnum())
     words = {word for text in texts for word in _WORDS.findall(text)}
     return [t for t in plain if t not in words or not any(occurs(text, t) for text in texts)]
@@ -165,9 +165,9 @@ _WORDS = re.compile(r"[0-9a-z]+")
 
 
 def _characters(text: str, terms: Collection[str]) -> list[str]:
-    """Return the characters that stand in terms, each once, if the text is not all ASCII.
+    """Return the characters of terms, each once, if the text is not all ASCII.
 
-    What is left of the number of characters is filled up: it counts for the section's length.
+    Padding makes up for the other characters, which count for the section's length.
     """
     if text.isascii():
         return []

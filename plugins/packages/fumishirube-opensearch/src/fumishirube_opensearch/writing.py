@@ -23,7 +23,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class PageRecord(NamedTuple):
-    """A page as the index remembers it, and the version of its documents."""
+    """A page as stored in the index, and the version of its documents."""
 
     page: IndexedFile
     version: str
@@ -33,7 +33,7 @@ class PageRecord(NamedTuple):
     lengths: Mapping[str, int]
 
     def data(self) -> list[Any]:
-        """Return the record as its document carries it."""
+        """Return the record as the fields of its document."""
         return [[*self.page], *self[1:]]
 
     @classmethod
@@ -47,12 +47,12 @@ PageRecords: TypeAlias = Mapping[str, PageRecord]
 
 
 def expired_indexes(record: IndexRecord) -> Collection[str]:
-    """Return the indexes that were replaced so long ago that no search asks them any more."""
+    """Return the indexes that were replaced so long ago that no search reads them any more."""
     return [name for name, since in record.retired.items() if since < now() - _GRACE_MS]
 
 
 class Update:
-    """One commit on its way: documents of a number that does not count before it is complete."""
+    """A commit in progress: its documents have a number that counts once it is complete."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Update:
     def run(
         self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
     ) -> IndexRecord:
-        """Write the pages, and make them count all at once."""
+        """Write the pages, and make all of them count at once."""
         self._writer.replace(lambda record: replace(record, next=self._number + 1))
         try:
             for path in gone:
@@ -137,7 +137,7 @@ class Update:
         return True
 
     def _version(self, path: str) -> str:
-        """Return the name of a page's documents of this commit; no other commit has the same."""
+        """Return the name of a page's documents in this commit, different in every commit."""
         return f"{self._number:x}-{sha256(path.encode()).hexdigest()[:16]}"
 
     def _add(self, key: str, document: Mapping[str, Any], version: str = "") -> None:
@@ -159,7 +159,7 @@ class Update:
             self._cluster.bulk(self._index, b"".join(lines), self._budget)
 
     def _delete_expired(self) -> Collection[str]:
-        """Delete what was replaced so long ago that no search looks for it any more."""
+        """Delete what was replaced so long ago that no search reads it any more."""
         before = now() - _GRACE_MS
         replaced = self._writer.record.replaced
         expired = {key: row for key, row in replaced.items() if row.since < before}
@@ -169,7 +169,7 @@ class Update:
         return expired
 
     def _take_back(self) -> None:
-        """Delete what was written and never counted; where that fails, it just takes up room."""
+        """Delete what was written and never counted; if that fails, it only takes up space."""
         self._lines, self._bytes = [], 0
         try:
             for key in self._written:
