@@ -72,3 +72,32 @@ def test_the_gate_of_the_own_words_weighs_less_beside_alternatives() -> None:
     rankings = (Ranking((hit,)), Ranking((hit,)))
     outcomes = [Outcome(r, k) for r, k in zip(stage.plan(query, CORPUS), rankings, strict=True)]
     assert stage.fuse(query, outcomes, CORPUS).diagnostics["weights"] == {"g0": 1.0, "g_req": 0.25}
+
+
+def test_it_applies_to_alternatives_outside_of_runs_with_required_terms() -> None:
+    assert STAGE.applies(QUERY) is True
+    assert STAGE.applies(Query("red")) is False
+    assert STAGE.applies(Query("red", alternatives=("car",), must=("red",))) is False
+    assert STAGE.applies(Query("red", must=("red",))) is False
+
+
+def test_its_settings() -> None:
+    assert Alternatives() == Alternatives(each_weight=0.3, agreement=0.5, k=60)
+    for wrong in ({"each_weight": 0}, {"agreement": 1.5}, {"k": 0}):
+        with pytest.raises(ValueError, match="Input should be"):
+            Alternatives.model_validate(wrong)
+
+
+def test_a_hit_names_the_one_alternative_that_ranks_it_best() -> None:
+    (hit,) = fused(Ranking(), Ranking(), Ranking((Hit(A, 4.0),)), Ranking((Hit(A, 4.0),)))
+    assert len([label for label in hit.labels if label.startswith("alternative-")]) == 1
+
+
+def test_only_the_two_best_sections_of_a_wording_are_pinned() -> None:
+    pages = [passage(f"{name}.md", title=name, body=name) for name in "abcd"]
+    hits = fused(
+        Ranking(tuple(Hit(item, 9.0 - n) for n, item in enumerate(pages))),
+        Ranking(), Ranking(), Ranking(),
+    )  # fmt: skip
+    pinned = [hit.passage.path for hit in hits if "pinned_top" in hit.labels]
+    assert pinned == ["a.md", "b.md"]
