@@ -7,9 +7,10 @@ from linked_corpus import WrittenLinks
 
 from fumishirube import Neighbour, Query
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.scorers.evidence import Weigh, document_scores, store_document_scores
+from fumishirube_stages.scorers.evidence import document_scores, store_document_scores
 from fumishirube_stages.scorers.graph import Graph
 from fumishirube_stages.scorers.vector import Vector
+from fumishirube_stages.weights import Weigh
 
 PAGES = [passage(f"{name}.md", line, body="x") for name in "abcdef" for line in (1, 5)]
 

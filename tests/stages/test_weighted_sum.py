@@ -8,10 +8,11 @@ from pydantic import ValidationError
 from fumishirube import Hit, Outcome, Query, Ranking, Run
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.fusers.weighted_sum import WeightedSum
-from fumishirube_stages.scorers.evidence import Weigh, store_document_scores
+from fumishirube_stages.scorers.evidence import store_document_scores
 from fumishirube_stages.scorers.fulltext import Fulltext
 from fumishirube_stages.scorers.graph import Graph
 from fumishirube_stages.scorers.vector import Vector
+from fumishirube_stages.weights import Weigh
 
 CORPUS = MemoryCorpus()
 PARTS = {

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from fumishirube import Corpus, Hit, Outcome, Query, Ranking, Run, Stage
-from fumishirube_stages.scorers.evidence import Weigh, unscored
+from fumishirube_stages.weights import Weigh, unscored
 
 _Share = Annotated[float, Field(ge=0, le=1)]
 _PARTS = ("vector", "graph", "fulltext")

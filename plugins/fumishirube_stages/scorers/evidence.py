@@ -1,14 +1,11 @@
-"""The scores of whole documents during one search, by scorer, and their weights."""
+"""The scores of whole documents during one search, by scorer."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from fumishirube import IndexMatch, Query
-
-Weigh = Callable[[bool], tuple[float, float, float]]
-"""Returns the weights of vectors, links and full text; the argument says whether texts matched."""
 
 MAX_CANDIDATES = 200
 PER_DOCUMENT = 10
@@ -46,9 +43,3 @@ def by_document(matches: Iterable[IndexMatch]) -> dict[str, Sequence[float]]:
     for match in matches:
         values[match.passage.path].append(match.estimate)
     return {path: sorted(estimates, reverse=True) for path, estimates in values.items()}
-
-
-def unscored(stages: Mapping[str, Sequence[object]], parts: Sequence[str]) -> list[str]:
-    """Return the parts of a document's score that no configured scorer computes."""
-    scored = {getattr(scorer, "document_score", None) for scorer in stages["scorers"]}
-    return [part for part in parts if part not in scored]

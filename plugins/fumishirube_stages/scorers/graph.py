@@ -8,12 +8,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from fumishirube import Corpus, Hit, LinkedCorpus, Passage, Query, Stage, link_levels
-from fumishirube_stages.scorers.evidence import (
-    Weigh,
-    document_scores,
-    store_document_scores,
-    unscored,
-)
+from fumishirube_stages.scorers.evidence import document_scores, store_document_scores
+from fumishirube_stages.weights import Weigh, unscored
 
 
 class Graph(Stage):
