@@ -88,13 +88,16 @@ class GrepAnswer(LeanAnswer):
     omitted: ClassVar[frozenset[str]] = frozenset(
         {
             *("manuals", "texts", "groups", "counts", "not_searched", "degraded"),
-            *("next_cursor", "remaining", "matches", "more_matches"),
+            *("next_cursor", "remaining", "matches", "more_matches", "left_out"),
         }
     )
 
     total: Annotated[int, Field(description="Lines that match.")]
     different: Annotated[int, Field(description="Lines that differ.")]
     files: Annotated[int, Field(description="Files with such lines.")]
+    left_out: Annotated[
+        int | None, Field(description="Further lines, left out by the pattern without.")
+    ] = None
     manuals: tuple[str, ...] | None = None
     texts: tuple[TextCount, ...] | None = None
     groups: tuple[LineGroup, ...] | None = None

@@ -182,6 +182,12 @@ class PatternMatcher:
                 break
         return spans
 
+    def matching(self, texts: Sequence[str]) -> tuple[frozenset[int], bool]:
+        """Return the indexes of the texts with a match, and whether every text was searched."""
+        ranking = self._ranking(_Lines("", texts))
+        numbers = frozenset(hit.passage.start_line - 1 for hit in ranking.hits)
+        return numbers, not ranking.left_out
+
     def _ranking(self, lines: _Lines) -> Ranking:
         scored = self._scorer().score(self._query, lines, {})
         return scored if isinstance(scored, Ranking) else Ranking(tuple(scored))
@@ -192,9 +198,17 @@ class PatternMatcher:
 
 
 def pattern_matcher(
-    context: SurfaceContext, pattern: str, budget: Budget, *, exact: bool, word: bool
+    context: SurfaceContext,
+    pattern: str,
+    budget: Budget,
+    *,
+    exact: bool,
+    word: bool = False,
+    parameter: str = "regex",
 ) -> PatternMatcher:
     """Return a matcher for a pattern; case counts if ``exact``, or if the pattern names capitals.
+
+    ``parameter`` is named in errors.
 
     Raises:
         InvalidParameter: when it is no valid regular expression, or contains a line feed.
@@ -204,13 +218,13 @@ def pattern_matcher(
         try:
             re.compile(written)
         except (re.error, RecursionError, OverflowError, MemoryError) as error:
-            message = f"regex is no regular expression: {str(error)[:120]}"
-            raise InvalidParameter(message, parameter="regex") from error
+            message = f"{parameter} is no regular expression: {str(error)[:120]}"
+            raise InvalidParameter(message, parameter=parameter) from error
     if holds_newline(pattern):
         raise InvalidParameter(
-            "regex matches within a line: write a space, which also meets the end of a line of "
-            "running text, in place of the line feed",
-            parameter="regex",
+            f"{parameter} matches within a line: write a space, which also meets the end of a line "
+            "of running text, in place of the line feed",
+            parameter=parameter,
         )
     query = Query(wanted, case_sensitive=exact or names_capitals(pattern), budget=budget)
     return PatternMatcher(context, query, required_literals(pattern))

@@ -70,9 +70,10 @@ def grep_text(answer: Json) -> str:
     head = f"{total} lines in {files} files"
     head += f" ({different} different lines)" if different != total else ""
     head += f"; searched {searched['files']} files"
+    head += f"; {answer['left_out']} lines left out" if "left_out" in answer else ""
     texts: Any = answer.get("texts") or ()
     head += "".join(f"; {_json(text['text'])} {text['count']}" for text in texts)
-    formatted = {"total", "different", "files", "texts", "searched"}
+    formatted = {"total", "different", "files", "texts", "searched", "left_out"}
     formatted |= {"groups", "counts", "matches", "more_matches", "next_cursor", "remaining"}
     lines = [head, *_rest(answer, formatted), *_groups(answer.get("groups") or ())]
     counts: Any = answer.get("counts") or ()

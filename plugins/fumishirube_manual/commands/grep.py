@@ -40,6 +40,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--manual", metavar="ID", action="append", default=[], help=help_text)
     help_text = "use TEXT as a regular expression, ignoring case unless --exact or with [A-Z]"
     parser.add_argument("--regex", action="store_true", help=help_text)
+    help_text = "leave out lines that match this regular expression"
+    parser.add_argument("--without", metavar="PATTERN", help=help_text)
     help_text = "match letter by letter: case, width, spaces and plurals count"
     parser.add_argument("--exact", action="store_true", help=help_text)
     parser.add_argument("--word", action="store_true", help="match whole words only")
@@ -69,6 +71,7 @@ def run(options: Namespace) -> int:
             surface=SURFACE,
             any=None if options.regex else options.texts,
             regex=options.texts[0] if options.regex else None,
+            without=options.without,
             manual_id=manuals or "*",
             path_prefix=options.prefix,
             context=options.context,
@@ -152,3 +155,5 @@ def _switches(options: Namespace) -> Iterator[str]:
         yield from ("-C", str(options.context))
     if options.prefix:
         yield from ("--prefix", options.prefix)
+    if options.without:
+        yield from ("--without", options.without)

@@ -22,6 +22,7 @@ from fumishirube.disk import clean_path
 from fumishirube.text import Reading, UnreadFile, reading
 from fumishirube.tools import MaxChars
 from fumishirube_manual.cited_places import has_places, place_in
+from fumishirube_manual.excluded_matches import ExcludingMatcher
 from fumishirube_manual.line_answers import (
     GrepAnswer,
     SearchAccount,
@@ -65,6 +66,9 @@ class GrepParams(Params):
     regex: Annotated[
         str | None, Field(max_length=2_000, description="Instead; [A-Z] is capitals.")
     ] = None
+    without: Annotated[str | None, Field(max_length=2_000, description="Regex to leave out.")] = (
+        None
+    )
     manual_id: Scope
     path_prefix: PathPrefix = None
     context: Annotated[int | None, Field(ge=0, le=3, description="Lines beside.")] = None
@@ -118,6 +122,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
             call.session.discovered = True
         texts, counting = params.any or (), bool(params.count_only or params.matches_only)
         answer = grep_answer(texts, chars, now, scope, page, account, counting=counting)
+        answer = answer.model_copy(update={"left_out": _left_out(matcher)})
         if tally is not None:
             return tally_answer(answer, chars, (offset, now), scope, tally)
         return _with_places(context, scope, answer) if has_places(settings) else answer
@@ -128,8 +133,8 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
         summary=(
             "Returns every line that holds one of some texts (any) or matches a regex, by file and "
             "section, equal lines once, with the exact total and what was not searched. "
-            "Width, case, plurals, and spaces before units do not count; numbers are whole; a "
-            "space at an end of a text is a border of a word. Costs up to max_chars."
+            "Width, case, plurals, and spaces before units do not count; numbers are whole. "
+            "Costs up to max_chars."
         ),
         params=GrepParams,
         answer=GrepAnswer,
@@ -140,6 +145,10 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
             {"regex": "E-?[0-9]{3}", "manual_id": "*", "count_only": True},
         ),
     )
+
+
+def _left_out(matcher: LineMatcher) -> int | None:
+    return matcher.left_out if isinstance(matcher, ExcludingMatcher) else None
 
 
 def _tally(params: GrepParams, matcher: LineMatcher) -> MatchedTexts:
@@ -165,6 +174,14 @@ def _scope(context: SurfaceContext, named: str | tuple[str, ...]) -> SearchScope
 
 
 def _matcher(context: SurfaceContext, params: GrepParams, budget: Budget) -> LineMatcher:
+    matcher, exact = _including(context, params, budget), bool(params.exact)
+    if not params.without:
+        return matcher
+    excluded = pattern_matcher(context, params.without, budget, exact=exact, parameter="without")
+    return ExcludingMatcher(matcher, excluded, matches=bool(params.matches_only))
+
+
+def _including(context: SurfaceContext, params: GrepParams, budget: Budget) -> LineMatcher:
     exact, word = bool(params.exact), bool(params.word)
     if (params.any is None) == (params.regex is None):
         raise InvalidParameter("name either any or regex", parameter="any")

@@ -1,0 +1,79 @@
+"""Leaves out matching lines, or matching texts, that a further pattern matches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from fumishirube.text import FileText, Reading, UnreadFile
+from fumishirube_manual.matching_lines import (
+    LineMatcher,
+    MatchingLine,
+    PatternMatcher,
+    Spans,
+    joined_lines,
+)
+
+
+class ExcludingMatcher:
+    """Finds what a matcher finds, without what another pattern matches.
+
+    With ``matches`` the pattern is compared with each matching text, and a line is left out if
+    none remains; otherwise it is compared with the whole line. ``left_out`` counts those lines.
+    """
+
+    def __init__(self, matcher: LineMatcher, excluded: PatternMatcher, *, matches: bool) -> None:
+        self.left_out = 0
+        self._matcher = matcher
+        self._excluded = excluded
+        self._matches = matches
+
+    @property
+    def readings(self) -> Sequence[Reading]:
+        """The readings by which the index can exclude files."""
+        return self._matcher.readings
+
+    def lines(self, text: FileText) -> Sequence[MatchingLine | UnreadFile]:
+        """Return the matching lines that are not left out, and why others are not known."""
+        matching = self._matcher.lines(text)
+        lines = text.text.split("\n")
+        whole = [line for line in matching if isinstance(line, MatchingLine)]
+        written = [joined_lines(line.written(lines)) for line in whole]
+        if self._matches:
+            ends = [len(lines[line.number - 1]) for line in whole]
+            out: Collection[int] = {
+                number
+                for number, spans in enumerate(self.spans_of(written))
+                if not any(start <= ends[number] for start, _ in spans)
+            }
+            complete = True
+        else:
+            out, complete = self._excluded.matching(written)
+        self.left_out += len(out)
+        rest: list[MatchingLine | UnreadFile] = [
+            line for number, line in enumerate(whole) if number not in out
+        ]
+        rest += [line for line in matching if not isinstance(line, MatchingLine)]
+        return rest if complete else [*rest, UnreadFile(text.path, "pattern_too_slow")]
+
+    def spans(self, line: str) -> Spans:
+        """Return the spans of the remaining matches in a line."""
+        return self.spans_of([line])[0]
+
+    def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
+        """Return the spans of the remaining matches in each of several lines."""
+        spans_of_lines = self._matcher.spans_of(lines)
+        if not self._matches:
+            return spans_of_lines
+        texts = list(
+            dict.fromkeys(
+                line[start:end]
+                for line, spans in zip(lines, spans_of_lines, strict=True)
+                for start, end in spans
+            )
+        )
+        numbers, _ = self._excluded.matching(texts)
+        out = {texts[number] for number in numbers}
+        return [
+            [(start, end) for start, end in spans if line[start:end] not in out]
+            for line, spans in zip(lines, spans_of_lines, strict=True)
+        ]
