@@ -91,7 +91,7 @@ def test_without_words_of_the_glossary_the_answer_is_as_before(workspace: Path) 
 
 
 def test_the_command_line_names_the_words(workspace: Path) -> None:
-    done = command(workspace, "find", "ノーツの使い方")
+    done = command(workspace, "find", "-v", "ノーツの使い方")
     assert "glossary: searched 社内掲示板 beside ノーツ" in done.stdout
     done = command(workspace, "find", "ノーツの使い方", "--json")
     assert json.loads(done.stdout)["glossary"] == {"ノーツ": ["社内掲示板"]}
