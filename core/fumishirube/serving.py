@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -178,14 +178,13 @@ def streamable_mcp(
     application: ToolHost,
     publisher: CatalogPublisher,
     *,
-    hosts: Sequence[str],
     report: CallReporter,
     largest: int,
 ) -> McpSessions:
     """Return an ASGI application that serves MCP; the import takes most of a second.
 
-    ``hosts`` are the host names that requests may use. ``report`` is called after every call.
-    ``largest`` is the limit of a request's body in bytes.
+    The caller has checked the Host and Origin headers, against rebound names (DNS rebinding).
+    ``report`` is called after every call. ``largest`` is the limit of a request's body in bytes.
     """
     from fumishirube import __version__  # noqa: PLC0415 - the façade imports nothing of this package
     from fumishirube.faces.mcp.streamable import Streamable  # noqa: PLC0415 - half of a start's time
@@ -195,7 +194,6 @@ def streamable_mcp(
         name=server_name(application),
         version=__version__,
         instructions=instructions(application),
-        hosts=hosts,
         report=report,
         largest=largest,
     )

@@ -14,11 +14,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 from fumishirube import ToolError
 from fumishirube.serving import CatalogPublisher, McpSessions, ToolHost, streamable_mcp
-from fumishirube_http.access import TEST_HOST
 from fumishirube_http.limits import MESSAGE, check_values, read_body
 from fumishirube_http.log import Recorder, RequestLogEntry
 from fumishirube_http.problems import busy, error_id_of, of_tool
-from fumishirube_http.settings import LOOPBACK
 
 
 class McpEndpoint:
@@ -71,7 +69,6 @@ class McpEndpoint:
         return streamable_mcp(
             application,
             self._publisher,
-            hosts=[*LOOPBACK, TEST_HOST, *application.config.security.allowed_hosts],
             report=self._report,
             largest=MESSAGE,
         )

@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 import httpx2
 import pytest
 from http_server import SECONDS
-from people_server import TeamServer, certificate, names
+from people_server import HELLO, MCP, TeamServer, certificate, names
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from team import CONFIGURATION
 
@@ -268,6 +268,26 @@ def test_behind_a_named_proxy_nobody_else_connects(tmp_path: Path) -> None:
         forwarded = {**team.headers("aiko"), "x-forwarded-for": "10.1.1.1"}
         answer = team.client.post("/tools/manual_ls", json={}, headers=forwarded)
         assert names(answer) == ["給付編"]
+
+
+def test_the_public_host_name_reaches_tools_and_mcp(tmp_path: Path) -> None:
+    with TeamServer(tmp_path, FUMISHIRUBE_PUBLIC_URL="https://manuals.example") as team:
+        own = {**MCP, **team.headers("aiko")}
+        for host in ("manuals.example", "Manuals.Example:443", f"127.0.0.1:{team.port}"):
+            for origin in ({}, {"origin": "https://manuals.example"}):
+                headers = {**own, "host": host, **origin}
+                found = team.client.post("/tools/manual_ls", json={}, headers=headers)
+                assert names(found) == ["給付編"]
+                assert team.client.post("/mcp", json=HELLO, headers=headers).status_code == 200
+        for path in ("/tools/manual_ls", "/mcp"):
+            for wrong, status in (
+                ({"host": "other.example"}, 400),
+                ({"host": "manuals.example.other"}, 400),
+                ({"origin": "https://other.example"}, 403),
+                ({"origin": "null"}, 403),
+            ):
+                answer = team.client.post(path, json=HELLO, headers={**own, **wrong})
+                assert answer.status_code == status, (path, wrong)
 
 
 def test_a_stop_lets_calls_in_progress_end(tmp_path: Path) -> None:

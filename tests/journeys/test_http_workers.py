@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -74,6 +75,13 @@ def test_every_worker_answers(server: HttpServer) -> None:
     sessions = {opened(server).partition("-")[0] for _ in range(40)}
     assert sessions <= {"1", "2", "3"}
     assert len(sessions) > 1
+
+
+def test_a_request_that_cannot_be_relayed_is_refused(server: HttpServer) -> None:
+    for number in (1, 2, 3):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as connection:
+            connection.sendall(f"GET /mcp HTTP/1.0\r\nMcp-Session-Id: {number}-x\r\n\r\n".encode())
+            assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
 
 
 def test_a_session_is_served_by_the_worker_that_opened_it(server: HttpServer) -> None:

@@ -21,7 +21,7 @@ _CHUNK = 65536
 
 
 class Unreachable(Exception):
-    """The other worker does not answer."""
+    """The other worker cannot answer the request."""
 
 
 async def relay(
@@ -30,15 +30,17 @@ async def relay(
     """Relay a request to the worker of this number.
 
     Raises:
-        Unreachable: when that worker accepts no connection.
+        Unreachable: when that worker accepts no connection, or the request is not of HTTP/1.1:
+            one of HTTP/1.0 may have no Host header.
     """
     try:
+        request = h11.Request(**_head(scope, place))
         reader, writer = await asyncio.open_connection(LOCAL, place.ports[number - 1])
-    except OSError as error:
+    except (OSError, h11.LocalProtocolError) as error:
         raise Unreachable from error
     try:
         exchange = _Exchange(reader, writer)
-        exchange.write(h11.Request(**_head(scope, place)))
+        exchange.write(request)
         sending = asyncio.ensure_future(exchange.send_body(receive))
         try:
             await exchange.receive_response(send, sending)

@@ -48,7 +48,7 @@ class WorkerRouter:
         if known and owner != self._place.number and not relayed:
             try:
                 await relay(scope, receive, send, self._place, owner or 0)
-            except Unreachable:  # its sessions are gone, so nothing here knows this id either
+            except Unreachable:  # no session of it is known here, or the request is malformed
                 await self._app(scope, receive, send)
             return
         if known and owner == self._place.number:

@@ -25,14 +25,13 @@ IDLE = 1800
 """Seconds without a request after which a session ends."""
 
 _SESSION_ID = "mcp-session-id"
-_ADDRESSES = (b"host", b"origin")
 
 
 class Streamable:
     """An ASGI application that serves a published catalog while ``running``.
 
-    ``hosts`` are the host names that requests may use, with any port. ``report`` is called after
-    every call. ``largest`` is the limit of a request's body in bytes.
+    The caller has checked the Host and Origin headers. ``report`` is called after every call.
+    ``largest`` is the limit of a request's body in bytes.
     """
 
     def __init__(
@@ -42,7 +41,6 @@ class Streamable:
         name: str,
         version: str,
         instructions: str,
-        hosts: Sequence[str],
         report: CallReporter,
         largest: int,
     ) -> None:
@@ -54,18 +52,10 @@ class Streamable:
             session_of=self._session,
             report=report,
         )
-        settings = TransportSecuritySettings(
-            allowed_hosts=[*hosts, *(f"{host}:*" for host in hosts)],
-            allowed_origins=[
-                f"{scheme}://{host}{port}"
-                for scheme in ("http", "https")
-                for host in hosts
-                for port in ("", ":*")
-            ],
-        )
+        checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self._manager = StreamableHTTPSessionManager(
             server,
-            security_settings=settings,
+            security_settings=checked,
             session_idle_timeout=IDLE,
             max_request_body_size=largest,
             max_sessions=SESSIONS + AT_ONCE,
@@ -116,8 +106,7 @@ class Streamable:
 
     async def _end(self, session: str, scope: Scope) -> None:
         """End a session with the request that a client would send."""
-        addresses = [pair for pair in scope["headers"] if pair[0] in _ADDRESSES]
-        headers = [*addresses, (_SESSION_ID.encode(), session.encode())]
+        headers = [(_SESSION_ID.encode(), session.encode())]
 
         async def disconnected() -> Message:
             return {"type": "http.disconnect"}
