@@ -39,7 +39,9 @@ def offered_words(
     of a better word, and words that contain one.
     """
     shares, forms = _relevance_model(rows[: settings.hits])
-    new = {word: share for word, share in shares.items() if not occurs(query_text, word)}
+    new = {
+        word: share for word, share in shares.items() if share > 0 and not occurs(query_text, word)
+    }
     counts = _sections_with(new, corpus)
     total_words = max(1, corpus.size) * settings.section_words
     scores = {word: p * math.log(p * total_words / max(1, counts[word])) for word, p in new.items()}

@@ -53,3 +53,8 @@ def test_words_are_whole_and_neither_numbers_nor_stop_words(title: str, words: s
 def test_what_the_question_has_and_parts_of_better_words_are_left_out() -> None:
     rows = (row("給付金の申請"), row("給付", "申請", score=0.1))
     assert set(offered(*rows, known="申請したい")) == {"給付金"}
+
+
+def test_hits_without_a_score_offer_no_words() -> None:
+    assert offered(row("Fee", score=0.0), row("Locker", score=1.0)) == ("Locker",)
+    assert offered(row("Fee", score=0.0)) == ()
