@@ -183,6 +183,11 @@ def test_notes_are_japanese_and_documents_are_not_touched(workspace: Path) -> No
     assert run(workspace, "find", "zzyzx").out.startswith("見つかりませんでした\n")
 
 
+def test_the_place_of_a_page_is_japanese(workspace: Path) -> None:
+    read = run(workspace, "read", "field-guide/power.md").err
+    assert re.match(r"field-guide/power\.md の 1～\d+ 行。ファイルは(ここで終わり|続き)", read)
+
+
 def test_json_and_what_clients_get_stay_english(tmp_path: Path, workspace: Path) -> None:
     for words in (["coverage", "x", "--json"], ["ls", "--json"], ["tools", "--json"]):
         told, english = (run(workspace, *words, **e) for e in (JAPANESE, ENGLISH))
