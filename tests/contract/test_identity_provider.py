@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, Self
 
+import httpx2
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from http_server import SECONDS
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from people_server import TeamServer, names
 
@@ -30,10 +33,15 @@ class Issuer:
         self.keys: dict[str, Any] = {}
         self.fetched = 0
         self.broken = False
+        self.answers = Event()
+        self.answers.set()
+        self.reached = Event()
         issuer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
+                issuer.reached.set()
+                issuer.answers.wait()
                 known = {
                     "/.well-known/openid-configuration": issuer.configuration,
                     "/keys": issuer.jwks,
@@ -62,6 +70,16 @@ class Issuer:
         ]
         shared = {"kty": "oct", "kid": "shared", "k": "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"}
         return {"keys": [*keys, shared, {"kty": "new", "kid": "unknown"}]}
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Answer nothing while the body runs."""
+        self.reached.clear()
+        self.answers.clear()
+        try:
+            yield
+        finally:
+            self.answers.set()
 
     def rotate(self, kid: str) -> None:
         """Sign with a new key."""
@@ -128,6 +146,61 @@ def test_people_of_the_provider_have_the_rights_of_the_people_file(
         assert team.session("gen")
         assert issuer.token()[-20:] not in team.log
         assert [line["person"] for line in team.audit() if "person" in line][:1] == ["gen"]
+
+
+def test_a_session_ends_when_its_person_has_another_subject(issuer: Issuer, tmp_path: Path) -> None:
+    provider = {"FUMISHIRUBE_ISSUER": issuer.url, "FUMISHIRUBE_PUBLIC_URL": PUBLIC}
+    with TeamServer(tmp_path, **provider) as team:
+        team.users("add", "gen", "--subject", "42", "--read", "manuals/契約編")
+        team.tokens["gen"] = issuer.token("42")
+        session = team.session("gen")
+        assert team.mcp("gen", "tools/list", session).status_code == 200
+        team.people.write_text(team.people.read_text().replace('"42"', '"43"'))
+        assert team.call("gen", "manual_ls").status_code == 403
+        team.tokens["gen"] = issuer.token("43")
+        assert names(team.call("gen", "manual_ls")) == ["契約編"]
+        assert team.mcp("gen", "tools/list", session).status_code == 404
+
+
+def test_an_issuer_that_does_not_answer_holds_up_nobody_else(
+    issuer: Issuer, tmp_path: Path
+) -> None:
+    provider = {"FUMISHIRUBE_ISSUER": issuer.url, "FUMISHIRUBE_PUBLIC_URL": PUBLIC}
+    with TeamServer(tmp_path, **provider) as team:
+        session = team.session("aiko")
+        stranger = issuer.token(kid="unknown", key=issuer.keys["first"])
+        headers = {"authorization": f"Bearer {stranger}"}
+        refused: list[int] = []
+
+        def knock() -> None:
+            answer = httpx2.get(f"{team.url}/docs", headers=headers, timeout=SECONDS)
+            refused.append(answer.status_code)
+
+        strangers = [Thread(target=knock) for _ in range(60)]
+        with issuer.silent():
+            for thread in strangers:
+                thread.start()
+            assert issuer.reached.wait(SECONDS)
+            assert team.mcp("aiko", "tools/list", session).status_code == 200
+            assert not refused
+        for thread in strangers:
+            thread.join(SECONDS)
+        assert refused == [401] * 60
+
+
+def test_known_keys_count_while_the_issuer_does_not_answer(issuer: Issuer) -> None:
+    now = 1000.0
+    provider = IdentityProvider(issuer.url, AUDIENCE, clock=lambda: now)
+    assert provider.subject(issuer.token()) == "42"
+    now += PAUSE
+    stranger = issuer.token(kid="unknown", key=issuer.keys["first"])
+    with issuer.silent():
+        fetching = Thread(target=provider.subject, args=(stranger,))
+        fetching.start()
+        assert issuer.reached.wait(SECONDS)
+        assert provider.subject(issuer.token()) == "42"
+        assert fetching.is_alive()
+    fetching.join(SECONDS)
 
 
 def test_only_tokens_made_for_this_server_by_this_issuer_count(issuer: Issuer) -> None:

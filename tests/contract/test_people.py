@@ -218,7 +218,14 @@ def test_a_person_who_asks_too_often_waits_and_others_do_not(team: TeamServer) -
 
 def test_without_a_usable_people_file_nobody_is_let_in(team: TeamServer) -> None:
     good = team.people.read_bytes()
-    for change in (lambda: team.people.write_bytes(b"{"), lambda: team.people.chmod(0o644)):
+    record = json.loads(good)
+    record["people"]["ben"]["token"]["expires"] = "2090-01-01T00:00:00"
+    without_a_time_zone = json.dumps(record).encode()
+    for change in (
+        lambda: team.people.write_bytes(b"{"),
+        lambda: team.people.chmod(0o644),
+        lambda: team.people.write_bytes(without_a_time_zone),
+    ):
         change()
         answer = team.call("aiko", "manual_ls")
         assert answer.status_code == 503

@@ -75,16 +75,24 @@ class IdentityProvider:
         return subject if isinstance(subject, str) and subject else None
 
     def _key(self, identity: str | None) -> jwt.PyJWK | None:
-        """Return a key of the provider, fetched again if it is unknown or the keys are old."""
-        with self._lock:
+        """Return a key of the provider, fetched again if it is unknown or the keys are old.
+
+        A known key does not wait while another thread fetches.
+        """
+        if not self._lock.acquire(blocking=identity not in self._keys):
+            return self._keys.get(identity)
+        try:
             age = self._clock() - self._fetched
             if age >= FRESH or (identity not in self._keys and age >= PAUSE):
-                self._fetched = self._clock()
                 try:
                     self._keys = self._fetch()
                 except (httpx2.HTTPError, jwt.PyJWTError, ValueError, KeyError, TypeError) as error:
                     _log.warning("the identity provider's keys: %s", type(error).__name__)
+                finally:
+                    self._fetched = self._clock()
             return self._keys.get(identity)
+        finally:
+            self._lock.release()
 
     def _fetch(self) -> Mapping[str | None, jwt.PyJWK]:
         with httpx2.Client(timeout=_SECONDS, follow_redirects=False) as client:

@@ -6,7 +6,7 @@ import unicodedata
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 from fumishirube import InvalidPath
 from fumishirube.disk import FolderRights, clean_path
@@ -62,8 +62,8 @@ class StoredToken(_Record):
 
     id: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-    created: datetime
-    expires: datetime | None = None
+    created: AwareDatetime
+    expires: AwareDatetime | None = None
 
     def counts(self) -> bool:
         """Tell whether the token has not expired."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import NamedTuple, Protocol
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.datastructures import Headers
 
 from fumishirube import ConfigError
@@ -13,6 +13,9 @@ from fumishirube_http.people.file import People, PeopleFile
 from fumishirube_http.people.records import Person
 from fumishirube_http.people.tokens import is_token, token_id
 from fumishirube_http.problems import Problem
+
+CHECKED_AT_ONCE = 8
+"""Tokens of the provider that are checked at once; these may wait for its keys, and others not."""
 
 _log = logging.getLogger("fumishirube.http")
 
@@ -44,6 +47,7 @@ class SignIn:
         self._file = file
         self._provider = provider
         self._challenge = challenge
+        self._checks = CapacityLimiter(CHECKED_AT_ONCE)
 
     async def person(self, headers: Headers) -> SignedIn:
         """Return the person of a request.
@@ -84,7 +88,7 @@ class SignIn:
 
     async def _by_subject(self, people: People, token: str) -> SignedIn:
         assert self._provider is not None
-        subject = await to_thread.run_sync(self._provider.subject, token)
+        subject = await to_thread.run_sync(self._provider.subject, token, limiter=self._checks)
         if subject is None:
             raise self._unauthorized("this token does not count")
         for name, person in people.items():

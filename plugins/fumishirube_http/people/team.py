@@ -122,10 +122,10 @@ class Team:
 
     async def _opened(self, signed_in: SignedIn) -> PersonServer:
         server = self._servers.get(signed_in.name)
-        if server is not None and server.person.token == signed_in.person.token:
+        if server is not None and _same_way_in(signed_in.person, server.person):
             await to_thread.run_sync(server.renew, signed_in.person)
             return server
-        if server is not None:  # with another token, sessions begin anew
+        if server is not None:  # with another token or subject, sessions begin anew
             self._end(signed_in.name)
         if self._group is None:
             raise Problem(503, {"error": "busy", "message": "the server is starting or stopping"})
@@ -178,7 +178,7 @@ class Team:
             server.renew(server.person)
 
     async def _look_after(self) -> None:
-        """End the servers of people who were removed or got another token, and idle ones."""
+        """End the servers of people who were removed or sign in otherwise, and idle ones."""
         while True:
             await anyio.sleep(_LOOK)
             try:
@@ -187,6 +187,8 @@ class Team:
                 people = {}
             oldest = monotonic() - IDLE
             for name, server in [*self._servers.items()]:
+                if self._servers.get(name) is not server:
+                    continue  # a request ended it while another one was renewed
                 person = people.get(name)
                 unused = server.limits.idle and self._used[name] < oldest
                 if person is None or not _same_way_in(person, server.person) or unused:
@@ -217,8 +219,9 @@ async def _lifespan(team: Team, receive: Receive, send: Send) -> None:
 
 
 def _same_way_in(person: Person, before: Person) -> bool:
-    """Tell whether a person has the same token as before, and it has not expired."""
-    return person.token == before.token and (person.token is None or person.token.counts())
+    """Tell whether a person has the same token and subject as before, and no expired token."""
+    same = (person.token, person.subject) == (before.token, before.subject)
+    return same and (person.token is None or person.token.counts())
 
 
 def _forbidden(message: str) -> Problem:
