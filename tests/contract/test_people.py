@@ -10,6 +10,7 @@ import ssl
 import stat
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -174,6 +175,17 @@ def test_people_and_rights_change_while_the_server_runs(team: TeamServer) -> Non
 
     team.users("remove", "eve")
     assert team.call("eve", "manual_ls").status_code == 401
+
+
+def test_new_rights_count_for_all_requests_at_once(team: TeamServer) -> None:
+    team.users("add", "ida", "--read", "manuals/秘密編")
+    for manual in ("給付編", "事務編", "秘密編") * 2:
+        team.call("ida", "manual_ls")
+        team.users("set", "ida", "--read", f"manuals/{manual}")
+        with ThreadPoolExecutor(8) as pool:
+            answers = [pool.submit(team.call, "ida", "manual_ls") for _ in range(40)]
+        assert [names(answer.result()) for answer in answers] == [[manual]] * 40
+    team.users("remove", "ida")
 
 
 def test_a_token_counts_until_its_last_day(team: TeamServer) -> None:

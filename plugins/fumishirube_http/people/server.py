@@ -49,10 +49,11 @@ class PersonServer:
             same = person.rights == self.person.rights
             memory = before.application.memory if same else None
             fresh = self._reloader.serve_person(self.name, person.rights, memory)
-            self._served, self.person = fresh, person
             self._http.replace_application(fresh.application)
             notify = not fresh.catalog.same_listing(before.catalog)
             self._publisher.publish(fresh.catalog, notify=notify)
+            # Last: requests that see the new rights here do not wait for them.
+            self._served, self.person = fresh, person
             before.mark_replaced()
             self._old.append(before)
 
