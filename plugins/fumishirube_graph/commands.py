@@ -168,13 +168,13 @@ def add_arguments(parser: Parser) -> None:
             help_text = "do not look for changed files first"
             added.add_argument("--no-refresh", action="store_true", help=help_text)
         add_json(added)
-        parser.known += added.known
+        parser.inner += added.known
     served = add_subcommand(chosen, "serve", _serve, "serve the documents to an MCP client")
     help_text = "only read the index, without the lock"
     served.add_argument("--no-lock", action="store_true", help=help_text)
     add_log_level(served)
     served.set_defaults(claims_streams=True)
-    parser.known += served.known
+    parser.inner += served.known
 
 
 def run(options: Namespace) -> int:

@@ -42,7 +42,7 @@ class Parser(ArgumentParser):
     """An argument parser that suggests the nearest option or command."""
 
     def __init__(self, **settings: Any) -> None:
-        self.known: list[str] = []
+        self.inner: list[str] = []
         self._words: Sequence[str] = ()
         settings.setdefault("formatter_class", HelpFormatter)
         super().__init__(allow_abbrev=False, **settings)
@@ -52,11 +52,11 @@ class Parser(ArgumentParser):
         """The arguments, in the order in which they were added."""
         return self._actions
 
-    def add_argument(self, *names: Any, **settings: Any) -> Action:
-        """Add an argument, and remember its option strings."""
-        action = super().add_argument(*names, **settings)
-        self.known += action.option_strings
-        return action
+    @property
+    def known(self) -> Sequence[str]:
+        """The options of the parser, of its groups, and the ``inner`` ones of its subcommands."""
+        own = [option for action in self._actions for option in action.option_strings]
+        return own + self.inner
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse known arguments, and remember the words for error messages."""
@@ -191,8 +191,6 @@ def add_common(parser: Parser, default: str | None) -> None:
     common.add_argument("--raw", action="store_true", default=flag, help=help_text)
     help_text = "allow the configuration to lead out of the workspace, this time; see 'trust'"
     common.add_argument("--trust", action="store_true", default=flag, help=help_text)
-    parser.known += ["--raw", "--trust", "--workspace", "--in", "--config", "--no-plugins"]
-    parser.known += ["--verbose"]
 
 
 def add_json(parser: ArgumentParser) -> None:
