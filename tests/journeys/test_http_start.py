@@ -78,6 +78,9 @@ def test_other_machines_need_leave_people_and_tls(tmp_path: Path) -> None:
     assert "FUMISHIRUBE_PROXIES: expected IP addresses" in refusal()
     environ |= {"FUMISHIRUBE_PROXIES": "10.0.0.5", "FUMISHIRUBE_ISSUER": "https://id.example"}
     assert "FUMISHIRUBE_PUBLIC_URL: it is needed" in refusal()
+    environ["FUMISHIRUBE_PUBLIC_URL"] = "https://manuals.example"
+    environ["FUMISHIRUBE_JWKS_URL"] = "http://id.example/keys"
+    assert "FUMISHIRUBE_JWKS_URL: expected an https URL" in refusal()
     environ["FUMISHIRUBE_PUBLIC_URL"] = "https://manuals.example/x"
     assert "FUMISHIRUBE_PUBLIC_URL: expected https://HOST" in refusal()
 
@@ -99,6 +102,12 @@ def test_the_people_file_is_private_and_outside_what_tools_read(tmp_path: Path) 
     shared = started(tmp_path, "--http", here, "--people", "people.json")
     assert "chmod 600 people.json" in shared.err
     assert str(tmp_path) not in inside.err + shared.err
+    (tmp_path / "people.json").chmod(0o600)
+    home = {"XDG_CONFIG_HOME": str(tmp_path / "home"), "XDG_DATA_HOME": str(tmp_path / "data")}
+    added = manuals.fumishirube("add", "own", str(tmp_path), cwd=tmp_path, environ=home)
+    assert added.code == 0, added.err
+    own = started(tmp_path, "--http", here, "--people", "people.json", **home)
+    assert "'people.json' lies below the manual 'own'" in own.err
 
 
 @pytest.mark.parametrize(

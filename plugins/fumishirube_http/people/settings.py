@@ -62,7 +62,9 @@ def team_settings(options: Namespace, loaded: LoadedConfig) -> TeamSettings | No
             "FUMISHIRUBE_PUBLIC_URL: it is needed with FUMISHIRUBE_ISSUER: the address at which "
             "people reach this server, such as https://manuals.example.com"
         )
-    _check_issuer(process.issuer)
+    _check_secure("FUMISHIRUBE_ISSUER", process.issuer)
+    if process.jwks_url:
+        _check_secure("FUMISHIRUBE_JWKS_URL", process.jwks_url)
     resource = f"{process.public_url.rstrip('/')}{base}/mcp"
     metadata = resource_metadata(resource, process.issuer)
     provider = IdentityProvider(process.issuer, process.audience or resource, process.jwks_url)
@@ -95,14 +97,20 @@ def _check_place(file: PeopleFile, loaded: LoadedConfig) -> None:
             raise ConfigError(
                 f"--people: {file.path.name!r} lies below roots.{root}, where tools read; move it"
             )
+    for name, folder in loaded.own.folders.items():
+        if place.is_relative_to(folder.resolve()):
+            raise ConfigError(
+                f"--people: {file.path.name!r} lies below the manual {name!r}, where tools read; "
+                "move it"
+            )
 
 
-def _check_issuer(issuer: str) -> None:
-    parts = urlsplit(issuer)
+def _check_secure(variable: str, url: str) -> None:
+    parts = urlsplit(url)
     if parts.scheme != "https" and not (
         parts.scheme == "http" and is_loopback(parts.hostname or "")
     ):
-        raise ConfigError("FUMISHIRUBE_ISSUER: expected an https URL")
+        raise ConfigError(f"{variable}: expected an https URL")
 
 
 def _host(url: str | None) -> str | None:
