@@ -198,18 +198,18 @@ def test_a_wrong_client_is_refused_with_the_nearest(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--remove", "--write"), "argument --write: not allowed with argument --remove"),
         (("--remve",), "there is no option '--remve'; did you mean '--remove'?"),
     ],
 )
 def test_options_that_exclude_each_other_are_known(
-    tmp_path: Path, words: tuple[str, ...], told: str
+    tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
     done = fumishirube("init", "--client", "cursor", *words, cwd=tmp_path)
     assert done.code == 2
-    assert told in done.err
+    assert message in done.err
 
 
 def test_an_installation_without_its_script_runs_no_module_of_the_current_folder(

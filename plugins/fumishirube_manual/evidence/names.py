@@ -75,7 +75,9 @@ def _place(name: str, corpus: Corpus, weights: Sequence[ConceptWeight]) -> NameP
     """Return where a name is; ``None`` if it is in many sections, or only inside other words."""
     count = corpus.count(Holds(name), _FEW + 1).number
     folded = fold(name)
-    if count > _FEW or (not count and corpus.count(Part(folded), 1).number):
+    if not count:
+        return None if corpus.count(Part(folded), 1).number else NamePlaces(name, 0)
+    if count > _FEW:
         return None
     passages = (match.passage for match in corpus.search(Holds(name), _FEW))
     best = max(passages, key=lambda passage: _worth(passage, folded, weights), default=None)

@@ -19,7 +19,7 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
-from fumishirube_stages.fusers.rrf import normal
+from fumishirube_stages.fusers.rrf import normal, top_score
 
 TOGETHER, QUERY = "together", "query"
 LABEL = "alternative-"
@@ -60,12 +60,12 @@ class Alternatives(Stage):
         """Merge the runs, and label each hit with the wording that ranks it best."""
         shares: defaultdict[tuple[str, int], list[tuple[float, str]]] = defaultdict(list)
         for run, ranking in outcomes:
-            top = ranking.hits[0].score if ranking.hits else 0.0
+            top = top_score(ranking)
             for rank, hit in enumerate(ranking.hits):
                 share = run.weight * normal(hit.score, top) * self.k / (self.k + rank)
                 shares[hit.passage.key].append((share, run.name))
         pinned = _best_of_each(outcomes)
-        scale = max((o.ranking.hits[0].score for o in outcomes if o.ranking.hits), default=0.0)
+        scale = top_score(*(outcome.ranking for outcome in outcomes))
         hits = []
         for fused in merge_rankings(outcomes, self.k):
             best, *others = sorted(shares[fused.hit.passage.key], reverse=True)

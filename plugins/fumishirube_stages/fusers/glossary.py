@@ -18,7 +18,7 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
-from fumishirube_stages.fusers.rrf import normal
+from fumishirube_stages.fusers.rrf import normal, top_score
 
 _K = 60
 _LEAST = 0.01
@@ -57,7 +57,7 @@ class GlossaryFuser(Stage):
         """Merge the runs by score and coverage, and report the synonyms."""
         words: dict[str, JsonValue] = {row.word: [*row.others] for row in query.synonyms}
         shared = [_shared(outcome) for outcome in outcomes]
-        scale = max((o.ranking.hits[0].score for o in outcomes if o.ranking.hits), default=0.0)
+        scale = top_score(*(outcome.ranking for outcome in outcomes))
         merged = merge_rankings(shared, _K)
         best = max((row.best for row in merged), default=0.0)
         hits = [row.hit.scored(scale * normal(row.best, best)) for row in merged]
@@ -68,7 +68,7 @@ class GlossaryFuser(Stage):
 def _shared(outcome: Outcome) -> Outcome:
     """Return a run with scores up to the coverage of its best hit."""
     hits = outcome.ranking.hits
-    top = hits[0].score if hits else 0.0
+    top = top_score(outcome.ranking)
     covered = max(_LEAST, *(hit.coverage for hit in hits), 0.0)
     shared = tuple(hit.scored(covered * normal(hit.score, top)) for hit in hits)
     return Outcome(outcome.run, outcome.ranking._replace(hits=shared))
