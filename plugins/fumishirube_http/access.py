@@ -10,7 +10,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fumishirube_http.problems import Problem, invalid, reply
-from fumishirube_http.settings import LOOPBACK, host_name
+from fumishirube_http.settings import LOOPBACK, host_name, plain_address
 
 TEST_HOST = "testserver"
 """The host name of requests by Starlette's test client."""
@@ -69,7 +69,7 @@ class AccessMiddleware:
 
     def _is_proxy(self, scope: Scope) -> bool:
         try:
-            return str(ip_address((scope.get("client") or ("",))[0])) in self._proxies
+            return plain_address((scope.get("client") or ("",))[0]) in self._proxies
         except ValueError:
             return False
 

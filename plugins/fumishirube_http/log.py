@@ -10,6 +10,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from time import monotonic
 from typing import TypeAlias
+from urllib.parse import unquote
 
 from pydantic import JsonValue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -47,9 +48,14 @@ class RequestLogEntry:
     person: str | None = None
 
     def note_arguments(self, arguments: object) -> None:
-        """Record the manual and the section in the arguments, and nothing else."""
+        """Record the manual and the section in the arguments, and nothing else.
+
+        A resource names its manual in its URI.
+        """
         if isinstance(arguments, dict):
-            self.manual_name = _shown(arguments.get("manual_name", arguments.get("manual_id")))
+            named = _manual_in(arguments.get("uri"))
+            named = arguments.get("manual_name", arguments.get("manual_id", named))
+            self.manual_name = _shown(named)
             self.section_id = _shown(arguments.get("section_id"))
 
     def count(self, answer: Mapping[str, JsonValue]) -> None:
@@ -140,6 +146,11 @@ def start_logging(level: str, folder: Path, worker: int = 1) -> None:
     """
     file = folder / (FILE if worker == 1 else f"http-{worker}.log")
     start_logs(level, [StandardErrorHandler(), RotatingLogFile(file)], places=True)
+
+
+def _manual_in(uri: object) -> str | None:
+    scheme, _, rest = uri.partition("://") if isinstance(uri, str) else ("", "", "")
+    return unquote(rest.partition("/")[0]) if scheme == "manual" else None
 
 
 def _shown(value: object) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import ssl
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address
 
 from fumishirube import ConfigError
 from fumishirube.serving import LoadedConfig, process_settings
@@ -113,3 +113,16 @@ def is_loopback(host: str) -> bool:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def plain_address(text: str) -> str:
+    """Return an IP address in its usual form; one of IPv4 inside IPv6 is that of IPv4.
+
+    A socket for both names its IPv4 clients ``::ffff:10.0.0.1``.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    address = ip_address(text)
+    inner = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return str(inner or address)

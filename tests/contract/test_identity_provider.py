@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
@@ -19,7 +19,7 @@ from http_server import SECONDS
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from people_server import TeamServer, names
 
-from fumishirube_http.people.provider import FRESH, PAUSE, IdentityProvider
+from fumishirube_http.people.provider import FRESH, LEEWAY, PAUSE, IdentityProvider
 
 PUBLIC = "https://manuals.example"
 AUDIENCE = f"{PUBLIC}/mcp"
@@ -110,6 +110,12 @@ class Issuer:
         self._thread.join()
 
 
+def subject(provider: IdentityProvider, token: str) -> str | None:
+    """Return whom a token is for."""
+    verified = provider.verified(token)
+    return verified.subject if verified else None
+
+
 def _algorithm(key: Any) -> Any:
     return RSAAlgorithm if isinstance(key, rsa.RSAPrivateKey) else ECAlgorithm
 
@@ -162,6 +168,30 @@ def test_a_session_ends_when_its_person_has_another_subject(issuer: Issuer, tmp_
         assert team.mcp("gen", "tools/list", session).status_code == 404
 
 
+def test_an_open_stream_ends_with_its_token(issuer: Issuer, tmp_path: Path) -> None:
+    provider = {"FUMISHIRUBE_ISSUER": issuer.url, "FUMISHIRUBE_PUBLIC_URL": PUBLIC}
+    with TeamServer(tmp_path, **provider) as team:
+        team.users("add", "gen", "--subject", "42", "--read", "manuals/契約編")
+        team.tokens["gen"] = issuer.token()
+        session = team.session("gen")
+        # The clocks may differ by some seconds, so that this token counts for four more.
+        team.tokens["late"] = issuer.token(exp=int(time.time() - LEEWAY) + 4)
+        began = time.monotonic()
+        with _stream(team, "late", session) as ending:
+            assert ending.status_code == 200
+            assert b"error" not in b"".join(ending.iter_raw())
+        assert 1 < time.monotonic() - began < SECONDS
+        assert team.mcp("late", "tools/list", session).status_code == 401
+        with _stream(team, "gen", session) as again:
+            assert again.status_code == 200
+        assert '"result"' in team.mcp("gen", "tools/list", session).text
+
+
+def _stream(team: TeamServer, name: str, session: str) -> AbstractContextManager[httpx2.Response]:
+    headers = {**team.headers(name), "accept": "text/event-stream", "mcp-session-id": session}
+    return team.client.stream("GET", "/mcp", headers=headers)
+
+
 def test_an_issuer_that_does_not_answer_holds_up_nobody_else(
     issuer: Issuer, tmp_path: Path
 ) -> None:
@@ -191,22 +221,22 @@ def test_an_issuer_that_does_not_answer_holds_up_nobody_else(
 def test_known_keys_count_while_the_issuer_does_not_answer(issuer: Issuer) -> None:
     now = 1000.0
     provider = IdentityProvider(issuer.url, AUDIENCE, clock=lambda: now)
-    assert provider.subject(issuer.token()) == "42"
+    assert subject(provider, issuer.token()) == "42"
     now += PAUSE
     stranger = issuer.token(kid="unknown", key=issuer.keys["first"])
     with issuer.silent():
-        fetching = Thread(target=provider.subject, args=(stranger,))
+        fetching = Thread(target=provider.verified, args=(stranger,))
         fetching.start()
         assert issuer.reached.wait(SECONDS)
-        assert provider.subject(issuer.token()) == "42"
+        assert subject(provider, issuer.token()) == "42"
         assert fetching.is_alive()
     fetching.join(SECONDS)
 
 
 def test_only_tokens_made_for_this_server_by_this_issuer_count(issuer: Issuer) -> None:
     provider = IdentityProvider(issuer.url, AUDIENCE)
-    assert provider.subject(issuer.token()) == "42"
-    assert provider.subject(issuer.token(aud=["other", AUDIENCE])) == "42"
+    assert subject(provider, issuer.token()) == "42"
+    assert subject(provider, issuer.token(aud=["other", AUDIENCE])) == "42"
     now = int(time.time())
     for claims in (
         {"aud": "https://other.example"},
@@ -219,12 +249,12 @@ def test_only_tokens_made_for_this_server_by_this_issuer_count(issuer: Issuer) -
         {"sub": None},
         {"sub": ""},
     ):
-        assert provider.subject(issuer.token(**claims)) is None, claims
+        assert subject(provider, issuer.token(**claims)) is None, claims
     stranger = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    assert provider.subject(issuer.token(key=stranger)) is None
-    assert provider.subject(issuer.token()[:-4] + "AAAA") is None
+    assert subject(provider, issuer.token(key=stranger)) is None
+    assert subject(provider, issuer.token()[:-4] + "AAAA") is None
     for rubbish in ("", "a.b.c", "x" * 100_000, "..", "é.ü.ß"):
-        assert provider.subject(rubbish) is None
+        assert subject(provider, rubbish) is None
 
 
 def test_no_signature_and_no_shared_secret_counts(issuer: Issuer) -> None:
@@ -232,33 +262,33 @@ def test_no_signature_and_no_shared_secret_counts(issuer: Issuer) -> None:
     claims = jwt.decode(issuer.token(), options={"verify_signature": False})
     for kid in (*issuer.keys, "shared", None):
         headers = {"kid": kid} if kid else {}
-        assert provider.subject(jwt.encode(claims, None, "none", headers)) is None
+        assert subject(provider, jwt.encode(claims, None, "none", headers)) is None
         for secret in (b"secret-secret-secret-secret-secret", b"x" * 64):
-            assert provider.subject(jwt.encode(claims, secret, "HS256", headers)) is None
+            assert subject(provider, jwt.encode(claims, secret, "HS256", headers)) is None
 
 
 def test_new_keys_are_fetched_and_unknown_ones_not_too_often(issuer: Issuer) -> None:
     now = 1000.0
     provider = IdentityProvider(issuer.url, AUDIENCE, f"{issuer.url}/keys", clock=lambda: now)
-    assert provider.subject(issuer.token()) == "42"
+    assert subject(provider, issuer.token()) == "42"
     issuer.rotate("second")
-    assert provider.subject(issuer.token()) is None
+    assert subject(provider, issuer.token()) is None
     now += PAUSE
-    assert provider.subject(issuer.token()) == "42"
-    assert provider.subject(issuer.token(kid="first")) == "42"
+    assert subject(provider, issuer.token()) == "42"
+    assert subject(provider, issuer.token(kid="first")) == "42"
     fetched = issuer.fetched
     for _ in range(20):
-        assert provider.subject(issuer.token(kid="third", key=issuer.keys["first"])) is None
+        assert subject(provider, issuer.token(kid="third", key=issuer.keys["first"])) is None
     assert issuer.fetched == fetched
 
     del issuer.keys["first"]
     now += FRESH
-    assert provider.subject(issuer.token(kid="second")) == "42"
+    assert subject(provider, issuer.token(kid="second")) == "42"
     issuer.broken = True
     now += FRESH
-    assert provider.subject(issuer.token()) == "42"
+    assert subject(provider, issuer.token()) == "42"
 
 
 def test_a_configuration_of_another_issuer_is_not_used(issuer: Issuer) -> None:
     provider = IdentityProvider(f"{issuer.url}/", AUDIENCE)
-    assert provider.subject(issuer.token(iss=f"{issuer.url}/")) is None
+    assert subject(provider, issuer.token(iss=f"{issuer.url}/")) is None

@@ -124,16 +124,22 @@ def test_the_audit_log_has_one_line_a_call_and_no_contents(team: TeamServer) -> 
     secret = "ひみつの質問"
     team.call("aiko", "manual_find", manual_id="給付編", query=secret, required_terms=[secret])
     team.mcp("aiko", "tools/call", team.session("aiko"), name="manual_ls", arguments={"id": "秘密"})
+    for manual in ("給付編", "秘密編"):
+        uri = f"manual://{quote(manual)}/01.md"
+        team.mcp("aiko", "resources/read", team.session("aiko"), uri=uri)
     team.client.get("/metrics")
     team.client.get("/healthz")
-    eventually(lambda: len(team.audit()) >= before + 3)
+    eventually(lambda: len(team.audit()) >= before + 5)
     lines = team.audit()[before:]
     assert [(line.get("person"), line.get("tool"), line["status"]) for line in lines] == [
         ("aiko", "manual_find", 200),
         ("aiko", "manual_ls", 404),
+        ("aiko", "resources/read", 200),
+        ("aiko", "resources/read", 404),
         (None, None, 401),
     ]
-    assert lines[0]["manual"] == "給付編"
+    manuals = [line.get("manual") for line in lines]
+    assert manuals == ["給付編", None, "給付編", "秘密編", None]
     assert all(line["duration_ms"] >= 0 and line["ts"] for line in lines)
     assert secret not in team.audit_file.read_text() + team.log
     assert stat.S_IMODE(team.audit_file.stat().st_mode) == 0o600
@@ -295,6 +301,16 @@ def test_behind_a_named_proxy_nobody_else_connects(tmp_path: Path) -> None:
         forwarded = {**team.headers("aiko"), "x-forwarded-for": "10.1.1.1"}
         answer = team.client.post("/tools/manual_ls", json={}, headers=forwarded)
         assert names(answer) == ["給付編"]
+
+
+def test_a_named_proxy_of_ipv4_may_connect_to_a_socket_of_ipv6(tmp_path: Path) -> None:
+    remote = {"FUMISHIRUBE_SECURITY_ALLOW_REMOTE": "true"}
+    for place, (named, status) in enumerate(
+        (("127.0.0.1", 200), ("::ffff:127.0.0.1", 200), ("10.9.8.7", 403))
+    ):
+        with TeamServer(tmp_path / str(place), "[::]:0", FUMISHIRUBE_PROXIES=named, **remote) as it:
+            it.client = httpx2.Client(base_url=f"http://127.0.0.1:{it.port}", trust_env=False)
+            assert it.client.get("/healthz").status_code == status, named
 
 
 def test_the_public_host_name_reaches_tools_and_mcp(tmp_path: Path) -> None:

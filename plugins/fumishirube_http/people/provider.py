@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx2
 import jwt
@@ -27,6 +27,13 @@ LEEWAY = 30.0
 _SECONDS = 5.0
 _MOST = 1024 * 1024
 _LONGEST = 16 * 1024
+
+
+class VerifiedToken(NamedTuple):
+    """Whom a token is for, and until when it counts, in seconds of the Unix epoch."""
+
+    subject: str
+    expires: float
 
 
 class IdentityProvider:
@@ -51,8 +58,8 @@ class IdentityProvider:
         self._fetched = -FRESH
         self._lock = Lock()
 
-    def subject(self, token: str) -> str | None:
-        """Return whom a token is for; ``None`` if it does not count here."""
+    def verified(self, token: str) -> VerifiedToken | None:
+        """Return whom a token is for, and how long; ``None`` if it does not count here."""
         if len(token) > _LONGEST:
             return None
         try:
@@ -72,7 +79,9 @@ class IdentityProvider:
         except (jwt.PyJWTError, ValueError, TypeError):
             return None
         subject = claims["sub"]
-        return subject if isinstance(subject, str) and subject else None
+        if not isinstance(subject, str) or not subject:
+            return None
+        return VerifiedToken(subject, float(claims["exp"]) + LEEWAY)
 
     def _key(self, identity: str | None) -> jwt.PyJWK | None:
         """Return a key of the provider, fetched again if it is unknown or the keys are old.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from fumishirube import ConfigError
@@ -15,7 +14,7 @@ from fumishirube_http.people.provider import IdentityProvider, resource_metadata
 from fumishirube_http.people.records import DOCS, MANUALS, VAULT
 from fumishirube_http.people.sign_in import SignIn
 from fumishirube_http.people.users_command import people_file
-from fumishirube_http.settings import check_access, host_name, is_loopback
+from fumishirube_http.settings import check_access, host_name, is_loopback, plain_address
 
 _WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
@@ -82,7 +81,7 @@ def proxies(environ: Mapping[str, str]) -> frozenset[str]:
     """
     named = (process_settings(environ).proxies or "").replace(",", " ").split()
     try:
-        return frozenset(str(ip_address(address)) for address in named)
+        return frozenset(plain_address(address) for address in named)
     except ValueError as error:
         raise ConfigError(
             "FUMISHIRUBE_PROXIES: expected IP addresses, separated by commas"

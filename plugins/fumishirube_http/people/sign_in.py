@@ -10,6 +10,7 @@ from starlette.datastructures import Headers
 
 from fumishirube import ConfigError
 from fumishirube_http.people.file import People, PeopleFile
+from fumishirube_http.people.provider import VerifiedToken
 from fumishirube_http.people.records import Person
 from fumishirube_http.people.tokens import is_token, token_id
 from fumishirube_http.problems import Problem
@@ -21,17 +22,18 @@ _log = logging.getLogger("fumishirube.http")
 
 
 class SignedIn(NamedTuple):
-    """A person and the name."""
+    """A person and the name; until when the token counts, in seconds of the Unix epoch."""
 
     name: str
     person: Person
+    expires: float | None = None
 
 
 class Provider(Protocol):
     """Checks the tokens of an identity provider."""
 
-    def subject(self, token: str) -> str | None:
-        """Return whom a token is for; ``None`` if the token does not count here."""
+    def verified(self, token: str) -> VerifiedToken | None:
+        """Return whom a token is for, and how long; ``None`` if it does not count here."""
         ...
 
 
@@ -84,16 +86,16 @@ class SignIn:
         same = is_token(token, stored.sha256 if stored else None)
         if owner is None or stored is None or not same or not stored.counts():
             raise self._unauthorized("this token does not count")
-        return owner
+        return owner._replace(expires=stored.expires.timestamp() if stored.expires else None)
 
     async def _by_subject(self, people: People, token: str) -> SignedIn:
         assert self._provider is not None
-        subject = await to_thread.run_sync(self._provider.subject, token, limiter=self._checks)
-        if subject is None:
+        verified = await to_thread.run_sync(self._provider.verified, token, limiter=self._checks)
+        if verified is None:
             raise self._unauthorized("this token does not count")
         for name, person in people.items():
-            if person.subject == subject:
-                return SignedIn(name, person)
+            if person.subject == verified.subject:
+                return SignedIn(name, person, verified.expires)
         message = "you are known to the identity provider, but have no rights here"
         raise Problem(403, {"error": "forbidden", "message": message})
 

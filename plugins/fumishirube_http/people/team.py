@@ -6,14 +6,14 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from time import monotonic
+from time import monotonic, time
 
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fumishirube import ConfigError
 from fumishirube.serving import Reloader
@@ -83,16 +83,21 @@ class Team:
         if path in self.open_paths:
             await self._document(path)(scope, receive, send)
             return
-        name, person = await self._sign_in.person(Headers(scope=scope))
-        scope["state"]["line"].person = name
+        signed_in = await self._sign_in.person(Headers(scope=scope))
+        person = signed_in.person
+        scope["state"]["line"].person = signed_in.name
         if path == self._path("metrics"):
             if not person.metrics:
                 raise _forbidden("you have no right to the metrics")
             await self.metrics.response()(scope, receive, send)
             return
-        server = await self._server(SignedIn(name, person))
-        with server.limits.request(person.per_minute, stream=is_stream(self.mcp_path, scope)):
-            await server(scope, receive, send)
+        server = await self._server(signed_in)
+        stream = is_stream(self.mcp_path, scope)
+        with server.limits.request(person.per_minute, stream=stream):
+            if stream and signed_in.expires is not None:
+                await _until(signed_in.expires, server, scope, receive, send)
+            else:
+                await server(scope, receive, send)
 
     def _document(self, path: str) -> Response:
         if path in self._documents:
@@ -129,7 +134,7 @@ class Team:
             self._end(signed_in.name)
         if self._group is None:
             raise Problem(503, {"error": "busy", "message": "the server is starting or stopping"})
-        made = partial(PersonServer, *signed_in, self._reloader, self.record)
+        made = partial(PersonServer, signed_in.name, signed_in.person, self._reloader, self.record)
         server = self._servers[signed_in.name] = await to_thread.run_sync(made)
         self._used[signed_in.name] = monotonic()
         self._group.start_soon(self._run, server)
@@ -210,6 +215,28 @@ def team_app(team: Team, hosts: frozenset[str], proxies: frozenset[str]) -> ASGI
     return LoggingMiddleware(access, team.record)
 
 
+async def _until(
+    expires: float, server: PersonServer, scope: Scope, receive: Receive, send: Send
+) -> None:
+    """Answer with a stream that ends when its token expires, as if the client had hung up."""
+    deadline = anyio.current_time() + expires - time()
+    state = "unanswered"
+
+    async def receive_or_end() -> Message:
+        with anyio.move_on_at(deadline):
+            return await receive()
+        return {"type": "http.disconnect"}
+
+    async def watched(message: Message) -> None:
+        nonlocal state
+        state = "open" if message.get("more_body", True) else "ended"
+        await send(message)
+
+    await server(scope, receive_or_end, watched)
+    if state == "open":
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
 async def _lifespan(team: Team, receive: Receive, send: Send) -> None:
     await receive()
     async with team.running():
@@ -219,9 +246,8 @@ async def _lifespan(team: Team, receive: Receive, send: Send) -> None:
 
 
 def _same_way_in(person: Person, before: Person) -> bool:
-    """Tell whether a person has the same token and subject as before, and no expired token."""
-    same = (person.token, person.subject) == (before.token, before.subject)
-    return same and (person.token is None or person.token.counts())
+    """Tell whether a person has the same token and subject as before."""
+    return (person.token, person.subject) == (before.token, before.subject)
 
 
 def _forbidden(message: str) -> Problem:

@@ -60,8 +60,10 @@ class RequestRunner:
         finally:
             cancelled.set()
 
-    async def answer_request(self, ctx: RequestContext, body: Callable[[Call], T]) -> T:
-        """Run the body of a request other than a tool call.
+    async def answer_request(
+        self, ctx: RequestContext, body: Callable[[Call], T], arguments: object = None
+    ) -> T:
+        """Run the body of a request other than a tool call; report it if it has arguments.
 
         Raises:
             MCPError: for every failure; its data holds the project's own error code.
@@ -70,8 +72,10 @@ class RequestRunner:
         # A failure is returned: raised, it would leave the task group as a group of errors.
         answer = await self.run(ctx, partial(_attempt, ctx.method, body))
         if not isinstance(answer, ToolError):
+            if arguments is not None:
+                self.report(ctx.method, arguments, {}, None, began)
             return answer
-        self.report(ctx.method, {}, {}, answer, began)
+        self.report(ctx.method, arguments or {}, {}, answer, began)
         payload = error_payload(answer)
         raise MCPError(_code(ctx, answer), str(payload["message"]), payload)
 

@@ -53,7 +53,8 @@ class ResourceHandlers:
         self, ctx: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """Read the resource of a URI."""
-        return await self._work.answer_request(ctx, partial(self._read, str(params.uri)))
+        uri = str(params.uri)
+        return await self._work.answer_request(ctx, partial(self._read, uri), {"uri": uri})
 
     def _of(self, uri: str) -> Resources | None:
         known = {resources.scheme: resources for resources in self._publisher.catalog.resources}
