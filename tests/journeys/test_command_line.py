@@ -166,6 +166,31 @@ def test_bash_completes_commands_and_options(workspace: Path, tmp_path: Path) ->
     assert completed("gr") == ["grep"]
     assert "--open" in completed("find", "--o")
     assert "replace" in completed("vault", "re")
+    assert completed("init", "--client", "cl") == ["claude-code", "claude-desktop"]
+    assert completed("new-plugin", "x", "--kind", "sc") == ["scorer"]
+
+
+BLOCKS = re.findall(
+    r"^```sh\n(mkdir .*?)^```",
+    (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8"),
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_the_documented_commands_write_a_completion(block: str, tmp_path: Path) -> None:
+    """They work in the home folder of a new user, as they are written."""
+    path = f"{Path(warm_script()).parent}{os.pathsep}{os.environ['PATH']}"
+    environ = {**os.environ, "HOME": str(tmp_path), "PATH": path}
+    subprocess.run(["bash", "-euc", block], cwd=tmp_path, env=environ, check=True)
+    (script,) = (file for file in tmp_path.rglob("*fumishirube*") if file.is_file())
+    assert "coverage" in script.read_text(encoding="utf-8")
+
+
+def test_every_shell_has_a_documented_command_and_the_help_has_the_first(workspace: Path) -> None:
+    assert len(BLOCKS) == 3
+    told = fumishirube("completion", "--help", cwd=workspace).out
+    assert all(line in told for line in BLOCKS[0].splitlines())
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
@@ -200,3 +225,12 @@ def test_the_manual_page_has_every_command(workspace: Path) -> None:
     done = subprocess.run(command, input=page, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert "--why-not" in re.sub(r".\x08", "", done.stdout)
+
+
+def test_a_file_instead_of_a_folder_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n")
+    for words in (["find", "a", "--in", "a.md"], ["ls", "--workspace", "a.md"]):
+        done = fumishirube(*words, cwd=tmp_path)
+        assert done.code == 2
+        told = f"configuration error: {words[-2]}: 'a.md' is a file; name the folder that it is in"
+        assert done.err == f"{told}\n"

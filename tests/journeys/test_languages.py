@@ -17,8 +17,8 @@ from stdio import Wire
 
 from fumishirube.commands import width
 from fumishirube.faces.cli.completion import whole_parser
-from fumishirube.faces.cli.messages import catalog, language_of
-from fumishirube.faces.cli.parser import Parser
+from fumishirube.faces.cli.messages import catalog, language_of, translated, use_language
+from fumishirube.faces.cli.parser import Parser, not_known
 from fumishirube.plugins.discovery import load_plugins
 
 ROOT = Path(__file__).parents[2]
@@ -60,6 +60,10 @@ def run(workspace: Path, *words: str, **environ: str) -> Done:
         ({"LANG": "C", "LANGUAGE": "ja"}, None),
         ({"LANG": "C", "LC_MESSAGES": "ja_JP.UTF-8"}, "ja"),
         ({"LANG": "fr_FR.UTF-8"}, None),
+        ({"LANGUAGE": "ja"}, "ja"),
+        ({"LANGUAGE": "fr:ja"}, "ja"),
+        ({"LANGUAGE": "en:ja"}, None),
+        ({"LC_ALL": "POSIX", "LANGUAGE": "ja"}, None),
         ({}, None),
     ],
 )
@@ -126,6 +130,29 @@ def test_every_message_of_the_command_line_has_a_translation() -> None:
     assert {text for text in texts if not known(text)} == set(), "add them to messages/ja.po"
 
 
+def unknown_things() -> Iterator[str]:
+    """Yield the first argument of each call that says that there is no such thing."""
+    for file in SPEAKING:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and node.args:
+                name = ast.unparse(node.func).rpartition(".")[2]
+                text = said(node.args[0]) if name in {"one_of", "not_known", "refuse_word"} else ""
+                yield from [text] if text else []
+
+
+def test_a_wrong_word_is_refused_in_japanese_alone() -> None:
+    things = {*unknown_things()}
+    assert {"kind of stage", "client", "command", "added folder"} <= things
+    use_language(JAPANESE)
+    try:
+        for thing in things:
+            told = translated(not_known(thing, "zzz", ["known"]))
+            assert KANA.search(told), told
+            assert not re.search("[a-z]", re.sub("'zzz'|known", "", told)), told
+    finally:
+        use_language(None)
+
+
 def test_every_translation_has_the_same_placeholders_and_is_japanese() -> None:
     for text, translation in catalog("ja").items():
         assert sorted(PLACEHOLDER.findall(text)) == sorted(PLACEHOLDER.findall(translation)), text
@@ -171,6 +198,11 @@ def test_help_is_japanese_and_fits_the_terminal(workspace: Path) -> None:
 def test_errors_are_japanese(workspace: Path, words: list[str], told: str) -> None:
     see = f"fumishirube {words[0]} --help をご覧ください"
     assert run(workspace, *words).err == f"{told.replace('{see}', see)}\n"
+
+
+def test_a_kind_of_two_words_is_named_in_japanese(workspace: Path) -> None:
+    told = run(workspace, "new-plugin", "x", "--kind", "fusor").err
+    assert "引数 --kind: 段の種類 'fusor' はありません。'fuser' のことですか。" in told
 
 
 def test_notes_are_japanese_and_documents_are_not_touched(workspace: Path) -> None:

@@ -210,11 +210,12 @@ OWN_COMMANDS = (
         "config",
         "config show > fumishirube.yaml",
     ),
-    _own(
+    Command(
         "completion",
         "print what makes a shell complete commands and options",
-        "completion",
-        "completion bash > ~/.local/share/bash-completion/completions/fumishirube",
+        "fumishirube.faces.cli.completion",
+        "mkdir -p ~/.local/share/bash-completion/completions\n"
+        "  fumishirube completion bash > ~/.local/share/bash-completion/completions/fumishirube",
     ),
     _own("man", "print the manual page", "man", "man > fumishirube.1"),
 )

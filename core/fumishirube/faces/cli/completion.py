@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from fumishirube.faces.cli.parser import Parser, build_parser, one_of
+from fumishirube.faces.cli.parser import OneOf, Parser, build_parser, one_of
 from fumishirube.plugins.commands import OWN_COMMANDS
 from fumishirube.plugins.discovery import Plugins, load_plugins
 
@@ -21,9 +21,20 @@ def run(options: Namespace) -> int:
     """Print the completion of all commands, those of installed plugins included."""
     import shtab  # noqa: PLC0415 - no other command needs it
 
-    plugins = load_plugins(strangers=not options.no_plugins)
-    print(shtab.complete(whole_parser(plugins), shell=options.shell))
+    parser = whole_parser(load_plugins(strangers=not options.no_plugins))
+    _show_words(parser)
+    print(shtab.complete(parser, shell=options.shell))
     return 0
+
+
+def _show_words(parser: Parser) -> None:
+    """Name the words that an argument takes where completion looks for them."""
+    for action in parser.actions:
+        if isinstance(action.choices, dict):
+            for below in action.choices.values():
+                _show_words(below)
+        elif isinstance(action.type, OneOf):
+            action.choices = action.type.words
 
 
 def whole_parser(plugins: Plugins) -> Parser:

@@ -58,9 +58,11 @@ def existing_folder(name: str, source: str, entered: str = ".") -> Path:
             f"{source}: {chosen.name or name!r} may not be entered; change the permissions of that "
             "folder, or of those above it"
         ) from error
-    if not there:
-        raise ConfigError(f"{source}: there is no folder {chosen.name or name!r}")
-    return chosen
+    if there:
+        return chosen
+    if chosen.is_file():
+        raise ConfigError(f"{source}: {chosen.name!r} is a file; name the folder that it is in")
+    raise ConfigError(f"{source}: there is no folder {chosen.name or name!r}")
 
 
 def folders_in_place(options: Namespace) -> dict[str, Path] | None:

@@ -12,6 +12,7 @@ from argparse import (
     _SubParsersAction,
 )
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
@@ -198,15 +199,23 @@ def add_json(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def one_of(what: str, *choices: str) -> Callable[[str], str]:
-    """Return a converter for one of a few words, which suggests the nearest."""
+@dataclass(frozen=True)
+class OneOf:
+    """A converter for one of a few words, which suggests the nearest."""
 
-    def convert(word: str) -> str:
-        if word not in choices:
-            raise ArgumentTypeError(not_known(what, word, choices))
+    what: str
+    words: tuple[str, ...]
+
+    def __call__(self, word: str) -> str:
+        """Return the word, if it is one of them."""
+        if word not in self.words:
+            raise ArgumentTypeError(not_known(self.what, word, self.words))
         return word
 
-    return convert
+
+def one_of(what: str, *words: str) -> OneOf:
+    """Return a converter for one of a few words; shells complete them."""
+    return OneOf(what, words)
 
 
 def at_least(least: int) -> Callable[[str], int]:

@@ -38,11 +38,12 @@ def language_of(environ: Mapping[str, str]) -> str | None:
     """Return the language, by the rules of gettext; ``None`` for English and all others.
 
     The first of ``LC_ALL``, ``LC_MESSAGES`` and ``LANG`` is the locale. Unless it is neutral, the
-    languages of ``LANGUAGE`` come before it.
+    languages of ``LANGUAGE`` come before it. Without a locale ``LANGUAGE`` decides alone, as in
+    Python's own gettext; containers often have none.
     """
     names = (environ.get(name, "") for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
     locale = next(filter(None, names), _system_language())
-    if not locale or re.split(r"[.@]", locale)[0] in _NEUTRAL:
+    if re.split(r"[.@]", locale)[0] in _NEUTRAL:
         return None
     for name in [*filter(None, environ.get("LANGUAGE", "").split(":")), locale]:
         language = re.split(r"[_.@-]", name)[0].lower()
