@@ -29,8 +29,8 @@ from typing import Any
 from clients import crowded, fifty
 
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool
 from fumishirube.host.startup import open_application
+from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
 
 NAME = "給付編"

@@ -37,9 +37,9 @@ from real_texts import real_manual
 
 from fumishirube.faces.mcp.collector import THRESHOLDS
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool
 from fumishirube.host.startup import open_application
 from fumishirube.query import Budget, Query
+from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
 from fumishirube.traces.records import Span
 

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 from fumishirube.config.configuration import Use
 from fumishirube.disk.folders import RACY_NS
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool
 from fumishirube.host.startup import open_application
+from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
 
 QUERIES = ("the", "e", "検索", "を", "設計 search", "engine setup", "zzzq", '"search engine"')

@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 from fumishirube import Call, Query, SurfaceContext
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool
 from fumishirube.host.startup import open_application
 from fumishirube.text import fold, occurs
+from fumishirube.tools.calls import call_tool
 from fumishirube_eval.paired import interval
 
 DEPTH = 5

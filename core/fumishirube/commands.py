@@ -39,8 +39,8 @@ from fumishirube.faces.cli.workspace import (
     use_only,
 )
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool, error_payload
 from fumishirube.plugins.installation import start_command
+from fumishirube.tools.calls import call_tool, error_payload
 from fumishirube.traces.fates import FateStep, SectionFate, section_at, section_fate
 
 __all__ = [

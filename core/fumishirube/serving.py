@@ -26,7 +26,6 @@ from fumishirube.faces.cli.serve import (
 )
 from fumishirube.faces.cli.workspace import configuration
 from fumishirube.host.application import Application
-from fumishirube.host.calls import compact, parse_arguments, plain, replace_surrogates
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.logs import (
     JsonLinesFormatter,
@@ -46,6 +45,7 @@ from fumishirube.host.wire import exit_now, exit_within
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.surfaces import HasEvidence
 from fumishirube.tools.argument_errors import accepted, refusal
+from fumishirube.tools.calls import compact, parse_arguments, plain, replace_surrogates
 from fumishirube.tools.schemas import Schema, arguments_shape, input_schema, output_schema
 from fumishirube.traces.differences import RowChange, StageTiming, TraceDifference
 from fumishirube.traces.exports import encode_export

@@ -14,8 +14,8 @@ from fastapi.testclient import TestClient
 from stdio import Wire
 
 from fumishirube import InvalidParameter
-from fumishirube.host.calls import call_tool
 from fumishirube.tools import paged
+from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
 from fumishirube_http.application import build_app
 

@@ -18,8 +18,8 @@ from jsonschema import Draft202012Validator
 from pydantic import ConfigDict, Field, computed_field, create_model, model_serializer
 
 from fumishirube.errors import InvalidPath
-from fumishirube.host.calls import call_tool
 from fumishirube.tools.argument_errors import FailsWith
+from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Answer, Call, Params, Tool
 from fumishirube.tools.schemas import check_schema, check_tool, input_schema, output_schema
 

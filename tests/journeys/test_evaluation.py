@@ -21,9 +21,9 @@ from stdio import Fumishirube
 from warm_start import warm_script
 
 from fumishirube.errors import ConfigError, InvalidParameter, NotFound
-from fumishirube.host.calls import compact
 from fumishirube.host.startup import open_application
 from fumishirube.text.folding import estimate_tokens
+from fumishirube.tools.calls import compact
 from fumishirube.traces.records import CacheOutcome
 from fumishirube_eval import metrics
 from fumishirube_eval.cases import Case, load_cases, parsed_cases, save_cases

@@ -20,11 +20,11 @@ from http_server import PROBE, SECONDS, HttpServer, environment, probing
 from warm_start import warm_script
 
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool
 from fumishirube.host.reload import reloader
 from fumishirube.host.reload.inputs import InputWatcher
 from fumishirube.host.reload.reloader import Reloader, ServedApplication
 from fumishirube.host.startup import open_application
+from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call, Session
 
 Write = Callable[[str], None]

@@ -24,8 +24,8 @@ from fumishirube.errors import (
     NotFound,
     ToolError,
 )
-from fumishirube.host.calls import EXACT, call_tool, compact, parse_arguments, plain
 from fumishirube.tools.argument_errors import FailsWith
+from fumishirube.tools.calls import EXACT, call_tool, compact, parse_arguments, plain
 from fumishirube.tools.definitions import Answer, Call, Params, Tool
 
 pytestmark = pytest.mark.timeout(60)

@@ -13,7 +13,7 @@ from manuals import ask, full, opened, write
 from stdio import Wire
 
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool
+from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call, Session
 
 Key = tuple[str, int]

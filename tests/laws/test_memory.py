@@ -10,8 +10,8 @@ import pytest
 
 from fumishirube import ConfigError
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool
 from fumishirube.host.startup import open_application
+from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
 
 Opened = Callable[..., Application]

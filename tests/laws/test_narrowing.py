@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fumishirube import InvalidParameter, Params
-from fumishirube.host.calls import parse_arguments
+from fumishirube.tools.calls import parse_arguments
 from fumishirube.tools.narrowing import narrowed_params
 from fumishirube.tools.schemas import arguments_shape
 

@@ -17,8 +17,8 @@ from stdio import Fumishirube
 
 from fumishirube import Call, Conflict, Forbidden, ToolError
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool
 from fumishirube.text import printable, unseen_character
+from fumishirube.tools.calls import call_tool
 
 MANY = settings(suppress_health_check=list(HealthCheck))
 BIDIRECTIONAL = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

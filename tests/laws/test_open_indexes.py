@@ -15,8 +15,8 @@ import pytest
 
 from fumishirube.engine import open_indexes
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool
 from fumishirube.host.startup import open_application
+from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
 
 MANUALS = 10

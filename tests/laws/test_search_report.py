@@ -14,8 +14,8 @@ from manuals import write
 from fumishirube import Call, Corpus, CoverageReport, Fuser, Query, Ranking, Stage
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool
 from fumishirube.host.startup import open_application
+from fumishirube.tools.calls import call_tool
 
 ROOT = Path(__file__).parents[2]
 FILES = {

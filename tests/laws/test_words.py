@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from stdio import HELLO, Fumishirube, Wire
 
-from fumishirube.host.calls import compact
 from fumishirube.text import estimate_tokens
+from fumishirube.tools.calls import compact
 
 SAMPLES = Path(__file__).parents[2] / "manuals"
 TOOLS = 2_600

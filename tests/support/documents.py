@@ -11,8 +11,8 @@ from manuals import Done, fumishirube
 
 from fumishirube.config.configuration import Use
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool
 from fumishirube.host.startup import open_application
+from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
 
 INSTALL = "# Install\n\nRun the setup.\n"

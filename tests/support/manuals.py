@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from warm_start import warm_script
 
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool
 from fumishirube.host.startup import open_application
+from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
 
 RULES = "# 総則\n対象です。\n## 例外\nこの場合は対象外です。\n### 参照\n別表を参照。\n"

@@ -14,10 +14,10 @@ from manuals import opened
 
 from fumishirube import Cancelled, ToolError
 from fumishirube.disk import FolderRights
-from fumishirube.host.calls import call_tool, error_payload
 from fumishirube.host.catalog import Catalog
 from fumishirube.host.people import PersonalTools
 from fumishirube.host.reload.reloader import Served, ServedApplication
+from fumishirube.tools.calls import call_tool, error_payload
 from fumishirube.tools.definitions import Call, Session
 
 CONFIGURATION = (

@@ -12,8 +12,8 @@ from pathlib import PurePath
 
 from pydantic import JsonValue
 
-from fumishirube.host.calls import compact, plain
 from fumishirube.host.wire import write_error_line
+from fumishirube.tools.calls import compact, plain
 
 LEVELS = ("debug", "info", "warning", "error")
 _FRAMES = 24

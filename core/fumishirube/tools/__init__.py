@@ -2,6 +2,7 @@
 
 from fumishirube.tools.answers import ANSWER_CHARS, LeanAnswer, fitting, json_chars
 from fumishirube.tools.argument_errors import FailsWith
+from fumishirube.tools.calls import call_tool, compact, error_payload
 from fumishirube.tools.definitions import DeliveredRanges, Progress, ReadPosition, Session
 from fumishirube.tools.list_pages import listed, paged
 from fumishirube.tools.narrowing import narrowed_params
@@ -38,6 +39,9 @@ __all__ = [
     "Session",
     "Template",
     "TextPage",
+    "call_tool",
+    "compact",
+    "error_payload",
     "fitting",
     "json_chars",
     "listed",

@@ -10,7 +10,7 @@ from fumishirube.errors import NotFound, ToolError
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import not_known
 from fumishirube.faces.cli.workspace import Bar, opened
-from fumishirube.host.calls import call_tool
+from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
 from fumishirube.tools.list_pages import paged
 

@@ -10,8 +10,8 @@ from typing import Any
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.output import print_json
 from fumishirube.host.application import Application
-from fumishirube.host.calls import call_tool
 from fumishirube.text.folding import nfc
+from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
 
 

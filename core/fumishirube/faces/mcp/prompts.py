@@ -11,8 +11,8 @@ import mcp_types as types
 from fumishirube.errors import InvalidParameter
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.faces.mcp.tools import refuse_cursor
-from fumishirube.host.calls import replace_surrogates
 from fumishirube.host.catalog import CatalogPublisher
+from fumishirube.tools.calls import replace_surrogates
 from fumishirube.tools.definitions import Call
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Completer

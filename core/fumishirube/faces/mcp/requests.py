@@ -18,10 +18,10 @@ from pydantic import JsonValue
 
 from fumishirube.errors import InternalError, NotFound, ToolError
 from fumishirube.faces.mcp.progress import relay_progress
-from fumishirube.host.calls import LOG, error_payload, replace_surrogates
 from fumishirube.host.logs import log_event
 from fumishirube.host.scheduler import Scheduler
 from fumishirube.query import Budget
+from fumishirube.tools.calls import LOG, error_payload, replace_surrogates
 from fumishirube.tools.definitions import Call, Progress, Session
 
 T = TypeVar("T")

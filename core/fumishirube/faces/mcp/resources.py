@@ -11,9 +11,9 @@ from mcp.shared.exceptions import MCPError
 from fumishirube.errors import NotFound, ToolError
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.faces.mcp.tools import TRUST, refuse_cursor
-from fumishirube.host.calls import replace_surrogates
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.answers import ANSWER_CHARS, fitting
+from fumishirube.tools.calls import replace_surrogates
 from fumishirube.tools.definitions import Call
 from fumishirube.tools.resources import Content, Resource, Resources, Template
 

@@ -20,10 +20,10 @@ from pydantic import ValidationError
 
 from fumishirube.faces.mcp.collector import IdleCollector
 from fumishirube.faces.mcp.server import build_server
-from fumishirube.host.calls import compact, plain
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.scheduler import SWITCH_SECONDS
 from fumishirube.host.wire import Wire, exit_within
+from fumishirube.tools.calls import compact, plain
 from fumishirube.tools.definitions import Session
 
 GRACE = 0.2

@@ -16,9 +16,9 @@ from mcp.shared.exceptions import MCPError
 
 from fumishirube.errors import InternalError, ToolError
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
-from fumishirube.host.calls import call_tool, compact, error_payload, replace_surrogates
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.argument_errors import accepted, json_type
+from fumishirube.tools.calls import call_tool, compact, error_payload, replace_surrogates
 from fumishirube.tools.definitions import Call, Tool
 from fumishirube.tools.schemas import input_schema, output_schema
 
