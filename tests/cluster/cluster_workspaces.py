@@ -18,13 +18,16 @@ MANUALS = Path(__file__).parents[2] / "manuals"
 
 
 @contextmanager
-def opened(folder: Path, manuals: Path, **settings: Any) -> Iterator[Application]:
+def opened(
+    folder: Path, manuals: Path, environ: Mapping[str, str] | None = None, **settings: Any
+) -> Iterator[Application]:
     """Open a workspace over a folder of manuals; with settings their index is in a cluster."""
     folder.mkdir(exist_ok=True)
     index = {"use": "opensearch", "with": settings} if settings else {"use": "tantivy"}
     config = {"pipelines": {"manual": {"index": index}}}
     (folder / "fumishirube.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    application = open_application(folder, strangers=True, environ={"MANUALS_ROOT": str(manuals)})
+    variables = {"MANUALS_ROOT": str(manuals), **(environ or {})}
+    application = open_application(folder, strangers=True, environ=variables)
     try:
         yield application
     finally:

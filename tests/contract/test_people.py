@@ -19,8 +19,9 @@ from urllib.parse import quote, unquote
 
 import httpx2
 import pytest
+from certificates import certificate
 from http_server import SECONDS
-from people_server import HELLO, MCP, TeamServer, certificate, names
+from people_server import HELLO, MCP, TeamServer, names
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from team import CONFIGURATION
 

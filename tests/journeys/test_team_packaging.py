@@ -13,8 +13,9 @@ from typing import Any
 import httpx2
 import pytest
 import yaml
+from certificates import certificate
 from manuals import appears
-from people_server import TeamServer, certificate, names
+from people_server import TeamServer, names
 
 SERVER = Path(__file__).parents[2] / "packaging" / "server"
 UNIT = SERVER / "fumishirube.service"

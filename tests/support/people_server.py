@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import stdio
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 from http_server import Serving
 from manuals import Done, fumishirube
 from team import workspace
@@ -98,29 +91,3 @@ class TeamServer(Serving):
 def names(answer: httpx2.Response) -> list[str]:
     """Return the manuals in an answer of ``manual_ls``."""
     return [item["name"] for item in answer.json()["items"]]
-
-
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """Make a certificate of 127.0.0.1, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(hours=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False
-        )
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    files = folder / "tls.pem", folder / "tls.key"
-    files[0].write_bytes(made.public_bytes(Encoding.PEM))
-    unencrypted = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    files[1].write_bytes(key.private_bytes(*unencrypted))
-    return files

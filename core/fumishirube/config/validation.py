@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, TypeVar, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 
 from fumishirube.config.environment import apply_environment
 from fumishirube.errors import ConfigError
 from fumishirube.tools.argument_errors import refusal
 from fumishirube.tools.schemas import arguments_shape
+
+_CREDENTIALS = re.compile(r"//[^/\s]*@")
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -50,14 +53,22 @@ def _message(model: type[BaseModel], error: ValidationError, coordinate: str) ->
     refused = refusal(errors, arguments_shape(model))
     name = str(refused.details.get("parameter", ""))
     where = ".".join(filter(None, (coordinate, name)))
-    return f"{where}: {str(refused).removeprefix(name).strip()}{_got(first['input'])}"
+    shown = "" if _is_secret(model, first["loc"]) else _got(first["input"])
+    return f"{where}: {str(refused).removeprefix(name).strip()}{shown}"
 
 
 def _got(value: object) -> str:
-    """Return the unusable value, if it is short."""
+    """Return the unusable value, if it is short, without a password in an address."""
+    if isinstance(value, str):
+        value = _CREDENTIALS.sub("//…@", value)
     if isinstance(value, (bool, int, float, str)):
         return f", got {json.dumps(value, ensure_ascii=False)[:80]}"
     return ""
+
+
+def _is_secret(model: type[BaseModel], path: tuple[int | str, ...]) -> bool:
+    info = model.model_fields.get(str(path[0])) if path else None
+    return info is not None and SecretStr in (info.annotation, *get_args(info.annotation))
 
 
 def _known_keys(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:

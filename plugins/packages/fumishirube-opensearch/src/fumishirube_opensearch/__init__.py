@@ -58,6 +58,8 @@ class OpenSearch(Stage):
 
     @model_validator(mode="after")
     def _check(self) -> OpenSearch:
+        if self.tls != Tls() and not all(host.startswith("https:") for host in self.hosts):
+            raise ValueError("tls is for hosts that begin with https://")
         if self.token is not None and (self.user or self.password):
             raise ValueError("give a token, or a user and a password, and not both")
         if bool(self.user) != (self.password is not None):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import opensearchpy
-import urllib3
 from opensearchpy import exceptions
 
-from fumishirube import Budget, ConfigError, Forbidden, IndexDamaged
+from fumishirube import Budget, Forbidden, IndexDamaged
+from fumishirube_opensearch.connection import Unavailable, client_of, request_error
 
 if TYPE_CHECKING:
     from fumishirube_opensearch import OpenSearch
@@ -24,9 +22,6 @@ _CONFLICT = 409
 _TIMES_OUT = frozenset({429, 502, 503, 504})
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 
-# The client warns of each attempt; we raise an error when all have failed.
-logging.getLogger("opensearch").setLevel(logging.CRITICAL)
-
 
 class Stored(NamedTuple):
     """A document by its id, with the version that the next write must name."""
@@ -34,12 +29,6 @@ class Stored(NamedTuple):
     body: Mapping[str, Any]
     seq_no: int
     primary_term: int
-
-
-class Unavailable(Forbidden):
-    """The cluster, or a part of it that is needed, does not answer."""
-
-    code = "unavailable"
 
 
 class WriteConflict(Exception):
@@ -50,34 +39,8 @@ class Cluster:
     """The client of one cluster; safe to use from several threads."""
 
     def __init__(self, settings: OpenSearch) -> None:
-        tls = settings.tls
-        secure = settings.hosts[0].startswith("https:")
-        options: dict[str, Any] = {}
-        if secure:
-            options = {
-                "verify_certs": tls.verify,
-                "ssl_show_warn": False,
-                "ssl_assert_hostname": tls.verify,
-            }
-            options |= {"ca_certs": tls.authority} if tls.authority else {}
-            options |= {"client_cert": tls.certificate} if tls.certificate else {}
-            options |= {"client_key": tls.key} if tls.key else {}
-        if settings.token is not None:
-            options["headers"] = {"authorization": f"Bearer {settings.token.get_secret_value()}"}
-        elif settings.user and settings.password is not None:
-            options["http_auth"] = (settings.user, settings.password.get_secret_value())
-        self._patience = patience = settings.request_seconds
-        self._client = opensearchpy.OpenSearch(
-            hosts=list(settings.hosts),
-            http_compress=True,
-            timeout=urllib3.Timeout(connect=min(1.0, patience), read=patience),
-            max_retries=len(settings.hosts),
-            retry_on_timeout=True,
-            retry_on_status=(502, 503, 504),
-            dead_timeout=2,
-            pool_maxsize=8,
-            **options,
-        )
+        self._patience = settings.request_seconds
+        self._client = client_of(settings)
 
     def close(self) -> None:
         """Close the connections."""
@@ -195,7 +158,7 @@ class Cluster:
                     isinstance(error, exceptions.ConnectionError) or error.status_code in _TIMES_OUT
                 )
                 if not again or budget.spent or time.monotonic() > until:
-                    raise _unusable(error) from error
+                    raise request_error(error) from error
             budget.check()
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -207,7 +170,7 @@ class Cluster:
         except (exceptions.NotFoundError, exceptions.ConflictError, exceptions.RequestError):
             raise
         except exceptions.TransportError as error:
-            raise _unusable(error) from error
+            raise request_error(error) from error
 
 
 def _refused(lines: Sequence[str], items: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -235,18 +198,3 @@ def _search_error(answer: Mapping[str, Any]) -> Exception:
     if kind == "index_not_found_exception":
         return IndexDamaged("the index is gone from the cluster")
     return Unavailable(f"the cluster cannot search: {kind}; see its health")
-
-
-def _unusable(error: exceptions.TransportError) -> Exception:
-    """Return the error for a failure of the cluster; ``None`` if the request itself was wrong."""
-    if isinstance(error, exceptions.AuthenticationException | exceptions.AuthorizationException):
-        return ConfigError(
-            "OpenSearch refuses the user or token; see OPENSEARCH_USER, _PASSWORD, _TOKEN"
-        )
-    if isinstance(error, exceptions.SSLError):
-        return ConfigError("the certificate of OpenSearch is not trusted; see tls: authority")
-    if isinstance(error, exceptions.ConnectionError):
-        return Unavailable("no node of the OpenSearch cluster answers; see its health")
-    return Unavailable(
-        f"the OpenSearch cluster cannot do that now ({error.status_code}); see its health"
-    )
