@@ -64,6 +64,8 @@ EXAMPLES = {
     "form_of": "form_of('休 暇', LOOSE)",
     "fused_ranking": "fused_ranking([], []).hits",
     "is_cjk": "is_cjk('暇')",
+    "is_unspaced": "is_unspaced('휴')",
+    "is_worded": "is_worded('word;')",
     "is_function": "is_function('の')",
     "is_settled": "is_settled(0, looked_ns=10**12)",
     "is_unfinished": "is_unfinished('plan.md')",

@@ -172,7 +172,7 @@ def test_a_word_of_ascii_is_counted_where_a_word_begins_and_ends(
 def test_runs_are_where_they_say(text: str) -> None:
     folded, end = fold(text), 0
     for script, run, offset in runs(folded):
-        assert script in {"han", "hiragana", "katakana", "word"}
+        assert script in {"han", "hiragana", "katakana", "word", "joined"}
         assert offset >= end
         assert folded[offset : offset + len(run)] == run
         end = offset + len(run)

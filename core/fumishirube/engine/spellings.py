@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from fumishirube.corpus import Bool, Clause, Corpus, Part, Term
 from fumishirube.model import Passage
-from fumishirube.text.folding import fold, is_cjk, runs, words
+from fumishirube.text.folding import fold, is_cjk, is_worded, runs, words
 
 NEAR = 3
 """The most spellings that are returned."""
@@ -75,7 +75,7 @@ def _candidates(passage: Passage, wanted: str) -> Iterator[str]:
 
 def _is_worded(text: str, wanted: str) -> bool:
     """Tell whether a text is a word or words: no mark at an end, no particle at the beginning."""
-    if not (text[0].isalnum() and text[-1].isalnum()):
+    if not (text[0].isalnum() and is_worded(text[-1])):
         return False
     return not _HIRAGANA.match(text) or bool(_HIRAGANA.match(wanted))
 

@@ -27,6 +27,7 @@ from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES, StageRegistry
 from fumishirube.stages import ResourceStage
 from fumishirube.surfaces import NamedEmbedder, Surface
+from fumishirube.text.folding import FOLDING
 from fumishirube.traces.records import PipelineSnapshot, Trace
 from fumishirube.traces.store import TraceStore
 
@@ -64,12 +65,13 @@ class ConfiguredSurface:
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint that an index depends on: loaders, tokenizer and index with settings."""
-        return "-".join(
+        """The fingerprint that an index depends on: folding, loaders, tokenizer and index."""
+        stages = (
             named.stage.fingerprint
             for kind_name in ("loaders", "tokenizers", "indexes")
             for named in self.stages[kind_name]
         )
+        return "-".join((f"f{FOLDING}", *stages))
 
     @cached_property
     def pipeline(self) -> str:

@@ -4,10 +4,13 @@ from fumishirube.text.controls import printable, printable_json, unseen_characte
 from fumishirube.text.encoding import DecodedText, decode, decode_with_encoding, unify_line_ends
 from fumishirube.text.file_texts import FileText, ManualTexts, UnreadFile
 from fumishirube.text.folding import (
+    FOLDING,
     Lines,
     estimate_tokens,
     fold,
     is_cjk,
+    is_unspaced,
+    is_worded,
     nfc,
     occurrences,
     occurs,
@@ -35,6 +38,7 @@ from fumishirube.text.synonyms import Synonyms, replace_synonyms, synonyms_in
 from fumishirube.text.word_forms import mentions, term_forms
 
 __all__ = [
+    "FOLDING",
     "LOOSE",
     "NORMAL",
     "Concept",
@@ -62,6 +66,8 @@ __all__ = [
     "holds_newline",
     "is_cjk",
     "is_function",
+    "is_unspaced",
+    "is_worded",
     "mentions",
     "nfc",
     "occurrences",

@@ -7,40 +7,53 @@ import unicodedata
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, islice
 
-HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3005-\u3007\U00020000-\U0003ffff"
-HIRAGANA = "\u3041-\u309f"
-KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
-CJK = HAN + HIRAGANA + KATAKANA
+from fumishirube.text.scripts import (
+    CJK,
+    HAN,
+    HANGUL,
+    HIRAGANA,
+    INDIC,
+    JOINED,
+    KATAKANA,
+    UNSPACED,
+    fold_letters,
+)
+
+FOLDING = 2
+"""The version of folding and of the division into words: indexes of others are built again."""
 
 _DASHES = re.compile("[\u2010-\u2015\u2043\u2212\ufe58\ufe63]")
 # Rare characters come first, so that the engine need not look behind every character.
 _CJK_GAPS = re.compile(f"[\\s\u30fb](?<=[{CJK}][\\s\u30fb])[\\s\u30fb]*(?=[{CJK}])")
+_WORD = f"[^\\W_{JOINED}]+(?:[{INDIC}]+[^\\W_{JOINED}]*)*"
 _RUNS = re.compile(
     f"(?P<han>[{HAN}\u30f5\u30f6]+)|(?P<hiragana>[{HIRAGANA}]+)|(?P<katakana>[{KATAKANA}]+)"
-    f"|(?P<word>[^\\W_{CJK}]+)"
+    f"|(?P<word>{_WORD})|(?P<joined>[{UNSPACED}{HANGUL}]+)"
 )
 _PIECE = 1024
 _BLOCK = 65_536
 _SHORT = 64
 _TINY = 2
 
+_MARKS = "\u3000-\u303f\u30fb\uff00-\uffef"
 # For single characters a comparison is enough; such a class takes 3 ms to compile.
-_LETTERS, _WIDE = (
+_LETTERS, _INDIC, _WIDE, _APART = (
     [(first, last or first) for first, last in re.findall("(.)(?:-(.))?", ranges)]
-    for ranges in (CJK, f"{CJK}\u3000-\u303f\u30fb\uff00-\uffef")
+    for ranges in (JOINED, INDIC, f"{JOINED}{_MARKS}", f"{CJK}{UNSPACED}{_MARKS}")
 )
-_WORDS = re.compile(f"([{CJK}]+)|([^\\W_{CJK}]+)")
+_WORDS = re.compile(f"([{JOINED}]+)|({_WORD})")
 
 
 def fold(text: str) -> str:
     """Return the one spelling under which texts are compared. Idempotent.
 
-    NFKC and case folding; dashes become ``-``; runs of white space become one space; spaces and
-    middle dots between Japanese characters are removed. The result is a single line.
+    NFKC and case folding; other spellings as in :func:`fold_letters`; dashes become ``-``; runs of
+    white space become one space; spaces and middle dots between Japanese characters are removed.
+    The result is a single line.
     """
     return _folded(text) if len(text) > _SHORT else _folded_before(text)
 
@@ -48,9 +61,12 @@ def fold(text: str) -> str:
 def _folded(text: str) -> str:
     if text.isascii():
         return " ".join(text.lower().split())
-    text = nfkc(nfkc(text).casefold())
+    folded = nfkc(nfkc(text).casefold())
+    text = fold_letters(folded)
+    changed = text != folded
     text = " ".join(_CJK_GAPS.sub("", _DASHES.sub("-", text)).split())
-    return nfkc(text)  # characters may compose after a gap is removed
+    composed = nfkc(text)  # characters may compose after a gap, or a mark, is removed
+    return _folded(composed) if changed and composed != text else composed
 
 
 def nfkc(text: str) -> str:
@@ -96,25 +112,47 @@ def nfc(text: str) -> str:
 
 
 def runs(folded: str) -> Iterator[tuple[str, str, int]]:
-    """Yield ``(script, run, offset)``; a script is han, hiragana, katakana or word."""
+    """Yield ``(script, run, offset)``; a script is han, hiragana, katakana, joined or word.
+
+    Runs of ``joined`` are of the other scripts that have no spaces between words, and of Korean.
+    """
     for match in _RUNS.finditer(folded):
         yield match.lastgroup or "word", match.group(), match.start()
 
 
 def words(folded: str) -> Iterator[tuple[str, bool]]:
-    """Yield ``(run, japanese)``: runs of Japanese characters, and words of everything else."""
-    for japanese, word in _WORDS.findall(folded):
-        yield (japanese, True) if japanese else (word, False)
+    """Yield ``(run, joined)``: runs in which words are found anywhere, and words of the rest.
+
+    Such runs are Chinese, Japanese, Korean, Thai and the like.
+    """
+    for joined, word in _WORDS.findall(folded):
+        yield (joined, True) if joined else (word, False)
 
 
 @lru_cache(maxsize=16384)
 def is_cjk(character: str) -> bool:
-    """Tell whether a character is written without spaces around it, as in Japanese."""
-    return any(first <= character <= last for first, last in _WIDE)
+    """Tell whether a character is one of Japanese, or of a script that is searched like it.
+
+    Words are found anywhere in these scripts: Chinese, Korean, Thai and the like.
+    """
+    return _is_among(character, _WIDE)
+
+
+def is_worded(text: str) -> bool:
+    """Tell whether a text has only letters, digits, and marks of scripts whose words need them."""
+    return text.isalnum() or all(c.isalnum() or _is_among(c, _LETTERS + _INDIC) for c in text)
+
+
+@lru_cache(maxsize=16384)
+def is_unspaced(character: str) -> bool:
+    """Tell whether a character is written without spaces between words: not so Korean."""
+    return _is_among(character, _APART)
 
 
 def occurs(folded_text: str, folded_term: str) -> bool:
     """Tell whether the term occurs in the text: words at word boundaries, Japanese anywhere.
+
+    Scripts without spaces, and Korean, are searched like Japanese.
 
     An empty term occurs nowhere.
     """
@@ -154,8 +192,13 @@ def _whole(word: str) -> re.Pattern[str]:
 @lru_cache(maxsize=4096)
 def _in_word(character: str) -> bool:
     """Tell whether a character belongs to a word that is written between spaces."""
-    letter = any(first <= character <= last for first, last in _LETTERS)
-    return character.isalnum() and not letter
+    if character.isalnum():
+        return not _is_among(character, _LETTERS)
+    return _is_among(character, _INDIC)
+
+
+def _is_among(character: str, ranges: Sequence[tuple[str, str]]) -> bool:
+    return any(first <= character <= last for first, last in ranges)
 
 
 def estimate_tokens(text: str) -> int:

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import NamedTuple, overload
 
 from fumishirube.text.folding import joins, nfkc, pieces
+from fumishirube.text.scripts import fold_letters, letter_changes
 
 SEPARATORS = (
     "\u00ad\u200b-\u200d\u2060\ufeff"  # invisible
@@ -74,7 +75,7 @@ class TextRanges(Sequence[TextRange]):
 
 
 class TextForm(NamedTuple):
-    """How a text is projected: NFKC always, then case folded, then without separators.
+    """How a text is projected: NFKC always, then folded, then without separators.
 
     ``separators`` are the further characters omitted from the loose form; ``None`` keeps all.
     """
@@ -148,7 +149,21 @@ def normal(text: str) -> Projection:
 
 
 def folded(below: Projection) -> Projection:
-    """Return a projection with its case folded; the same one if nothing changes."""
+    """Return a projection with case and letters folded; the same one if nothing changes."""
+    below = _case_folded(below)
+    written = _ProjectionBuilder()
+    place = 0
+    for start, end, new in letter_changes(below.text):
+        written.same(below.text[place:start])
+        written.cluster(end - start, new)
+        place = end
+    if not place:
+        return below
+    written.same(below.text[place:])
+    return written.projection(below.offset_maps)
+
+
+def _case_folded(below: Projection) -> Projection:
     text = "".join(block.casefold() for block in _blocks(below.text))
     if text == below.text:
         return below
@@ -180,7 +195,7 @@ def loose(below: Projection, extra: str = "") -> Projection:
 def form_of(query: str, form: TextForm) -> str:
     """Return a query in a form, without the map back."""
     query = nfkc(query)
-    query = query.casefold() if form.fold else query
+    query = fold_letters(query.casefold()) if form.fold else query
     return query if form.separators is None else _separating(form.separators).sub("", query)
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from fumishirube.text.folding import HAN, fold, runs
+from fumishirube.text.folding import fold, runs
+from fumishirube.text.scripts import HAN, HANGUL
 
 _FUNCTION_WORDS = (
     "について|においては|における|において|に対する|に対して|にとって|によって|による|に関する|に関して|"
@@ -48,13 +49,17 @@ _RELATION = re.compile(
     "|際(?:して|し)|於(?:いて|ける))|を通(?:じて|して)"
 )
 """Particles that are written with a kanji; they carry no meaning of their own."""
+_KOREAN_PARTICLE = re.compile(
+    f"(?<=[{HANGUL}]{{2}})(?:에서는|에서|에게|으로|이란|부터|까지|은|는|이|가|을|를|의|에|로|와|과|도)$"
+)
+"""The commonest particles after a Korean word; one of two syllables is left whole."""
 _REQUEST = re.compile(
     "(?:詳しく)?(?:(?:教え|見せ|聞かせ|書い)て|(?:知り|聞き)たい)"
     "(?:ください|下さい|くれ|ほしい|欲しい|もらえ|です|ます|か|ん|の|い)*[。.?!]*$"
 )
 """The ending of a question that requests an answer, such as 教えてください."""
 _QUERIES_CACHED = 32
-_SCRIPTS_OF_ONE_WORD = ("han", "katakana", "word")
+_SCRIPTS_OF_ONE_WORD = ("han", "katakana", "word", "joined")
 
 
 class Concept(NamedTuple):
@@ -79,9 +84,9 @@ class Chunk(NamedTuple):
 def chunks(text: str) -> tuple[Chunk, ...]:
     """Divide a query at its spaces, and each part into concepts.
 
-    A run of kanji, of katakana, or a word is a concept; a run of hiragana is one except for
-    particles, endings and question words. If nothing else is left, the parts themselves are the
-    concepts.
+    A run of kanji, of katakana, or a word is a concept, a Korean word without its particle too; a
+    run of hiragana is one except for particles, endings and question words. If nothing else is
+    left, the parts themselves are the concepts.
     """
     divided = [Chunk(fold(part), _concepts(fold(part))) for part in text.split() if fold(part)]
     if any(chunk.concepts for chunk in divided):
@@ -124,7 +129,7 @@ def _concepts_of_runs(folded: str, *, inflected: bool = False) -> Iterable[Conce
         if script in _SCRIPTS_OF_ONE_WORD:
             if run not in _ENGLISH:
                 inflected = len(run) == 1 and _ENDING.match(folded, place + 1) is not None
-                yield _concept(run)._replace(
+                yield _concept(_KOREAN_PARTICLE.sub("", run))._replace(
                     stem=inflected and not folded.startswith("ども", place + 1)
                 )
             continue

@@ -8,27 +8,41 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from fumishirube.text.folding import HAN, HIRAGANA, KATAKANA, nfkc
+from fumishirube.text.folding import nfkc
 from fumishirube.text.projections import TextForm, project
+from fumishirube.text.scripts import (
+    DEPENDENT,
+    HAN,
+    HANGUL,
+    HIRAGANA,
+    INDIC,
+    JOINED,
+    KATAKANA,
+    UNSPACED,
+    fold_letters,
+)
 from fumishirube.text.word_forms import inflected
 
 _DASHES = "\u2010\u2012\u2013\u2014\u2015\u2043\u2212"
 _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _UNITS = re.compile(
-    f"(?P<letters>[^\\W\\d_{HAN}{HIRAGANA}{KATAKANA}]+)|(?P<digits>[0-9]+)"
+    f"(?P<letters>[^\\W\\d_{JOINED}]+(?:[{INDIC}]+[^\\W\\d_{JOINED}]*)*)|(?P<digits>[0-9]+)"
     f"|(?P<han>[{HAN}]+)|(?P<hiragana>[{HIRAGANA}]+)|(?P<katakana>[{KATAKANA}]+)"
+    f"|(?P<hangul>[{HANGUL}]+)|(?P<unspaced>[{UNSPACED}]+)"
     r"|(?P<gap>[\s_-]+)|(?P<mark>(?s:.))"
 )
 _SCRIPTS = {
     "han": f"[{HAN}]",
     "hiragana": f"[{HIRAGANA}]",
     "katakana": f"[{KATAKANA}]",
-    "letters": f"[^\\W{HAN}{HIRAGANA}{KATAKANA}]",
-    "digits": f"[^\\W{HAN}{HIRAGANA}{KATAKANA}]",
+    "hangul": f"[{HANGUL}]",
+    "unspaced": f"[{UNSPACED}]",
+    "letters": f"[^\\W{JOINED}]",
+    "digits": f"[^\\W{JOINED}]",
 }
 """Characters that must not be beside a whole word of a script."""
 _JAPANESE = ("han", "hiragana", "katakana")
-_WORDS = ("letters", "digits", *_JAPANESE)
+_WORDS = ("letters", "digits", "hangul", "unspaced", *_JAPANESE)
 
 _BLANK = r"[^\S\n]"
 _JAPANESE_GAP = "(?:[^\\S\\n]|\u30fb){0,3}"
@@ -45,7 +59,7 @@ _BEFORE_GROUP = r"(?<![0-9],)"
 """Three digits may be the end of 1,000."""
 _AFTER_NUMBER = r"(?![0-9])(?!\.[0-9]+(?!\.?[0-9]))"
 _GROUP = 3
-_NO_MARK = "(?![\u0300-\u036f\u3099\u309a])"
+_NO_MARK = f"(?![{DEPENDENT}])"
 """A character with a combining mark is another one."""
 
 
@@ -107,11 +121,11 @@ def _wraps_at(text: str, match: re.Match[str]) -> bool:
 
 
 def reading_form(text: str) -> str:
-    """Return the form in which lines are compared: NFKC, case folded, dashes alike.
+    """Return the form in which lines are compared: NFKC, case and letters folded, dashes alike.
 
     It has as many lines as the text.
     """
-    return text.lower() if text.isascii() else _with_one_dash(nfkc(text).casefold())
+    return text.lower() if text.isascii() else _with_one_dash(fold_letters(nfkc(text).casefold()))
 
 
 def _with_one_dash(text: str) -> str:
@@ -122,13 +136,13 @@ def _with_one_dash(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def reading(text: str, *, exact: bool = False, word: bool = False) -> Reading | None:
-    """Compile a text to search; return ``None`` if it is only white space.
+    """Compile a text to search; return ``None`` if it is only white space, or signs for vowels.
 
-    With ``exact`` it matches letter by letter. Else width and case are ignored; numbers are not cut
-    (``5 秒`` is not in 15 秒); spaces, hyphens and underscores between words, and between a number
-    and its unit, may be others or none; a space may be the end of a line of running text; English
-    words match their plural and singular; and a space at either end means the border of a word,
-    which ``word`` requires at both.
+    With ``exact`` it matches letter by letter. Else width, case and the spellings that
+    :func:`fold_letters` folds are ignored; numbers are not cut (``5 秒`` is not in 15 秒); spaces,
+    hyphens and underscores between words, and between a number and its unit, may be others or none;
+    a space may be the end of a line of running text; English words match their plural and singular;
+    and a space at either end means the border of a word, which ``word`` requires at both.
     """
     if not text.strip() or "\n" in text or "\r" in text:
         return None
@@ -137,7 +151,9 @@ def reading(text: str, *, exact: bool = False, word: bool = False) -> Reading | 
         edges = _edges(units, before=word, after=word)
         pattern = re.compile(f"{edges[0]}{re.escape(text)}{edges[1]}")
         return Reading(text, exact, pattern, _exact_stems(text))
-    wide = nfkc(text)
+    wide = fold_letters(nfkc(text))
+    if not wide.strip():
+        return None
     units = _divided(wide.strip())
     before, after = _edges(
         units, before=word or wide[:1].isspace(), after=word or wide[-1:].isspace()

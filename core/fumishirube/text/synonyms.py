@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from fumishirube.text.folding import CJK, fold, occurs
+from fumishirube.text.folding import fold, occurs
+from fumishirube.text.scripts import JOINED
 
-_WORD_BEFORE, _WORD_AFTER = f"(?<![^\\W_{CJK}])", f"(?![^\\W_{CJK}])"
-_JAPANESE = re.compile(f"[{CJK}]")
+_WORD_BEFORE, _WORD_AFTER = f"(?<![^\\W_{JOINED}])", f"(?![^\\W_{JOINED}])"
+_JOINED = re.compile(f"[{JOINED}]")
 
 
 class Synonyms(NamedTuple):
@@ -24,7 +25,7 @@ def synonyms_in(text: str, meanings: Mapping[str, Sequence[str]]) -> tuple[Synon
     """Return the words of a text that have synonyms, in order, without synonyms that it has too.
 
     Of words that overlap, the longest counts. The keys of ``meanings`` are folded words. Words of
-    letters are whole words, Japanese ones may be parts of longer words.
+    letters are whole words, Japanese and the like may be parts of longer words.
     """
     folded = fold(text)
     present = tuple(word for word in meanings if word in folded and occurs(folded, word))
@@ -55,6 +56,6 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _alone(word: str) -> str:
-    before = "" if _JAPANESE.match(word[0]) else _WORD_BEFORE
-    after = "" if _JAPANESE.match(word[-1]) else _WORD_AFTER
+    before = "" if _JOINED.match(word[0]) else _WORD_BEFORE
+    after = "" if _JOINED.match(word[-1]) else _WORD_AFTER
     return f"{before}{re.escape(word)}{after}"

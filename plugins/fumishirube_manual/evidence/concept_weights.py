@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from fumishirube import Corpus
-from fumishirube.text import concepts, fold, occurs, rarity
+from fumishirube.text import concepts, fold, is_worded, occurs, rarity
 
 _LONG = 0.25
 _LONGEST = 2.0
@@ -37,7 +37,7 @@ def concept_weights(texts: Iterable[str], corpus: Corpus) -> tuple[ConceptWeight
     folded = list(dict.fromkeys(c.text for text in texts for c in concepts(text)))
     # A term with other characters than letters and digits occurs in no text.
     terms = {
-        concept: tuple(dict.fromkeys(filter(str.isalnum, corpus.terms(concept))))
+        concept: tuple(dict.fromkeys(filter(is_worded, corpus.terms(concept))))
         for concept in folded
     }
     distinct = list(dict.fromkeys(term for many in terms.values() for term in many))[:_TERMS]

@@ -1,4 +1,4 @@
-"""Character n-grams of Japanese, whole words of everything else."""
+"""Character n-grams of Japanese and the like, whole words of everything else."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ _WIDE = "utf-32-le"
 
 class NGram(Stage):
     """Splits Japanese into overlapping n-grams; a run shorter than ``n`` is one term.
+
+    So it splits Chinese, Korean, Thai and other scripts without spaces.
 
     A term that is no word separates runs where one begins with the characters that end the last.
     Other words stay whole. The parts of words with letters and digits, such as ``e104``, and the
@@ -79,7 +81,7 @@ class NGram(Stage):
                     end_of_last = None
                     terms.append(run)
                     latin.append(run)
-                    if not run.isalpha() and not run.isdecimal():
+                    if run.isalnum() and not run.isalpha() and not run.isdecimal():
                         parts += _PARTS.findall(run)
         return terms, parts, latin
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-from fumishirube.text import is_cjk
+from fumishirube.text import is_unspaced
 
 _WIDE_GAP = 0.6
 """A gap of this many letter sizes may separate two table cells."""
@@ -239,4 +239,4 @@ def continued(text: str, more: str) -> str:
     """Return a text with the next line of it; between Japanese letters there is no space."""
     if not text or not more:
         return text or more
-    return f"{text}{'' if is_cjk(text[-1]) and is_cjk(more[0]) else ' '}{more}"
+    return f"{text}{'' if is_unspaced(text[-1]) and is_unspaced(more[0]) else ' '}{more}"

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from typing import Any
 
-from fumishirube.text import is_cjk
+from fumishirube.text import is_unspaced
 from fumishirube_documents.pdf_lines import PdfLine
 
 _DOTS_PER_INCH = 300
@@ -48,4 +48,4 @@ def _picture(page: Any) -> bytes:
 
 def _between(match: re.Match[str]) -> str:
     """Return the space between two letters; the program puts one between Japanese ones too."""
-    return "" if is_cjk(match[1]) and is_cjk(match[2]) else " "
+    return "" if is_unspaced(match[1]) and is_unspaced(match[2]) else " "

@@ -23,6 +23,7 @@ from fumishirube import (
     Root,
     Stage,
 )
+from fumishirube.text import FOLDING
 from fumishirube_opensearch.cluster import Cluster
 from fumishirube_opensearch.corpus import SharedCorpus
 from fumishirube_opensearch.generations import IndexRecord
@@ -272,6 +273,6 @@ def _name(settings: OpenSearch, folder: Root, fields: Fields) -> str:
     divided = (
         tokenizer.fingerprint if isinstance(tokenizer, Stage) else type(tokenizer).__qualname__
     )
-    identity = "\0".join((manual, *fields.names, divided, str(settings.layout)))
+    identity = "\0".join((manual, *fields.names, divided, str(settings.layout), str(FOLDING)))
     readable = _UNSAFE.sub("-", manual.lower()).strip("-")[:40] or "manual"
     return f"{settings.namespace}-{readable}-{sha256(identity.encode()).hexdigest()[:12]}"
