@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
-import tempfile
-import tomllib
+import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fumishirube.host.startup import open_application
+sys.path.insert(0, str(Path(__file__).parent))
+from project import PROJECT, as_json, described, tools
 
-PROJECT = Path(__file__).parent.parent
 CARRIED = ("LICENSE", "README.md", "pyproject.toml", "core", "plugins", "skills")
 """What is in the bundle: all that the project is built from."""
 MANIFEST = "manifest.json"
@@ -42,27 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     bundle = asked.out / f"{told['name']}-{told['version']}.mcpb"
     packed(bundle, manifest(told, tools()))
     entry = asked.out / "server.json"
-    entry.write_text(_json(server(told, bundle, asked.url)), encoding="utf-8")
+    entry.write_text(as_json(server(told, bundle, asked.url)), encoding="utf-8")
     for made in (bundle, entry):
         print(f"{made}: {made.stat().st_size} bytes")
-
-
-def described() -> dict[str, Any]:
-    """Return what ``pyproject.toml`` says of the project, with its name for registries."""
-    text = (PROJECT / "pyproject.toml").read_text(encoding="utf-8")
-    whole = tomllib.loads(text)
-    return {**whole["project"], "registered": whole["tool"]["fumishirube"]["mcp-name"]}
-
-
-def tools() -> list[dict[str, str]]:
-    """Return the tools that are offered without any settings, each with its first sentence."""
-    with tempfile.TemporaryDirectory() as workspace:
-        Path(workspace, "manuals").mkdir()
-        offered = open_application(Path(workspace), strangers=False, environ={}).tools
-        return [
-            {"name": tool.name, "description": tool.summary.partition(". ")[0].rstrip(".") + "."}
-            for tool in offered.values()
-        ]
 
 
 def manifest(told: Mapping[str, Any], offered: Sequence[Mapping[str, str]]) -> dict[str, Any]:
@@ -71,7 +51,7 @@ def manifest(told: Mapping[str, Any], offered: Sequence[Mapping[str, str]]) -> d
     return {
         "manifest_version": "0.4",
         "name": told["name"],
-        "display_name": "Fumishirube",
+        "display_name": told["title"],
         "version": told["version"],
         "description": told["description"],
         "author": told["authors"][0],
@@ -113,8 +93,8 @@ def server(told: Mapping[str, Any], bundle: Path, url: str | None) -> dict[str, 
     """Return the entry for a registry."""
     entry: dict[str, Any] = {
         "$schema": SCHEMA,
-        "name": told["registered"],
-        "title": "Fumishirube",
+        "name": told["mcp-name"],
+        "title": told["title"],
         "description": told["description"],
         "version": told["version"],
     }
@@ -128,7 +108,7 @@ def server(told: Mapping[str, Any], bundle: Path, url: str | None) -> dict[str, 
 def packed(bundle: Path, read_by_clients: Mapping[str, Any]) -> None:
     """Write the bundle; the same files give the same bytes."""
     with zipfile.ZipFile(bundle, "w", zipfile.ZIP_DEFLATED) as made:
-        made.writestr(_info(MANIFEST), _json(read_by_clients))
+        made.writestr(_info(MANIFEST), as_json(read_by_clients))
         for file in carried():
             made.writestr(_info(file.relative_to(PROJECT).as_posix()), file.read_bytes())
 
@@ -147,10 +127,6 @@ def _info(name: str) -> zipfile.ZipInfo:
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o644 << 16
     return info
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
 if __name__ == "__main__":

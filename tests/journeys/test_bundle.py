@@ -5,42 +5,28 @@ What needs Node, uv or a network says so where it is skipped; ``tox -e bundle`` 
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import os
 import re
 import shutil
 import subprocess
 import urllib.request
 import zipfile
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import jsonschema
 import pytest
 from manuals import RULES, citation, opened, write
+from packaging_scripts import npm_program, script
 from stdio import Fumishirube
 
 PROJECT = Path(__file__).parents[2]
 CLI = "@anthropic-ai/mcpb@2.1.2"
-NODE = os.environ.get("FUMISHIRUBE_NODE")
-"""A folder for the bundles' own command line; ``tox -e bundle`` names one."""
 LONGEST = 100
 SECONDS = 20
 
 
-def loaded() -> ModuleType:
-    place = PROJECT / "packaging" / "build.py"
-    spec = importlib.util.spec_from_file_location("packaging_build", place)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-BUILD = loaded()
+BUILD = script("build")
 
 
 @pytest.fixture(scope="module")
@@ -67,15 +53,7 @@ def unpacked(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def mcpb() -> str:
     """Return the bundles' own command line."""
-    npm = shutil.which("npm")
-    if NODE is None or npm is None:
-        pytest.skip("npm is not installed" if NODE else "run tox -e bundle: it installs the tool")
-    quiet = ("--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=0")
-    command = [npm, "install", *quiet, "--prefix", NODE, CLI]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
-    if done.returncode:
-        pytest.skip(f"npm cannot install {CLI}: {done.stderr.strip()[-200:]}")
-    return str(Path(NODE, "node_modules", ".bin", "mcpb"))
+    return npm_program("mcpb", CLI)
 
 
 def read(place: Path) -> Any:
