@@ -128,24 +128,26 @@ def test_a_long_section_goes_on_in_passages_inside_it(tmp_path: Path) -> None:
 def test_rows_stand_under_the_header_of_their_table(tmp_path: Path) -> None:
     document = load(tmp_path, "部品.csv", TABLE)
     assert len(document.sections) == 4
-    assert {each.ancestors for each in document.sections} == {("品番 | 品名 | 単価",)}
+    assert {(each.ancestors, each.title) for each in document.sections} == {
+        (("部品",), "品番 | 品名 | 単価")
+    }
     assert all(each.end_line - each.start_line < 30 for each in document.sections)
 
 
 @pytest.mark.parametrize(
     ("name", "text", "header"),
     [
-        ("a.csv", "a;b\n1,5;2\n", ("a | b",)),
-        ("a.tsv", "a\tb\n1\t2\n", ("a | b",)),
-        ("a.csv", "1,2\n3,4\n", ()),
-        ("a.csv", "only\none\n", ()),
-        ("a.csv", "\n\na,b\n1,2\n", ("a | b",)),
-        ("a.csv", "", ()),
+        ("a.csv", "a;b\n1,5;2\n", ("a", "a | b")),
+        ("a.tsv", "a\tb\n1\t2\n", ("a", "a | b")),
+        ("a.csv", "1,2\n3,4\n", ("a",)),
+        ("a.csv", "only\none\n", ("a",)),
+        ("a.csv", "\n\na,b\n1,2\n", ("a", "a | b")),
+        ("a.csv", "", ("a",)),
     ],
 )
 def test_a_header_names_columns(tmp_path: Path, name: str, text: str, header: tuple[str]) -> None:
     (section,) = load(tmp_path, name, text).sections
-    assert section.ancestors == header
+    assert (*section.ancestors, section.title) == header
 
 
 def test_a_row_of_several_lines_is_not_cut(tmp_path: Path) -> None:

@@ -47,6 +47,9 @@ def claim_wire() -> Wire:
     From then on, prints go to standard error, and other readers of standard input, child processes
     included, find it empty. Call it once.
     """
+    # A stream that can seek, such as /dev/null, fails to change once it is a pipe.
+    for stream in (sys.stdout, sys.stderr):
+        _set_utf8(stream)
     source, output_descriptor = _duplicate(0), _duplicate(1)
     _point(0, os.devnull, os.O_RDONLY)
     try:
@@ -56,8 +59,6 @@ def claim_wire() -> Wire:
         _point(1, os.devnull, os.O_WRONLY)
     if sys.platform == "win32":
         _rebind_handles()
-    for stream in (sys.stdout, sys.stderr):
-        _set_utf8(stream)
     return Wire(source, output_descriptor)
 
 

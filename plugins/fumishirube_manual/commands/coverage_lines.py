@@ -83,7 +83,9 @@ def account_line(results: SearchResults, options: Namespace) -> str:
 def next_line(results: SearchResults, options: Namespace) -> str:
     """Return the next command for the reader."""
     shown = results.shown()
-    if not shown:
+    if not shown and (present := _in_headings(results)):
+        words = ["grep", *present]
+    elif not shown:
         words = ["ls"] if results.trace.manuals else ["toc", results.trace.manual_id]
     elif shown[0].row.path.lower().endswith(".json"):
         best = shown[0]
@@ -91,6 +93,12 @@ def next_line(results: SearchResults, options: Namespace) -> str:
     else:
         words = ["read", shown[0].cite]
     return f"next: {command(options, *words)}"
+
+
+def _in_headings(results: SearchResults) -> list[str]:
+    """Return the terms that only headings without text have, which no search ranks."""
+    rows = results.trace.report.terms
+    return [row.term for row in rows if row.sections] if not results.account.matched else []
 
 
 def _manuals(results: SearchResults) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -30,6 +31,8 @@ from fumishirube_manual.settings import SURFACE
 _CHARS = 50_000
 _MOST_CONTEXT = 3
 _INDENT = "  "
+_REGEX_LOOK = re.compile(r"\\[dwsbDWSB.]|[.\])][*+]|\.[?]|\[[^\]]+\]|\(\?|\w\|\w|^\^|\$$")
+"""What regular expressions have, and other texts rarely."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -88,6 +91,8 @@ def run(options: Namespace) -> int:
         for line in _lines(answer, only, () if options.regex else options.texts):
             print_line(line)
         _explain(answer, only, options)
+        if not (answer["total"] or options.regex) and any(map(_REGEX_LOOK.search, options.texts)):
+            complain("TEXT was searched letter by letter; --regex makes it a regular expression")
     return 0 if answer["total"] else 1
 
 

@@ -26,7 +26,7 @@ from fumishirube_manual.settings import SURFACE
 
 
 class ReadTarget(NamedTuple):
-    """A file of a manual, a line if given, and the citation if it has a hash."""
+    """A file of a manual, a line if given, and the citation if there is one."""
 
     manual: str
     path: str

@@ -23,6 +23,7 @@ from fumishirube.commands import (
     complain,
     known_manual,
     opened,
+    print_json,
     search_context,
 )
 from fumishirube.text import Lines
@@ -59,12 +60,13 @@ def run(options: Namespace) -> int:
         place = options.place._replace(manual=known_manual(context, options.place.manual))
         if options.line:
             place = place._replace(line=options.line, cited=None)
-        checked = CitationChecker(context.manual).check(str(place.cited)) if place.cited else None
+        cited = place.cited if place.cited and (place.cited.digest or place.cited.place) else None
+        checked = CitationChecker(context.manual).check(str(cited)) if cited else None
         if checked and checked.now:
             now = checked.now
-            place = ReadTarget(now.manual_id, now.path, now.start_line, now if now.place else None)
-        if place.cited and place.cited.place:
-            return _read_place(context, place.cited, checked)
+            place = ReadTarget(now.manual_id, now.path, now.start_line, now)
+        if place.cited and (place.cited.place or _is_range(context, place.cited)):
+            return _read_lines(context, place.cited, checked, options)
         try:
             answer = _section(application, place, options)
         except ToolError as error:
@@ -76,14 +78,30 @@ def run(options: Namespace) -> int:
     return _verdict(checked)
 
 
-def _read_place(context: SurfaceContext, cited: Citation, checked: CheckedCitation | None) -> int:
-    """Print the page, slide or rows of a citation."""
-    cited = checked.now if checked and checked.now else cited
+def _is_range(context: SurfaceContext, cited: Citation) -> bool:
+    """Tell whether a citation is of lines that do not begin with a section."""
+    if cited.end_line is None:
+        return False
+    document = context.manual(cited.manual_id).document(cited.path)
+    return all(section.start_line != cited.start_line for section in document.sections)
+
+
+def _read_lines(
+    context: SurfaceContext, cited: Citation, checked: CheckedCitation | None, options: Namespace
+) -> int:
+    """Print the lines of a citation, or those of its page, slide or rows."""
     document = context.manual(cited.manual_id).document(cited.path)
     placed, lines = cited.within(document), Lines(document.text)
-    first, last = placed.start_line or 1, placed.end_line or lines.total
-    sys.stdout.write(document.text[lines.start(first) : lines.start(last + 1)])
-    complain(f"{cited.place} is lines {first} to {last} of {cited.manual_id}/{cited.path}")
+    first, last = placed.start_line or 1, min(placed.end_line or lines.total, lines.total)
+    InvalidParameter.unless_within("the first line", first, 1, lines.total)
+    InvalidParameter.unless_within("the last line", last, first, lines.total)
+    text = document.text[lines.start(first) : lines.start(last + 1)]
+    if options.json:
+        print_json({"text": text, "applied_range": {"start_line": first, "end_line": last}})
+        return _verdict(checked)
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    where = f"lines {first} to {last} of {cited.manual_id}/{cited.path}"
+    complain(f"{cited.place} is {where}" if cited.place else where)
     return _verdict(checked)
 
 
@@ -126,5 +144,4 @@ def _place(word: str) -> ReadTarget:
             f"expected manual://ID/PATH#L10 or ID/PATH, got {word[:80]!r}; "
             "'fumishirube find' prints such citations"
         ) from error
-    checkable = cited if cited.digest or cited.place else None
-    return ReadTarget(cited.manual_id, cited.path, cited.start_line, checkable)
+    return ReadTarget(cited.manual_id, cited.path, cited.start_line, cited)

@@ -20,7 +20,7 @@ _LONGEST_HEADER = 1_000
 
 
 def table_sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
-    """Divide a table into passages of whole rows, with the header as heading of each."""
+    """Divide a table into passages of whole rows, with the header as title of each."""
     try:
         rows, starts = _rows(text, "\t" if suffix == ".tsv" else _delimiter(text))
     except csv.Error:  # an overlong field, or a NUL character
@@ -28,7 +28,9 @@ def table_sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
     lines = Lines(text)
     header = _header(rows)
     begins = _passage_starts(lines, starts)
-    return sections_at(text, lines, begins, [title] * len(begins), *([header] if header else []))
+    if not header:
+        return sections_at(text, lines, begins, [title] * len(begins))
+    return sections_at(text, lines, begins, [header] * len(begins), title)
 
 
 def _rows(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
