@@ -112,6 +112,69 @@ def test_a_stage_that_sleeps_is_abandoned_and_named_with_its_seconds(
     assert "plugin broken-sleep: refiner 'sleeping-refiner' failed" in wire.hang_up()
 
 
+NAP = "loaders: [{use: sleeping-loader}, {use: markdown}]"
+
+
+def naps(workspace: Path, **seconds: float) -> None:
+    for name, number in seconds.items():
+        write(workspace, {f"m/{name}.nap": f"{number}\nThe lighthouse of {name}.\n"})
+    pipeline(workspace, NAP)
+
+
+@pytest.mark.slow
+def test_a_loader_that_sleeps_holds_no_call_longer_than_its_time(
+    serving: Serving, workspace: Path
+) -> None:
+    naps(workspace, a=8)
+    wire = serving()
+    wire.ok("manual_ls")
+    began = time.monotonic()
+    answer = wire.ok("manual_find", **ASKED, budget={"time_ms": 1500})
+    assert time.monotonic() - began < 4
+    assert answer["candidates"] > 0, "files after the slow one are in"
+    assert "loader 'sleeping-loader' of plugin broken-sleep" in answer["degraded"]
+    assert "m/a.nap for " in answer["degraded"], "with its seconds"
+    time.sleep(max(0.0, began + 3 - time.monotonic()))  # the load is slow for each later call
+    asked_again = time.monotonic()
+    wire.ok("manual_find", **ASKED)
+    lines = wire.ok("manual_grep", any=["lighthouse"], manual_id="m")
+    assert time.monotonic() - asked_again < 2, "later calls do not wait for it"
+    assert lines["total"] == 0, lines
+    time.sleep(max(0.0, began + 10 - time.monotonic()))
+    answer = wire.ok("manual_find", query="lighthouse", manual_id="m", required_terms=["of"])
+    assert (answer["candidates"], answer.get("degraded")) == (1, None)
+    assert wire.ok("manual_grep", any=["lighthouse"], manual_id="m")["total"]
+    stderr = wire.hang_up()
+    assert stderr.count("asleep over a.nap") == 1, "it is loaded once"
+    problem = "plugin broken-sleep: loader 'sleeping-loader' failed on m/a.nap: it was abandoned"
+    assert problem in stderr
+    assert "damaged" not in stderr
+
+
+@pytest.mark.slow
+def test_a_loader_that_sleeps_over_all_its_files_leaves_the_other_loaders_their_time(
+    serving: Serving, plugin_venv: PluginVenv, workspace: Path
+) -> None:
+    naps(workspace, **dict.fromkeys("cdefgh", 60))
+    wire = serving()
+    wire.ok("manual_ls")
+    answer = wire.ok("manual_find", **ASKED, budget={"time_ms": 4000})
+    assert answer["candidates"] > 0
+    assert (
+        wire.ok("manual_find", query="winter", manual_id="m", required_terms=["nobody"])[
+            "candidates"
+        ]
+        > 0
+    )
+    began = time.monotonic()
+    stderr = wire.hang_up()
+    assert time.monotonic() - began < 5, "the server does not wait for it at its end"
+    assert stderr.count("asleep over") == 2
+    listed = json.loads(plugin_venv.fumishirube(workspace, "plugins", "--json").stdout)
+    (faults,) = (report["faults"] for report in listed if report["plugin"] == "broken-sleep")
+    assert faults[0].startswith("loader 'sleeping-loader' failed on m/c.nap")
+
+
 @pytest.mark.parametrize(
     ("name", "error"), [("failing-tokenizer", "RuntimeError"), ("wordless-tokenizer", "TypeError")]
 )

@@ -14,12 +14,12 @@ from typing import NamedTuple
 from fumishirube.corpus import Corpus, Pages
 from fumishirube.documents import EMPTY_MAPPING
 from fumishirube.engine.claimed_files import ClaimedFiles
+from fumishirube.engine.commit_batches import CommitBatches
+from fumishirube.engine.file_loads import FileLoads, SlowFile
 from fumishirube.engine.library import ManualFolder
-from fumishirube.engine.passages import passages
 from fumishirube.engine.recovery import RecoverableIndex
-from fumishirube.engine.text_narrowing import text_record
-from fumishirube.errors import Forbidden, IndexDamaged, ToolError, Unreadable
-from fumishirube.model import LeftOut, OutsideSearch, Passage
+from fumishirube.errors import Forbidden, IndexDamaged
+from fumishirube.model import LeftOut, OutsideSearch
 from fumishirube.query import Budget
 from fumishirube.stages import ClaimedFile, IndexedFile, OpenIndex
 from fumishirube.text.folding import fold
@@ -27,12 +27,6 @@ from fumishirube.tools.definitions import Progress
 
 _log = logging.getLogger("fumishirube")
 
-_FIRST_COMMIT, _LAST_COMMIT = 1.5, 6.0
-"""Seconds that an update reads before its first commit. They double with every commit, up to the
-second value.
-
-Searches see only committed files, but many small commits cost more than a few large ones.
-"""
 _MOST_ATTEMPTS = 3
 """How often in a row a waiting process sees no commit of the writer before it gives up."""
 
@@ -46,7 +40,8 @@ class IndexState(NamedTuple):
 
     ``fingerprint`` changes with every path, size and time of change in the corpus. ``unfinished``
     means that files remain to be indexed, and that no thread of this process indexes them.
-    ``manuals`` are the ids if the state is of several manuals.
+    ``slow`` are the files that are still being loaded. ``manuals`` are the ids if the state is of
+    several manuals.
     """
 
     corpus: Corpus
@@ -56,6 +51,7 @@ class IndexState(NamedTuple):
     fingerprint: str
     aside: OutsideSearch = OutsideSearch()
     unfinished: bool = False
+    slow: tuple[SlowFile, ...] = ()
     manuals: tuple[str, ...] = ()
     pages: Mapping[str, IndexedFile] = EMPTY_MAPPING
 
@@ -107,6 +103,7 @@ class FolderIndex:
     def __init__(self, manual: ManualFolder, open_index: Callable[[], OpenIndex]) -> None:
         self._manual = manual
         self._files = ClaimedFiles(manual)
+        self._loads = FileLoads(manual, self._files)
         self._index = RecoverableIndex(open_index)
         self._lock = Lock()
         self._summary = _CommitSummary.of(self._index.pages())
@@ -177,14 +174,28 @@ class FolderIndex:
         self._index.refresh()
         self._publish()
         degraded = None
-        if any(self._files.changes(self._index.pages(), claimed)):
+        gone, changed = self._files.changes(self._index.pages(), claimed)
+        self._loads.retain(changed)
+        if gone or changed:
             try:
-                degraded = self._update_alone(claimed, budget, progress, wanted)
+                if gone or self._may_load(changed, budget):
+                    degraded = self._update_alone(claimed, budget, progress, wanted)
+                else:
+                    degraded = self._late(len(changed), claimed)
             except Forbidden as error:  # the last commit can still be searched
                 degraded = f"{error}; this is the state before"
                 self._index.refresh()
                 self._publish()
         return self._state(claimed, degraded)._replace(unfinished=degraded is not None)
+
+    def _may_load(self, changed: Sequence[ClaimedFile], budget: Budget) -> bool:
+        """Wait while each file waits for a slow load; a call with a deadline does not wait."""
+        while self._loads.blocked(changed):
+            if budget.deadline is not None or budget.late:
+                return False
+            budget.check()
+            time.sleep(_WAIT_SECONDS)
+        return True
 
     @contextmanager
     def _turn(self, budget: Budget) -> Iterator[bool]:
@@ -214,7 +225,10 @@ class FolderIndex:
             skipped = tuple(sorted((*skipped, *waiting)))
         files = len(pages) + len(skipped) - len(self._committed[0].skipped)
         aside = self._manual.aside()._replace(headings=headings)
-        return IndexState(corpus, files, skipped, degraded, fingerprint, aside, pages=pages)
+        slow = tuple(file for file in self._loads.slow() if file.path in claimed)
+        return IndexState(
+            corpus, files, skipped, degraded, fingerprint, aside, slow=slow, pages=pages
+        )
 
     def close(self) -> None:
         """Close the index, after a running update."""
@@ -253,17 +267,23 @@ class FolderIndex:
         gone, changed = self._files.changes(self._index.pages(), claimed)
         if budget.deadline is not None:
             changed = _wanted_first(changed, self._index.corpus(self._manual.id).terms(wanted))
-        reading = _CommitBatches(self._manual, self._files, changed, budget, progress)
-        while gone or reading.left:
-            self._index.sync(gone, reading.batch())
-            self._publish()
-            gone = []
-            if reading.left and budget.late:
-                return (
-                    f"time ran out while indexing: {reading.left} changed files are not in yet "
-                    f"({len(self._index.pages())} of {len(claimed)} files are)"
-                )
+        reading = CommitBatches(self._manual.id, self._loads, changed, budget, progress)
+        try:
+            while gone or reading.left:
+                read = reading.commit(self._index, gone)
+                self._publish()
+                gone = []
+                if reading.left and (budget.late or not read):
+                    return self._late(reading.left, claimed)
+        finally:
+            self._loads.dismiss()
         return None
+
+    def _late(self, left: int, claimed: Mapping[str, ClaimedFile]) -> str:
+        return (
+            f"time ran out while indexing: {left} changed files are not in yet "
+            f"({len(self._index.pages())} of {len(claimed)} files are)"
+        )
 
 
 def _wanted_first(changed: Sequence[ClaimedFile], terms: Sequence[str]) -> list[ClaimedFile]:
@@ -275,59 +295,3 @@ def _wanted_first(changed: Sequence[ClaimedFile], terms: Sequence[str]) -> list[
         return -sum(term in path for term in several)
 
     return sorted(changed, key=rank)
-
-
-class _CommitBatches:
-    """Changed files on their way into the index, in batches of one commit each."""
-
-    def __init__(
-        self,
-        manual: ManualFolder,
-        files: ClaimedFiles,
-        changed: Sequence[ClaimedFile],
-        budget: Budget,
-        progress: Progress | None,
-    ) -> None:
-        self._manual = manual
-        self._files = files
-        self._changed = changed
-        self._budget = budget
-        self._progress = progress
-        self._done = 0
-        self._seconds = _FIRST_COMMIT
-
-    @property
-    def left(self) -> int:
-        """The number of files not read yet."""
-        return len(self._changed) - self._done
-
-    def batch(self) -> Iterator[tuple[IndexedFile, Sequence[Passage]]]:
-        """Yield pages until it is time to commit: at least one."""
-        until = time.monotonic() + self._seconds
-        self._seconds = min(2 * self._seconds, _LAST_COMMIT)
-        for file in self._changed[self._done :]:
-            self._budget.check()
-            yield _read(self._manual, file, self._files.stamp(file))
-            self._done += 1
-            if self._progress:
-                self._progress(self._done, len(self._changed), f"indexing {self._manual.id}")
-            if self._budget.late or time.monotonic() >= until:
-                return
-
-
-def _read(
-    manual: ManualFolder, file: ClaimedFile, stamp: str
-) -> tuple[IndexedFile, Sequence[Passage]]:
-    path = file.source.path
-    try:
-        document = manual.load(file)
-    except Unreadable as error:
-        return IndexedFile(path, stamp, error.reason), ()
-    except ToolError as error:
-        return IndexedFile(path, stamp, error.code), ()
-    if document.navigation:
-        return IndexedFile(path, stamp, "navigation_file"), ()
-    sections = passages(document)
-    blank = sum(not passage.fields["body"] for passage in sections)
-    about = text_record(document, sections)
-    return IndexedFile(path, stamp, None, len(sections), blank, about), sections

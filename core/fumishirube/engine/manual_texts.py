@@ -53,7 +53,7 @@ def manual_texts(
         files=len(claimed),
         sections=sum(page.sections for page in current.values()),
         texts=_texts(
-            manual, [claimed[path] for path in paths], current, maybe.passages, state.corpus, budget
+            manual, [claimed[path] for path in paths], current, maybe.passages, state, budget
         ),
         unlisted=unlisted,
         degraded=state.degraded,
@@ -78,17 +78,18 @@ def _texts(
     wanted: Sequence[ClaimedFile],
     current: Mapping[str, IndexedFile],
     matching: Mapping[str, Sequence[Passage]],
-    corpus: Corpus,
+    state: IndexState,
     budget: Budget,
 ) -> Iterator[FileText | UnreadFile]:
+    slow = {file.path for file in state.slow}
     for file in wanted:
         budget.check()
         path = file.source.path
-        if budget.late:
+        if budget.late or path in slow:
             yield UnreadFile(path, _LATE)
             continue
         try:
-            yield _text(manual, file, current.get(path), matching.get(path, ()), corpus)
+            yield _text(manual, file, current.get(path), matching.get(path, ()), state.corpus)
         except Unreadable as error:
             yield UnreadFile(path, error.reason)
         except ToolError as error:

@@ -78,9 +78,10 @@ class PipelineContext:
         self._shared = shared
         self._whole = whole
         self._outlying = OutlyingFolders(shared.own.folders if configured.of_manuals else {}, root)
+        self.index_loaders: Sequence[Loader] = whole.index_loaders if whole else self._remembering()
         self.library: Library = Library(
             root,
-            self._remembering(),
+            self.index_loaders,
             RESERVED_MANUALS,
             self._outlying,
             whole.library if whole else None,
@@ -290,9 +291,13 @@ class PipelineContext:
         # What remains after some seconds is indexed beside the calls.
         budget = query.budget.within(SERVED_SECONDS) if background else query.budget
         state = indexed.bring_up_to_date(budget, progress, query.text)
-        unlisted = [*unlisted_by(self.loaders(), lambda: self.manual(manual_id).root)]
-        if unlisted:
-            degraded = "; ".join(filter(None, (state.degraded, *unlisted)))
+        loaders = [*zip(self._configured.stages["loaders"], self.index_loaders, strict=True)]
+        missing = [
+            *unlisted_by(self.loaders(), lambda: self.manual(manual_id).root),
+            *self._shared.fences.slow_files(manual_id, state.slow, loaders),
+        ]
+        if missing:
+            degraded = "; ".join(filter(None, (state.degraded, *missing)))
             state = state._replace(degraded=degraded)
         if background:
             background.follow_up(indexed, state)

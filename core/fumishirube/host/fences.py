@@ -6,7 +6,8 @@ Built-ins run without fences: their failures are faults of the project.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
+from fumishirube.engine.file_loads import SlowFile
 from fumishirube.engine.pipeline import SKIPPED, NamedStage
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, Unreadable
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
@@ -22,7 +24,7 @@ from fumishirube.host.wire import foreign_code
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.entry_points import InstalledPlugin
 from fumishirube.plugins.registry import KINDS
-from fumishirube.stages import Fields
+from fumishirube.stages import Fields, Loader
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resource, Resources
@@ -194,6 +196,32 @@ class Fences:
             work = self.work(kind_name, stage, span.name) if stage else None
             if work is not None and not self._guard.log.recorded_since(work, began):
                 self._guard.log.record(work, (span.error or "").rpartition(f"{SKIPPED}: ")[2])
+
+    def slow_files(
+        self,
+        manual_id: str,
+        slow: Iterable[SlowFile],
+        loaders: Sequence[tuple[NamedStage[Any], Loader]],
+    ) -> Iterator[str]:
+        """Record files that are still being loaded; yield a sentence about each.
+
+        ``loaders`` are the loaders as configured, each with its running form.
+        """
+        for file in slow:
+            named = next(named for named, running in loaders if running is file.loader)
+            path, problem = (
+                f"{manual_id}/{file.path}",
+                f"it was abandoned after {file.seconds:.1f} s",
+            )
+            work = self.work("loaders", type(named.stage), named.name)
+            began = time.time() - file.seconds
+            if work is not None and not self._guard.log.recorded_since(work, began):
+                self._guard.log.record(work._replace(file=path), problem)
+            origin = f" of plugin {work.plugin}" if work else ""
+            yield (
+                f"loader {named.name!r}{origin} has been reading {path} for {file.seconds:.1f} s; "
+                "the file will be searched when it is read"
+            )
 
     def _maker(self, kind_name: str, stage: type[object]) -> PluginReport | None:
         offers = (o.plugin for o in self._plugins.registry[kind_name] if o.stage is stage)

@@ -1,0 +1,138 @@
+"""Changed files on their way into an index: what a commit takes, and how long it waits."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from fumishirube.engine.file_loads import (
+    PATIENCE_SECONDS,
+    FileLoad,
+    FileLoads,
+    IndexedPage,
+    busy_loaders,
+)
+from fumishirube.engine.recovery import RecoverableIndex
+from fumishirube.engine.watchdog import GRACE_SECONDS
+from fumishirube.query import Budget
+from fumishirube.stages import ClaimedFile
+from fumishirube.tools.definitions import Progress
+
+_FIRST_COMMIT, _LAST_COMMIT = 1.5, 6.0
+"""Seconds that an update reads before its first commit. They double with every commit, up to the
+second value.
+
+Searches see only committed files, but many small commits cost more than a few large ones.
+"""
+_TOGETHER = 16
+"""Files for which a thread is woken once."""
+_LOOK = 0.05
+"""Seconds between two checks of the clock and of a cancellation."""
+
+
+class CommitBatches:
+    """Changed files on their way into the index, in batches of one commit each."""
+
+    def __init__(
+        self,
+        manual_id: str,
+        loads: FileLoads,
+        changed: Sequence[ClaimedFile],
+        budget: Budget,
+        progress: Progress | None,
+    ) -> None:
+        self._manual_id = manual_id
+        self._loads = loads
+        self._budget = budget
+        self._progress = progress
+        self._total = len(changed)
+        self._done = 0
+        self._seconds = _FIRST_COMMIT
+        self._began = time.monotonic()
+        self._wanted = {file.source.path: file for file in changed}
+        self._running = [load for path in self._wanted if (load := loads.begun(path))]
+        begun = {load.file.source.path for load in self._running}
+        self._waiting = deque(file for path, file in self._wanted.items() if path not in begun)
+        self._put_off: list[ClaimedFile] = []
+        self._taken: list[FileLoad] = []
+
+    @property
+    def left(self) -> int:
+        """The number of files that are not loaded yet."""
+        return self._total - self._done
+
+    def commit(self, index: RecoverableIndex, gone: Sequence[str]) -> bool:
+        """Commit the next batch; return ``False`` if the time is over before a file is loaded."""
+        pages = self._batch()
+        first = next(pages, None)
+        if first is not None or gone:
+            index.sync(gone, chain([first], pages) if first is not None else ())
+        for load in self._taken:
+            self._loads.forget(load)
+        self._taken.clear()
+        return first is not None
+
+    def _batch(self) -> Iterator[IndexedPage]:
+        """Yield pages until it is time to commit."""
+        until = time.monotonic() + self._seconds
+        self._seconds = min(2 * self._seconds, _LAST_COMMIT)
+        while self.left and (load := self._next()) is not None:
+            yield self._loads.page(load)
+            if load.took >= PATIENCE_SECONDS:
+                self._taken.append(load)
+            self._done += 1
+            if self._progress:
+                self._progress(self._done, self._total, f"indexing {self._manual_id}")
+            if self._budget.late or time.monotonic() >= until:
+                return
+
+    def _next(self) -> FileLoad | None:
+        """Return a load that is done, or ``None`` if the time is over before one is."""
+        while True:
+            self._budget.check()
+            load = next((load for load in self._running if load.done.is_set()), None)
+            if load is not None:
+                self._running.remove(load)
+                self._waiting.extend(self._put_off)  # its loader has time again
+                self._put_off.clear()
+                if load.file == self._wanted[load.file.source.path]:
+                    return load
+                self._loads.forget(load)  # of an older version of the file
+                self._waiting.append(self._wanted[load.file.source.path])
+                continue
+            if self._loads.stuck or self._budget.late:
+                self._take_back()
+            if self._running and self._is_over():
+                return None
+            if all(load.seconds >= PATIENCE_SECONDS for load in self._running):
+                self._begin_next()
+            self._running[-1].done.wait(_LOOK)
+
+    def _take_back(self) -> None:
+        """Take back the files that have not been begun."""
+        dropped = self._loads.dismiss()
+        self._running = [load for load in self._running if load not in dropped]
+        self._waiting.extendleft(load.file for load in reversed(dropped))
+
+    def _is_over(self) -> bool:
+        """Whether this update stops to wait for the running loads.
+
+        A call with a deadline does not wait for what was slow before: an earlier call reported it.
+        """
+        if self._budget.late:
+            return all(load.seconds > GRACE_SECONDS for load in self._running)
+        slow = self._began - PATIENCE_SECONDS
+        waiting = self._waiting or any(load.began > slow for load in self._running)
+        return self._budget.deadline is not None and not waiting
+
+    def _begin_next(self) -> None:
+        """Begin the next files whose loaders are not busy."""
+        busy = busy_loaders(self._running)
+        files: list[ClaimedFile] = []
+        while self._waiting and len(files) < (1 if self._budget.late else _TOGETHER):
+            file = self._waiting.popleft()
+            (self._put_off if id(file.loader) in busy else files).append(file)
+        if files:
+            self._running += self._loads.begin(files)

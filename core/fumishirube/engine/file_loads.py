@@ -1,0 +1,220 @@
+"""Files on their way into an index, loaded on threads so that no call waits for a slow loader."""
+
+from __future__ import annotations
+
+import contextvars
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from math import inf
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import NamedTuple, TypeAlias
+
+from fumishirube.engine.claimed_files import ClaimedFiles
+from fumishirube.engine.library import ManualFolder
+from fumishirube.engine.passages import passages
+from fumishirube.engine.text_narrowing import text_record
+from fumishirube.engine.watchdog import GRACE_SECONDS
+from fumishirube.errors import ToolError, Unreadable
+from fumishirube.model import Passage
+from fumishirube.stages import ClaimedFile, IndexedFile, Loader
+
+PATIENCE_SECONDS = 1.0
+"""Seconds of one load after which another file is begun beside it."""
+
+_MOST_OF_LOADER = 2
+"""The most files that one loader loads at the same time."""
+
+IndexedPage: TypeAlias = tuple[IndexedFile, Sequence[Passage]]
+
+
+class SlowFile(NamedTuple):
+    """A file that is still being loaded, and the seconds so far.
+
+    An abandoned load runs on, and its result is used by a later update.
+    """
+
+    path: str
+    loader: Loader
+    seconds: float
+
+
+class FileLoad:
+    """One version of a file, loaded once."""
+
+    def __init__(self, file: ClaimedFile) -> None:
+        self.file = file
+        self.done = Event()
+        self.began = inf
+        self.took = 0.0
+        self._page: IndexedPage | None = None
+        self._error: BaseException | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether a thread is loading the file."""
+        return self.began < inf and not self.done.is_set()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since a thread began to load the file."""
+        return max(0.0, time.monotonic() - self.began)
+
+    def run(self, manual: ManualFolder, files: ClaimedFiles) -> None:
+        """Load the file; an error is the result too."""
+        self.began = time.monotonic()
+        try:
+            self._page = _page(manual, self.file, files.stamp(self.file))
+        except BaseException as error:
+            self._error = error
+        finally:
+            self.took = self.seconds
+            self.done.set()
+
+    def page(self) -> IndexedPage:
+        """Return the result, or raise the error."""
+        if self._page is None:
+            raise self._error or RuntimeError("the file is not loaded yet")
+        return self._page
+
+
+class _LoadThread:
+    """A thread that loads one file after the other until it is dismissed."""
+
+    def __init__(self, manual: ManualFolder, files: ClaimedFiles) -> None:
+        self._queue: SimpleQueue[FileLoad | None] = SimpleQueue()
+        self.current: FileLoad | None = None
+        context = contextvars.copy_context()
+        arguments = (self._run, manual, files)
+        Thread(target=context.run, args=arguments, name="fumishirube loading", daemon=True).start()
+
+    def begin(self, loads: Sequence[FileLoad]) -> None:
+        """Begin the first load; the others follow."""
+        self.current = loads[0]
+        loads[0].began = time.monotonic()
+        for load in loads:
+            self._queue.put(load)
+
+    def dismiss(self) -> list[FileLoad]:
+        """End the thread after the load that has begun; return those that have not."""
+        queued: list[FileLoad] = []
+        with suppress(Empty):
+            while (load := self._queue.get_nowait()) is not None:
+                queued.append(load)
+        for load in queued:
+            if load.running:
+                self._queue.put(load)
+        self._queue.put(None)
+        return [load for load in queued if not load.running]
+
+    def _run(self, manual: ManualFolder, files: ClaimedFiles) -> None:
+        while (load := self._queue.get()) is not None:
+            self.current = load
+            load.run(manual, files)
+            del load  # its passages need not stay until the next one
+
+
+class FileLoads:
+    """The loads of one index that no update has committed yet; only one update at a time uses it.
+
+    No file is loaded twice at the same time, and no slow load is lost with the update that began
+    it.
+    """
+
+    def __init__(self, manual: ManualFolder, files: ClaimedFiles) -> None:
+        self._manual = manual
+        self._files = files
+        self._loads: dict[str, FileLoad] = {}
+        self._thread: _LoadThread | None = None
+
+    def begin(self, files: Sequence[ClaimedFile]) -> list[FileLoad]:
+        """Begin to load some files, one after the other; none of them is being loaded."""
+        if self._thread is None:
+            self._thread = _LoadThread(self._manual, self._files)
+        loads = [FileLoad(file) for file in files]
+        self._loads.update((load.file.source.path, load) for load in loads)
+        self._thread.begin(loads)
+        return loads
+
+    def begun(self, path: str) -> FileLoad | None:
+        """Return the load of a file that an earlier update began."""
+        return self._loads.get(path)
+
+    def page(self, load: FileLoad) -> IndexedPage:
+        """Return a result. It stays here until it is committed if it took long.
+
+        Raises:
+            FumishirubeError: what the loader raised; the next update loads the file again.
+        """
+        if load.took < PATIENCE_SECONDS:
+            self.forget(load)
+        try:
+            return load.page()
+        except BaseException:
+            self.forget(load)
+            raise
+
+    def forget(self, load: FileLoad) -> None:
+        """Drop a load whose result is committed, or no longer wanted."""
+        self._loads.pop(load.file.source.path, None)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether a slow load delays others."""
+        load = self._thread.current if self._thread else None
+        return load is not None and load.running and load.seconds >= PATIENCE_SECONDS
+
+    def dismiss(self) -> list[FileLoad]:
+        """End the thread after its load, and return the loads that it did not begin."""
+        thread, self._thread = self._thread, None
+        dropped = thread.dismiss() if thread else []
+        for load in dropped:
+            self.forget(load)
+        return dropped
+
+    def retain(self, changed: Sequence[ClaimedFile]) -> None:
+        """Drop the results of files that need not be indexed any more."""
+        if self._loads:
+            paths = {file.source.path for file in changed}
+            for path, load in self._loads.copy().items():
+                if path not in paths and load.done.is_set():
+                    self.forget(load)
+
+    def slow(self) -> Iterator[SlowFile]:
+        """Yield the files that are still being loaded. Any thread may call this."""
+        for path, load in self._loads.copy().items():
+            if load.running and load.seconds > GRACE_SECONDS:
+                yield SlowFile(path, load.file.loader, load.seconds)
+
+    def blocked(self, changed: Sequence[ClaimedFile]) -> bool:
+        """Whether nothing can be taken or begun: each file waits for a slow load."""
+        running = [load for load in self._loads.values() if load.running]
+        if not running or any(load.seconds < PATIENCE_SECONDS for load in running):
+            return False
+        paths = {load.file.source.path for load in running}
+        busy = busy_loaders(running)
+        return all(file.source.path in paths or id(file.loader) in busy for file in changed)
+
+
+def busy_loaders(running: Sequence[FileLoad]) -> frozenset[int]:
+    """Return the identities of the loaders that load as many files as they may."""
+    numbers = Counter(id(load.file.loader) for load in running)
+    return frozenset(loader for loader, number in numbers.items() if number >= _MOST_OF_LOADER)
+
+
+def _page(manual: ManualFolder, file: ClaimedFile, stamp: str) -> IndexedPage:
+    path = file.source.path
+    try:
+        document = manual.load(file)
+    except Unreadable as error:
+        return IndexedFile(path, stamp, error.reason), ()
+    except ToolError as error:
+        return IndexedFile(path, stamp, error.code), ()
+    if document.navigation:
+        return IndexedFile(path, stamp, "navigation_file"), ()
+    sections = passages(document)
+    blank = sum(not passage.fields["body"] for passage in sections)
+    about = text_record(document, sections)
+    return IndexedFile(path, stamp, None, len(sections), blank, about), sections

@@ -1,0 +1,233 @@
+"""Slow loads delay no other file, are not repeated, and end in the index that a rebuild makes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from threading import Event, Lock, Timer
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from manuals import write
+from test_indexing import answers, found, opened, rebuilt
+from torture import examples
+
+from fumishirube import Budget, Document, Root, Source
+from fumishirube.engine.commit_batches import PATIENCE_SECONDS
+from fumishirube.engine.folder_index import FolderIndex, IndexState
+from fumishirube.errors import Cancelled
+from fumishirube_stages.loaders import Markdown
+
+LONG = 30.0
+
+
+class Halting:
+    """Reads Markdown, and halts in the loads of some files until they are released."""
+
+    def __init__(self) -> None:
+        self.halted: dict[str, Event] = {}
+        self.loads: Counter[str] = Counter()
+        self.at_once: Counter[str] = Counter()
+        self.most_at_once = 0
+        self._lock = Lock()
+
+    def sources(self, root: Root) -> Iterable[Source]:
+        return Markdown().sources(root)
+
+    def load(self, root: Root, source: Source) -> Document:
+        with self._lock:
+            self.loads[source.path] += 1
+            self.at_once[source.path] += 1
+            self.most_at_once = max(self.most_at_once, self.at_once[source.path])
+        document = Markdown().load(root, source)
+        if source.path in self.halted:
+            self.halted[source.path].wait(LONG)
+        with self._lock:
+            self.at_once[source.path] -= 1
+        return document
+
+
+@pytest.fixture
+def halting() -> Iterator[Halting]:
+    loader = Halting()
+    yield loader
+    for event in loader.halted.values():
+        event.set()
+
+
+@pytest.fixture
+def manuals(tmp_path: Path) -> Path:
+    pages = {f"m/{name}.md": f"# {name}\npassword {name}\n" for name in "abcd"}
+    return write(tmp_path, pages) / "manuals"
+
+
+@pytest.fixture
+def indexed(manuals: Path, tmp_path: Path, halting: Halting) -> Iterator[FolderIndex]:
+    with opened(manuals, tmp_path / "state", (halting,)) as index:
+        yield index
+
+
+def halt(loader: Halting, *names: str) -> Callable[[], None]:
+    for name in names:
+        loader.halted[f"{name}.md"] = Event()
+
+    def release() -> None:
+        for name in names:
+            loader.halted.pop(f"{name}.md").set()
+
+    return release
+
+
+def paths(state: IndexState) -> list[str]:
+    return [path for path, _ in found(state)]
+
+
+def caught_up(indexed: FolderIndex) -> IndexState:
+    return indexed.bring_up_to_date(Budget())
+
+
+def test_the_other_files_are_in_and_the_slow_one_is_named(
+    indexed: FolderIndex, halting: Halting
+) -> None:
+    release = halt(halting, "a")
+    state = indexed.bring_up_to_date(Budget.of(3_000))
+    assert paths(state) == ["b.md", "c.md", "d.md"]
+    assert [(slow.path, slow.seconds > 1) for slow in state.slow] == [("a.md", True)]
+    assert state.unfinished
+    assert [(out.path, out.reason) for out in state.skipped] == [("a.md", "time_budget")]
+    release()
+    state = caught_up(indexed)
+    assert (paths(state), state.slow, state.degraded) == (
+        ["a.md", "b.md", "c.md", "d.md"],
+        (),
+        None,
+    )
+    assert halting.loads["a.md"] == 1
+
+
+@pytest.mark.slow
+def test_later_calls_do_not_wait_and_commit_nothing(indexed: FolderIndex, halting: Halting) -> None:
+    halt(halting, "a")
+    first = indexed.bring_up_to_date(Budget.of(3_000))
+    began = time.monotonic()
+    second = indexed.bring_up_to_date(Budget.of(20_000))
+    assert time.monotonic() - began < 2
+    assert second.corpus is first.corpus
+    assert [slow.path for slow in second.slow] == ["a.md"]
+
+
+@pytest.mark.slow
+def test_a_loader_halts_on_two_files_at_most(indexed: FolderIndex, halting: Halting) -> None:
+    release = halt(halting, *"abcd")
+    indexed.bring_up_to_date(Budget.of(5_000))
+    assert halting.loads == {"a.md": 1, "b.md": 1}
+    release()
+    assert paths(caught_up(indexed)) == ["a.md", "b.md", "c.md", "d.md"]
+    assert set(halting.loads.values()) == {1}
+
+
+def test_a_file_that_changed_meanwhile_is_loaded_again_after_the_old_load(
+    indexed: FolderIndex, halting: Halting, manuals: Path
+) -> None:
+    release = halt(halting, "a")
+    indexed.bring_up_to_date(Budget.of(2_000))
+    write(manuals.parent, {"m/a.md": "# a\nchanged\n# more\nand longer\n"})
+    indexed.bring_up_to_date(Budget.of(500))
+    assert halting.loads["a.md"] == 1
+    release()
+    assert found(caught_up(indexed))[:2] == [("a.md", 1), ("a.md", 3)]
+    assert (halting.loads["a.md"], halting.most_at_once) == (2, 1)
+
+
+@pytest.mark.slow
+def test_a_file_that_is_removed_meanwhile_stays_out(
+    indexed: FolderIndex, halting: Halting, manuals: Path
+) -> None:
+    release = halt(halting, "a")
+    indexed.bring_up_to_date(Budget.of(2_000))
+    (manuals / "m" / "a.md").unlink()
+    state = caught_up(indexed)
+    assert (paths(state), state.slow) == (["b.md", "c.md", "d.md"], ())
+    release()
+    assert paths(caught_up(indexed)) == ["b.md", "c.md", "d.md"]
+
+
+@pytest.mark.slow
+def test_a_caller_who_leaves_during_a_load_loses_neither_result_nor_index(
+    indexed: FolderIndex, halting: Halting
+) -> None:
+    release = halt(halting, "a")
+    budget = Budget.of(60_000)
+    budget.cancelled.set()
+    with pytest.raises(Cancelled):
+        indexed.bring_up_to_date(budget)
+    indexed.bring_up_to_date(Budget.of(2_000))
+    release()
+    assert paths(caught_up(indexed)) == ["a.md", "b.md", "c.md", "d.md"]
+    assert halting.loads["a.md"] == 1
+
+
+@pytest.mark.slow
+def test_without_a_deadline_an_update_waits_for_all(indexed: FolderIndex, halting: Halting) -> None:
+    Timer(PATIENCE_SECONDS + 0.5, halt(halting, "a", "b")).start()
+    state = indexed.bring_up_to_date(Budget())
+    assert (paths(state), state.degraded) == (["a.md", "b.md", "c.md", "d.md"], None)
+
+
+def test_an_index_can_be_closed_while_a_file_is_loaded(
+    manuals: Path, tmp_path: Path, halting: Halting
+) -> None:
+    release = halt(halting, "a")
+    with opened(manuals, tmp_path / "closed", (halting,)) as index:
+        index.bring_up_to_date(Budget.of(500))
+    release()
+    with opened(manuals, tmp_path / "closed", (halting,)) as index:
+        assert len(paths(caught_up(index))) == 4
+
+
+STEP = st.one_of(
+    st.tuples(st.just("write"), st.sampled_from("abcdef"), st.integers(1, 3)),
+    st.tuples(st.just("remove"), st.sampled_from("abcdef"), st.just(0)),
+    st.tuples(st.just("halt"), st.sampled_from("abcdef"), st.just(0)),
+    st.tuples(st.just("release"), st.sampled_from("abcdef"), st.just(0)),
+    st.tuples(st.just("update"), st.just(""), st.sampled_from([1, 30, 200])),
+)
+
+
+@pytest.mark.property
+@settings(
+    max_examples=examples(25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(steps=st.lists(STEP, max_size=20))
+def test_whatever_halts_the_index_ends_like_a_rebuild(
+    steps: list[tuple[str, str, int]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder, loader = tmp_path_factory.mktemp("slow"), Halting()
+    manuals = write(folder, {"m/a.md": "# a\npassword\n"}) / "manuals"
+    with opened(manuals, folder / "state", (loader,)) as index:
+        for number, (verb, name, value) in enumerate(steps):
+            path = manuals / "m" / f"{name}.md"
+            if verb == "write":
+                path.write_text(f"# {name}\npassword {number}\n" * value, encoding="utf-8")
+                os.utime(path, (1_700_000_000 + number,) * 2)
+            elif verb == "remove":
+                path.unlink(missing_ok=True)
+            elif verb == "halt":
+                loader.halted.setdefault(path.name, Event())
+            elif verb == "release" and path.name in loader.halted:
+                loader.halted.pop(path.name).set()
+            elif verb == "update":
+                index.bring_up_to_date(Budget.of(value))
+        for event in loader.halted.values():
+            event.set()
+        loader.halted.clear()
+        state = caught_up(index)
+        assert state.degraded is None
+        assert answers(state) == rebuilt(manuals, folder / "fresh")
+    assert loader.most_at_once <= 1
