@@ -15,7 +15,7 @@ from cluster_workspaces import opened
 from tls_proxy import TlsProxy, tls_proxy
 
 from fumishirube import ConfigError, ToolError
-from fumishirube.host.calls import call_tool, error_payload
+from fumishirube.tools.calls import call_tool, error_payload
 from fumishirube.tools.definitions import Call, Session
 
 pytest.importorskip("fumishirube_opensearch", reason="fumishirube-opensearch is not installed")
