@@ -213,6 +213,21 @@ def test_opencode_connects(client: Run, written: Path, tmp_path: Path) -> None:
     assert "✓ fumishirube" in client("mcp", "list").stdout
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("client", ["codex", "copilot", "gemini", "opencode"], indirect=True)
+def test_a_client_lists_the_server_that_init_names(
+    client: Run, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    (tmp_path / "work" / "manuals" / "m").mkdir(parents=True)
+    (tmp_path / "work" / "manuals" / "m" / "a.md").write_text("# A\n")
+    name = request.node.callspec.params["client"]
+    command = [installed_script(), "init", "--client", name, "--write"]
+    home = environ(tmp_path / "home")
+    subprocess.run(command, cwd=tmp_path / "work", env=home, check=True, capture_output=True)
+    listed = client("mcp", "list")
+    assert "fumishirube" in f"{listed.stdout}{listed.stderr}"
+
+
 @pytest.mark.skipif(not shutil.which("skillsaw"), reason="skillsaw is not here: tox -e bundle")
 def test_the_rules_of_all_formats_are_kept(written: Path) -> None:
     """Agent Plugins 1.0 (Kiro, VS Code), Cursor, and the marketplaces have no program to ask."""

@@ -8,6 +8,7 @@ import re
 import shlex
 import stat
 import subprocess
+import sys
 import sysconfig
 import tomllib
 import venv
@@ -17,6 +18,9 @@ from typing import Any
 import pytest
 from manuals import Done, fumishirube, write
 from stdio import Fumishirube
+from warm_start import warm_script
+
+from fumishirube.faces.cli.clients.specs import CLIENTS
 
 FILES = {
     "claude-code": "project/.mcp.json",
@@ -24,9 +28,12 @@ FILES = {
     "cursor": ".cursor/mcp.json",
     "vscode": "project/.vscode/mcp.json",
     "codex": ".codex/config.toml",
+    "copilot": ".copilot/mcp-config.json",
     "gemini": ".gemini/settings.json",
+    "kiro": ".kiro/settings/mcp.json",
+    "opencode": ".config/opencode/opencode.json",
 }
-KEYS = {"vscode": "servers", "codex": "mcp_servers"}
+KEYS = {"vscode": "servers", "codex": "mcp_servers", "opencode": "mcp"}
 
 
 @pytest.fixture
@@ -39,9 +46,14 @@ def home(tmp_path: Path) -> Path:
 def init(home: Path, client: str, *options: str, workspace: str = "work") -> Done:
     given = ("--client", client, "--project", "project", *options)
     # Where a client looks is the business of its own variables, too.
-    environ = {"HOME": str(home), "XDG_CONFIG_HOME": "", "CODEX_HOME": "", "APPDATA": ""}
     words = ("init", *given, "--workspace", workspace)
-    return fumishirube(*words, cwd=home, environ=environ)
+    return fumishirube(*words, cwd=home, environ=of_home(home))
+
+
+def of_home(home: Path, path: str = os.defpath) -> dict[str, str]:
+    """Return the variables of a user with this home folder, and no program of a client."""
+    unset = ("XDG_CONFIG_HOME", "CODEX_HOME", "COPILOT_HOME", "APPDATA")
+    return {"HOME": str(home), "PATH": path, **dict.fromkeys(unset, "")}
 
 
 def servers(home: Path, client: str) -> Any:
@@ -64,8 +76,10 @@ def test_the_change_is_shown_and_nothing_is_written(home: Path, client: str) -> 
 def test_what_is_written_starts_a_server_from_anywhere(home: Path, client: str) -> None:
     assert init(home, client, "--write").code == 0
     entry = servers(home, client)["fumishirube"]
-    assert Path(entry["command"]).is_absolute()
-    with Fumishirube(home, started=[entry["command"], *entry["args"]]) as connected:
+    together = client == "opencode"
+    words = entry["command"] if together else [entry["command"], *entry["args"]]
+    assert Path(words[0]).is_absolute()
+    with Fumishirube(home, started=words) as connected:
         connected.ok("manual_ls")
         asked = {"query": "rules", "manual_id": "handbook", "required_terms": ["rules"]}
         assert connected.ok("manual_find", **asked)["candidates"] == 1
@@ -188,6 +202,95 @@ def test_the_readmes_commands_do_what_they_say(home: Path, name: str) -> None:
         assert fumishirube(*words[1:], cwd=home / "work", environ={"HOME": str(home)}).code == 0
         assert file.exists() is there
     assert json.loads(file.read_text()) == {}
+
+
+# --- without a client -------------------------------------------------------------------------
+
+
+def program(folder: Path, name: str) -> str:
+    """Put a program into a folder, and return the path of commands with it."""
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("#!/bin/sh\n")
+    (folder / name).chmod(0o755)
+    return f"{folder}{os.pathsep}{os.defpath}"
+
+
+def unnamed(home: Path, *words: str, path: str = os.defpath) -> Done:
+    words = ("init", *words, "--project", "project", "--workspace", "work")
+    return fumishirube(*words, cwd=home, environ=of_home(home, path))
+
+
+def test_in_a_pipe_it_says_what_to_run_for_the_clients_that_are_found(home: Path) -> None:
+    (home / ".cursor").mkdir()
+    path = program(home / "bin", "gemini")
+    done = unnamed(home, path=path)
+    assert done.code == 0, done.err
+    commands = [line.partition(": ")[2] for line in done.out.splitlines()]
+    named = ("cursor", "gemini")
+    assert commands == [f"fumishirube init --client {name} --write" for name in named]
+    listed = unnamed(home, "--json", path=path).json
+    assert [one["client"] for one in listed] == [*named]
+    refused = unnamed(home, "--write", path=path)
+    assert refused.code == 2
+    assert "name the client with --client; these are found: cursor, gemini" in refused.err
+    assert not (home / FILES["cursor"]).exists()
+
+
+def test_each_client_is_found_by_its_folder_or_its_program(home: Path) -> None:
+    for name, client in CLIENTS.items():
+        for number, of in enumerate(client.programs):
+            path = program(home / f"{name}-{number}", of)
+            assert [one["client"] for one in unnamed(home, "--json", path=path).json] == [name]
+    assert "no client is found; name one with --client: claude-code, " in unnamed(home).err
+    for name, client in CLIENTS.items():
+        folder = home / (client.folder or str(Path(FILES[name]).parent))
+        folder.mkdir(parents=True, exist_ok=True)
+    assert [one["client"] for one in unnamed(home, "--json").json] == [*CLIENTS]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_on_a_terminal_it_asks_for_each(home: Path) -> None:
+    for name in (".cursor", ".gemini", ".kiro"):
+        (home / name).mkdir()
+    (home / FILES["gemini"]).write_text("{ // mine\n}")
+    shown = answered(home, "n", "はい", *("--project", "project", "--workspace", "work"))
+    assert shown.count("change this file? [y/N]") == 2
+    assert "Gemini CLI: settings.json: it is not plain JSON" in shown
+    assert not (home / FILES["cursor"]).exists()
+    assert "fumishirube" in servers(home, "kiro")
+    again = answered(home, "n", "n", *("--project", "project", "--workspace", "work"))
+    assert "names already 'fumishirube' this way" in again
+    assert again.count("[y/N]") == 1
+    removed = answered(home, "y", "y", *("--remove", "--project", "project"))
+    assert "is changed" in removed
+    assert servers(home, "kiro") is None
+
+
+def answered(home: Path, first: str, second: str, *words: str) -> str:
+    """Run ``init`` on a terminal, type two answers, and return all that is shown."""
+    import pty  # noqa: PLC0415 - not on Windows
+
+    ours, theirs = pty.openpty()
+    environ = {**os.environ, **of_home(home), "LANG": "C", "TERM": "dumb"}
+    process = subprocess.Popen(
+        [warm_script(), "init", *words],
+        cwd=home,
+        env=environ,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    os.write(ours, f"{first}\n{second}\n".encode())
+    shown = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    assert process.wait(60) == 0, shown.decode()
+    return shown.decode()
 
 
 def test_a_wrong_client_is_refused_with_the_nearest(tmp_path: Path) -> None:

@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fumishirube.config.trust import TrustRequest
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.clients.files import ClientFile, block
 from fumishirube.faces.cli.clients.specs import CLIENTS, ClientFolders, ClientSpec
 from fumishirube.faces.cli.folders import folder, folders_in_place
+from fumishirube.faces.cli.messages import translated
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json, one_of
+from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.trust import trust_workspace
 from fumishirube.faces.cli.workspace import opened
 from fumishirube.plugins.installation import start_command
 
 _NAME = "fumishirube"
+_YES = frozenset({"y", "yes", "はい"})
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add its arguments."""
     parser.add_argument(
         "--client",
-        required=True,
         type=one_of("client", *CLIENTS),
         metavar="CLIENT",
-        help=", ".join(CLIENTS),
+        help=f"{', '.join(CLIENTS)}; without it you are asked for each that is found",
     )
     parser.add_argument(
         "--name", default=_NAME, help=f"what the server is called there (default: {_NAME})"
@@ -51,15 +54,62 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Show the change, or make it after a backup of the file.
+    """Show the change, or make it after a backup of the file; without a client, ask for each.
 
     Raises:
-        ConfigError: when the workspace or the client's file cannot be used.
+        ConfigError: when the workspace or the client's file cannot be used, or no client is named
+            and there is nobody to ask.
     """
-    client: ClientSpec = CLIENTS[options.client]
+    if options.client is None:
+        return _choose(options)
+    change = _planned(options.client, options)
+    made = change.is_one and (options.write or options.remove)
+    backup = change.file.save(change.text) if made else None
+    if options.json:
+        print_json(
+            {
+                "trusted": [str(request) for request in change.outside],
+                "client": options.client,
+                "file": str(change.file.path),
+                "changed": made,
+                "backup": None if backup is None else str(backup),
+                "diff": "\n".join(change.diff()),
+            }
+        )
+        return 0
+    for line in _shown(change, options):
+        print(line)
+    if change.is_one and not made:
+        print(f"\nnothing is changed yet; --write makes this change for {change.client.title}")
+    elif change.is_one:
+        print(f"\n{_result(change, backup)}")
+    return 0
+
+
+class _Change(NamedTuple):
+    """The text that a client's file is to have, and the paths outside that are to be trusted."""
+
+    client: ClientSpec
+    file: ClientFile
+    text: str
+    outside: Sequence[TrustRequest]
+
+    @property
+    def is_one(self) -> bool:
+        """Whether the text differs from that of the file."""
+        return self.text != self.file.before
+
+    def diff(self) -> Iterator[str]:
+        """Yield the lines of the difference."""
+        name, before = str(self.file.path), self.file.before.splitlines()
+        yield from unified_diff(before, self.text.splitlines(), name, name, lineterm="", n=2)
+
+
+def _planned(name: str, options: Namespace) -> _Change:
+    client: ClientSpec = CLIENTS[name]
     outside: list[TrustRequest] = []
     entry = {} if options.remove else _checked_entry(client, options, outside)
-    path = client.file(ClientFolders(Path.home(), _project(options), os.environ))
+    path = client.file(_places(options))
     try:
         file = ClientFile(client, path)
     except ConfigError as error:
@@ -71,49 +121,66 @@ def run(options: Namespace) -> int:
         if options.remove
         else file.with_server(options.name, entry)
     )
-    changes = text != file.before
-    made = changes and (options.write or options.remove)
-    backup = file.save(text) if made else None
+    return _Change(client, file, text, outside)
+
+
+def _shown(change: _Change, options: Namespace) -> Iterator[str]:
+    for request in change.outside:
+        yield f"{'trusted' if options.write else 'to be trusted'}: {request}: {request.target}"
+    if change.is_one:
+        yield from change.diff()
+    else:
+        there = "does not name" if options.remove else "names already"
+        yield f"{change.file.path} {there} {options.name!r} this way; nothing to change"
+
+
+def _result(change: _Change, backup: Path | None) -> str:
+    before = f"; before: {backup}" if backup else ""
+    return f"{change.file.path} is changed{before}\nnext: {change.client.then}"
+
+
+def _choose(options: Namespace) -> int:
+    """Ask for each installed client on a terminal; elsewhere say what can be run."""
+    places = _places(options)
+    names = [name for name, client in CLIENTS.items() if client.is_installed(places)]
     if options.json:
-        print_json(
-            {
-                "trusted": [str(request) for request in outside],
-                "client": options.client,
-                "file": str(path),
-                "changed": made,
-                "backup": None if backup is None else str(backup),
-                "diff": "\n".join(_diff(file, text)),
-            }
-        )
+        print_json([{"client": name, "file": str(CLIENTS[name].file(places))} for name in names])
         return 0
-    for request in outside:
-        print(f"{'trusted' if options.write else 'to be trusted'}: {request}: {request.target}")
-    for line in _change_lines(options, client, file, text, backup):
-        print(line)
+    if not names:
+        raise ConfigError(f"no client is found; name one with --client: {', '.join(CLIENTS)}")
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        for name in names:
+            _confirm(name, options)
+        return 0
+    if options.write or options.remove:
+        raise ConfigError(f"name the client with --client; these are found: {', '.join(names)}")
+    for name in names:
+        print(f"{CLIENTS[name].title}: fumishirube init --client {name} --write")
     return 0
 
 
-def _change_lines(
-    options: Namespace, client: ClientSpec, file: ClientFile, text: str, backup: Path | None
-) -> Iterator[str]:
-    if text == file.before:
-        there = "does not name" if options.remove else "names already"
-        yield f"{file.path} {there} {options.name!r} this way; nothing to change"
-        return
-    yield from _diff(file, text)
-    yield ""
-    if not options.write and not options.remove:
-        yield f"nothing is changed yet; --write makes this change for {client.title}"
-        return
-    yield f"{file.path} is changed" + (f"; before: {backup}" if backup else "")
-    yield f"next: {client.then}"
+def _confirm(name: str, options: Namespace) -> None:
+    """Show the change for one client, and make it if the person agrees."""
+    unwritten = Namespace(**{**vars(options), "write": False})
+    try:
+        change = _planned(name, unwritten)
+        print(f"{change.client.title}:")
+        for line in _shown(change, unwritten):
+            print(f"  {line}")
+        if not change.is_one:
+            return
+        print(translated("change this file? [y/N]"), end=" ", flush=True)
+        if sys.stdin.readline().strip().lower() not in _YES:
+            print(translated("not changed"))
+            return
+        change = _planned(name, Namespace(**{**vars(unwritten), "write": not options.remove}))
+        print(_result(change, change.file.save(change.text)))
+    except ConfigError as error:
+        complain(f"{CLIENTS[name].title}: {error}")
 
 
-def _diff(file: ClientFile, text: str) -> Iterator[str]:
-    name = str(file.path)
-    yield from unified_diff(
-        file.before.splitlines(), text.splitlines(), name, name, lineterm="", n=2
-    )
+def _places(options: Namespace) -> ClientFolders:
+    return ClientFolders(Path.home(), _project(options), os.environ)
 
 
 def _checked_entry(
@@ -140,8 +207,7 @@ def _checked_entry(
         args += ["--config", str(Path(options.config).resolve())]
     if options.no_plugins:
         args.append("--no-plugins")
-    typed = {"type": "stdio"} if client.typed else {}
-    return {**typed, "command": command, "args": args}
+    return client.entry([command, *args])
 
 
 def _project(options: Namespace) -> Path:

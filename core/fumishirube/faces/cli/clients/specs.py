@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from shutil import which
+from typing import Any, Literal, NamedTuple
 
 
 class ClientFolders(NamedTuple):
@@ -16,18 +17,48 @@ class ClientFolders(NamedTuple):
     environ: Mapping[str, str]
 
 
+Words = Sequence[str]
+"""A command and its arguments."""
+
+
+def _plain(words: Words) -> dict[str, Any]:
+    return {"command": words[0], "args": [*words[1:]]}
+
+
+def _typed(words: Words) -> dict[str, Any]:
+    return {"type": "stdio", **_plain(words)}
+
+
+def _with_all_tools(words: Words) -> dict[str, Any]:
+    return {"type": "local", **_plain(words), "tools": ["*"]}
+
+
+def _as_one_list(words: Words) -> dict[str, Any]:
+    return {"type": "local", "command": [*words], "enabled": True}
+
+
 class ClientSpec(NamedTuple):
     """A client: its name, its file and the format of that file, and the key of its servers.
 
-    With ``typed``, entries name their transport, ``stdio``. ``then`` is what a person does next.
+    ``entry`` makes the entry of a server from the command that starts it. ``then`` is what a person
+    does next. A client is installed if one of its ``programs`` is on the path, or its ``folder`` is
+    in the user's home folder.
     """
 
     title: str
     file: Callable[[ClientFolders], Path]
     then: str
+    programs: tuple[str, ...] = ()
+    folder: str = ""
     key: str = "mcpServers"
     form: Literal["json", "toml"] = "json"
-    typed: bool = False
+    entry: Callable[[Words], dict[str, Any]] = _plain
+
+    def is_installed(self, places: ClientFolders) -> bool:
+        """Tell whether the client seems to be on this machine."""
+        path = places.environ.get("PATH")
+        folder = places.home / self.folder if self.folder else self.file(places).parent
+        return folder.is_dir() or any(which(program, path=path) for program in self.programs)
 
 
 def _desktop(places: ClientFolders) -> Path:
@@ -42,9 +73,19 @@ def _desktop(places: ClientFolders) -> Path:
     return folder / "Claude" / "claude_desktop_config.json"
 
 
-def _codex(places: ClientFolders) -> Path:
-    configured = places.environ.get("CODEX_HOME", "")
-    return (Path(configured) if configured else places.home / ".codex") / "config.toml"
+def _opencode(places: ClientFolders) -> Path:
+    configured = places.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(configured) if configured else places.home / ".config") / "opencode/opencode.json"
+
+
+def _own_folder(variable: str, folder: str, file: str) -> Callable[[ClientFolders], Path]:
+    """Return what finds a file in a folder that a variable may name."""
+
+    def find(places: ClientFolders) -> Path:
+        configured = places.environ.get(variable, "")
+        return (Path(configured) if configured else places.home / folder) / file
+
+    return find
 
 
 CLIENTS: Mapping[str, ClientSpec] = {
@@ -52,7 +93,9 @@ CLIENTS: Mapping[str, ClientSpec] = {
         "Claude Code",
         lambda places: places.project / ".mcp.json",
         "start claude in that folder, and approve the server",
-        typed=True,
+        programs=("claude",),
+        folder=".claude",
+        entry=_typed,
     ),
     "claude-desktop": ClientSpec(
         "Claude Desktop", _desktop, "quit Claude Desktop, and open it again"
@@ -61,19 +104,56 @@ CLIENTS: Mapping[str, ClientSpec] = {
         "Cursor",
         lambda places: places.home / ".cursor" / "mcp.json",
         "open Cursor's settings, MCP, and switch the server on",
+        programs=("cursor", "cursor-agent"),
+        folder=".cursor",
     ),
     "vscode": ClientSpec(
         "VS Code",
         lambda places: places.project / ".vscode" / "mcp.json",
         "open that folder, and choose Start above the server in the file",
+        programs=("code",),
+        folder=".vscode",
         key="servers",
-        typed=True,
+        entry=_typed,
     ),
-    "codex": ClientSpec("Codex", _codex, "restart codex", key="mcp_servers", form="toml"),
+    "codex": ClientSpec(
+        "Codex",
+        _own_folder("CODEX_HOME", ".codex", "config.toml"),
+        "restart codex",
+        programs=("codex",),
+        folder=".codex",
+        key="mcp_servers",
+        form="toml",
+    ),
+    "copilot": ClientSpec(
+        "Copilot",
+        _own_folder("COPILOT_HOME", ".copilot", "mcp-config.json"),
+        "restart copilot; /mcp show lists the server",
+        programs=("copilot",),
+        folder=".copilot",
+        entry=_with_all_tools,
+    ),
     "gemini": ClientSpec(
         "Gemini CLI",
         lambda places: places.home / ".gemini" / "settings.json",
         "restart gemini; /mcp lists the server",
+        programs=("gemini",),
+        folder=".gemini",
+    ),
+    "kiro": ClientSpec(
+        "Kiro",
+        lambda places: places.home / ".kiro" / "settings" / "mcp.json",
+        "open Kiro's panel, MCP servers: the server is listed",
+        programs=("kiro", "kiro-cli"),
+        folder=".kiro",
+    ),
+    "opencode": ClientSpec(
+        "opencode",
+        _opencode,
+        "restart opencode; opencode mcp list lists the server",
+        programs=("opencode",),
+        key="mcp",
+        entry=_as_one_list,
     ),
 }
 """Clients by the names that ``fumishirube init --client`` takes."""
