@@ -47,6 +47,8 @@ class Env:
     name: str
     shared: bool = False
     """Whether other stages accept values that this one does not know and ignores."""
+    others: tuple[str, ...] = ()
+    """The values of other stages that a stage ignores which refuses all other unknown values."""
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,9 @@ class ManualSurface(Stage):
     vocabulary_words: Annotated[int, Field(ge=1, le=8)] = VocabularySettings().words
     vocabulary_hits: Annotated[int, Field(ge=1, le=200)] = VocabularySettings().hits
     vocabulary_section_words: Annotated[int, Field(ge=1)] = VocabularySettings().section_words
-    extras: Annotated[tuple[Extra, ...], Env("FUMISHIRUBE_SURFACE_EXTRAS")] = DEFAULT_EXTRAS
+    extras: Annotated[tuple[Extra, ...], Env("FUMISHIRUBE_SURFACE_EXTRAS", others=("append",))] = (
+        DEFAULT_EXTRAS
+    )
 
     @field_validator("extras", mode="before")
     @classmethod

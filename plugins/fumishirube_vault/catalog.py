@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from fumishirube import SurfaceContext, Tool, ToolError
+from fumishirube_vault.append import append_tool
 from fumishirube_vault.create import create_tool
 from fumishirube_vault.history import history_tool, show_tool
 from fumishirube_vault.ls import ls_tool
@@ -22,7 +23,7 @@ _log = logging.getLogger("fumishirube")
 
 
 def tools(
-    context: SurfaceContext, bounds: VaultBounds, *, history: bool
+    context: SurfaceContext, bounds: VaultBounds, *, append: bool, history: bool
 ) -> Sequence[Tool[Any, Any]]:
     """Return the tools, in the order in which clients list them."""
     notes = NoteStore(context.root, bounds)
@@ -33,14 +34,15 @@ def tools(
         read_tool(notes),
         scan_tool(notes),
         replace_tool(notes),
+        *((append_tool(notes),) if append else ()),
         *extra,
     )
 
 
 def commands(context: SurfaceContext, bounds: VaultBounds) -> Sequence[Tool[Any, Any]]:
-    """Return the tools of the journal, and the preview of a replacement."""
+    """Return the tools of the journal, the preview of a replacement, and ``vault_append``."""
     notes = NoteStore(context.root, bounds)
-    made = (history_tool, show_tool, undo_tool, redo_tool, preview_tool)
+    made = (history_tool, show_tool, undo_tool, redo_tool, preview_tool, append_tool)
     return tuple(make(notes) for make in made)
 
 

@@ -48,6 +48,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", help=_PATH)
     help_text = "its text (default: what comes from standard input)"
     parser.add_argument("text", metavar="TEXT", nargs="?", help=help_text)
+    parser = new("append", _append, "add a text at the end of a note, on a new line")
+    parser.add_argument("path", metavar="PATH", help=_PATH)
+    help_text = "its text (default: what comes from standard input)"
+    parser.add_argument("text", metavar="TEXT", nargs="?", help=help_text)
     _add_replace(new("replace", _replace, "replace words in a note"))
     _add_journal(new)
 
@@ -118,11 +122,20 @@ def _read(options: Namespace) -> int:
 
 
 def _create(options: Namespace) -> int:
-    text = options.text
-    if text is None:
-        text = sys.stdin.buffer.read().decode("utf-8-sig", "replace") if sys.stdin else ""
-    answer = _answer(options, "vault_create", path=options.path, content=text)
+    answer = _answer(options, "vault_create", path=options.path, content=_content(options))
     return show(answer, options, _created_lines)
+
+
+def _append(options: Namespace) -> int:
+    answer = _answer(options, "vault_append", path=options.path, content=_content(options))
+    return show(answer, options, _created_lines)
+
+
+def _content(options: Namespace) -> str:
+    """Return the text of an argument, or of standard input."""
+    if options.text is not None:
+        return str(options.text)
+    return sys.stdin.buffer.read().decode("utf-8-sig", "replace") if sys.stdin else ""
 
 
 def _created_lines(answer: Any) -> Iterator[str]:

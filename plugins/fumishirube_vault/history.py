@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
 from fumishirube import Answer, Call, NotFound, Params, Tool
 from fumishirube.disk import content_hash
-from fumishirube_vault.journal import Write
+from fumishirube_vault.journal import Action, Write
 from fumishirube_vault.note_texts import difference
 from fumishirube_vault.notes import NoteStore
 from fumishirube_vault.rules import NotePath
@@ -20,7 +20,7 @@ _DIGITS = 12
 
 
 class UndoableWrite(NamedTuple):
-    """A create or a replace, and the undo in effect for it, if any."""
+    """A create, replace or append, and the undo in effect for it, if any."""
 
     write: Write
     undo: Write | None
@@ -38,7 +38,7 @@ class HistoryItem(Answer):
 
     id: str
     time: str
-    action: Literal["create", "replace", "undo", "redo"]
+    action: Action
     path: str
     before_hash: str | None
     after_hash: str | None

@@ -17,7 +17,7 @@ from fumishirube.disk import WritableRoot, content_hash
 from fumishirube_vault.rules import JOURNAL
 from fumishirube_vault.settings import JournalBounds
 
-Action = Literal["create", "replace", "undo", "redo"]
+Action = Literal["create", "replace", "append", "undo", "redo"]
 
 LOCKS = f"{JOURNAL}/locks"
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, NamedTuple
+
+from pydantic import Field
 
 from fumishirube import Conflict, NotFound, Root, Unreadable
 from fumishirube.disk import WritableRoot, content_hash
@@ -11,6 +14,8 @@ from fumishirube.text import DecodedText, decode_with_encoding
 from fumishirube_vault.journal import LOCKS, Action, NoteJournal, Write
 from fumishirube_vault.rules import is_hidden
 from fumishirube_vault.settings import VaultBounds
+
+ExpectedHash = Annotated[str | None, Field(description="content_hash of the note as it was read.")]
 
 _DIGITS = 12
 
@@ -89,6 +94,34 @@ class NoteStore:
             with self.journal.recorded(path, action, before, after, of) as write:
                 writable.swap(path, before, after, write.id)
             return ChangedNote(after, write)
+
+    def changeable(self, path: str, before: bytes | None, expected_hash: str | None) -> bytes:
+        """Return the content of a note that may be changed now.
+
+        Raises:
+            NotFound: when it was deleted meanwhile.
+            Conflict: when it is not the one with the expected hash.
+            Unreadable: when it is larger than a note may be.
+        """
+        if before is None:
+            raise NotFound("the note was deleted meanwhile", path=path)
+        if expected_hash is not None and expected_hash != short_hash(before):
+            raise Conflict("the note is not the one that was read; read it again", path=path)
+        if len(before) > self.largest:
+            raise Unreadable(
+                f"the note has {len(before)} bytes; up to {self.largest} can be changed",
+                reason="too_large",
+                path=path,
+            )
+        return before
+
+    @contextmanager
+    def naming(self, path: str) -> Iterator[None]:
+        """Name the note in the error of a body that cannot decode it."""
+        try:
+            yield
+        except Unreadable as error:
+            raise Unreadable(str(error), error.reason, path=path) from error
 
     def absent(self, path: str) -> Sequence[str]:
         """Check that no file or folder has this path; return the path segments to create.

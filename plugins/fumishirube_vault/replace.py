@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, Conflict, NotFound, Params, Tool, Unreadable
+from fumishirube import Answer, Call, Params, Tool
 from fumishirube_vault.note_texts import difference
-from fumishirube_vault.notes import NoteStore, short_hash
+from fumishirube_vault.notes import ExpectedHash, NoteStore, short_hash
 from fumishirube_vault.replacement import Replacement, replace_text
 from fumishirube_vault.rules import NotePath, may_replace
 
@@ -20,9 +20,7 @@ class ReplaceParams(Params):
     find: Annotated[str, Field(min_length=1, description="Literal text; LF is any line end.")]
     replace: Annotated[str, Field(description="What to write instead; may be empty.")]
     max_replacements: Annotated[int, Field(ge=0, description="From the start; default 1.")] = 1
-    expected_hash: Annotated[
-        str | None, Field(description="content_hash of the note as it was read.")
-    ] = None
+    expected_hash: ExpectedHash = None
 
 
 class ReplaceAnswer(Answer):
@@ -100,19 +98,8 @@ def preview_tool(notes: NoteStore) -> Tool[ReplaceParams, PreviewAnswer]:
 
 
 def _replaced(notes: NoteStore, params: ReplaceParams, before: bytes | None) -> Replacement:
-    if before is None:
-        raise NotFound("the note was deleted meanwhile", path=params.path)
-    if params.expected_hash is not None and params.expected_hash != short_hash(before):
-        raise Conflict("the note is not the one that was read; read it again", path=params.path)
-    if len(before) > notes.largest:
-        raise Unreadable(
-            f"the note has {len(before)} bytes; up to {notes.largest} can be changed",
-            reason="too_large",
-            path=params.path,
-        )
-    try:
+    known = notes.changeable(params.path, before, params.expected_hash)
+    with notes.naming(params.path):
         return replace_text(
-            before, params.find, params.replace, params.max_replacements, notes.largest
+            known, params.find, params.replace, params.max_replacements, notes.largest
         )
-    except Unreadable as error:
-        raise Unreadable(str(error), error.reason, path=params.path) from error

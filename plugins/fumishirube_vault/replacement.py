@@ -1,4 +1,4 @@
-"""Replaces a literal text in a file's bytes; all other bytes stay the same."""
+"""Replaces a literal text in a file's bytes, or adds one; all other bytes stay the same."""
 
 from __future__ import annotations
 
@@ -40,14 +40,9 @@ def replace_text(data: bytes, find: str, by: str, most: int, largest: int) -> Re
     count = min(ends.text.count(find), most)
     if not count:
         return Replacement(data, 0)
-    written = _encoded(by, read.encoding)
+    written = _encoded(by, read.encoding, "replace")
     size = len(data) + count * (len(written) - len(find.encode(read.encoding, "ignore")))
-    if size > max(largest, len(data)):
-        raise InvalidParameter(
-            f"the note would have {size} bytes; at most {largest} are written",
-            parameter="replace",
-            max=largest,
-        )
+    _fits(size, max(largest, len(data)), "replace")
     if LF in find:
         text = _joined(read.text, islice(_spans(ends, find), count), by)
     else:
@@ -56,8 +51,39 @@ def replace_text(data: bytes, find: str, by: str, most: int, largest: int) -> Re
         result = read.encode(text)
     else:
         result = _spliced(data, read, islice(_spans(ends, find), count), written)
-    _reads_back(result, text, read.encoding)
+    _reads_back(result, text, read.encoding, "replace")
     return Replacement(result, count)
+
+
+def append_text(data: bytes, content: str, largest: int) -> bytes:
+    """Return a file's bytes with a text after them, which begins on a new line.
+
+    A line end in ``content`` becomes the file's most frequent one. The encoding, the byte order
+    mark and all bytes so far stay.
+
+    Raises:
+        InvalidParameter: when the result cannot be encoded, or is larger than ``largest`` bytes.
+        Unreadable: when the file is not text.
+    """
+    read = decode_with_encoding(data)
+    ends = LineEnds(read.text)
+    added = unify_line_ends(content)
+    if ends.text and not ends.text.endswith(LF):
+        added = LF + added
+    added = added.replace(LF, ends.prevailing)
+    result = data + _encoded(added, read.encoding, "content")
+    _fits(len(result), largest, "content")
+    _reads_back(result, read.text + added, read.encoding, "content")
+    return result
+
+
+def _fits(size: int, largest: int, parameter: str) -> None:
+    if size > largest:
+        raise InvalidParameter(
+            f"the note would have {size} bytes; at most {largest} are written",
+            parameter=parameter,
+            max=largest,
+        )
 
 
 def _spans(ends: LineEnds, find: str) -> Iterator[tuple[int, int]]:
@@ -109,25 +135,26 @@ def _starts(data: bytes, read: DecodedText) -> array[int]:
     return starts
 
 
-def _encoded(by: str, encoding: str) -> bytes:
+def _encoded(by: str, encoding: str, parameter: str) -> bytes:
     try:
         return by.encode(encoding)
     except UnicodeEncodeError as error:
-        raise _unwritable(encoding) from error
+        raise _unwritable(encoding, parameter) from error
 
 
-def _reads_back(data: bytes, text: str, encoding: str) -> None:
+def _reads_back(data: bytes, text: str, encoding: str, parameter: str) -> None:
     """Check that the bytes decode to this text again, in the same encoding."""
     try:
         read_back = decode_with_encoding(data).text
     except Unreadable:
         read_back = None
     if read_back != text:
-        raise _unwritable(encoding)
+        raise _unwritable(encoding, parameter)
 
 
-def _unwritable(encoding: str) -> InvalidParameter:
+def _unwritable(encoding: str, parameter: str) -> InvalidParameter:
     return InvalidParameter(
-        f"replace cannot be written in the note's encoding ({encoding}); save the note as UTF-8",
-        parameter="replace",
+        f"{parameter} cannot be written in the note's encoding ({encoding}); "
+        "save the note as UTF-8",
+        parameter=parameter,
     )

@@ -18,6 +18,8 @@ _MIB = 1024 * 1024
 class VaultSurface(Stage):
     """Offers the five ``vault_*`` tools; with ``history`` also the tools that list and undo writes.
 
+    With ``append`` in ``extras`` there is also ``vault_append``, which adds to the end of a note.
+
     Notes are not written below names that begin with a dot, except those in ``allow_hidden``; some,
     such as ``.git`` and ``.ssh``, are never allowed. A note has at most ``note_bytes`` bytes. The
     ``journal_*`` settings limit the writes, bytes and days in the journal. Without ``cursor`` in
@@ -35,7 +37,7 @@ class VaultSurface(Stage):
 
     history: bool = False
     extras: Annotated[
-        tuple[Literal["cursor"], ...], Env("FUMISHIRUBE_SURFACE_EXTRAS", shared=True)
+        tuple[Literal["cursor", "append"], ...], Env("FUMISHIRUBE_SURFACE_EXTRAS", shared=True)
     ] = ("cursor",)
     allow_hidden: tuple[str, ...] = ()
     note_bytes: Annotated[int, Field(ge=1)] = 10 * _MIB
@@ -57,10 +59,13 @@ class VaultSurface(Stage):
         """Return the tools, in the order in which clients list them."""
         from fumishirube_vault.catalog import tools
 
-        return listed(tools(context, self._bounds(), history=self.history), self.extras)
+        append = "append" in self.extras
+        return listed(
+            tools(context, self._bounds(), append=append, history=self.history), self.extras
+        )
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the tools of the journal, and the preview of a replacement."""
+        """Return the tools of the journal, the preview of a replacement, and ``vault_append``."""
         from fumishirube_vault.catalog import commands
 
         return commands(context, self._bounds())

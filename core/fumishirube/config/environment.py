@@ -76,7 +76,7 @@ def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
         value = text.lower() in _TRUE if text.lower() in _TRUE | _FALSE else text
     if get_origin(info.annotation) is tuple:
         names = [name.strip() for name in text.split(",") if name.strip()]
-        value = [] if names == ["none"] else names
+        value = [] if names == ["none"] else [name for name in names if name not in env.others]
         if env.shared:
             value = [name for name in names if name in choices(info)]
     rules: Any = Annotated[info.annotation, *info.metadata]

@@ -1,0 +1,66 @@
+"""``vault_append``: adds a text at the end of a note."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from fumishirube import Answer, Call, Params, Tool
+from fumishirube_vault.notes import ExpectedHash, NoteStore, short_hash
+from fumishirube_vault.replacement import append_text
+from fumishirube_vault.rules import NotePath, may_replace
+
+
+class AppendParams(Params):
+    """The note, and the text to add."""
+
+    path: NotePath
+    content: Annotated[str, Field(min_length=1, description="Text to add, from a new line on.")]
+    expected_hash: ExpectedHash = None
+
+
+class AppendAnswer(Answer):
+    """The result; ``written_bytes`` counts the added bytes."""
+
+    written_path: str
+    written_bytes: int
+    content_hash: str
+
+
+def append_tool(notes: NoteStore) -> Tool[AppendParams, AppendAnswer]:
+    """Return the tool."""
+
+    def run(params: AppendParams, _: Call) -> AppendAnswer:
+        may_replace(params.path, notes.allow_hidden)
+        notes.read(params.path)  # fail for a missing note before a journal is created
+        size = 0
+
+        def made(before: bytes | None) -> bytes:
+            nonlocal size
+            known = notes.changeable(params.path, before, params.expected_hash)
+            with notes.naming(params.path):
+                data = append_text(known, params.content, notes.largest)
+            size = len(data) - len(known)
+            return data
+
+        data = notes.change(params.path, "append", made).data or b""
+        return AppendAnswer(
+            written_path=params.path, written_bytes=size, content_hash=short_hash(data)
+        )
+
+    return Tool(
+        name="vault_append",
+        title="Add to a note",
+        summary=(
+            "Adds a text at the end of a note that exists, on a new line. With expected_hash a "
+            "note changed meanwhile is a conflict. Daily notes cannot be changed."
+        ),
+        params=AppendParams,
+        answer=AppendAnswer,
+        run=run,
+        read_only=False,
+        quotes=False,
+        idempotent=False,
+        examples=({"path": "projects/plan.md", "content": "- [ ] next step\n"},),
+    )
