@@ -143,6 +143,10 @@ class Tokenizer(Protocol):
     ``query_terms(text)``, the terms by which a text of a query is scored, and
     ``form_finder(term)``: a function that returns the words of a folded text that stand for the
     term, with repetitions; or no function for a term that is matched literally.
+
+    For speed it may have ``written_terms(text)``, which returns what an index stores of a folded
+    text: the terms joined by spaces; the non-ASCII characters of the text that are in terms, some
+    repeatedly; and the terms of ASCII letters and digits that occur only as parts of words.
     """
 
     def terms(self, text: str) -> Sequence[str]:

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from fumishirube import Bool, Budget, Corpus, Fields, Holds, IndexedFile, Passage, Root, Term
 from fumishirube.engine.passages import FIELDS
-from fumishirube.testing import passage
+from fumishirube.testing import TokenizerContract, passage
 from fumishirube.text import occurs
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
 from fumishirube_stages.tokenizers.bigram import Bigram
+from fumishirube_stages.tokenizers.ngram import NGram
 
 
 @contextmanager
@@ -55,6 +56,22 @@ def test_a_word_is_counted_where_it_stands_and_not_where_it_is_a_part(bodies: li
             holding = sum(any(occurs(text, word) for text in p.fields.values()) for p in passages)
             assert corpus.count(Holds(word)).number == holding
         index.close()
+
+
+MIXED = (
+    st.text()
+    | st.text("ab1_ -.é給付ひらカ。|𠮷")
+    | st.lists(st.sampled_from(WORDS + RUNS)).map(" ".join)
+)
+
+
+@given(MIXED, st.sampled_from([1, 2, 3]), st.booleans())
+def test_what_a_tokenizer_writes_for_an_index_are_its_terms(text: str, n: int, stems: bool) -> None:
+    class Sample(TokenizerContract):
+        stage = NGram(n=n, stems=stems)
+        texts = (text,)
+
+    Sample().test_written_terms_are_the_terms()
 
 
 @given(st.lists(st.lists(st.sampled_from(RUNS), max_size=5).map("".join), min_size=1, max_size=6))

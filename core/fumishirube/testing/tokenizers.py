@@ -12,7 +12,7 @@ from fumishirube import Everything, Passage, Tokenizer
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, TEXTS
-from fumishirube.text import fold, occurs
+from fumishirube.text import fold, occurs, words
 
 _LARGE = 2_000
 _WIDTHS = (1, 2, 3, 5, 9)
@@ -79,6 +79,20 @@ class TokenizerContract(StageContract[Tokenizer]):
             terms = list(stage.terms(f"{left} {other}"))
             first, second = stage.terms(left)[0], stage.terms(other)[0]
             assert terms.index(first) < terms.index(second), f"{left} {other}: {terms}"
+
+    def test_written_terms_are_the_terms(self) -> None:
+        """``written_terms`` says of a text what its terms say, if the tokenizer has it."""
+        stage = self.make()
+        write = getattr(stage, "written_terms", None)
+        for text in self._folded() if write else ():
+            terms, known = stage.terms(text), [word for word, _ in words(text)]
+            written, characters, parts = write(text)
+            assert written == " ".join(terms), f"{text!r} has other terms"
+            both = {c for c in text if not c.isascii()}.intersection("".join(terms))
+            assert {*characters} == both, f"{text!r} has other characters"
+            assert len(characters) <= len(text), f"characters of {text!r} repeat too often"
+            plain = {term for term in terms if term.isascii() and term.isalnum()}
+            assert {*parts} == plain.difference(known), f"{text!r} has other parts of words"
 
     def test_narrowing_by_a_long_text_works(self) -> None:
         """A search for a whole page is answered."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import tantivy
 from pydantic_core import to_json
 
-from fumishirube import Fields, Passage
+from fumishirube import Fields, Passage, Tokenizer
 from fumishirube.text import words
 from fumishirube_stages.indexes.tantivy_queries import BESIDE, CHARACTERS, PARTS, LookupCache
 
@@ -22,19 +23,17 @@ ORDER = "order"
 
 _CACHED_TEXTS, _SHORT = 1024, 200
 """The most texts in the cache, and the most characters of a cached text."""
-# Equals `words` on folded ASCII. The pattern for all scripts would take a quarter more time.
 _WORDS = re.compile(r"[0-9a-z]+")
 
 
 class _Text(NamedTuple):
-    """A text of a section: its terms joined by spaces, its distinct terms, and its parts of words.
+    """What ``written_terms`` returns for a text, and its length without spaces."""
 
-    ``parts`` are the ASCII terms that occur in the text only as parts of words.
-    """
-
-    written: str
-    terms: frozenset[str]
+    terms: str
+    characters: str
     parts: Collection[str]
+    length: int
+    ascii: bool
 
 
 class Documents:
@@ -42,7 +41,9 @@ class Documents:
 
     def __init__(self, fields: Fields) -> None:
         *self._names, self._last = fields.names
-        self._tokenizer = fields.tokenizer
+        self._written = getattr(fields.tokenizer, "written_terms", None) or partial(
+            _written, fields.tokenizer
+        )
         self._known = LookupCache[str, _Text](_CACHED_TEXTS)
 
     def section(self, passage: Passage) -> tantivy.Document:
@@ -52,25 +53,24 @@ class Documents:
         key = f"{passage.path}\n{passage.start_line}"
         made.add_text("key", key)
         made.add_unsigned(ORDER, int.from_bytes(blake2b(key.encode(), digest_size=6).digest()))
-        beside: set[str] = set()
-        texts = [self._named(fields[name]) for name in self._names]
-        for name, text in zip(self._names, texts, strict=True):
-            made.add_text(f"in_{name}", text.written)
-            beside |= text.terms
+        named = [self._named(fields[name]) for name in self._names]
         last = self._text(fields[self._last])
-        made.add_text(f"in_{self._last}", last.written)
-        made.add_text(BESIDE, " ".join(beside - last.terms))
-        made.add_text(PARTS, " ".join(_mere_parts([*texts, last])))
-        made.add_text(CHARACTERS, _characters(passage, beside | last.terms))
+        for name, text in zip(self._names, named, strict=True):
+            made.add_text(f"in_{name}", text.terms)
+        made.add_text(f"in_{self._last}", last.terms)
+        beside = {term for text in named for term in text.terms.split()}
+        made.add_text(BESIDE, " ".join(beside.difference(last.terms.split())))
+        texts = [*named, last]
+        made.add_text(PARTS, " ".join(_mere_parts(texts)))
+        made.add_text(CHARACTERS, _characters(texts))
         return made
 
     def _named(self, text: str) -> _Text:
         return self._known.of(text, self._text) if len(text) <= _SHORT else self._text(text)
 
     def _text(self, text: str) -> _Text:
-        terms = self._tokenizer.terms(text)
-        distinct = frozenset(terms)
-        return _Text(" ".join(terms), distinct, _parts(text, distinct))
+        terms, characters, parts = self._written(text)
+        return _Text(terms, characters, parts, len(text) - text.count(" "), text.isascii())
 
 
 def document(kind: str, data: Any, path: str | None = None) -> tantivy.Document:
@@ -97,31 +97,32 @@ def schema(fields: Fields) -> tantivy.Schema:
     return builder.build()
 
 
-def _parts(text: str, terms: frozenset[str]) -> Collection[str]:
-    """Return the ASCII terms of a text that occur in it only as parts of words.
-
-    Only terms of letters and digits are looked up as parts, so others are omitted.
-    """
+def _written(tokenizer: Tokenizer, text: str) -> tuple[str, str, Collection[str]]:
+    """Return what ``written_terms`` would, for a tokenizer without it."""
+    terms = tokenizer.terms(text)
+    known = set[str]() if text.isascii() else set(text).intersection("".join(terms))
+    # Equals `words` on folded ASCII. The pattern for all scripts would take a quarter more time.
     latin = _WORDS.findall(text) if text.isascii() else [word for word, _ in words(text)]
-    return [term for term in terms.difference(latin) if term.isascii() and term.isalnum()]
+    mere = {term for term in terms if term.isascii() and term.isalnum()}.difference(latin)
+    return " ".join(terms), "".join(c for c in known if not c.isascii()), mere
 
 
-def _mere_parts(texts: Sequence[_Text]) -> set[str]:
+def _mere_parts(texts: Sequence[_Text]) -> Collection[str]:
     """Return the ASCII terms that are parts of words in some text, and a word in none."""
     parts = {part for text in texts for part in text.parts}
-    for text in texts:
-        parts -= text.terms.difference(text.parts)
+    for text in texts if parts else ():
+        parts -= parts.intersection(text.terms.split()).difference(text.parts)
     return parts
 
 
-def _characters(passage: Passage, terms: Collection[str]) -> str:
-    """Return each non-ASCII character of the terms once, and a dash for every other character.
+def _characters(texts: Sequence[_Text]) -> str:
+    """Return the non-ASCII characters of the terms, and a dash for every other character.
 
     The dashes make the field as long as the text without spaces: tantivy uses its length as that
-    of the section. An ASCII text has no such field.
+    of the section. Repetitions do not matter, as the field has no frequencies. An ASCII text has no
+    such field.
     """
-    text = "".join(passage.fields.values())
-    if text.isascii():
+    if all(text.ascii for text in texts):
         return ""
-    known = [c for c in set(text).intersection("".join(terms)) if not c.isascii()]
-    return " ".join(known) + " -" * (len(text) - text.count(" ") - len(known))
+    known = "".join(text.characters for text in texts)
+    return known.replace("", " ") + "- " * (sum(text.length for text in texts) - len(known))

@@ -55,17 +55,15 @@ def pieces(text: str, offset: int) -> list[Piece] | None:
     """Return the parts of a text that may have headings; ``None`` where that is not sure.
 
     The pieces begin and end between blocks that are in no list or quotation (CommonMark 0.31).
+    The last one is the rest of the text where code or HTML may go on anywhere.
     """
     if "\0" in text or "\r" in text:
         return None
-    try:
-        return [*_pieces(text, offset)]
-    except _UnclearError:
-        return None
+    return [*_pieces(text, offset)]
 
 
 class _UnclearError(Exception):
-    """Only a parser can divide the text."""
+    """Only a parser can divide the rest of the text."""
 
 
 def _pieces(text: str, place: int) -> Iterator[Piece]:
@@ -78,7 +76,10 @@ def _pieces(text: str, place: int) -> Iterator[Piece]:
         elif fence := _FENCE.match(text, place):
             place = _closed(text, fence)
         else:
-            end = _end_of_blocks(text, place)
+            try:
+                end = _end_of_blocks(text, place)
+            except _UnclearError:
+                end = len(text)
             if _MAYBE_HEADING.search(text, place, end):
                 yield Piece(place, end, heading=False)
             place = end

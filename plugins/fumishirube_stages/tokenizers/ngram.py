@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
@@ -22,10 +22,31 @@ from fumishirube.text import words
 from fumishirube_stages.tokenizers.english import form_finder, is_stem, stem, stems
 
 _PARTS = re.compile(r"[^\W\d]+|\d+")
-_END = "\n"
 _BORDER = "|"
 """A term between two runs of which one goes on where the other ends: no word is like it."""
 _WIDE = "utf-32-le"
+
+
+class WrittenTerms(NamedTuple):
+    """The terms of a text as an index stores them.
+
+    ``terms`` are joined by spaces. ``characters`` are the non-ASCII ones of the text that are also
+    in its terms, some repeatedly. ``parts`` are the terms of ASCII letters and digits that occur in
+    the text only as parts of words.
+    """
+
+    terms: str
+    characters: str
+    parts: Collection[str]
+
+
+class _Divided(NamedTuple):
+    """The grams and words joined by spaces, parts of mixed words, words, and Japanese runs."""
+
+    written: str
+    parts: list[str]
+    latin: list[str]
+    runs: list[str]
 
 
 class NGram(Stage):
@@ -44,13 +65,21 @@ class NGram(Stage):
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the grams and words in order, then the parts of mixed words, then stems."""
-        terms, parts, latin = self._divided(text)
-        return terms + parts + stems(latin) if self.stems else terms + parts
+        return self.written_terms(text).terms.split()
+
+    def written_terms(self, text: str) -> WrittenTerms:
+        """Return the terms of a text joined by spaces, without making each of them."""
+        written, parts, latin, runs = self._divided(text)
+        last = parts + stems(latin) if self.stems else parts
+        foreign = "" if text.isascii() else "".join(word for word in latin if not word.isascii())
+        characters = "".join(runs) + "".join(c for c in foreign if not c.isascii())
+        mere_parts = {part for part in parts if part.isascii()}.difference(latin) if parts else ()
+        return WrittenTerms(" ".join([written, *last]), characters, mere_parts)
 
     def query_terms(self, text: str) -> Sequence[str]:
-        """Return the terms that score a text: stems replace their words."""
-        terms, parts, _ = self._divided(text)
-        scored = [term for term in terms if term != _BORDER] + parts
+        """Return the terms by which a text of a query is scored: stems replace their words."""
+        divided = self._divided(text)
+        scored = [term for term in divided.written.split() if term != _BORDER] + divided.parts
         return [*map(stem, scored)] if self.stems else scored
 
     def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
@@ -60,30 +89,33 @@ class NGram(Stage):
         """
         return form_finder(term) if is_stem(term) else None
 
-    def _divided(self, text: str) -> tuple[list[str], list[str], list[str]]:
-        """Return the grams and words in order, the parts of mixed words, and the words."""
-        terms: list[str] = []
-        parts: list[str] = []
-        latin: list[str] = []
+    def _divided(self, text: str) -> _Divided:
+        n, width = self.n, self.n + 1
         lines = [list(words(line)) for line in text.split("\n")]
-        slid = windows("".join(run for line in lines for run, japanese in line if japanese), self.n)
+        runs = [run for line in lines for run, japanese in line if japanese]
+        woven = _woven("".join(runs), n, " ")
+        pieces: list[str] = []
+        latin: list[str] = []
         start = 0
         for line in lines:
             end_of_last = None
             for run, japanese in line:
                 if japanese:
-                    if end_of_last == run[: self.n - 1]:
-                        terms.append(_BORDER)
+                    if end_of_last == run[: n - 1]:
+                        pieces.append(_BORDER)
                     end = start + len(run)
-                    terms += slid[start : end - self.n + 1] if len(run) > self.n else [run]
-                    start, end_of_last = end, run[len(run) - self.n + 1 :]
+                    several = len(run) > n
+                    pieces.append(
+                        woven[start * width : (end - n + 1) * width - 1] if several else run
+                    )
+                    start, end_of_last = end, run[len(run) - n + 1 :]
                 else:
                     end_of_last = None
-                    terms.append(run)
+                    pieces.append(run)
                     latin.append(run)
-                    if run.isalnum() and not run.isalpha() and not run.isdecimal():
-                        parts += _PARTS.findall(run)
-        return terms, parts, latin
+        mixed = [w for w in latin if w.isalnum() and not w.isalpha() and not w.isdecimal()]
+        parts = [part for word in mixed for part in _PARTS.findall(word)]
+        return _Divided(" ".join(pieces), parts, latin, runs)
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return a clause that matches every text that contains this one, and whether it is exact.
@@ -119,21 +151,25 @@ def grams(run: str, n: int) -> list[str]:
 
 
 def windows(text: str, n: int) -> list[str]:
-    """Return all windows of ``n`` characters on each line.
+    """Return all windows of ``n`` characters of one line."""
+    woven = _woven(text, n, "\n")
+    return woven.split("\n")[:-1]
 
-    Most time of indexing is spent here: the windows are built a column of characters at a time, and
-    then split in one call.
+
+def _woven(text: str, n: int, end: str) -> str:
+    """Return all windows of ``n`` characters, each followed by an end.
+
+    They are written a column of characters at a time; a string for each would take ten times as
+    long.
     """
     characters = array("I", text.encode(_WIDE, "surrogatepass"))
     number = len(characters) - n + 1
     if number < 1:
-        return []
-    woven = array("I", _END.encode(_WIDE) * (number * (n + 1)))
+        return ""
+    woven = array("I", end.encode(_WIDE) * (number * (n + 1)))
     for place in range(n):
         woven[place :: n + 1] = characters[place : place + number]
-    result = woven.tobytes().decode(_WIDE, "surrogatepass").split(_END)
-    result.pop()  # the text ends in a separator
-    return result
+    return woven.tobytes().decode(_WIDE, "surrogatepass")
 
 
 def phrase(terms: Iterable[str]) -> Clause:

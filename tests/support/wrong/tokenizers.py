@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from fumishirube import Bool, Clause, Term
 from fumishirube.testing import PlainTokenizer, TokenizerContract
@@ -99,6 +99,18 @@ class _Backwards(PlainTokenizer):
 class TestBackwards(TokenizerContract):
     breaks = ("test_the_order_of_terms_is_that_of_the_text",)
     stage = _Backwards()
+
+
+class _Forgetful(PlainTokenizer):
+    """Writes each term once."""
+
+    def written_terms(self, text: str) -> tuple[str, str, Collection[str]]:
+        return " ".join(dict.fromkeys(self.terms(text))), "", ()
+
+
+class TestForgetful(TokenizerContract):
+    breaks = ("test_written_terms_are_the_terms",)
+    stage = _Forgetful()
 
 
 class _Impatient(PlainTokenizer):
