@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fumishirube import Everything, Passage, Tokenizer
 from fumishirube.testing.contract import StageContract
@@ -83,7 +83,7 @@ class TokenizerContract(StageContract[Tokenizer]):
     def test_written_terms_are_the_terms(self) -> None:
         """``written_terms`` says of a text what its terms say, if the tokenizer has it."""
         stage = self.make()
-        write = getattr(stage, "written_terms", None)
+        write: Any = getattr(stage, "written_terms", None)
         for text in self._folded() if write else ():
             terms, known = stage.terms(text), [word for word, _ in words(text)]
             written, characters, parts = write(text)
