@@ -148,6 +148,14 @@ def test_an_installed_surface_brings_its_verb(plugin_venv: PluginVenv, tmp_path:
     assert plugin_venv.fumishirube(tmp_path, "glossary", "absent").returncode == 1
 
 
+CALLS = {
+    "manual": ("manual_find", {"query": "leave", "manual_id": "m", "required_terms": ["paid"]}),
+    "vault": ("vault_create", {"path": "n.md", "content": "Sick leave is paid."}),
+    "chapters": ("list_manuals", {}),
+    "graph": ("ubp_fulltext_search", {"query": "paid"}),
+}
+"""A tool of each surface, with an answer that names what it found or wrote."""
+ANSWERS = {"manual": "Sick leave", "vault": "n.md", "chapters": '"m"', "graph": "a.md"}
 SLICES = ("manual", "vault", "chapters", "graph", "http", "inspect", "eval")
 
 
@@ -169,7 +177,8 @@ def test_without_a_slice_the_rest_works(tmp_path: Path, name: str) -> None:
     (tmp_path / "manuals" / "m").mkdir(parents=True)
     (tmp_path / "manuals" / "m" / "a.md").write_text("# Leave\nSick leave is paid.\n")
     (tmp_path / "vault").mkdir()
-
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# Leave\nSick leave is paid.\n")
     path = _distribution_without(tmp_path / "site", name)
     run = partial(_run, tmp_path, path=path)
     listed = run("plugins", "--json")
@@ -187,3 +196,11 @@ def test_without_a_slice_the_rest_works(tmp_path: Path, name: str) -> None:
     else:
         assert "1 matched" in found.stdout, found.stderr
     assert run("doctor").returncode == 0
+    left = [surface for surface in CALLS if surface != name]
+    (tmp_path / "fumishirube.yaml").write_text(
+        f"surfaces: [{', '.join(f'{{use: {surface}}}' for surface in left)}]\n"
+    )
+    for surface in left:
+        tool, arguments = CALLS[surface]
+        done = run("call", tool, json.dumps(arguments))
+        assert ANSWERS[surface] in done.stdout, done.stderr
