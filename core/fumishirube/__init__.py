@@ -92,7 +92,6 @@ from fumishirube.surfaces import (
     ClassicSettings,
     Diagnostic,
     Manual,
-    NamedEmbedder,
     Surface,
     SurfaceContext,
     SurfaceIndex,
@@ -100,6 +99,7 @@ from fumishirube.surfaces import (
 from fumishirube.tools.definitions import Answer, Call, Params, Tool
 from fumishirube.traces.coverage import CoverageReport
 from fumishirube.traces.records import SearchAssessment, Span, Trace, TraceRow
+from fumishirube.vectors import VectorCorpus
 
 __version__ = "0.1.0"
 
@@ -158,7 +158,6 @@ __all__ = [
     "LoaderRemark",
     "Manual",
     "MatchCount",
-    "NamedEmbedder",
     "NeedsNarrowScope",
     "Neighbour",
     "NotFound",
@@ -199,6 +198,7 @@ __all__ = [
     "Trace",
     "TraceRow",
     "Unreadable",
+    "VectorCorpus",
     "Vectors",
     "divide_at_headings",
     "fused_ranking",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
-from fumishirube.corpus import Corpus, IndexMatch
+from fumishirube.corpus import IndexMatch
 from fumishirube.documents import LinkKind
+from fumishirube.vectors import VectorCorpus
 
 
 class Neighbour(NamedTuple):
@@ -56,13 +57,8 @@ class TextMatches(NamedTuple):
 
 
 @runtime_checkable
-class LinkedCorpus(Corpus, Protocol):
+class LinkedCorpus(VectorCorpus, Protocol):
     """A corpus of linked files, whose texts are searched letter by letter."""
-
-    @property
-    def vectors(self) -> bool:
-        """Whether the corpus has any vectors."""
-        ...
 
     def neighbours(self, path: str) -> Sequence[Neighbour]:
         """Return every link of a file in both directions, except those to itself."""
@@ -80,10 +76,4 @@ class LinkedCorpus(Corpus, Protocol):
         With a ``share`` below 1, that share of the texts is enough, and missing ones lower the
         score.
         """
-        ...
-
-    def nearest(
-        self, text: str, limit: int, within: frozenset[str] | None = None
-    ) -> Sequence[IndexMatch]:
-        """Return the sections most similar to a text, best first, by cosine from 0 to 1."""
         ...

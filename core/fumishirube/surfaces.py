@@ -19,7 +19,6 @@ from fumishirube.places import Place
 from fumishirube.query import Budget, Query
 from fumishirube.stages import (
     ClaimedFile,
-    Embedder,
     IndexChanges,
     IndexedFile,
     Loader,
@@ -33,6 +32,7 @@ from fumishirube.tools.definitions import Progress, Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
 from fumishirube.traces.records import SearchAssessment, Trace, TraceRow
+from fumishirube.vectors import SectionVectors
 
 T = TypeVar("T")
 
@@ -52,14 +52,6 @@ class SearchResult:
     def ranking(self) -> Ranking:
         """The hits, with their passages."""
         return self.rank()
-
-
-class NamedEmbedder(NamedTuple):
-    """A running embedder, its name in the configuration, and a fingerprint of its settings."""
-
-    name: str
-    fingerprint: str
-    embedder: Embedder
 
 
 class Manual(Protocol):
@@ -223,8 +215,8 @@ class SurfaceContext(Protocol):
         """
         ...
 
-    def embedder(self, name: str | None = None) -> NamedEmbedder | None:
-        """Return the pipeline's embedder, if it has one; or the named one with default settings."""
+    def vectors(self, embedder: str | None = None) -> SectionVectors:
+        """Return stored vectors of the pipeline's embedder, or of one with default settings."""
         ...
 
     def claimed_files(self) -> SurfaceFiles:

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import cached_property
-from threading import Event, Lock, RLock
+from threading import Event, RLock
 from typing import Any, NamedTuple
 
 from fumishirube import (
     Budget,
     ClaimedFile,
     IndexedFile,
-    NamedEmbedder,
     OpenIndex,
     Passage,
     SurfaceContext,
@@ -26,6 +25,7 @@ from fumishirube import (
     ToolError,
 )
 from fumishirube.disk import Watch
+from fumishirube.tools import EmbeddingCounts, SectionVectors
 from fumishirube_graph.errors import docs_missing, still_indexing
 from fumishirube_graph.lock import FOLDER, NAME, holder
 from fumishirube_graph.prefilter import PrefilterBuilder
@@ -33,7 +33,6 @@ from fumishirube_graph.reader import DocumentReader, sha_of
 from fumishirube_graph.records import Doc, Record
 from fumishirube_graph.snapshot import GraphSnapshot
 from fumishirube_graph.staleness import Baselines
-from fumishirube_graph.vectors import EmbeddingCounts, Vectors
 
 PATIENCE = 5.0
 """Seconds that a call waits for the first index."""
@@ -80,7 +79,6 @@ class Docs:
         self.follower = False
         self._baseline_file = baseline_file
         self._lock = RLock()
-        self._embedding = Lock()
         self._index: SurfaceIndex | None = None
         self._newest: tuple[Mapping[str, IndexedFile], GraphSnapshot] | None = None
         self._docs: dict[str, tuple[IndexedFile, Doc]] = {}
@@ -287,41 +285,35 @@ class Docs:
         )
 
     def embed(self, go_on: Callable[[], bool] = lambda: True) -> EmbeddingCounts:
-        """Make the missing vectors, in one thread at a time; turn a failure into a warning."""
-        with self._embedding:
-            try:
-                return self.vectors.bring_up_to_date(self.view().docs.values(), go_on)
-            except Exception as error:
-                if self.vectors.failure is None:
-                    self.vectors.fail(error)
-                return EmbeddingCounts()
+        """Make the missing vectors; a failure becomes a warning of the answers."""
+        return self._embedded(self.vectors, go_on)
 
     @cached_property
-    def vectors(self) -> Vectors:
+    def vectors(self) -> SectionVectors:
         """The vectors of the pipeline's embedder."""
-        return self._vectors_of(self.context.embedder())
+        return self.context.vectors()
 
     @property
     def embedder_name(self) -> str:
         """The name of the embedder; ``none`` for an embedder without dimensions."""
-        named = self.context.embedder()
         gives = self.vectors.active or self.vectors.failure
-        return named.name if named and gives else "none"
+        return self.vectors.name if gives else "none"
 
-    def likeness_vectors(self) -> Vectors:
+    def complete_vectors(self) -> SectionVectors:
         """Return the pipeline's vectors when complete; else those of the ``hashing`` embedder."""
-        if self.vectors.active:
-            self.embed()
-            return self.vectors
-        hashed = self._vectors_of(self.context.embedder("hashing"))
-        hashed.bring_up_to_date(self.view().docs.values())
-        return hashed
+        vectors = self.vectors if self.vectors.active else self._hashed
+        self._embedded(vectors)
+        return vectors
 
-    def _vectors_of(self, named: NamedEmbedder | None) -> Vectors:
-        folder = self.context.folder("state").path / "vectors"
-        if named is None:
-            return Vectors(None, folder)
-        return Vectors(named.embedder, folder / f"{named.fingerprint}.db")
+    @cached_property
+    def _hashed(self) -> SectionVectors:
+        return self.context.vectors("hashing")
+
+    def _embedded(
+        self, vectors: SectionVectors, go_on: Callable[[], bool] = lambda: True
+    ) -> EmbeddingCounts:
+        snapshot = self.view()
+        return vectors.update(snapshot.stamps, snapshot.section_texts_of, go_on)
 
     @cached_property
     def baselines(self) -> Baselines:

@@ -87,7 +87,11 @@ def index_tool(runtime: GraphRuntime) -> Tool[IndexParams, IndexAnswer]:
                 resolved=links.resolved, dangling=links.dangling, ambiguous=links.ambiguous
             ),
             embeddings=IndexEmbeddings(
-                embedder=docs.embedder_name, failure=docs.vectors.failure, **made._asdict()
+                embedder=docs.embedder_name,
+                failure=docs.vectors.failure,
+                embedded=made.embedded,
+                reused=made.reused,
+                dropped=made.dropped,
             ),
             warnings=tuple(warnings(snapshot)),
         )

@@ -153,6 +153,6 @@ def _unfinished(runtime: GraphRuntime, snapshot: GraphSnapshot) -> Iterator[str]
     """Yield a warning while the vectors are incomplete."""
     if failure := runtime.docs.vectors.failure:
         yield f"words alone decide: {failure}"
-    done, total = runtime.docs.vectors.progress(snapshot.docs)
+    done, total = runtime.docs.vectors.progress(snapshot.stamps, snapshot.section_texts_of)
     if done < total:
         yield f"embeddings are not complete: {done} of {total} passages"

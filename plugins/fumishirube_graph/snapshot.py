@@ -9,14 +9,21 @@ from functools import cached_property
 
 from rapidfuzz import fuzz, process
 
-from fumishirube import IndexMatch, Neighbour, Passage, SequenceCorpus, TextMatches, Tokenizer
+from fumishirube import (
+    IndexMatch,
+    Neighbour,
+    Passage,
+    SequenceCorpus,
+    TextMatches,
+    Tokenizer,
+)
 from fumishirube.text import fold, nfc
+from fumishirube.tools import SectionVectors
 from fumishirube_graph.prefilter import DocumentPrefilter
 from fumishirube_graph.records import Doc
 from fumishirube_graph.resolution import Issue, LinkEdge, LinkTargets
 from fumishirube_graph.section_texts import SectionTexts
 from fumishirube_graph.texts import decoded
-from fumishirube_graph.vectors import Vectors
 
 _NEAR, _NEAR_ENOUGH = 5, 60
 _EXTENSIONS = ("", ".md", ".markdown")
@@ -34,7 +41,7 @@ class GraphSnapshot(SequenceCorpus):
         self,
         name: str,
         docs: Mapping[str, Doc],
-        vectors: Vectors,
+        vectors: SectionVectors,
         skipped: Mapping[str, str],
         narrowing: DocumentPrefilter | None = None,
         tokenizer: Tokenizer | None = None,
@@ -130,14 +137,30 @@ class GraphSnapshot(SequenceCorpus):
         return TextMatches(chosen, scored.total)
 
     def nearest(
-        self, text: str, limit: int, within: frozenset[str] | None = None
+        self,
+        text: str,
+        limit: int,
+        within: frozenset[str] | None = None,
+        per_file: int | None = None,
     ) -> Sequence[IndexMatch]:
         """Return the sections most similar to a text."""
-        docs = [doc for path, doc in self.docs.items() if within is None or path in within]
-        similar = self._vectors.nearest(text, docs, limit)
         return [
-            IndexMatch(self.passage(doc, number), likeness) for doc, number, likeness in similar
+            IndexMatch(self.passage(self.docs[path], number), similarity)
+            for path, number, similarity in self._vectors.nearest(
+                text, self.stamps, limit, within, per_file
+            )
         ]
+
+    @cached_property
+    def stamps(self) -> Mapping[str, str]:
+        """The hash of each page's content, by path."""
+        return {path: doc.record.sha for path, doc in self.docs.items()}
+
+    def section_texts_of(self, path: str) -> Sequence[tuple[str, str]]:
+        """Return the heading and the text of each section; a page without one has its title."""
+        doc = self.docs[path]
+        sections = [(part.heading or doc.title, doc.text(part)) for part in doc.record.parts]
+        return sections or [(doc.title, "")]
 
     def page(self, path: str) -> Sequence[Passage]:
         """Return the sections of one document, in order."""

@@ -81,7 +81,7 @@ def status_tool(runtime: GraphRuntime) -> Tool[StatusParams, StatusAnswer]:
         snapshot = docs.view()
         links = links_of(snapshot)
         levels = Counter(runtime.staleness(doc).level for doc in snapshot.docs.values())
-        done = docs.vectors.progress(snapshot.docs)
+        done = docs.vectors.progress(snapshot.stamps, snapshot.section_texts_of)
         workspace = docs.context.folder("workspace").path
         pid = holder(workspace / FOLDER / NAME)
         return StatusAnswer(

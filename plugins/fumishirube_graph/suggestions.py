@@ -42,7 +42,7 @@ def suggest_tool(runtime: GraphRuntime) -> Tool[SuggestParams, SuggestAnswer]:
 
     def run(params: SuggestParams, call: Call) -> SuggestAnswer:
         snapshot = runtime.docs.view()
-        vectors = runtime.docs.likeness_vectors()
+        vectors = runtime.docs.complete_vectors()
         suggestions: list[Suggestion] = []
         for first, second in combinations(snapshot.docs.values(), 2):
             call.budget.check()
@@ -50,7 +50,7 @@ def suggest_tool(runtime: GraphRuntime) -> Tool[SuggestParams, SuggestAnswer]:
             linked |= {edge.source for edge in snapshot.back.get(first.path, ())}
             if second.path in linked:
                 continue
-            similarity, mine, theirs = vectors.likeness(first, second)
+            similarity, mine, theirs = vectors.most_similar(first.path, second.path)
             if similarity >= params.threshold:
                 suggestions.append(
                     Suggestion(

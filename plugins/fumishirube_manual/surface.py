@@ -40,10 +40,12 @@ class ManualSurface(Stage):
     uses: ClassVar[tuple[str, ...]] = (
         "loaders",
         "tokenizer",
+        "embedder",
         "index",
         "scorers",
         "fusers",
         "refiners",
+        "vectors",
         "alternatives",
         "synonyms",
     )

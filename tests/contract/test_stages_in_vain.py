@@ -18,8 +18,6 @@ SURFACES = "surfaces: [{use: manual}, {use: vault}, {use: chapters}, {use: graph
 @pytest.mark.parametrize(
     ("pipeline", "stages", "told"),
     [
-        ("manual", "embedder: {use: hashing}", "pipelines.manual.embedder: 'hashing'"),
-        ("manual", "scorers: [{use: lexical}, {use: vector}]", "scorers[1]: 'vector'"),
         ("manual", "scorers: [{use: lexical}, {use: graph}]", "scorers[1]: 'graph'"),
         ("vault", "loaders: [{use: markdown}]", "pipelines.vault.loaders[0]: 'markdown'"),
         ("vault", "tokenizer: {use: bigram}", "pipelines.vault.tokenizer: 'bigram'"),
@@ -49,6 +47,8 @@ def test_it_stops_the_start(
         ("manual", "scorers: [{use: phrase}, {use: numbers}]", "scorers[0]: 'phrase'"),
         ("manual", "scorers: [{use: phrase}, {use: lexical}]", "scorers[0]: 'phrase'"),
         ("manual", "fusers: [{use: weighted-sum}]", "fusers[0]: 'weighted-sum'"),
+        ("manual", "embedder: {use: hashing}", "embedder: 'hashing'"),
+        ("manual", "scorers: [{use: lexical}, {use: vector}]", "scorers[1]: 'vector'"),
         ("chapters", "scorers: [{use: lexical}]", "scorers[0]: 'lexical'"),
         ("chapters", "loaders: [{use: toc-text}, {use: markdown}]", "loaders[1]: 'markdown'"),
         (
@@ -104,6 +104,7 @@ def test_what_it_lacks_is_said(tmp_path: Path, pipeline: str, stages: str, where
         ("graph", "embedder: {use: hashing}"),
         ("graph", "scorers: [{use: vector}, {use: graph}, {use: fulltext}]"),
         ("manual", "embedder: {use: none}"),
+        ("manual", "{embedder: {use: hashing}, scorers: [{use: lexical}, {use: vector}]}"),
         ("manual", "scorers: [{use: lexical}, {use: fulltext}]"),
         ("vault", "loaders: []"),
     ],

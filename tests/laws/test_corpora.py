@@ -34,6 +34,7 @@ from fumishirube import (
     texts_of,
 )
 from fumishirube.engine.passages import FIELDS
+from fumishirube.engine.section_vectors import StoredVectors
 from fumishirube.engine.unions import UnionCorpus
 from fumishirube.testing import CorpusContract, MemoryCorpus, passage
 from fumishirube_chapters.cache import OpenChapter
@@ -41,7 +42,6 @@ from fumishirube_chapters.projection_store import ProjectionStore
 from fumishirube_chapters.reader import Chapters
 from fumishirube_graph.records import Doc, record_of
 from fumishirube_graph.snapshot import GraphSnapshot
-from fumishirube_graph.vectors import Vectors
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.scorers.plain import Plain
 from fumishirube_stages.tokenizers.bigram import Bigram
@@ -85,7 +85,7 @@ def graph(passages: Sequence[Passage], tokenizer: Tokenizer | None) -> GraphSnap
         path: Doc(path, record_of(document(rows), "sha", 0, lambda _: True))
         for path, rows in pages.items()
     }
-    nowhere = Vectors(None, Path("absent.sqlite"))
+    nowhere = StoredVectors(None, Path("absent.sqlite"))
     return GraphSnapshot("manual", docs, nowhere, {}, None, tokenizer)
 
 

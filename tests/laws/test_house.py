@@ -96,7 +96,8 @@ ONLY_IN = {
     "regex": ("plugins/fumishirube_stages/scorers/worker.py",),
     "sqlite3": (
         "plugins/fumishirube_chapters/projection_store.py",
-        "plugins/fumishirube_graph/vectors.py",
+        "core/fumishirube/engine/vector_file.py",
+        "core/fumishirube/engine/section_vectors.py",
     ),
     "pytest": ("core/fumishirube/testing/",),
     "httpx2": ("plugins/fumishirube_http/bridge.py", "plugins/fumishirube_http/people/provider.py"),

@@ -84,7 +84,7 @@ class BackgroundIndexer:
 
     def follow_up(self, indexed: FolderIndex, state: IndexState) -> None:
         """Queue what a call has left to do in an index."""
-        if state.unfinished and (self._leads is None or self._leads.is_set()):
+        if (state.unfinished or state.unembedded) and (self._leads is None or self._leads.is_set()):
             self.take_up(indexed)
         elif indexed.check_due:
             self.check(indexed)
@@ -131,9 +131,12 @@ class BackgroundIndexer:
                 _log.exception("indexing in the background failed")
 
     def _catch_up(self, indexed: FolderIndex) -> None:
-        state = indexed.catch_up(self._turn())
+        turn = self._turn()
+        state = indexed.catch_up(turn)
         if state.unfinished:
             _log.info("indexing goes on in the background: %s", state.degraded)
+            self.take_up(indexed)
+        elif indexed.embed(turn):
             self.take_up(indexed)
         if indexed.check_due:
             self.check(indexed)

@@ -12,11 +12,12 @@ from threading import Lock
 from typing import NamedTuple
 
 from fumishirube.corpus import Corpus, Pages
-from fumishirube.documents import EMPTY_MAPPING
+from fumishirube.documents import EMPTY_MAPPING, Document
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.commit_batches import CommitBatches
 from fumishirube.engine.file_loads import FileLoads, SlowFile
 from fumishirube.engine.library import ManualFolder
+from fumishirube.engine.manual_vectors import ManualVectors
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.errors import Forbidden, IndexDamaged
 from fumishirube.model import LeftOut, OutsideSearch
@@ -39,9 +40,9 @@ class IndexState(NamedTuple):
     ``pages`` are the files in the corpus, by path.
 
     ``fingerprint`` changes with every path, size and time of change in the corpus. ``unfinished``
-    means that files remain to be indexed, and that no thread of this process indexes them.
-    ``slow`` are the files that are still being loaded. ``manuals`` are the ids if the state is of
-    several manuals.
+    means that files remain to be indexed, and that no thread of this process indexes them;
+    ``unembedded`` the same of vectors. ``slow`` are the files that are still being loaded.
+    ``manuals`` are the ids if the state is of several manuals.
     """
 
     corpus: Corpus
@@ -52,6 +53,7 @@ class IndexState(NamedTuple):
     aside: OutsideSearch = OutsideSearch()
     unfinished: bool = False
     slow: tuple[SlowFile, ...] = ()
+    unembedded: bool = False
     manuals: tuple[str, ...] = ()
     pages: Mapping[str, IndexedFile] = EMPTY_MAPPING
 
@@ -100,14 +102,21 @@ class FolderIndex:
     The index is closed when nothing refers to this object any more, or by ``close``.
     """
 
-    def __init__(self, manual: ManualFolder, open_index: Callable[[], OpenIndex]) -> None:
+    def __init__(
+        self,
+        manual: ManualFolder,
+        open_index: Callable[[], OpenIndex],
+        vectors: ManualVectors | None = None,
+    ) -> None:
         self._manual = manual
+        self._vectors = vectors
         self._files = ClaimedFiles(manual)
         self._loads = FileLoads(manual, self._files)
         self._index = RecoverableIndex(open_index)
         self._lock = Lock()
         self._summary = _CommitSummary.of(self._index.pages())
         self._committed = (self._summary, self._index.corpus(manual.id))
+        self._claimed: Mapping[str, ClaimedFile] = EMPTY_MAPPING
         self._close = weakref.finalize(self, self._index.close)
         self._close.atexit = False
 
@@ -128,6 +137,34 @@ class FolderIndex:
         if rebuilt:
             state = state._replace(degraded="; ".join(filter(None, (rebuilt, state.degraded))))
         return state
+
+    def embed(self, budget: Budget, progress: Progress | None = None) -> bool:
+        """Embed sections without a vector; return whether the time was up before that was done.
+
+        Raises:
+            Cancelled: when the caller has gone; stored vectors remain.
+        """
+        if self._vectors is None:
+            return False
+        return self._vectors.embed(self._committed[0].pages, self._document, budget, progress)
+
+    def _document(self, page: IndexedFile) -> Document | None:
+        """Return the document of an indexed file, unless the file has changed since."""
+        file = self._claimed.get(page.path)
+        if file is None or not self._files.is_current(page, file):
+            return None
+        return self._manual.load(file)
+
+    def with_vectors(self, state: IndexState) -> IndexState:
+        """Return a state whose corpus has the vectors of its sections, if they are made."""
+        if self._vectors is None:
+            return state
+        missing = self._vectors.shortfall(state.pages)
+        return state._replace(
+            corpus=self._vectors.over(state.corpus, state.pages),
+            degraded="; ".join(filter(None, (state.degraded, missing))) or None,
+            unembedded=missing is not None,
+        )
 
     @property
     def check_due(self) -> bool:
@@ -220,6 +257,7 @@ class FolderIndex:
 
     def _state(self, claimed: Mapping[str, ClaimedFile], degraded: str | None) -> IndexState:
         (pages, skipped, headings, fingerprint), corpus = self._committed
+        self._claimed = claimed
         if degraded:
             waiting = [LeftOut(path, None, "time_budget") for path in claimed if path not in pages]
             skipped = tuple(sorted((*skipped, *waiting)))

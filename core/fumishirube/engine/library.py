@@ -299,7 +299,7 @@ class Library:
         whole: Library | None = None,
     ) -> None:
         self._root = root
-        self._outlying = outlying or OutlyingFolders({}, root)
+        self._outlying = outlying or OutlyingFolders({}, root, root.path)
         self._whole = whole
         self._loaders = loaders
         self._reserved = frozenset(reserved)

@@ -13,10 +13,14 @@ _DIGITS = 16
 
 
 class OutlyingFolders:
-    """The folders of such manuals, by id; each is read under the rules of a root's folders."""
+    """The folders of such manuals, by id; each is read under the rules of a root's folders.
 
-    def __init__(self, folders: Mapping[str, Path], like: Root) -> None:
+    ``state`` is the folder of their indexes.
+    """
+
+    def __init__(self, folders: Mapping[str, Path], like: Root, state: Path) -> None:
         self._folders = folders
+        self.state = Root(state)
         self._like = like
 
     def __contains__(self, manual_id: str) -> bool:

@@ -27,6 +27,7 @@ from fumishirube.engine.folder_index import IndexState
 from fumishirube.model import LeftOut, OutsideSearch, Passage, Skipped
 from fumishirube.text.query_concepts import rarity
 from fumishirube.tools.definitions import Progress
+from fumishirube.vectors import VectorCorpus
 
 EVERY_MANUAL = "*"
 
@@ -109,6 +110,30 @@ class UnionCorpus:
         part = next((part for part in self._parts if part.name == name), None)
         return [part.prefixed(passage) for passage in part.corpus.page(inner)] if part else []
 
+    @property
+    def vectors(self) -> bool:
+        """Whether any manual has vectors."""
+        return any(isinstance(p.corpus, VectorCorpus) and p.corpus.vectors for p in self._parts)
+
+    def nearest(
+        self,
+        text: str,
+        limit: int,
+        within: frozenset[str] | None = None,
+        per_file: int | None = None,
+    ) -> Sequence[IndexMatch]:
+        """Return the sections of all the manuals that are most similar to a text."""
+        matches = [
+            part.named(match)
+            for part in self._parts
+            if isinstance(part.corpus, VectorCorpus)
+            for match in part.corpus.nearest(
+                text, limit, None if within is None else part.inner(within), per_file
+            )
+        ]
+        matches.sort(key=lambda match: (-match.estimate, match.passage.key))
+        return matches[:limit]
+
     def _for_parts(self, clause: Clause) -> Sequence[Clause]:
         return [self._translate(clause, part) for part in self._parts]
 
@@ -118,7 +143,7 @@ class UnionCorpus:
             case Bool():
                 return part.translated(clause, lambda inner: self._translate(inner, part))
             case Pages(paths):
-                return Pages(tuple(p[len(part.prefix) :] for p in paths if part.holds(p)))
+                return Pages(tuple(sorted(part.inner(paths))))
             case Term(term):
                 return self._weighed(clause, part, (term,))
             case Phrase(terms):
@@ -168,8 +193,12 @@ class _UnionPart:
             self._translated[id(clause)] = known
         return known[1]
 
-    def holds(self, path: str) -> bool:
-        return path.startswith(self.prefix)
+    def inner_scope(self, within: frozenset[str] | None) -> frozenset[str] | None:
+        return None if within is None else self.inner(within)
+
+    def inner(self, paths: Collection[str]) -> frozenset[str]:
+        """Return the paths of this manual among those of the union."""
+        return frozenset(p[len(self.prefix) :] for p in paths if p.startswith(self.prefix))
 
     def named(self, match: IndexMatch) -> IndexMatch:
         return IndexMatch(self.prefixed(match.passage), match.estimate)
@@ -203,7 +232,8 @@ def united_state(
         "; ".join((*stale, *unread)) or None,
         hashlib.sha256(stamps.encode("utf-8", "surrogatepass")).hexdigest()[:16],
         _united_outside([state.aside for state in states.values()]),
-        any(state.unfinished for state in states.values()),
+        unfinished=any(state.unfinished for state in states.values()),
+        unembedded=any(state.unembedded for state in states.values()),
         manuals=tuple(states),
     )
 

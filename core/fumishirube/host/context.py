@@ -22,22 +22,23 @@ from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.manual_texts import manual_texts
 from fumishirube.engine.open_indexes import OpenIndexes
 from fumishirube.engine.outlying import OutlyingFolders
-from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
 from fumishirube.engine.passages import FIELDS
 from fumishirube.engine.pipeline import NamedStage, Pipeline, restore_ranking
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.reports import report_for_query
+from fumishirube.engine.section_vectors import StoredVectors
 from fumishirube.engine.unions import EVERY_MANUAL, JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
+from fumishirube.host import embedders
 from fumishirube.host.fences import unlisted_by
 from fumishirube.host.find_requests import FindRequest
 from fumishirube.host.index_folders import IndexFolders
-from fumishirube.host.readers import unread_files
-from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, named_embedder, running
+from fumishirube.host.readers import remembering_loaders, unread_files
+from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, running
 from fumishirube.model import Ranking, UnreadFiles
 from fumishirube.query import Budget, Query, SearchState
 from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
-from fumishirube.surfaces import NamedEmbedder, SearchResult
+from fumishirube.surfaces import SearchResult
 from fumishirube.text.file_texts import ManualTexts
 from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress
@@ -77,36 +78,29 @@ class PipelineContext:
         self.stages: Mapping[str, Sequence[NamedStage[Any]]] = stages
         self._shared = shared
         self._whole = whole
-        self._outlying = OutlyingFolders(shared.own.folders if configured.of_manuals else {}, root)
-        self.index_loaders: Sequence[Loader] = whole.index_loaders if whole else self._remembering()
+        state, own = shared.state, shared.own
+        outlying = OutlyingFolders(own.folders if configured.of_manuals else {}, root, own.state)
+        self.index_loaders: Sequence[Loader] = (
+            whole.index_loaders if whole else remembering_loaders(configured, stages, state)
+        )
         self.library: Library = Library(
             root,
             self.index_loaders,
             RESERVED_MANUALS,
-            self._outlying,
+            outlying,
             whole.library if whole else None,
         )
         self._pipeline = Pipeline(
             stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
         )
-        self._indexes = OpenIndexes(self.library, self._open_index)
-        self._index_folders = IndexFolders(shared.state, configured.fingerprint)
-        self._outlying_indexes = IndexFolders(Root(shared.own.state), configured.fingerprint)
+        is_outlying = self.library.is_outlying
+        self._index_folders = IndexFolders(state, configured.fingerprint, outlying, is_outlying)
+        make_folder = self._index_folders.make
+        open_vectors = partial(embedders.manual_vectors, configured, stages, make_folder)
+        self._indexes = OpenIndexes(self.library, self._open_index, open_vectors)
         self._background: BackgroundIndexer | None = None
         self._surface_values: dict[str, Any] = {}
         self._lock = Lock()
-
-    def _remembering(self) -> list[Loader]:
-        """Wrap slow loaders so that their parsed documents are cached."""
-        documents = ParsedDocuments(self._shared.state)
-        return [
-            RememberingLoader(begun.stage, chosen.stage.fingerprint, documents)
-            if getattr(chosen.stage, "remembered", False)
-            else begun.stage
-            for chosen, begun in zip(
-                self._configured.stages["loaders"], self.stages["loaders"], strict=True
-            )
-        ]
 
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted."""
@@ -137,13 +131,13 @@ class PipelineContext:
         """Update the manual's index, answer from the cache or the pipeline, and store the trace."""
         query = self._shared.glossary.applied(query)
         with self._call():
-            state = self.prepare(manual_id, query, progress)
+            prepare = partial(self.prepare, manual_id, progress=progress, vectors=True)
             try:
-                return self._find(manual_id, query, state)
+                return self._find(manual_id, query, prepare(query))
             except IndexDamaged:
                 # Diagnostics of the search in the damaged index are dropped.
                 again = replace(query, state=SearchState())
-                return self._find(manual_id, again, self.prepare(manual_id, again, progress))
+                return self._find(manual_id, again, prepare(again))
 
     def texts(
         self,
@@ -215,13 +209,12 @@ class PipelineContext:
             f"{{use: {name}}}, or another one with 'as: {name}'"
         )
 
-    def embedder(self, name: str | None = None) -> NamedEmbedder | None:
-        """Return the pipeline's embedder, if it has one, or the named one."""
-        if name is not None:
-            chosen = self._shared.stage("embedders", name, {})
-            begun = running("embedders", chosen, self._running, self._shared.fences, "embedder")
-            return named_embedder([chosen], [begun])
-        return named_embedder(self._configured.stages["embedders"], self.stages["embedders"])
+    def vectors(self, embedder: str | None = None) -> StoredVectors:
+        """Return stored vectors of the pipeline's embedder, or of the named one."""
+        chosen = self._shared.stage("embedders", embedder, {}) if embedder else None
+        return embedders.surface_vectors(
+            self._configured, self.stages, self._shared, self._running, chosen
+        )
 
     def claimed_files(self) -> ClaimedFiles:
         """Return the files of the whole root that loaders claim."""
@@ -267,16 +260,23 @@ class PipelineContext:
         """Store a trace with a value of the surface, and return the trace."""
         return self._shared.traces.annotate(trace, name, value)
 
-    def prepare(self, manual_id: str, query: Query, progress: Progress | None = None) -> IndexState:
-        """Update the index of one manual, or of each of several, and return its state."""
+    def prepare(
+        self,
+        manual_id: str,
+        query: Query,
+        progress: Progress | None = None,
+        *,
+        vectors: bool = False,
+    ) -> IndexState:
+        """Update the index of one manual, or of several, and perhaps vectors; return its state."""
         if not is_union(manual_id):
-            return self._prepare(manual_id, query, progress)
+            return self._prepare(manual_id, query, progress, vectors=vectors)
         joined = JoinedProgress(progress) if progress else None
         states: dict[str, IndexState] = {}
         failed: dict[str, ToolError | IndexDamaged] = {}
         for name in self.manuals() if manual_id == EVERY_MANUAL else manual_id.split("/"):
             try:
-                states[name] = self._prepare(name, query, joined)
+                states[name] = self._prepare(name, query, joined, vectors=vectors)
             except (ToolError, IndexDamaged) as error:
                 failed[name] = error
             if joined:
@@ -285,7 +285,9 @@ class PipelineContext:
             return united_state(manual_id, states, failed)
         raise next(iter(failed.values()), NotFound("there are no manuals"))
 
-    def _prepare(self, manual_id: str, query: Query, progress: Progress | None) -> IndexState:
+    def _prepare(
+        self, manual_id: str, query: Query, progress: Progress | None, *, vectors: bool
+    ) -> IndexState:
         indexed = self.indexed_of(manual_id)
         background = self.indexer()
         # What remains after some seconds is indexed beside the calls.
@@ -299,6 +301,10 @@ class PipelineContext:
         if missing:
             degraded = "; ".join(filter(None, (state.degraded, *missing)))
             state = state._replace(degraded=degraded)
+        if vectors:
+            if background is None:
+                indexed.embed(query.budget, progress)
+            state = indexed.with_vectors(state)
         if background:
             background.follow_up(indexed, state)
         return state
@@ -346,7 +352,6 @@ class PipelineContext:
         self._surface_values.clear()
         self._indexes.close()
         self._index_folders.close()
-        self._outlying_indexes.close()
         self._running.close()
 
     def _request(
@@ -376,11 +381,7 @@ class PipelineContext:
     def _open_index(self, name: str) -> OpenIndex:
         index: Index = self._only("indexes")
         tokenizer: Tokenizer = self._only("tokenizers")
-        if self.library.is_outlying(name):
-            folder = self._outlying_indexes.make(self._outlying.index_name(name))
-        else:
-            folder = self._index_folders.make(name)
-        return index.open(folder, Fields(FIELDS, tokenizer))
+        return index.open(self._index_folders.make(name), Fields(FIELDS, tokenizer))
 
     def _own(self, name: str) -> str:
         return f"{self._configured.name}{self._shared.view}/{name}"

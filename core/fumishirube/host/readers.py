@@ -1,13 +1,19 @@
-"""Loaders that would read the files that no loader of a pipeline reads."""
+"""The loaders of a pipeline, and those that would read what none of them reads."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import Any
 
+from fumishirube.disk.roots import Root
+from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
+from fumishirube.engine.pipeline import NamedStage
+from fumishirube.host.surfaces import ConfiguredSurface
 from fumishirube.model import UnreadFiles
 from fumishirube.plugins.registry import RegisteredStage
+from fumishirube.stages import Loader
 
 _PACKAGED = frozenset(
     [".epub", ".htm", ".html", ".xhtml", ".pdf", ".docx", ".pptx", ".xls", ".xlsm", ".xlsx", ".ods"]
@@ -21,6 +27,19 @@ _PACKAGE = (
     "python -m pip install ./plugins/packages/fumishirube-documents"
 )
 _PLUGIN = "a loader plugin; 'fumishirube new-plugin NAME --kind loader' writes one"
+
+
+def remembering_loaders(
+    configured: ConfiguredSurface, running: Mapping[str, Sequence[NamedStage[Any]]], state: Root
+) -> list[Loader]:
+    """Wrap slow loaders so that their parsed documents are cached."""
+    documents = ParsedDocuments(state)
+    return [
+        RememberingLoader(begun.stage, chosen.stage.fingerprint, documents)
+        if getattr(chosen.stage, "remembered", False)
+        else begun.stage
+        for chosen, begun in zip(configured.stages["loaders"], running["loaders"], strict=True)
+    ]
 
 
 def unread_files(

@@ -26,7 +26,7 @@ from fumishirube.host.fences import Fences
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES, StageRegistry
 from fumishirube.stages import ResourceStage
-from fumishirube.surfaces import NamedEmbedder, Surface
+from fumishirube.surfaces import Surface
 from fumishirube.text.folding import FOLDING
 from fumishirube.traces.records import PipelineSnapshot, Trace
 from fumishirube.traces.store import TraceStore
@@ -179,15 +179,6 @@ def running(
         except PluginError as error:
             raise ConfigError(f"{coordinate}: {error}") from error
     return fences.stage(kind_name, named, stage)
-
-
-def named_embedder(
-    chosen: Sequence[NamedStage[Any]], begun: Sequence[NamedStage[Any]]
-) -> NamedEmbedder | None:
-    """Return the first embedder with its settings and its running form, if there is one."""
-    for stage, works in zip(chosen, begun, strict=True):
-        return NamedEmbedder(stage.name, stage.stage.fingerprint, works.stage)
-    return None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from fumishirube.errors import ConfigError
 from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage
 from fumishirube.surfaces import Surface
 
+_VECTOR_USERS = ("scorers", "fusers", "refiners")
+
 Stages = Mapping[str, Sequence[NamedStage[Any]]]
 
 
@@ -82,9 +84,12 @@ def _reasons(
         yield why
     if key == "scorers" and not any(map(_may_generate, _until(stage, stages[key]))):
         yield "it generates no candidates, and no scorer before it does"
-    if key == "embedder" and _needs(stage, key) and not any(map(_of_vectors, stages["scorers"])):
-        yield "no scorer asks for vectors"
-    blind = not any(map(_gives_vectors, stages["embedder"]))
+    used = any(_uses_vectors(kind, other) for kind in _VECTOR_USERS for other in stages[kind])
+    if key == "embedder" and _needs(stage, key) and not used:
+        yield "no stage asks for vectors"
+    if not stages["embedder"] and key in _VECTOR_USERS and _uses_vectors(key, stage):
+        yield "no embedder makes vectors"
+    blind = not any(map(gives_vectors, stages["embedder"]))
     if key == "scorers" and blind and all(map(_of_vectors, filter(_may_generate, stages[key]))):
         yield "no embedder makes vectors, and no scorer does without"
 
@@ -107,8 +112,13 @@ def _needs(stage: object, key: str) -> Sequence[str]:
 
 
 def _of_vectors(scorer: object) -> bool:
-    return "vectors" in _needs(scorer, "scorers")
+    return _uses_vectors("scorers", scorer)
 
 
-def _gives_vectors(embedder: object) -> bool:
+def _uses_vectors(key: str, stage: object) -> bool:
+    return "vectors" in _needs(stage, key)
+
+
+def gives_vectors(embedder: object) -> bool:
+    """Tell whether an embedder makes vectors; ``none`` says that it needs nothing."""
     return bool(_needs(embedder, "embedder"))

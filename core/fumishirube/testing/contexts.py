@@ -18,7 +18,6 @@ from fumishirube import (
     Hit,
     Loader,
     Manual,
-    NamedEmbedder,
     NotFound,
     Passage,
     Query,
@@ -48,6 +47,7 @@ from fumishirube.text.file_texts import ManualTexts
 from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import Origin
+from fumishirube.vectors import SectionVectors
 
 T = TypeVar("T")
 
@@ -195,9 +195,9 @@ class MemoryContext:
         """Return no tokenizer: searches in memory use plain words."""
         return None
 
-    def embedder(self, name: str | None = None) -> NamedEmbedder | None:  # noqa: ARG002
-        """Return no embedder."""
-        return None
+    def vectors(self, embedder: str | None = None) -> SectionVectors:
+        """Raise NotFound: vectors need a disk."""
+        raise NotFound("a context in memory has no vectors", path=embedder or "")
 
     def claimed_files(self) -> SurfaceFiles:
         """Return no claimed files: there are neither a folder nor loaders."""

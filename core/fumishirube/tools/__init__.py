@@ -17,6 +17,7 @@ from fumishirube.tools.text_pages import (
     ScanCursor,
     TextPage,
 )
+from fumishirube.vectors import EmbeddingCounts, SectionVectors
 
 __all__ = [
     "ANSWER_CHARS",
@@ -24,6 +25,7 @@ __all__ = [
     "Content",
     "Cursor",
     "DeliveredRanges",
+    "EmbeddingCounts",
     "FailsWith",
     "LeanAnswer",
     "LineRange",
@@ -36,6 +38,7 @@ __all__ = [
     "Resource",
     "Resources",
     "ScanCursor",
+    "SectionVectors",
     "Session",
     "Template",
     "TextPage",

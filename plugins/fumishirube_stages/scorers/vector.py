@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from fumishirube import Corpus, Hit, LinkedCorpus, Passage, Query, Stage
+from fumishirube import Corpus, Hit, Passage, Query, Stage, VectorCorpus
 from fumishirube_stages.scorers.evidence import (
+    MAX_CANDIDATES,
+    PER_DOCUMENT,
     by_document,
-    candidate_sections,
     store_document_scores,
 )
 
-_MANY = 5_000
 _TOP = 3
 _BEST, _REST = 0.8, 0.2
 
@@ -28,9 +28,11 @@ class Vector(Stage):
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Return the best sections, by the cosine of their best passage."""
-        if not isinstance(corpus, LinkedCorpus) or not corpus.vectors:
+        if not isinstance(corpus, VectorCorpus) or not corpus.vectors:
             return ()
-        best = candidate_sections(corpus.nearest(query.text, _MANY, query.within))
+        similar = corpus.nearest(query.text, MAX_CANDIDATES, query.within, PER_DOCUMENT)
+        must = query.must
+        best = [m for m in similar if len(query.terms_in(m.passage, must)) == len({*must})]
         values = by_document(best)
         store_document_scores(
             query, "vector", {path: _together(rows) for path, rows in values.items()}

@@ -230,7 +230,7 @@ def _manual(application: Application, context: PipelineContext, manual: str) -> 
     bar = Bar(expected=True)
     began = time.time()
     try:
-        state = context.prepare(manual, Query(""), bar.progress)
+        state = context.prepare(manual, Query(""), bar.progress, vectors=True)
     except NeedsNarrowScope as error:
         yield Check("FAIL", subject, str(error))
         return

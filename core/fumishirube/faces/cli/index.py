@@ -48,7 +48,7 @@ def run(options: Namespace) -> int:
                 rebuilt = context.rebuild(manual, bar.progress) if options.rebuild else None
                 if options.rebuild and rebuilt is None:
                     _delete_index(application, manual)
-                state = rebuilt or context.prepare(manual, Query(""), bar.progress)
+                state = rebuilt or context.prepare(manual, Query(""), bar.progress, vectors=True)
                 rows.append((manual, state))
             finally:
                 bar.close()
@@ -76,7 +76,7 @@ def _follow(context: PipelineContext, states: dict[str, IndexState], options: Na
             time.sleep(_FOLLOW_SECONDS)
             for manual, before in states.items():
                 try:
-                    states[manual] = state = context.prepare(manual, Query(""))
+                    states[manual] = state = context.prepare(manual, Query(""), vectors=True)
                 except ToolError as error:  # the index is away, or the folder is; both may return
                     if problems.get(manual) != str(error):
                         complain(f"{manual}: {error}")

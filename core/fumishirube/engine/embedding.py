@@ -1,0 +1,138 @@
+"""Texts to vectors by one embedder, whose results are checked and whose failures are recorded."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from threading import Lock
+from typing import Literal, NamedTuple
+
+from fumishirube.engine.vector_file import FileKeys, SectionKeys
+from fumishirube.errors import FumishirubeError, PluginError
+from fumishirube.stages import Embedder, Vectors
+from fumishirube.text.pieces import pieces
+from fumishirube.vectors import SectionText
+
+_QUERIES = 16
+"""Vectors of queries that stay in memory: the runs of a search share their text."""
+
+_log = logging.getLogger("fumishirube")
+
+
+class NamedEmbedder(NamedTuple):
+    """A running embedder, its name in the configuration, and what identifies its vectors."""
+
+    name: str
+    identity: str
+    embedder: Embedder
+
+
+class CheckedEmbedder:
+    """An embedder. ``failure`` is the message of its last failure, until it works again."""
+
+    def __init__(self, named: NamedEmbedder) -> None:
+        self._named = named
+        self._queries: OrderedDict[str, Sequence[float]] = OrderedDict()
+        self._lock = Lock()
+        self._works = False
+        self.failure: str | None = None
+
+    def works(self) -> bool:
+        """Tell whether it makes vectors with dimensions."""
+        if not self._works:
+            try:
+                self._works = bool(self.embed(["a"], "query", 0)[0])
+            except Exception:  # recorded in ``failure``; the search goes on with words alone
+                return False
+        return self._works
+
+    def query(self, text: str, dimensions: int) -> Sequence[float]:
+        """Return the vector of a query."""
+        with self._lock:
+            if text in self._queries:
+                self._queries.move_to_end(text)
+                return self._queries[text]
+        (vector,) = self.embed([text], "query", dimensions)
+        with self._lock:
+            self._queries[text] = vector
+            while len(self._queries) > _QUERIES:
+                self._queries.popitem(last=False)
+        return vector
+
+    def embed(
+        self, texts: Sequence[str], role: Literal["query", "passage"], dimensions: int
+    ) -> Vectors:
+        """Return the vectors of texts; if ``dimensions`` is not 0, all must have so many.
+
+        Raises:
+            Exception: whatever the embedder raises, after it was recorded.
+            PluginError: when the vectors cannot be used.
+        """
+        try:
+            made = [[*map(float, vector)] for vector in self._named.embedder.embed(texts, role)]
+            self._check(made, len(texts), dimensions)
+        except Exception as error:
+            self.fail(error)
+            raise
+        self.failure = None
+        return made
+
+    def fail(self, error: Exception) -> None:
+        """Record a failure: a message for the answers, the exception for the log."""
+        if isinstance(error, FumishirubeError):
+            self.failure = str(error)
+            _log.warning("%s", error)
+        else:
+            self.failure = "the embedder failed; the log has the details"
+            _log.exception("the embedder failed")
+
+    def _check(self, made: Vectors, texts: int, dimensions: int) -> None:
+        sizes = {len(vector) for vector in made} | {dimensions} - {0}
+        if len(made) != texts or len(sizes) != 1:
+            raise PluginError(
+                f"the embedder {self._named.name!r} made {len(made)} vectors of {sorted(sizes)} "
+                f"dimensions for {texts} texts"
+            )
+        if not all(math.isfinite(sum(vector)) for vector in made):
+            raise PluginError(f"the embedder {self._named.name!r} made a vector that is not finite")
+
+
+class TextBatch:
+    """Texts to embed, by their key, and the files that are complete with them."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.files: list[FileKeys] = []
+
+    def take(self, number: int | None) -> TextBatch:
+        """Return the first texts with the files, and forget them here."""
+        taken = TextBatch()
+        taken.texts = dict([*self.texts.items()][:number])
+        taken.files, self.files = self.files, []
+        self.texts = {key: text for key, text in self.texts.items() if key not in taken.texts}
+        return taken
+
+
+class FileTexts(NamedTuple):
+    """The pieces of each section of a file, and their keys."""
+
+    texts: Sequence[Sequence[str]]
+    keys: SectionKeys
+
+    @classmethod
+    def of(cls, sections: Sequence[SectionText]) -> FileTexts:
+        """Divide the sections of a file into pieces."""
+        texts = [pieces(heading, text) for heading, text in sections]
+        return cls(texts, tuple(tuple(map(_key, section)) for section in texts))
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Yield each key with its text."""
+        for keys, texts in zip(self.keys, self.texts, strict=True):
+            yield from zip(keys, texts, strict=True)
+
+
+def _key(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

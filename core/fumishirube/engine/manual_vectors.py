@@ -1,0 +1,197 @@
+"""The vectors of a manual's sections, which follow its index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from fumishirube.corpus import (
+    Clause,
+    Corpus,
+    Count,
+    IndexMatch,
+    PassageText,
+    ScoreCutoff,
+    texts_of,
+)
+from fumishirube.documents import Document
+from fumishirube.engine.distant_corpora import rehearse, unsearched
+from fumishirube.engine.section_vectors import MOST_VECTORS, StoredVectors
+from fumishirube.errors import ToolError
+from fumishirube.model import Passage
+from fumishirube.query import Budget
+from fumishirube.stages import IndexedFile
+from fumishirube.tools.definitions import Progress
+from fumishirube.vectors import SectionText
+
+_NO_STAMPS: Mapping[str, str] = {}
+
+
+class ManualVectors:
+    """The vectors of one manual. Files without one are those that the index does not have yet."""
+
+    def __init__(self, manual_id: str, stored: StoredVectors) -> None:
+        self._manual_id = manual_id
+        self._stored = stored
+        self._stamped: tuple[Mapping[str, IndexedFile], Mapping[str, str]] = ({}, _NO_STAMPS)
+
+    def embed(
+        self,
+        pages: Mapping[str, IndexedFile],
+        load: Callable[[IndexedFile], Document | None],
+        budget: Budget,
+        progress: Progress | None,
+    ) -> bool:
+        """Embed what has no vector until the time is up; return whether that ended it.
+
+        ``load`` returns the document of a file, or ``None`` if it has changed since.
+        """
+        stamps = self._stamps(pages)
+        left = self._stored.files_left(stamps)
+        done = 0
+
+        def read(path: str) -> Sequence[SectionText] | None:
+            nonlocal done
+            try:
+                document = load(pages[path])
+            except ToolError:  # the next update of the index skips it
+                return None
+            done += 1
+            if progress:
+                progress(min(done, left), left, f"embedding {self._manual_id}")
+            return document and _section_texts(document)
+
+        def go_on() -> bool:
+            budget.check()
+            return not budget.late
+
+        return left > 0 and self._stored.update(stamps, read, go_on).cut
+
+    def over(self, corpus: Corpus, pages: Mapping[str, IndexedFile]) -> EmbeddedCorpus:
+        """Return a corpus with the vectors of its sections."""
+        return EmbeddedCorpus(corpus, self._stored, self._stamps(pages))
+
+    def shortfall(self, pages: Mapping[str, IndexedFile]) -> str | None:
+        """Return a sentence for the answer if files have no vectors, or the embedder failed."""
+        stamps = self._stamps(pages)
+        left = self._stored.files_left(stamps)
+        if self._stored.failure:
+            return f"words alone decide: {self._stored.failure}"
+        if not left:
+            return None
+        full = f"; at most {MOST_VECTORS:,} texts are" if self._stored.full else ""
+        return (
+            f"not every file is embedded yet ({len(stamps) - left} of {len(stamps)} are{full}): "
+            "words alone find the others"
+        )
+
+    def _stamps(self, pages: Mapping[str, IndexedFile]) -> Mapping[str, str]:
+        """Return the stamps of the searched files: the same object for the same pages."""
+        if self._stamped[0] is not pages:
+            stamps = {path: page.stamp for path, page in pages.items() if not page.skipped}
+            self._stamped = (pages, stamps)
+        return self._stamped[1]
+
+
+def _section_texts(document: Document) -> Sequence[SectionText]:
+    """Return the sections of a document, in the order in which an index stores them."""
+    return [
+        (
+            section.title or document.title,
+            document.text[section.body : section.end]
+            if section.searched is None
+            else section.searched,
+        )
+        for section in document.sections
+    ]
+
+
+@dataclass(frozen=True)
+class EmbeddedCorpus:
+    """A corpus whose sections have vectors, those of the files in ``stamps``."""
+
+    corpus: Corpus
+    stored: StoredVectors
+    stamps: Mapping[str, str]
+
+    @property
+    def vectors(self) -> bool:
+        """Whether there is any vector."""
+        return self.stored.present
+
+    def nearest(
+        self,
+        text: str,
+        limit: int,
+        within: frozenset[str] | None = None,
+        per_file: int | None = None,
+    ) -> Sequence[IndexMatch]:
+        """Return the sections most similar to a text, best first."""
+        similar = self.stored.nearest(text, self.stamps, limit, within, per_file)
+        pages = {path: self.corpus.page(path) for path in {section.path for section in similar}}
+        return [
+            IndexMatch(pages[path][number], similarity)
+            for path, number, similarity in similar
+            if number < len(pages[path]) and pages[path][number].fields["body"]
+        ]
+
+    # --- the corpus itself -----------------------------------------------------------------------
+
+    @property
+    def manual_id(self) -> str:
+        """The manual's id."""
+        return self.corpus.manual_id
+
+    @property
+    def size(self) -> int:
+        """The number of searched sections."""
+        return self.corpus.size
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a text."""
+        return self.corpus.terms(text)
+
+    def query_terms(self, text: str) -> Sequence[str]:
+        """Return the terms by which a text is scored."""
+        own: Callable[[str], Sequence[str]] = getattr(self.corpus, "query_terms", self.terms)
+        return own(text)
+
+    def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
+        """Return a function that finds the words of a term, or ``None`` for literal matches."""
+        own: Callable[[str], Callable[[str], Sequence[str]] | None] | None
+        own = getattr(self.corpus, "form_finder", None)
+        return own(term) if own else None
+
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
+        """Return the best matches of a clause."""
+        return self.corpus.search(clause, limit, cutoff)
+
+    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
+        """Count the sections that match a clause."""
+        return self.corpus.count(clause, cap, searched=searched)
+
+    def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
+        """Return the number of sections with each term."""
+        return self.corpus.frequencies(terms)
+
+    def average_length(self, field: str) -> float:
+        """Return the mean number of characters of a field."""
+        return self.corpus.average_length(field)
+
+    def page(self, path: str) -> Sequence[Passage]:
+        """Return the passages of one file."""
+        return self.corpus.page(path)
+
+    def texts(self) -> Sequence[PassageText]:
+        """Return the text of every passage."""
+        return [*texts_of(self.corpus)]
+
+    def rehearse(self, search: Callable[[Corpus], object]) -> None:
+        """Fetch the answers of a search together, if the corpus is on another machine."""
+        rehearse(self.corpus, lambda inner: search(EmbeddedCorpus(inner, self.stored, self.stamps)))
+
+    def unsearched(self, since: float) -> str | None:
+        """Return which part of the corpus did not answer."""
+        return unsearched(self.corpus, since)

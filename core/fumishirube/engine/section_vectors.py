@@ -1,0 +1,287 @@
+"""The vectors of sections: embedded when a text is new, stored in a file, compared by cosine."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from threading import RLock
+
+from fumishirube.engine.embedding import CheckedEmbedder, FileTexts, NamedEmbedder, TextBatch
+from fumishirube.engine.vector_file import FileKeys, Position, SectionKeys, VectorFile
+from fumishirube.engine.vector_rows import RowGroups, VectorRows
+from fumishirube.errors import Cancelled, Forbidden
+from fumishirube.vectors import (
+    EmbeddingCounts,
+    EmbeddingProgress,
+    SectionText,
+    SimilarSection,
+)
+
+MOST_VECTORS = 200_000
+"""The most texts that are embedded: a search compares the query with every one of them."""
+NO_EMBEDDER = "none"
+
+_log = logging.getLogger("fumishirube")
+
+_BATCH = 64
+
+ReadSections = Callable[[str], Sequence[SectionText] | None]
+
+
+class StoredVectors:
+    """The :class:`fumishirube.SectionVectors` of one embedder, in a file of their own.
+
+    There are none without an embedder, with a failing one, or with one without dimensions. A model
+    is loaded only when there is a text to embed.
+    """
+
+    def __init__(self, named: NamedEmbedder | None, file: Path) -> None:
+        self.name = named.name if named else NO_EMBEDDER
+        self._embedder = CheckedEmbedder(named) if named else None
+        self._file = VectorFile(file)
+        self._lock = RLock()
+        self._updating = RLock()
+        self._forget()
+        self._layout: tuple[Mapping[str, str], int, RowGroups] | None = None
+        self._version = 0
+
+    def _forget(self) -> None:
+        self._position = Position()
+        self._vectors = VectorRows()
+        self._rows: dict[str, int] = {}
+        self._files: dict[str, tuple[str, SectionKeys]] = {}
+
+    @property
+    def failure(self) -> str | None:
+        """The message of the last failure, if what failed has not worked since."""
+        return self._embedder.failure if self._embedder else None
+
+    @property
+    def active(self) -> bool:
+        """Whether the embedder makes vectors; stored vectors answer this without calling it."""
+        return self._embedder is not None and (self.present or self._embedder.works())
+
+    @property
+    def full(self) -> bool:
+        """Whether no further text is embedded."""
+        return len(self._rows) >= MOST_VECTORS
+
+    @property
+    def present(self) -> bool:
+        """Whether there is any vector."""
+        if self._embedder is None:
+            return False
+        with self._lock:
+            self._refresh()
+            return bool(self._rows)
+
+    def progress(
+        self, stamps: Mapping[str, str], read: Callable[[str], Sequence[SectionText]]
+    ) -> EmbeddingProgress:
+        """Return how many of the texts of the files have a vector."""
+        if not self.active:
+            return EmbeddingProgress(0, 0)
+        with self._lock:
+            keys = {
+                key
+                for path, stamp in stamps.items()
+                for section in self._keys(path, stamp) or FileTexts.of(read(path)).keys
+                for key in section
+            }
+            return EmbeddingProgress(len(keys & self._rows.keys()), len(keys))
+
+    def files_left(self, stamps: Mapping[str, str]) -> int:
+        """Return how many files have texts without a vector."""
+        with self._lock:
+            self._refresh()
+            return sum(not self._complete(path, stamp) for path, stamp in stamps.items())
+
+    def update(
+        self,
+        stamps: Mapping[str, str],
+        read: ReadSections,
+        go_on: Callable[[], bool] = lambda: True,
+    ) -> EmbeddingCounts:
+        """Embed what has no vector, in one thread of one process at a time."""
+        with self._updating:
+            if self._embedder is None or not self.active:
+                return EmbeddingCounts()
+            try:
+                with self._file.writing(go_on) as mine:
+                    if not mine:
+                        return EmbeddingCounts(cut=True)
+                    return self._update(self._embedder, stamps, read, go_on)
+            except (sqlite3.Error, OSError) as error:
+                self._embedder.fail(
+                    Forbidden(f"the vectors cannot be stored ({type(error).__name__})")
+                )
+            except Cancelled:
+                raise
+            except Exception as error:
+                if self._embedder.failure is None:
+                    self._embedder.fail(error)
+            return EmbeddingCounts()
+
+    def nearest(
+        self,
+        text: str,
+        stamps: Mapping[str, str],
+        limit: int,
+        within: frozenset[str] | None = None,
+        per_file: int | None = None,
+    ) -> Sequence[SimilarSection]:
+        """Return the sections most similar to a text."""
+        if self._embedder is None or not self.present:
+            return []
+        query = self._embedder.query(text, self._vectors.dimensions)
+        with self._lock:
+            sections = self._laid_out(stamps)
+            if not sections.places:
+                return []
+            order, values = self._vectors.best(query, sections)
+        counts: Counter[str] = Counter()
+        chosen: list[SimilarSection] = []
+        for place in order:
+            similarity = _bounded(values[place])
+            if len(chosen) == limit or similarity <= 0:
+                break
+            path, number = sections.places[place]
+            counts[path] += 1
+            if (within is None or path in within) and counts[path] <= (per_file or counts[path]):
+                chosen.append(SimilarSection(path, number, similarity))
+        return chosen
+
+    def most_similar(self, first: str, second: str) -> tuple[float, int, int]:
+        """Return the highest similarity of a section of each of two files, and their numbers."""
+        best = (0.0, 0, 0)
+        with self._lock:
+            others = RowGroups.of(((second, n), rows) for n, rows in self._sections_of(second))
+            for number, mine in self._sections_of(first) if others.places else ():
+                for row in mine:
+                    order, values = self._vectors.best(self._vectors.row(row), others)
+                    similarity = _bounded(values[order[0]])
+                    if similarity > best[0]:
+                        best = (similarity, number, others.places[order[0]][1])
+        return best
+
+    # --- the update ------------------------------------------------------------------------------
+
+    def _update(
+        self,
+        embedder: CheckedEmbedder,
+        stamps: Mapping[str, str],
+        read: ReadSections,
+        go_on: Callable[[], bool],
+    ) -> EmbeddingCounts:
+        with self._lock:
+            self._refresh()
+            pending = [path for path, stamp in stamps.items() if not self._complete(path, stamp)]
+            seen = {key for path, stamp in stamps.items() for key in self._all_keys(path, stamp)}
+        seen &= self._rows.keys()
+        batch, embedded = TextBatch(), 0
+        for path in pending:
+            while len(batch.texts) >= _BATCH and go_on():
+                embedded += self._store(embedder, batch.take(_BATCH))
+            if not go_on():
+                break
+            sections = read(path)
+            if sections is None:
+                continue
+            texts = FileTexts.of(sections)
+            batch.files.append(FileKeys(path, stamps[path], texts.keys))
+            for key, text in texts.rows():
+                if key in self._rows:
+                    seen.add(key)
+                elif len(self._rows) + len(batch.texts) < MOST_VECTORS:
+                    batch.texts[key] = text
+        while (batch.texts or batch.files) and go_on():
+            embedded += self._store(embedder, batch.take(_BATCH))
+        cut = not go_on()
+        return EmbeddingCounts(embedded, len(seen), 0 if cut else self._drop(stamps), cut)
+
+    def _store(self, embedder: CheckedEmbedder, batch: TextBatch) -> int:
+        """Embed the texts of a batch, and store its vectors and files in one commit."""
+        texts = [*batch.texts.values()]
+        made = embedder.embed(texts, "passage", self._vectors.dimensions) if texts else []
+        rows = [(k, array("f", v).tobytes()) for k, v in zip(batch.texts, made, strict=True)]
+        self._file.write(rows, batch.files)
+        with self._lock:
+            self._refresh()
+        return len(rows)
+
+    def _drop(self, stamps: Mapping[str, str]) -> int:
+        with self._lock:
+            used = {key for path, stamp in stamps.items() for key in self._all_keys(path, stamp)}
+            keys, paths = self._rows.keys() - used, self._files.keys() - stamps.keys()
+            if keys or paths:
+                self._file.drop(keys, paths)
+                self._refresh()
+            return len(keys)
+
+    def _refresh(self) -> None:
+        """Read what this or another process has committed."""
+        try:
+            new = self._file.read(self._position)
+        except sqlite3.OperationalError:
+            _log.exception("the vectors cannot be read now")
+            return
+        if new.position == self._position:
+            return
+        self._version += 1
+        if new.complete:
+            self._forget()
+        try:
+            for key, data in new.vectors:
+                self._vectors.add(data)
+                self._rows[key] = len(self._vectors) - 1
+        except ValueError as error:
+            _log.warning("a file of vectors is damaged, and is made again: %s", error)
+            self._file.remove()
+            self._forget()
+            return
+        self._files.update({path: (stamp, sections) for path, stamp, sections in new.files})
+        self._position = new.position
+
+    # --- the vectors of files --------------------------------------------------------------------
+
+    def _keys(self, path: str, stamp: str) -> SectionKeys:
+        """Return the keys of a file; none if it was divided at another stamp, or never."""
+        known = self._files.get(path)
+        return known[1] if known and known[0] == stamp else ()
+
+    def _all_keys(self, path: str, stamp: str) -> Iterator[str]:
+        return (key for section in self._keys(path, stamp) for key in section)
+
+    def _complete(self, path: str, stamp: str) -> bool:
+        known = self._files.get(path)
+        if known is None or known[0] != stamp:
+            return False
+        return all(key in self._rows for section in known[1] for key in section)
+
+    def _sections_of(self, path: str) -> Iterator[tuple[int, Sequence[int]]]:
+        """Yield the numbers of a file's sections with vectors, and their rows."""
+        for number, keys in enumerate(self._files.get(path, ("", ()))[1]):
+            rows = [self._rows[key] for key in keys if key in self._rows]
+            if rows:
+                yield number, rows
+
+    def _laid_out(self, stamps: Mapping[str, str]) -> RowGroups:
+        """Return the rows of each section with a vector; the same object while nothing changes."""
+        layout = self._layout
+        if layout is None or layout[0] is not stamps or layout[1] != self._version:
+            sections = (
+                ((path, number), rows)
+                for path in sorted(stamps)
+                if self._keys(path, stamps[path])
+                for number, rows in self._sections_of(path)
+            )
+            layout = self._layout = (stamps, self._version, RowGroups.of(sections))
+        return layout[2]
+
+
+def _bounded(similarity: float) -> float:
+    return round(min(1.0, max(0.0, similarity)), 6)

@@ -1,0 +1,178 @@
+"""The file of vectors: by the hash of their text, with the hashes of each file's sections."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from fumishirube.disk.locks import take_lock
+
+T = TypeVar("T")
+
+_log = logging.getLogger("fumishirube")
+
+SectionKeys: TypeAlias = tuple[tuple[str, ...], ...]
+"""The keys of the pieces of each section of a file, in order."""
+
+_FORMAT = 1
+_WAIT_SECONDS = 30.0
+_TURN_SECONDS = 0.05
+_SCHEMA = """
+    CREATE TABLE vectors (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT UNIQUE, vector BLOB);
+    CREATE TABLE files (id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT UNIQUE, stamp TEXT,
+                        sections TEXT);
+    CREATE TABLE identity (value TEXT);
+"""
+
+
+class FileKeys(NamedTuple):
+    """A file, its stamp, and the keys of its sections."""
+
+    path: str
+    stamp: str
+    sections: SectionKeys
+
+
+class Position(NamedTuple):
+    """How far a file of vectors has been read; ``identity`` changes when rows are deleted."""
+
+    identity: str = ""
+    vectors: int = 0
+    files: int = 0
+
+
+class NewRows(NamedTuple):
+    """The rows after a position, and the next position; ``complete`` if these are all rows."""
+
+    position: Position
+    vectors: Sequence[tuple[str, bytes]]
+    files: Sequence[FileKeys]
+    complete: bool
+
+
+class VectorFile:
+    """A file of vectors that any number of processes read, and one at a time writes.
+
+    It is derived data: a file that cannot be read is deleted and made anew.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self, since: Position) -> NewRows:
+        """Return what was committed after a position."""
+        if not self._path.exists():
+            return NewRows(Position(), (), (), complete=since != Position())
+        return self._repeated(lambda base: _read(base, since))
+
+    def write(self, vectors: Iterable[tuple[str, bytes]], files: Iterable[FileKeys]) -> None:
+        """Store vectors and files in one commit."""
+        rows = [(path, stamp, json.dumps(sections)) for path, stamp, sections in files]
+        vectors = list(vectors)
+
+        def write(base: sqlite3.Connection) -> None:
+            with base:
+                base.executemany(
+                    "INSERT OR IGNORE INTO vectors (key, vector) VALUES (?, ?)", vectors
+                )
+                base.executemany(
+                    "INSERT OR REPLACE INTO files (path, stamp, sections) VALUES (?, ?, ?)", rows
+                )
+
+        self._repeated(write)
+
+    def drop(self, keys: Iterable[str], paths: Iterable[str]) -> None:
+        """Delete vectors and files; every reader then reads all rows again."""
+        unused, gone = [(key,) for key in keys], [(path,) for path in paths]
+
+        def drop(base: sqlite3.Connection) -> None:
+            with base:
+                base.executemany("DELETE FROM vectors WHERE key = ?", unused)
+                base.executemany("DELETE FROM files WHERE path = ?", gone)
+                base.execute("UPDATE identity SET value = ?", (secrets.token_hex(8),))
+
+        self._repeated(drop)
+
+    def remove(self) -> None:
+        """Delete the file."""
+        self._path.unlink(missing_ok=True)
+
+    @contextmanager
+    def writing(self, go_on: Callable[[], bool]) -> Iterator[bool]:
+        """Become the one that embeds; yield ``False`` if another process does until time is up."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.with_suffix(".lock").open("ab") as lock:
+            mine = take_lock(lock.fileno(), 0)
+            while not mine and go_on():
+                mine = take_lock(lock.fileno(), _TURN_SECONDS)
+            yield mine
+
+    def _repeated(self, use: Callable[[sqlite3.Connection], T]) -> T:
+        """Use the file; if it is damaged, delete it and use a new one."""
+        try:
+            with closing(self._open()) as base:
+                return use(base)
+        except sqlite3.OperationalError:  # locked, full or not allowed: nothing is damaged
+            raise
+        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
+            _log.warning("a file of vectors is damaged, and is made anew: %s", error)
+            self.remove()
+        with closing(self._open()) as base:
+            return use(base)
+
+    def _open(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        base = sqlite3.connect(self._path, timeout=_WAIT_SECONDS)
+        try:
+            if base.execute("PRAGMA user_version").fetchone() != (_FORMAT,):
+                _create(base)
+        except BaseException:
+            base.close()
+            raise
+        return base
+
+
+def _create(base: sqlite3.Connection) -> None:
+    base.execute("BEGIN IMMEDIATE")
+    if base.execute("PRAGMA user_version").fetchone() == (_FORMAT,):  # another process was faster
+        base.rollback()
+        return
+    for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        if not name.startswith("sqlite_"):
+            base.execute(f'DROP TABLE "{name}"')
+    for statement in _SCHEMA.split(";"):
+        base.execute(statement)
+    base.execute("INSERT INTO identity VALUES (?)", (secrets.token_hex(8),))
+    base.execute(f"PRAGMA user_version = {_FORMAT}")
+    base.commit()
+
+
+def _read(base: sqlite3.Connection, since: Position) -> NewRows:
+    base.execute("BEGIN")  # the rows of one commit
+    ((identity,),) = base.execute("SELECT value FROM identity").fetchall()
+    complete = identity != since.identity
+    start = Position(identity) if complete else since
+    vectors = base.execute(
+        "SELECT id, key, vector FROM vectors WHERE id > ? ORDER BY id", (start.vectors,)
+    ).fetchall()
+    files = base.execute(
+        "SELECT id, path, stamp, sections FROM files WHERE id > ? ORDER BY id", (start.files,)
+    ).fetchall()
+    base.rollback()
+    position = Position(
+        identity,
+        vectors[-1][0] if vectors else start.vectors,
+        files[-1][0] if files else start.files,
+    )
+    keys = [FileKeys(path, stamp, _sections(text)) for _, path, stamp, text in files]
+    return NewRows(position, [(key, vector) for _, key, vector in vectors], keys, complete)
+
+
+def _sections(text: str) -> SectionKeys:
+    return tuple(tuple(map(str, keys)) for keys in json.loads(text))

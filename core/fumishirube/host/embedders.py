@@ -1,0 +1,68 @@
+"""The embedder of a pipeline, and the vectors that it makes for one manual."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from fumishirube.disk.roots import Root
+from fumishirube.engine.embedding import NamedEmbedder
+from fumishirube.engine.manual_vectors import ManualVectors
+from fumishirube.engine.pipeline import NamedStage
+from fumishirube.engine.section_vectors import StoredVectors
+from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, running
+from fumishirube.host.useless_stages import gives_vectors
+from fumishirube.plugins.discovery import Plugins
+
+
+def named_embedder(
+    chosen: NamedStage[Any], begun: NamedStage[Any], plugins: Plugins
+) -> NamedEmbedder:
+    """Return an embedder, identified by its settings and by the version of its plugin."""
+    makers = {o.plugin for o in plugins.registry["embedders"] if o.stage is type(chosen.stage)}
+    versions = [
+        f"-{report.version}"
+        for report in plugins.reports
+        if report.plugin in makers and not report.builtin
+    ]
+    identity = "".join((chosen.stage.fingerprint, *versions))
+    return NamedEmbedder(chosen.name, identity, begun.stage)
+
+
+def pipeline_embedder(
+    configured: ConfiguredSurface, begun: Mapping[str, Sequence[NamedStage[Any]]]
+) -> NamedEmbedder | None:
+    """Return the embedder of a pipeline, if it has one."""
+    rows = zip(configured.stages["embedders"], begun["embedders"], strict=True)
+    return next((named_embedder(*row, configured.plugins) for row in rows), None)
+
+
+def surface_vectors(
+    configured: ConfiguredSurface,
+    begun: Mapping[str, Sequence[NamedStage[Any]]],
+    shared: SharedServices,
+    opening: ExitStack,
+    chosen: NamedStage[Any] | None,
+) -> StoredVectors:
+    """Return vectors for a surface's own use, by the pipeline's embedder or a chosen one."""
+    named = pipeline_embedder(configured, begun)
+    if chosen is not None:
+        runs = running("embedders", chosen, opening, shared.fences, "embedder")
+        named = named_embedder(chosen, runs, configured.plugins)
+    folder = shared.root("state").path / "vectors"
+    return StoredVectors(named, folder / f"{named.identity if named else 'none'}.db")
+
+
+def manual_vectors(
+    configured: ConfiguredSurface,
+    begun: Mapping[str, Sequence[NamedStage[Any]]],
+    folder: Callable[[str, str], Root],
+    manual_id: str,
+) -> ManualVectors | None:
+    """Return the vectors of a manual, in a folder beside its index, if its pipeline makes any."""
+    named = pipeline_embedder(configured, begun)
+    if named is None or not gives_vectors(named.embedder):
+        return None
+    place = folder(manual_id, f"vectors-{named.identity}").path
+    return ManualVectors(manual_id, StoredVectors(named, place / "vectors.db"))

@@ -1,0 +1,152 @@
+"""Vectors of sections: every one is compared, with numpy and without it."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import pytest
+import torture
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fumishirube.engine import vector_rows
+from fumishirube.engine.embedding import NamedEmbedder
+from fumishirube.engine.section_vectors import StoredVectors
+from fumishirube.text.pieces import pieces
+
+WORDS = ("red", "blue", "green", "house", "door")
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)
+FILES = st.dictionaries(st.sampled_from(("a.md", "b.md", "c.md")), st.lists(TEXTS, max_size=4))
+
+
+class WordCounts:
+    """One axis a word, and one for none of them."""
+
+    def __init__(self) -> None:
+        self.embedded = 0
+
+    def embed(
+        self, texts: Sequence[str], role: Literal["query", "passage"]
+    ) -> Sequence[Sequence[float]]:
+        self.embedded += len(texts) * (role == "passage")
+        return [self.vector(text) for text in texts]
+
+    @staticmethod
+    def vector(text: str) -> list[float]:
+        counts = [float(text.count(word)) for word in WORDS]
+        counts.append(0.0 if any(counts) else 1.0)
+        length = math.sqrt(sum(count * count for count in counts))
+        return [count / length for count in counts]
+
+
+@pytest.fixture(params=["numpy", "plain"])
+def arithmetic(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    if request.param == "numpy":
+        pytest.importorskip("numpy")
+    else:
+        monkeypatch.setitem(sys.modules, "numpy", None)
+    vector_rows._numpy.cache_clear()
+    yield
+    vector_rows._numpy.cache_clear()
+
+
+def stored(folder: Path, embedder: WordCounts) -> StoredVectors:
+    return StoredVectors(NamedEmbedder("words", "w", embedder), folder / "vectors.db")
+
+
+@pytest.mark.property
+@pytest.mark.usefixtures("arithmetic")
+@settings(
+    max_examples=torture.examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(files=FILES, later=FILES, query=TEXTS)
+def test_the_nearest_sections_are_those_of_a_comparison_with_all(
+    tmp_path_factory: pytest.TempPathFactory,
+    files: dict[str, list[str]],
+    later: dict[str, list[str]],
+    query: str,
+) -> None:
+    embedder = WordCounts()
+    vectors = stored(tmp_path_factory.mktemp("v"), embedder)
+    other = stored(vectors._file._path.parent, WordCounts())  # another process reads along
+    for state in (files, later):
+        stamps = {path: repr(texts) for path, texts in state.items()}
+        vectors.update(stamps, lambda path, state=state: [("", text) for text in state[path]])
+        expected = {
+            (path, number): similarity
+            for path, texts in state.items()
+            for number, text in enumerate(texts)
+            if (similarity := _cosine(query, text)) > 0
+        }
+        for reader in (vectors, other):
+            found = reader.nearest(query, stamps, 100)
+            assert {(path, number): near for path, number, near in found} == pytest.approx(
+                expected, abs=2e-6
+            )
+            assert found == sorted(found, key=lambda row: (-row.similarity, row.path, row.number))
+            assert reader.files_left(stamps) == 0
+
+
+def _cosine(query: str, text: str) -> float:
+    first, second = WordCounts.vector(query), WordCounts.vector(text)
+    return sum(a * b for a, b in zip(first, second, strict=True))
+
+
+def test_equal_texts_are_embedded_once_and_unused_vectors_dropped(tmp_path: Path) -> None:
+    embedder = WordCounts()
+    vectors = stored(tmp_path, embedder)
+    texts = {"a.md": ["red door", "blue"], "b.md": ["red door"]}
+
+    def read(path: str) -> list[tuple[str, str]]:
+        return [("Title", text) for text in texts[path]]
+
+    made = vectors.update({"a.md": "1", "b.md": "1"}, read)
+    assert (made.embedded, made.reused, made.dropped, embedder.embedded) == (2, 0, 0, 2)
+    made = vectors.update({"b.md": "1"}, read)
+    assert (made.embedded, made.reused, made.dropped) == (0, 1, 1)
+    assert stored(tmp_path, embedder).progress({"b.md": "1"}, read) == (1, 1)
+
+
+def test_an_update_that_is_cut_goes_on_where_it_ended(tmp_path: Path) -> None:
+    embedder = WordCounts()
+    stamps = {f"{n:03}.md": "1" for n in range(200)}
+
+    def read(path: str) -> list[tuple[str, str]]:
+        return [(path, "red")]
+
+    turns, done = 0, False
+    while not done:
+        turns += 1
+        times = iter(range(80))
+        made = stored(tmp_path, embedder).update(
+            stamps, read, lambda times=times: next(times, None) is not None
+        )
+        done = not made.cut
+    assert turns > 2
+    assert embedder.embedded == 200
+
+
+def test_wrong_vectors_are_refused_and_named(tmp_path: Path) -> None:
+    class Short(WordCounts):
+        def embed(
+            self, texts: Sequence[str], role: Literal["query", "passage"]
+        ) -> Sequence[Sequence[float]]:
+            return super().embed(texts[:1], role)
+
+    vectors = stored(tmp_path, Short())
+    made = vectors.update({"a.md": "1"}, lambda _: [("A", "red"), ("B", "blue")])
+    assert made.embedded == 0
+    assert vectors.failure == ("the embedder 'words' made 1 vectors of [6] dimensions for 2 texts")
+
+
+def test_a_section_is_divided_at_blank_lines_but_not_inside_a_fence() -> None:
+    long = "word " * 200
+    assert pieces("T", "") == ["T"]
+    assert pieces("T", "a\n\nb") == ["T\na\n\nb"]
+    assert pieces("T", f"{long}\n\n{long}") == [f"T\n{long}", f"T\n{long}"]
+    fenced = f"```\n{long}\n\n{long}\n```"
+    assert pieces("T", fenced) == [f"T\n{fenced}"]
