@@ -46,6 +46,7 @@ LONG = {
     "core/fumishirube/engine/pipeline.py": "one recursion with its fences",
     "core/fumishirube/corpus.py": "clauses, their meaning, and the interface of corpora",
     "core/fumishirube/engine/library.py": "the manuals of a root, and the loader of each file",
+    "core/fumishirube/engine/folder_index.py": "one index, and how it follows its files",
     "core/fumishirube/faces/cli/doctor.py": "the list of what is checked",
     "core/fumishirube/host/application.py": "all that a configuration builds",
     "core/fumishirube/query.py": "a query, its one identity, and its record",

@@ -30,7 +30,14 @@ def test_each_section_scores_its_cosine() -> None:
         (("a.md", 1), 0.9),
         (("b.md", 3), 0.5),
     ]
-    assert corpus.nearest_of == [("red", 5000, frozenset({"a.md"}))]
+    assert corpus.nearest_of == [("red", MAX_CANDIDATES, frozenset({"a.md"}))]
+
+
+def test_a_run_with_terms_has_only_sections_that_contain_them() -> None:
+    sections = [passage("a.md", 1, body="red door"), passage("b.md", 1, body="red")]
+    corpus = WrittenLinks(similar=[IndexMatch(section, 0.5) for section in sections])
+    hits = [*Vector().score(Query("red", must=("door", "red")), corpus, {})]
+    assert [hit.passage.path for hit in hits] == ["a.md"]
 
 
 def test_a_document_scores_by_its_best_section_and_the_mean_of_its_best_three() -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from fumishirube import IndexMatch, Neighbour, Passage, TextMatches
 from fumishirube.testing import MemoryCorpus
 
+PER_FILE = 10
+
 
 class WrittenLinks(MemoryCorpus):
     """Passages in memory; what a text search, vectors and links return is given."""
@@ -47,7 +49,12 @@ class WrittenLinks(MemoryCorpus):
         return TextMatches(rows if limit is None else rows[:limit], len(rows))
 
     def nearest(
-        self, text: str, limit: int, within: frozenset[str] | None = None
+        self,
+        text: str,
+        limit: int,
+        within: frozenset[str] | None = None,
+        per_file: int | None = None,
     ) -> Sequence[IndexMatch]:
+        assert per_file == PER_FILE
         self.nearest_of.append((text, limit, within))
         return self.similar[:limit]
