@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from logging.handlers import RotatingFileHandler
@@ -48,14 +48,12 @@ class RequestLogEntry:
     person: str | None = None
 
     def note_arguments(self, arguments: object) -> None:
-        """Record the manual and the section in the arguments, and nothing else.
+        """Record the manuals and the section in the arguments, and nothing else.
 
         A resource names its manual in its URI.
         """
         if isinstance(arguments, dict):
-            named = _manual_in(arguments.get("uri"))
-            named = arguments.get("manual_name", arguments.get("manual_id", named))
-            self.manual_name = _shown(named)
+            self.manual_name = _shown(", ".join(dict.fromkeys(_manuals_in(arguments)))) or None
             self.section_id = _shown(arguments.get("section_id"))
 
     def count(self, answer: Mapping[str, JsonValue]) -> None:
@@ -148,9 +146,25 @@ def start_logging(level: str, folder: Path, worker: int = 1) -> None:
     start_logs(level, [StandardErrorHandler(), RotatingLogFile(file)], places=True)
 
 
-def _manual_in(uri: object) -> str | None:
-    scheme, _, rest = uri.partition("://") if isinstance(uri, str) else ("", "", "")
-    return unquote(rest.partition("/")[0]) if scheme == "manual" else None
+def _manuals_in(arguments: object) -> Iterator[str]:
+    """Yield the manuals that some arguments name, those of ranges and of batched calls included."""
+    if isinstance(arguments, str):
+        scheme, _, rest = arguments.partition("://")
+        if scheme == "manual":
+            yield unquote(rest.partition("/")[0])
+    elif isinstance(arguments, dict):
+        for name in ("manual_name", "manual_id"):
+            named = arguments.get(name)
+            yield from (
+                each
+                for each in (named if isinstance(named, list) else [named])
+                if isinstance(each, str)
+            )
+        for name in ("uri", "ref", "refs", "calls", "arguments"):
+            yield from _manuals_in(arguments.get(name))
+    elif isinstance(arguments, list):
+        for each in arguments:
+            yield from _manuals_in(each)
 
 
 def _shown(value: object) -> str | None:

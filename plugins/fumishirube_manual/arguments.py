@@ -30,7 +30,7 @@ FilePath = Annotated[
     str,
     AfterValidator(clean_path),
     FailsWith(InvalidPath),
-    Field(description="Path of a file inside the manual."),
+    Field(description="A file of the manual."),
 ]
 
 

@@ -78,7 +78,7 @@ class MatchGroup(LeanAnswer):
     path: str
     texts: Annotated[
         tuple[tuple[int, int, str] | tuple[int, int, str, str], ...],
-        Field(description="Line, how often in all, text; with context, what it stands in."),
+        Field(description="Line, how often in all, text; if few or asked, headings and line."),
     ]
 
 

@@ -10,15 +10,19 @@ from typing import NamedTuple
 from fumishirube.text import FileText, TextRange, fold
 from fumishirube_manual.line_pages import LinePlace
 from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, joined_lines
+from fumishirube_manual.rows import HEADING_SEPARATOR
 
 _LONGEST = 200
 _BESIDE = 50
-"""The most characters of the line on either side of a match, if requested."""
+"""The most characters of the line on either side of a match."""
+_HEADINGS, _LONG = 2, 80
+_FEW = 20
+"""Up to this many distinct texts are shown in their lines, unless no context is requested."""
 _ROW_CHARS, _FILE_CHARS = 12, 4
 
 
 class MatchedText(NamedTuple):
-    """A matching text: the line of its first match, its count, and the text around that match."""
+    """A matching text: the line of its first match, its count, and the heading and text there."""
 
     line: int
     number: int
@@ -37,10 +41,10 @@ class FileMatches(NamedTuple):
 class MatchedTexts:
     """The distinct matching texts, counted file by file."""
 
-    def __init__(self, matcher: LineMatcher, *, exact: bool, within: bool) -> None:
+    def __init__(self, matcher: LineMatcher, *, exact: bool, context: int | None) -> None:
         self._matcher = matcher
         self._exact = exact
-        self._within = within
+        self._context = context
         self._counts: Counter[str] = Counter()
         self._first: dict[str, tuple[LinePlace, str, str]] = {}
 
@@ -61,8 +65,12 @@ class MatchedTexts:
                 key = shown if self._exact else fold(shown)
                 self._counts[key] += 1
                 if key not in self._first:
-                    within = _stretch(line, start, end) if self._within else ""
                     place = LinePlace(manual_id, text.path, match.number)
+                    within = ""
+                    if self._context or (self._context is None and len(self) < _FEW):
+                        within = HEADING_SEPARATOR.join(text.headings(match.number)[-_HEADINGS:])
+                        if len(shown) < _LONG:
+                            within += f": {_stretch(line, start, end)}"
                     self._first[key] = place, shown, within
 
     def page(self, offset: int, max_chars: int) -> tuple[list[FileMatches], int]:
@@ -72,7 +80,9 @@ class MatchedTexts:
         """
         rows: list[tuple[LinePlace, MatchedText]] = []
         file = None
-        for key, (place, shown, within) in [*self._first.items()][offset:]:
+        in_lines = bool(self._context) or len(self) <= _FEW
+        for key, (place, shown, stretch) in [*self._first.items()][offset:]:
+            within = stretch if in_lines else ""
             max_chars -= len(shown) + len(within) + _ROW_CHARS
             if place[:2] != file:
                 file = place[:2]

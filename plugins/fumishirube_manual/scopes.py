@@ -38,12 +38,12 @@ def _distinct(value: str | tuple[str, ...]) -> str | tuple[str, ...]:
 Scope = Annotated[
     Annotated[str, Field(min_length=1)] | tuple[Annotated[str, Field(min_length=1)], ...],
     AfterValidator(_distinct),
-    Field(description="From manual_ls; several; or '*' for all."),
+    Field(description="An id, several, or '*' for all."),
 ]
 PathPrefix = Annotated[
     str | None,
     FailsWith(InvalidPath),
-    Field(description="A file or a folder: search there only."),
+    Field(description="Search this file or folder only."),
 ]
 
 

@@ -19,6 +19,7 @@ Extra = Literal[
     "path_prefix",
     "refs",
     "grep",
+    "batch",
     "cursor",
     "titles",
     "documents",

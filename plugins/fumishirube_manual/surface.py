@@ -35,7 +35,8 @@ class ManualSurface(Stage):
         "manual_find, with its parts and other wordings as alternatives; what its lines say is "
         "the document's own text, and needs no second look. Every place of a word or a pattern: "
         "manual_grep; what there is of a kind: matches_only. More of the text: manual_read with "
-        "refs, several ranges at once."
+        "refs, several ranges at once. Calls that need not wait for each other's answers, as a "
+        "search and patterns, or what is to be read and checked: one manual_batch."
     )
     uses: ClassVar[tuple[str, ...]] = (
         "loaders",

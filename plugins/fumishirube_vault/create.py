@@ -15,7 +15,7 @@ class CreateParams(Params):
     """The path and the content."""
 
     path: NotePath
-    content: Annotated[str, Field(min_length=1, description="The whole text of the note.")]
+    content: Annotated[str, Field(min_length=1, description="Its text.")]
 
 
 class CreateAnswer(Answer):
@@ -54,8 +54,8 @@ def create_tool(notes: NoteStore) -> Tool[CreateParams, CreateAnswer]:
         name="vault_create",
         title="Write a new note",
         summary=(
-            "Writes a new note, as UTF-8, exactly as it is, and makes its folders. A name "
-            "that exists is a conflict. Under daily/ only daily/YYYY-MM-DD.md."
+            "Writes a new note, exactly as it is, and makes its folders. A name that exists is "
+            "a conflict. Under daily/ only daily/YYYY-MM-DD.md."
         ),
         params=CreateParams,
         answer=CreateAnswer,

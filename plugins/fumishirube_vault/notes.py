@@ -15,7 +15,7 @@ from fumishirube_vault.journal import LOCKS, Action, NoteJournal, Write
 from fumishirube_vault.rules import is_hidden
 from fumishirube_vault.settings import VaultBounds
 
-ExpectedHash = Annotated[str | None, Field(description="content_hash of the note as it was read.")]
+ExpectedHash = Annotated[str | None, Field(description="content_hash of vault_read.")]
 
 _DIGITS = 12
 

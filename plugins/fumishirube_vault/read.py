@@ -35,7 +35,7 @@ class VaultReadParams(Params):
     """The note and its lines."""
 
     path: NotePath
-    full: Annotated[bool, Field(description="Read from the start; a range is not needed.")] = False
+    full: Annotated[bool, Field(description="All of it; needs no range.")] = False
     range: Annotated[Range | None, Field(description="Lines to read; {} is the whole note.")] = None
 
     @model_validator(mode="after")
@@ -96,8 +96,8 @@ def read_tool(notes: NoteStore) -> Tool[VaultReadParams, VaultReadAnswer]:
         name="vault_read",
         title="Read a note",
         summary=(
-            "Returns lines of a note, a range or with full=true all, at most 12000 "
-            "characters; and the content_hash that vault_replace takes."
+            "Returns a range of lines of a note, or with full=true all, at most 12000 "
+            "characters, and its content_hash."
         ),
         params=VaultReadParams,
         answer=VaultReadAnswer,

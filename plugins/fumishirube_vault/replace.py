@@ -17,9 +17,9 @@ class ReplaceParams(Params):
     """The note, the two texts, and the number of replacements."""
 
     path: NotePath
-    find: Annotated[str, Field(min_length=1, description="Literal text; LF is any line end.")]
-    replace: Annotated[str, Field(description="What to write instead; may be empty.")]
-    max_replacements: Annotated[int, Field(ge=0, description="From the start; default 1.")] = 1
+    find: Annotated[str, Field(min_length=1, description="LF is any line end.")]
+    replace: Annotated[str, Field(description="May be empty.")]
+    max_replacements: Annotated[int, Field(ge=0, description="From the start.")] = 1
     expected_hash: ExpectedHash = None
 
 
@@ -61,9 +61,8 @@ def replace_tool(notes: NoteStore) -> Tool[ReplaceParams, ReplaceAnswer]:
         name="vault_replace",
         title="Replace words in a note",
         summary=(
-            "Replaces a literal text in a note, at the first place or the first "
-            "max_replacements. With expected_hash a note changed meanwhile is a conflict. "
-            "Without a match replacements is 0. Daily notes cannot be changed."
+            "Replaces a literal text in a note, at the first max_replacements places. With "
+            "expected_hash a note changed meanwhile is a conflict. Daily notes cannot be changed."
         ),
         params=ReplaceParams,
         answer=ReplaceAnswer,

@@ -25,7 +25,7 @@ NotePath = Annotated[
     str,
     AfterValidator(clean_path),
     FailsWith(InvalidPath),
-    Field(description="Path inside the vault."),
+    Field(description="In the vault."),
 ]
 
 

@@ -63,8 +63,8 @@ def scan_tool(notes: NoteStore) -> Tool[VaultScanParams, VaultScanAnswer]:
         name="vault_scan",
         title="Read a note on, page by page",
         summary=(
-            "Returns a note from a line or a cursor on, 12000 characters a page; "
-            "next_cursor goes on until eof. Line ends come as LF."
+            "Returns a note from a line or a cursor on, 12000 characters a page, until eof; "
+            "line ends as LF."
         ),
         params=VaultScanParams,
         answer=VaultScanAnswer,

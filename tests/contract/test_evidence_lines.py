@@ -326,15 +326,31 @@ def test_each_different_match_is_counted_wherever_it_stands_in_a_line(
     server: Fumishirube,
 ) -> None:
     answer = server.ok("manual_grep", regex="[0-9,]+ yen", manual_id="guide", matches_only=True)
-    counted = {text: number for _, number, text in _matched(answer)}
+    counted = {text: number for _, number, text, _ in _matched(answer)}
     assert counted == {"300 yen": 1, "1,200 yen": 2, "100 yen": 1}
     twice = server.ok("manual_grep", regex="[a-z]e", manual_id="rules", matches_only=True)
     assert twice["total"] == 0
     assert twice["matches"] == []
     words = server.ok("manual_grep", regex=r"\b[a-z]{3}\b", manual_id="guide", matches_only=True)
     whole = " ".join(MANUALS[path].casefold() for path in MANUALS if path.startswith("guide/"))
-    counts = {text.casefold(): number for _, number, text in _matched(words)}
+    counts = {text.casefold(): number for _, number, text, *_ in _matched(words)}
     assert counts["the"] == whole.split().count("the")
+
+
+def test_few_different_matches_come_with_their_headings_and_lines_many_without(
+    server: Fumishirube,
+) -> None:
+    few = {"regex": "[0-9,]+ yen", "manual_id": "guide", "matches_only": True}
+    for line, _, text, within in _matched(server.ok("manual_grep", **few)):
+        above, _, stretch = within.partition(": ")
+        files = [
+            file for file in MANUALS.values() if text in "".join(file.split("\n")[line - 1 : line])
+        ]
+        assert any(above.split(" > ")[-1] in file for file in files)
+        assert text in stretch
+    assert {len(row) for row in _matched(server.ok("manual_grep", **few, context=0))} == {3}
+    many = {"regex": r"\b[a-z]+\b", "manual_id": "guide", "matches_only": True}
+    assert {len(row) for row in _matched(server.ok("manual_grep", **many))} == {3}
 
 
 def test_matched_texts_are_paged_without_gaps_and_name_the_line_they_stand_in(
@@ -349,7 +365,7 @@ def test_matched_texts_are_paged_without_gaps_and_name_the_line_they_stand_in(
     page: dict[str, Any] = {"next_cursor": None}
     while "next_cursor" in page:
         cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else {}
-        page = server.ok("manual_grep", **asked, **cursor, max_chars=256)
+        page = server.ok("manual_grep", **asked, **cursor, max_chars=256, context=0)
         paged += _matched(page)
         assert page.get("more_matches", 0) == len(whole) - len(paged)
     assert paged == [row[:3] for row in whole]

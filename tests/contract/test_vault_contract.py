@@ -129,7 +129,7 @@ def details(error: dict[str, Any]) -> dict[str, Any]:
 
 def test_the_tools_come_after_those_of_the_manuals(server: Fumishirube) -> None:
     listed = server.tools()
-    assert list(listed)[7:] == list(TOOLS)
+    assert list(listed)[8:] == list(TOOLS)
     for name, arguments in TOOLS.items():
         schema = listed[name].input_schema
         assert list(schema["properties"]) == arguments

@@ -11,6 +11,7 @@ from fumishirube.tools import listed
 from fumishirube_manual.full_answer import full_tool
 from fumishirube_manual.plain_texts import find_text, grep_text, hits_text, read_text
 from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.tools.batch import batch_tool
 from fumishirube_manual.tools.find import find_tool
 from fumishirube_manual.tools.grep import grep_tool
 from fumishirube_manual.tools.hits import hits_tool
@@ -43,9 +44,12 @@ def tools(
         scan_tool(context, settings, scan_max_chars),
     )
     offered = listed(offered, settings.extras)
-    if "plain" not in settings.extras:
+    if "plain" in settings.extras:
+        offered = [replace(tool, text=_TEXTS.get(tool.name)) for tool in offered]
+    if "batch" not in settings.extras:
         return offered
-    return [replace(tool, text=_TEXTS.get(tool.name)) for tool in offered]
+    batch = batch_tool(offered)
+    return [*offered, batch if "plain" in settings.extras else replace(batch, text=None)]
 
 
 def commands(context: SurfaceContext, settings: ManualSettings) -> Sequence[Tool[Any, Any]]:

@@ -60,11 +60,10 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         name="manual_find",
         title="Search a manual",
         summary=(
-            "Returns the best sections of manuals, each with the numbered lines that bear most on "
-            "the question. Finds most when query is put in the words that such a document would "
-            "use; alternatives take the user's own words, other guesses and, for a question of "
-            "several parts, each part: one call serves all. Costs 600 tokens, 200 "
-            "more an alternative."
+            "Returns the best sections, each with the numbered lines that bear most on the "
+            "question. Finds most in the words that such a document would use; alternatives take "
+            "the user's own words, other guesses and each part of a question: one call serves "
+            "all. Costs 600 tokens, 200 more an alternative."
         ),
         params=offered_arguments(settings),
         answer=FindAnswer,

@@ -98,18 +98,18 @@ class FindParams(Params):
         tuple[RequiredTerm, ...] | None,
         Field(
             max_length=ALTERNATIVES,
-            description="Other wordings; each part of a question.",
+            description="Other wordings; each part.",
         ),
     ] = None
     expand_scope: Annotated[bool | None, Field(description="Only echoed.")] = None
     only_unscanned_from_trace_id: Annotated[
         Annotated[str, AfterValidator(_trace_id)] | None,
-        Field(description="Leave out what this returned, and what was read."),
+        Field(description="Leave out what it returned, or was read."),
     ] = None
     budget: FindBudget | None = None
     include_claim_graph: Annotated[
         bool | None,
-        Field(description="Draw the graph of claims too."),
+        Field(description="The graph of claims too."),
     ] = None
     use_cache: Annotated[bool | None, Field(description="Take a kept answer.")] = None
     inline_hits: InlineHits | None = None

@@ -77,7 +77,7 @@ class GrepParams(Params):
     count_only: Annotated[bool | None, Field(description="Only count, by file.")] = None
     matches_only: Annotated[
         bool | None,
-        Field(description="Each different match once; with context, in its line."),
+        Field(description="Each different match once; if few, in its line."),
     ] = None
     cursor: Annotated[str | None, Field(description="next_cursor.")] = None
     max_chars: Annotated[MaxChars | None, Field(description="Default 10000.")] = None
@@ -153,7 +153,7 @@ def _left_out(matcher: LineMatcher) -> int | None:
 
 def _tally(params: GrepParams, matcher: LineMatcher) -> MatchedTexts:
     exact = params.exact or (params.regex is not None and names_capitals(params.regex))
-    return MatchedTexts(matcher, exact=bool(exact), within=bool(params.context))
+    return MatchedTexts(matcher, exact=bool(exact), context=params.context)
 
 
 def _with_places(context: SurfaceContext, scope: SearchScope, answer: GrepAnswer) -> GrepAnswer:

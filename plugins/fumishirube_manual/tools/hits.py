@@ -68,7 +68,7 @@ class HitsParams(Params):
     offset: Annotated[int | None, Field(ge=0)] = None
     limit: Annotated[
         int | None,
-        Field(ge=1, description="Default 50, at most 1000; the answer says what was applied."),
+        Field(ge=1, description="Default 50, at most 1000."),
     ] = None
 
 
@@ -119,11 +119,10 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         name="manual_hits",
         title="Page through hits",
         summary=(
-            "Returns what a manual_find found, page by page. kind: 'candidates' all hits; "
-            "'integrated_top' with titles and lines; 'unscanned' what was ranked but not returned, "
-            "and why; 'gaps'; 'claims', 'evidences', 'edges' the graph of "
-            "include_claim_graph; 'gate_runs', 'fusion_debug' how it was ranked. About 60 "
-            "tokens a hit."
+            "Returns more of what a manual_find found. kind: 'candidates' all hits; "
+            "'integrated_top' with titles and lines; 'unscanned' ranked but not returned, and "
+            "why; 'claims', 'evidences', 'edges' of include_claim_graph; 'gate_runs', "
+            "'fusion_debug' how it was ranked. About 60 tokens a hit."
         ),
         params=HitsParams,
         answer=HitsAnswer,

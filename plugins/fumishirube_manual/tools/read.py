@@ -148,7 +148,7 @@ def read_tool(
 
 _SUMMARY = (
     "Returns one section with its sub-sections, by a hit's ref or a heading's line; the same again "
-    "goes on after it. Not JSON, which manual_scan reads. Costs up to max_chars characters."
+    "goes on after it. Not JSON, which manual_scan reads. Costs up to max_chars."
 )
 _RANGES = " With refs: up to 8 ranges of numbered lines, JSON too."
 

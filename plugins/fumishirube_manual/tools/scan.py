@@ -20,9 +20,7 @@ class ManualScanParams(Params):
     manual_id: ManualId
     path: FilePath
     start_line: Annotated[int | None, Field(ge=1, description="Wins over the cursor.")] = None
-    cursor: Annotated[
-        ScanCursor | None, Field(description="next_cursor of the last page, or its char_offset.")
-    ] = None
+    cursor: Annotated[ScanCursor | None, Field(description="A next_cursor.")] = None
     max_chars: Annotated[MaxChars | None, Field(description="Default 12000.")] = None
 
 
@@ -79,9 +77,8 @@ def scan_tool(
         name="manual_scan",
         title="Read on, page by page",
         summary=(
-            "Returns a file as it is, JSON too, from a line or a cursor on, in pages: "
-            "next_cursor leads through every character once, until eof. Costs up to "
-            "max_chars characters."
+            "Returns a file as it is, JSON too, from a line or a cursor on; next_cursor leads "
+            "through every character once, until eof. Costs up to max_chars."
         ),
         params=ManualScanParams,
         answer=ManualScanAnswer,

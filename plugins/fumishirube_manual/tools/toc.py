@@ -85,7 +85,7 @@ class TocParams(Params):
         Field(description="A file or a folder."),
     ] = None
     max_files: Annotated[
-        int | None, Field(ge=1, le=_MOST_FILES, description="Default 20; at most 50 when deep.")
+        int | None, Field(ge=1, le=_MOST_FILES, description="Default 20; deep at most 50.")
     ] = None
     cursor: Annotated[TocCursor | None, Field(description="next_cursor of the last page.")] = None
     depth: Annotated[

@@ -1,0 +1,118 @@
+"""``manual_batch``: several calls of the manual tools in one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, JsonValue
+
+from fumishirube import Answer, Call, InvalidParameter, Params, Tool, ToolError
+from fumishirube.tools import ANSWER_CHARS, LeanAnswer, call_tool, compact, error_payload, paged
+
+CALLS = 5
+BATCH_CHARS = ANSWER_CHARS // 2
+"""When the answers have this many characters, no further call is made."""
+
+
+class BatchedCall(Params):
+    """A tool and its arguments."""
+
+    tool: str
+    arguments: Annotated[dict[str, JsonValue], Field(default_factory=dict)]
+
+
+class BatchParams(Params):
+    """The calls, in order."""
+
+    calls: Annotated[
+        tuple[BatchedCall, ...],
+        Field(min_length=1, max_length=CALLS),
+    ]
+
+
+class BatchedAnswer(LeanAnswer):
+    """The answer of one call, or its error; neither if the call was not made."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"answer", "error"})
+
+    tool: str
+    answer: dict[str, JsonValue] | None = None
+    error: dict[str, JsonValue] | None = None
+
+
+class BatchAnswer(Answer):
+    """The answers, in the order of the calls."""
+
+    items: tuple[BatchedAnswer, ...]
+
+
+def batch_tool(tools: Sequence[Tool[Any, Any]]) -> Tool[BatchParams, BatchAnswer]:
+    """Return the tool, which calls ``tools``.
+
+    Each call is checked and answered as if it were made alone; its error does not end the others.
+    """
+    named = {tool.name: paged(tool) for tool in tools}
+
+    def run(params: BatchParams, call: Call) -> BatchAnswer:
+        for number, batched in enumerate(params.calls):
+            if batched.tool not in named:
+                raise InvalidParameter(
+                    f"calls[{number}].tool must be one of {', '.join(named)}",
+                    parameter=f"calls[{number}].tool",
+                )
+        left = BATCH_CHARS
+        items = []
+        for batched in params.calls:
+            item = (
+                _answer(named[batched.tool], batched, call)
+                if left > 0
+                else BatchedAnswer(tool=batched.tool)
+            )
+            left -= len(_text(named[batched.tool], item))
+            items.append(item)
+        return BatchAnswer(items=tuple(items))
+
+    def text(answer: Mapping[str, JsonValue]) -> str:
+        rows: Any = answer["items"]
+        items = [BatchedAnswer(**row) for row in rows]
+        return "\n\n".join(
+            f"## {number} {item.tool}\n{_text(named[item.tool], item)}"
+            for number, item in enumerate(items, 1)
+        )
+
+    return Tool(
+        name="manual_batch",
+        title="Make several calls at once",
+        summary=(
+            f"Returns the answers of up to {CALLS} calls of manual_* tools at once, such as a "
+            "search with patterns, or ranges with patterns. Costs what they cost."
+        ),
+        params=BatchParams,
+        answer=BatchAnswer,
+        run=run,
+        text=text,
+        examples=(
+            {
+                "calls": [
+                    {"tool": "manual_ls"},
+                    {"tool": "manual_grep", "arguments": {"any": ["TX-22"], "manual_id": "*"}},
+                ]
+            },
+        ),
+    )
+
+
+def _answer(tool: Tool[Any, Any], batched: BatchedCall, call: Call) -> BatchedAnswer:
+    try:
+        return BatchedAnswer(tool=tool.name, answer=call_tool(tool, batched.arguments, call))
+    except ToolError as error:
+        return BatchedAnswer(tool=tool.name, error=error_payload(error))
+
+
+def _text(tool: Tool[Any, Any], item: BatchedAnswer) -> str:
+    if item.answer is not None:
+        return tool.text(item.answer) if tool.text else compact(item.answer)
+    if item.error is not None:
+        return f"error: {compact(item.error)}"
+    return "not called: the answers above fill the page; call it by itself"
