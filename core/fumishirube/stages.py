@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 
 from fumishirube.corpus import Clause, Corpus
 from fumishirube.disk.roots import Root
+from fumishirube.disk.stored import StoredFile
 from fumishirube.documents import Document, Source
 from fumishirube.model import Hit, Passage, Ranking
 from fumishirube.query import Budget, Outcome, Query, Run
@@ -266,6 +267,50 @@ class OpenIndex(Protocol):
 
     def close(self) -> None:
         """Close files and free memory."""
+        ...
+
+
+FileContents: TypeAlias = Callable[[IndexedFile], Sequence[tuple[StoredFile, bytes]]]
+"""Returns the files of a page with their bytes: its own, and those that affect its content."""
+
+
+@runtime_checkable
+class StoresFiles(Protocol):
+    """An open index that also stores the files, for servers on machines without them."""
+
+    def sync_with_files(
+        self,
+        gone: Collection[str],
+        pages: Iterable[tuple[IndexedFile, Sequence[Passage]]],
+        contents: FileContents,
+    ) -> None:
+        """Do what ``sync`` does, and store the files of the pages in the same commit."""
+        ...
+
+    def files(self) -> Mapping[str, StoredFile]:
+        """Return the stored files of the last commit, by path: the same object until it changes."""
+        ...
+
+    def read_file(self, path: str) -> bytes:
+        """Return the bytes of a stored file, which have the stored SHA-256.
+
+        Raises:
+            NotFound: when it is not stored, or no longer.
+            Unreadable: when other bytes are stored than it says.
+        """
+        ...
+
+
+@runtime_checkable
+class ListsStoredManuals(Protocol):
+    """An index with files of manuals that need no folder on this machine."""
+
+    def stored_manuals(self, fields: Fields) -> Sequence[str]:
+        """Return the ids of these manuals, sorted.
+
+        Raises:
+            Forbidden: when the index does not answer.
+        """
         ...
 
 

@@ -128,6 +128,14 @@ class Node:
         with urllib.request.urlopen(f"{self.url}{path}", timeout=timeout) as response:
             return json.load(response)
 
+    def post(self, path: str, body: Any) -> None:
+        """Send it something as JSON."""
+        headers = {"content-type": "application/json"}
+        data = json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}{path}", data, headers)
+        with urllib.request.urlopen(request, timeout=30):
+            pass
+
     def delete(self, path: str) -> None:
         """Delete something in it."""
         request = urllib.request.Request(f"{self.url}{path}", method="DELETE")

@@ -5,6 +5,7 @@ from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import clean_name, clean_new_path, clean_path
 from fumishirube.disk.rights import FolderRights
 from fumishirube.disk.scratch import ScratchFolder
+from fumishirube.disk.stored import StoredFile
 from fumishirube.disk.survey import UnlistedReason
 from fumishirube.disk.watches import Watch
 from fumishirube.disk.writes import WritableRoot, content_hash, is_unfinished
@@ -13,6 +14,7 @@ __all__ = [
     "FolderEntry",
     "FolderRights",
     "ScratchFolder",
+    "StoredFile",
     "UnlistedReason",
     "Watch",
     "WritableRoot",

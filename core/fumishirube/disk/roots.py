@@ -8,7 +8,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
@@ -61,6 +61,8 @@ class Root:
     below: str = ""
     listing: Listing = ALL_BUT_HIDDEN
     rights: FolderRights | None = None
+    listed: tuple[FolderEntry, ...] | None = field(default=None, compare=False)
+    """The files of the whole folder, if they are known, so that several loaders need one survey."""
 
     @property
     def path(self) -> Path:
@@ -107,6 +109,8 @@ class Root:
 
         ``hidden`` includes names that begin with a dot, as the root's listing may do anyway.
         """
+        if self.listed is not None and not path and not hidden:
+            return [*self.listed]
         return self.survey(path, hidden=hidden).files
 
     def survey(self, path: str = "", *, hidden: bool = False) -> Survey:
@@ -215,7 +219,7 @@ class Root:
         """
         with self._folder(path) as folder:
             below = os.path.relpath(folder.path, self.top).replace(os.sep, "/")
-        return replace(self, below=below)
+        return replace(self, below=below, listed=None)
 
     @contextmanager
     def opened(self, path: str = "") -> Iterator[OpenFolder]:
@@ -265,7 +269,7 @@ class Root:
     def _shown(self, path: str) -> str:
         """Return a path, or raise the error of a missing file if the rights do not show it."""
         if not self.visible(path):
-            raise _missing(path)
+            raise missing(path)
         return path
 
     def _filter(self) -> Callable[[str], bool] | None:
@@ -339,13 +343,18 @@ def _read_all(stream: BinaryIO, most: int, path: str) -> bytes:
     if reported_size < len(content) <= most:
         content += stream.read(most + 1 - len(content))
     if len(content) > most:
-        raise Unreadable(
-            f"the file has over {most} bytes, the most that is read of one; divide it, or raise "
-            "limits.file_bytes",
-            reason="too_large",
-            path=path,
-        )
+        raise too_large(most, path)
     return content
+
+
+def too_large(most: int, path: str) -> Unreadable:
+    """Return the error for a file with more bytes than are read of one."""
+    return Unreadable(
+        f"the file has over {most} bytes, the most that is read of one; divide it, or raise "
+        "limits.file_bytes",
+        reason="too_large",
+        path=path,
+    )
 
 
 def _must_stay(folder: OpenFolder, top: Path, path: str, name: str = "") -> None:
@@ -353,7 +362,8 @@ def _must_stay(folder: OpenFolder, top: Path, path: str, name: str = "") -> None
         raise OutOfScope("the path leads out of its root", path=path or None)
 
 
-def _missing(path: str) -> NotFound:
+def missing(path: str) -> NotFound:
+    """Return the error for a path at which nothing is, or nothing may be read."""
     return NotFound("no such file or folder", path=path or None)
 
 
@@ -369,7 +379,7 @@ def _translate_os_errors(path: str) -> Iterator[None]:
     except ToolError:
         raise
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise _missing(path) from error
+        raise missing(path) from error
     except PermissionError as error:
         raise Forbidden("permission denied by the operating system", path=path or None) from error
     except OSError as error:

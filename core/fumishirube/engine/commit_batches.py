@@ -17,7 +17,7 @@ from fumishirube.engine.file_loads import (
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.watchdog import GRACE_SECONDS
 from fumishirube.query import Budget
-from fumishirube.stages import ClaimedFile
+from fumishirube.stages import ClaimedFile, FileContents
 from fumishirube.tools.definitions import Progress
 
 _FIRST_COMMIT, _LAST_COMMIT = 1.5, 6.0
@@ -63,12 +63,17 @@ class CommitBatches:
         """The number of files that are not loaded yet."""
         return self._total - self._done
 
-    def commit(self, index: RecoverableIndex, gone: Sequence[str]) -> bool:
-        """Commit the next batch; return ``False`` if the time is over before a file is loaded."""
+    def commit(
+        self, index: RecoverableIndex, gone: Sequence[str], contents: FileContents | None = None
+    ) -> bool:
+        """Commit the next batch; return ``False`` if the time is over before a file is loaded.
+
+        ``contents`` returns the files of a page, for an index that stores them.
+        """
         pages = self._batch()
         first = next(pages, None)
         if first is not None or gone:
-            index.sync(gone, chain([first], pages) if first is not None else ())
+            index.sync(gone, chain([first], pages) if first is not None else (), contents)
         for load in self._taken:
             self._loads.forget(load)
         self._taken.clear()

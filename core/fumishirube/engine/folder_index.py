@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from hashlib import sha256
 from threading import Lock
 from typing import NamedTuple
 
 from fumishirube.corpus import Corpus, Pages
+from fumishirube.disk.stored import StoredFile
 from fumishirube.documents import EMPTY_MAPPING, Document
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.commit_batches import CommitBatches
@@ -91,7 +93,7 @@ class _CommitSummary(NamedTuple):
     def of(cls, pages: Mapping[str, IndexedFile]) -> _CommitSummary:
         skipped = sorted(LeftOut(p.path, None, p.skipped) for p in pages.values() if p.skipped)
         stamps = "\0".join(f"{path}\0{pages[path].stamp}" for path in sorted(pages))
-        fingerprint = hashlib.sha256(stamps.encode()).hexdigest()[:16]
+        fingerprint = sha256(stamps.encode()).hexdigest()[:16]
         headings = sum(page.blank for page in pages.values())
         return cls(pages, tuple(skipped), headings, fingerprint)
 
@@ -99,7 +101,8 @@ class _CommitSummary(NamedTuple):
 class FolderIndex:
     """A manual and its index. Calls from several threads update it one after the other.
 
-    The index is closed when nothing refers to this object any more, or by ``close``.
+    The index is closed when nothing refers to this object any more, or by ``close``. With
+    ``stores_files`` it gets the files too, if it can store them.
     """
 
     def __init__(
@@ -107,9 +110,12 @@ class FolderIndex:
         manual: ManualFolder,
         open_index: Callable[[], OpenIndex],
         vectors: ManualVectors | None = None,
+        *,
+        stores_files: bool = False,
     ) -> None:
         self._manual = manual
         self._vectors = vectors
+        self._stores_files = stores_files
         self._files = ClaimedFiles(manual)
         self._loads = FileLoads(manual, self._files)
         self._index = RecoverableIndex(open_index)
@@ -194,6 +200,9 @@ class FolderIndex:
             if not mine:
                 busy = "another call is updating the index; this is the state before"
                 return self._state(self._manual.sweep(), busy)
+            if self._manual.stored:  # its files are those of the last commit
+                self._index.refresh()
+                self._publish()
             claimed = self._manual.sweep()
             try:
                 return self._refreshed(claimed, budget, progress, wanted)
@@ -211,7 +220,9 @@ class FolderIndex:
         self._index.refresh()
         self._publish()
         degraded = None
-        gone, changed = self._files.changes(self._index.pages(), claimed)
+        gone, changed = (
+            ([], []) if self._manual.stored else self._files.changes(self._index.pages(), claimed)
+        )
         self._loads.retain(changed)
         if gone or changed:
             try:
@@ -268,6 +279,29 @@ class FolderIndex:
             corpus, files, skipped, degraded, fingerprint, aside, slow=slow, pages=pages
         )
 
+    def files(self) -> Mapping[str, StoredFile]:
+        """Return the files that the index stores, of the last commit of any process.
+
+        Raises:
+            Forbidden: when the index does not answer.
+        """
+        if self._lock.acquire(blocking=False):  # else a call refreshes it, perhaps this one
+            try:
+                self._index.refresh()
+                self._publish()
+            finally:
+                self._lock.release()
+        return self._index.files()
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes of a file that the index stores.
+
+        Raises:
+            NotFound: when it is not stored, or no longer.
+            Unreadable: when other bytes are stored than it says.
+        """
+        return self._index.read_file(path)
+
     def close(self) -> None:
         """Close the index, after a running update."""
         with self._lock:
@@ -305,10 +339,11 @@ class FolderIndex:
         gone, changed = self._files.changes(self._index.pages(), claimed)
         if budget.deadline is not None:
             changed = _wanted_first(changed, self._index.corpus(self._manual.id).terms(wanted))
+        contents = partial(_contents, self._manual, claimed) if self._stores_files else None
         reading = CommitBatches(self._manual.id, self._loads, changed, budget, progress)
         try:
             while gone or reading.left:
-                read = reading.commit(self._index, gone)
+                read = reading.commit(self._index, gone, contents)
                 self._publish()
                 gone = []
                 if reading.left and (budget.late or not read):
@@ -322,6 +357,16 @@ class FolderIndex:
             f"time ran out while indexing: {left} changed files are not in yet "
             f"({len(self._index.pages())} of {len(claimed)} files are)"
         )
+
+
+def _contents(
+    manual: ManualFolder, claimed: Mapping[str, ClaimedFile], page: IndexedFile
+) -> Sequence[tuple[StoredFile, bytes]]:
+    """Return the files of a page with their bytes."""
+    return [
+        (StoredFile(entry.path, entry.size, entry.modified_ns, sha256(data).hexdigest()), data)
+        for entry, data in manual.contents(claimed[page.path], claimed.keys())
+    ]
 
 
 def _wanted_first(changed: Sequence[ClaimedFile], terms: Sequence[str]) -> list[ClaimedFile]:

@@ -6,15 +6,18 @@ import hashlib
 import logging
 from collections import Counter, OrderedDict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from threading import RLock
 
 from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.roots import Root
+from fumishirube.disk.stored import StoredFile, StoredRoot
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.disk.watches import Watch
 from fumishirube.documents import Document
+from fumishirube.engine.claims import claims, unlisted
 from fumishirube.engine.outlying import OutlyingFolders
+from fumishirube.engine.stored_manuals import StoredManuals
 from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
 from fumishirube.model import OutsideSearch, Skipped
 from fumishirube.places import Place
@@ -48,17 +51,25 @@ class ManualFolder:
         self._followed = False
         self._checked = False
         self._watch: Watch | None = None
+        self._stored_files: Mapping[str, StoredFile] | None = None
 
     @property
     def root(self) -> Root:
         """The manual's folder."""
         return self._root
 
+    @property
+    def stored(self) -> bool:
+        """Whether its files are read from its index, because they are on other machines."""
+        return isinstance(self._root, StoredRoot)
+
     def follow(self, *, on: bool, checked: bool = False) -> None:
         """Watch the folder if it is large, or stop watching; servers do this.
 
         With ``checked``, a thread beside the calls begins the watch and calls :meth:`check`.
         """
+        if self.stored:  # no event tells of changes elsewhere
+            return
         with self._lock:
             self._followed, self._checked = on, checked
             if self._watch is not None and not on:
@@ -72,6 +83,8 @@ class ManualFolder:
         the first one gets it.
         """
         with self._lock:
+            if isinstance(self._root, StoredRoot):
+                return self._sweep_stored(self._root)
             watch, touched = self._watch, None
             if watch is not None:
                 touched = watch.touched(checked=self._checked)
@@ -87,6 +100,13 @@ class ManualFolder:
             elif self._followed and not self._checked and len(survey.files) > SWEPT_FILES:
                 self._watch = self._new_watch()
             return self._claimed
+
+    def _sweep_stored(self, root: StoredRoot) -> Mapping[str, ClaimedFile]:
+        files = root.store.files()
+        if files is not self._stored_files:
+            self._take(root.survey())
+            self._stored_files = files
+        return self._claimed
 
     @property
     def check_due(self) -> bool:
@@ -119,8 +139,9 @@ class ManualFolder:
 
     def _take(self, survey: Survey) -> None:
         if survey != self._survey:
-            self._claimed = self._claims(survey.files)
-            self._unlisted = _unlisted(survey, self._claimed)
+            before, self._entries = self._entries, {entry.path: entry for entry in survey.files}
+            self._claimed = claims(self._root, self._loaders, before, self._entries, self._claimed)
+            self._unlisted = unlisted(survey, self._claimed)
             self._survey = survey
 
     def entries(self, path: str = "") -> Sequence[FolderEntry]:
@@ -232,62 +253,23 @@ class ManualFolder:
             return ""
         return content.hexdigest()[:16]
 
-    def _claims(self, listing: Sequence[FolderEntry]) -> dict[str, ClaimedFile]:
-        before, entries = self._entries, {entry.path: entry for entry in listing}
-        self._entries = entries
-        touched = {path for path, entry in entries.items() if before.get(path) != entry}
-        touched |= before.keys() - entries.keys()
-        root = self._root
-        listed = _ListedRoot(
-            root.top, root.limits, root.below, root.listing, root.rights, (*listing,)
-        )
-        claimed: dict[str, ClaimedFile] = {}
-        for loader in self._loaders:
-            for source in loader.sources(listed):
-                path = source.path
-                if path in claimed or path not in entries:
-                    continue
-                known = self._claimed.get(path)
-                deciding = (path, *source.governed_by)
-                same = known and known.loader is loader and known.source == source
-                if known and same and touched.isdisjoint(deciding):
-                    claimed[path] = known
-                else:
-                    present = [entries[p] for p in deciding if p in entries]
-                    claimed[path] = ClaimedFile(source, loader, *_stamped(present))
-        return claimed
-
-
-@dataclass(frozen=True)
-class _ListedRoot(Root):
-    """A root with listed files, so that several loaders need only one survey."""
-
-    listed: tuple[FolderEntry, ...] = ()
-
-    def files(self, path: str = "", *, hidden: bool = False) -> list[FolderEntry]:
-        """Return every listed file below a folder, sorted by path."""
-        return super().files(path, hidden=hidden) if path or hidden else [*self.listed]
-
-
-def _stamped(entries: Sequence[FolderEntry]) -> tuple[str, int, int]:
-    if len(entries) == 1:  # almost always, and every large folder has thousands
-        (entry,) = entries
-        return f"{entry.size}:{entry.modified_ns}", entry.modified_ns, entry.size
-    stamp = " ".join(f"{entry.size}:{entry.modified_ns}" for entry in entries)
-    return stamp, max(entry.modified_ns for entry in entries), entries[0].size
-
-
-def _unlisted(survey: Survey, claimed: Mapping[str, ClaimedFile]) -> list[UnlistedEntry]:
-    """Return the unlisted entries of a survey, and the files that no loader claims or uses."""
-    known = {*claimed}.union(*(file.source.governed_by for file in claimed.values()))
-    unclaimed = (entry.path for entry in survey.files if entry.path not in known)
-    return [*survey.unlisted, *(UnlistedEntry(path, "no_loader", "file") for path in unclaimed)]
+    def contents(
+        self, file: ClaimedFile, claimed: Collection[str]
+    ) -> Sequence[tuple[FolderEntry, bytes]]:
+        """Return a file and the unclaimed ones that affect it, as far as they can be read."""
+        read: list[tuple[FolderEntry, bytes]] = []
+        governing = [path for path in file.source.governed_by if path not in claimed]
+        for path in (file.source.path, *governing):
+            with suppress(ToolError):  # the index has the reason
+                read.append((self._root.stat(path), self._root.read_bytes(path)))
+        return read
 
 
 class Library:
     """The manuals of one root: its folders, one level deep, and those of outlying folders.
 
-    A library of a part of a root shares the manuals of the ``whole``.
+    A library of a part of a root shares the manuals of the ``whole``. Manuals without a folder here
+    may be ``stored`` in their indexes.
     """
 
     def __init__(
@@ -297,8 +279,10 @@ class Library:
         reserved: Sequence[str] = (),
         outlying: OutlyingFolders | None = None,
         whole: Library | None = None,
+        stored: StoredManuals | None = None,
     ) -> None:
         self._root = root
+        self._stored = stored
         self._outlying = outlying or OutlyingFolders({}, root, root.path)
         self._whole = whole
         self._loaders = loaders
@@ -318,7 +302,12 @@ class Library:
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted: folders that are neither links nor hidden."""
         inside = self._inside()
-        return sorted({*inside, *self._outlying.ids()}) if self._outlying.ids() else inside
+        others = [*self._outlying.ids(), *self._stored_ids()]
+        return sorted({*inside, *others}) if others else inside
+
+    def _stored_ids(self) -> list[str]:
+        ids = self._stored.ids() if self._stored else ()
+        return [name for name in ids if self._offered(name) and self._root.visible(name)]
 
     def _inside(self) -> list[str]:
         entries = self._root.entries() if self._root.exists else []
@@ -344,7 +333,10 @@ class Library:
             outlying = self.is_outlying(manual_id)
             root = (self._outlying.root if outlying else self._root.child)(manual_id)
         except NotFound as error:
-            raise NotFound("manual not found", manual_id=manual_id) from error
+            if self._stored is None or manual_id not in self._stored_ids():
+                raise NotFound("manual not found", manual_id=manual_id) from error
+            top, limits = self._root.top, self._root.limits
+            root = StoredRoot(top, limits, manual_id, store=self._stored.store(manual_id))
         except Forbidden as error:
             raise Forbidden(str(error), manual_id=manual_id) from error
         if self._whole is not None:

@@ -38,7 +38,10 @@ class OpenIndexes:
         with self._lock:
             if manual.id not in self._open:
                 self._open[manual.id] = FolderIndex(
-                    manual, lambda: self._open_index(manual.id), self._open_vectors(manual.id)
+                    manual,
+                    lambda: self._open_index(manual.id),
+                    self._open_vectors(manual.id),
+                    stores_files=not self._library.is_outlying(manual.id),
                 )
             self._open.move_to_end(manual.id)
             while len(self._open) > MOST_OPEN:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 
 from fumishirube.corpus import Corpus
-from fumishirube.errors import IndexDamaged
+from fumishirube.disk.stored import StoredFile
+from fumishirube.errors import IndexDamaged, NotFound
 from fumishirube.model import Passage
 from fumishirube.query import Budget
-from fumishirube.stages import IndexedFile, OpenIndex
+from fumishirube.stages import FileContents, IndexedFile, OpenIndex, StoresFiles
 
 REBUILT = "the index on disk was removed or damaged; it has been rebuilt"
 
@@ -67,10 +68,34 @@ class RecoverableIndex:
             yield mine
 
     def sync(
-        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
+        self,
+        gone: Collection[str],
+        pages: Iterable[tuple[IndexedFile, Sequence[Passage]]],
+        contents: FileContents | None = None,
     ) -> None:
-        """Replace the named pages and commit, all or nothing. Only inside :meth:`writing`."""
-        self._index.sync(gone, pages)
+        """Replace the named pages and commit, all or nothing. Only inside :meth:`writing`.
+
+        ``contents`` are for an index that stores files too.
+        """
+        if contents is not None and isinstance(self._index, StoresFiles):
+            self._index.sync_with_files(gone, pages, contents)
+        else:
+            self._index.sync(gone, pages)
+
+    def files(self) -> Mapping[str, StoredFile]:
+        """Return the stored files of the last commit, by path; none if it stores none."""
+        return self._index.files() if isinstance(self._index, StoresFiles) else {}
+
+    def read_file(self, path: str) -> bytes:
+        """Return the bytes of a stored file.
+
+        Raises:
+            NotFound: when it is not stored.
+            Unreadable: when other bytes are stored than it says.
+        """
+        if not isinstance(self._index, StoresFiles):
+            raise NotFound("no such file or folder", path=path)
+        return self._index.read_file(path)
 
     def corpus(self, manual_id: str) -> Corpus:
         """Return a view of the last commit that later commits do not change."""

@@ -27,6 +27,7 @@ from fumishirube.engine.pipeline import NamedStage, Pipeline, restore_ranking
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.reports import report_for_query
 from fumishirube.engine.section_vectors import StoredVectors
+from fumishirube.engine.stored_manuals import stored_manuals
 from fumishirube.engine.unions import EVERY_MANUAL, JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host import embedders
@@ -89,14 +90,15 @@ class PipelineContext:
             RESERVED_MANUALS,
             outlying,
             whole.library if whole else None,
+            stored_manuals(configured.indexes, partial(self._only, "tokenizers"), self.indexed_of),
         )
         self._pipeline = Pipeline(
             stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
         )
         is_outlying = self.library.is_outlying
-        self._index_folders = IndexFolders(state, configured.fingerprint, outlying, is_outlying)
-        make_folder = self._index_folders.make
-        open_vectors = partial(embedders.manual_vectors, configured, stages, make_folder)
+        folders = IndexFolders(state, configured.fingerprint, outlying, is_outlying)
+        self._index_folders = folders
+        open_vectors = partial(embedders.manual_vectors, configured, stages, folders.make)
         self._indexes = OpenIndexes(self.library, self._open_index, open_vectors)
         self._background: BackgroundIndexer | None = None
         self._surface_values: dict[str, Any] = {}
@@ -380,8 +382,7 @@ class PipelineContext:
 
     def _open_index(self, name: str) -> OpenIndex:
         index: Index = self._only("indexes")
-        tokenizer: Tokenizer = self._only("tokenizers")
-        return index.open(self._index_folders.make(name), Fields(FIELDS, tokenizer))
+        return index.open(self._index_folders.make(name), Fields(FIELDS, self._only("tokenizers")))
 
     def _own(self, name: str) -> str:
         return f"{self._configured.name}{self._shared.view}/{name}"

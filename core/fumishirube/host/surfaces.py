@@ -64,6 +64,11 @@ class ConfiguredSurface:
         return self.indexed and self.surface.root == MANUALS
 
     @property
+    def indexes(self) -> Sequence[NamedStage[Any]]:
+        """The index of its manuals, if it has manuals."""
+        return self.stages["indexes"] if self.of_manuals else ()
+
+    @property
     def fingerprint(self) -> str:
         """The fingerprint that an index depends on: folding, loaders, tokenizer and index."""
         stages = (

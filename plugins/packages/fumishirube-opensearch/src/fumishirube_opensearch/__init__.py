@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
@@ -32,13 +33,15 @@ class OpenSearch(Stage):
     All servers with the same ``hosts`` and ``namespace`` share the indexes of manuals of one id;
     of those that may write, one writes at a time, and one with ``writes: false`` never does.
     ``password`` and ``token`` belong into the environment. ``request_seconds`` bounds each
-    request; a writer that dies is replaced after ``lease_seconds``. ``verified`` is up to how many
+    request; a writer that dies is replaced after ``lease_seconds``. With ``files`` the files are
+    stored too, and a server that may not write reads those of manuals that it has no folder of; all
+    servers have to set it alike. ``verified`` is up to how many
     matches a text is looked up in the sections themselves, where terms alone cannot tell.
     """
 
     distant: ClassVar[bool] = True
 
-    layout: Literal[1] = 1
+    layout: Literal[2] = 2
     hosts: Annotated[tuple[_Host, ...], Field(min_length=1), Env("OPENSEARCH_HOSTS")] = (
         "http://127.0.0.1:9200",
     )
@@ -50,6 +53,7 @@ class OpenSearch(Stage):
     token: Annotated[SecretStr | None, Env("OPENSEARCH_TOKEN")] = None
     tls: Tls = Tls()
     request_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
+    files: bool = True
     writes: bool = True
     lease_seconds: Annotated[float, Field(ge=1, le=600)] = 6.0
     writer_wait_ms: Annotated[int, Field(ge=0)] = 2000
@@ -72,6 +76,18 @@ class OpenSearch(Stage):
         from fumishirube_opensearch.index import SharedIndex  # noqa: PLC0415
 
         return SharedIndex(self, folder, fields)
+
+    def stored_manuals(self, fields: Fields) -> Sequence[str]:
+        """Return the manuals whose files are stored, for a server that may not write.
+
+        Raises:
+            Unavailable: when the cluster does not answer.
+        """
+        if self.writes or not self.files:
+            return ()
+        from fumishirube_opensearch.files import stored_manuals  # noqa: PLC0415 - as above
+
+        return stored_manuals(self, fields)
 
 
 @hook

@@ -44,7 +44,8 @@ class IndexRecord:
 
     ``index`` is the engine's index that has them; without one there are none. Those in ``retired``
     have been replaced, each at a time like that of :class:`Replaced`. ``next`` is the
-    number of the next commit; ``commit`` is another text with every one.
+    number of the next commit; ``commit`` is another text with every one. ``manual`` is the id of
+    a manual whose files are stored.
     """
 
     index: str | None = None
@@ -58,6 +59,7 @@ class IndexRecord:
     commit: str = ""
     retired: Mapping[str, int] = field(default_factory=dict)
     lease: Lease = Lease()
+    manual: str = ""
 
     @property
     def generation(self) -> int:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from hashlib import sha256
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from fumishirube import (
@@ -21,13 +18,14 @@ from fumishirube import (
     IndexedFile,
     Passage,
     Root,
-    Stage,
 )
-from fumishirube.text import FOLDING
+from fumishirube.disk import StoredFile
 from fumishirube_opensearch.cluster import Cluster
 from fumishirube_opensearch.corpus import SharedCorpus
+from fumishirube_opensearch.files import ContentCache, FileContents, PageFiles
 from fumishirube_opensearch.generations import IndexRecord
 from fumishirube_opensearch.lease import RecordStore, Writer
+from fumishirube_opensearch.names import index_name, manual_of, meta_name
 from fumishirube_opensearch.searches import Searches
 from fumishirube_opensearch.sections import Sections, index_body
 from fumishirube_opensearch.writing import PageRecord, Update, expired_indexes
@@ -41,7 +39,6 @@ _META: Mapping[str, Any] = {
     "settings": {"number_of_shards": 1, "auto_expand_replicas": "0-2"},
     "mappings": {"dynamic": False, "properties": {"index": {"type": "keyword"}}},
 }
-_UNSAFE = re.compile(r"[^a-z0-9]+")
 
 
 class SharedIndex:
@@ -53,10 +50,12 @@ class SharedIndex:
         self._sections = Sections(fields)
         self._cluster = Cluster(settings)
         self._holder = secrets.token_hex(8)
-        self._name = _name(settings, folder, fields)
-        meta = f"{settings.namespace}-meta"
+        self._manual = manual_of(folder)
+        self._name = index_name(settings, self._manual, fields)
+        meta = meta_name(settings)
         self._store = RecordStore(self._cluster, meta, self._name)
         self._writer: Writer | None = None
+        self._contents = ContentCache()
         self._view: SharedCorpus | None = None
         self._budget = Budget()
         self._see(IndexRecord(), {})
@@ -134,6 +133,15 @@ class SharedIndex:
         self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
     ) -> None:
         """Replace the named pages and commit; after an error none of it counts."""
+        self.sync_with_files(gone, pages, None)
+
+    def sync_with_files(
+        self,
+        gone: Collection[str],
+        pages: Iterable[tuple[IndexedFile, Sequence[Passage]]],
+        contents: FileContents | None,
+    ) -> None:
+        """Replace the named pages with their files, and commit."""
         if self._writer is None:
             raise RuntimeError("sync() is only for the writer; use it inside writing()")
         update = Update(
@@ -143,8 +151,22 @@ class SharedIndex:
             dict(self._indexed),
             self._settings.bulk_bytes,
             self._budget,
+            *((contents, self._manual) if contents and self._settings.files else ()),
         )
         self._see(update.run(gone, pages), update.pages)
+
+    def files(self) -> Mapping[str, StoredFile]:
+        """Return the stored files of the last commit, by path."""
+        return self._files.by_path
+
+    def read_file(self, path: str) -> bytes:
+        """Return the bytes of a stored file.
+
+        Raises:
+            NotFound: when it is not stored, or no longer.
+            Unreadable: when other bytes are stored than the page says.
+        """
+        return self._files.read(path)
 
     def corpus(self, manual_id: str) -> Corpus:
         """Return a view of the last commit."""
@@ -163,6 +185,7 @@ class SharedIndex:
         self._record, self._indexed = record, indexed
         self._pages = {path: row.page for path, row in indexed.items()}
         whole = self._settings.shards > 1
+        self._files = PageFiles(self._cluster, record, indexed, self._contents)
         self._searches = Searches(self._cluster, record.index, whole=whole)
         self._view = None
 
@@ -255,24 +278,3 @@ class SharedIndex:
             if len(hits) < _BATCH:
                 return
             body = {**body, "search_after": hits[-1]["sort"]}
-
-
-def _name(settings: OpenSearch, folder: Root, fields: Fields) -> str:
-    """Return the name of a manual's index, the same on all machines.
-
-    The folder ends in ``index``, the manual and the fingerprint of its pipeline; where that is on
-    a machine, and which stages search it, changes nothing in the index.
-    """
-    parts = PurePath(folder.path).parts
-    if "index" in parts[:-1]:
-        last = len(parts) - 1 - parts[::-1].index("index")
-        manual = "/".join(parts[last + 1 : -1] or parts[last + 1 :])
-    else:
-        manual = parts[-1]
-    tokenizer = fields.tokenizer
-    divided = (
-        tokenizer.fingerprint if isinstance(tokenizer, Stage) else type(tokenizer).__qualname__
-    )
-    identity = "\0".join((manual, *fields.names, divided, str(settings.layout), str(FOLDING)))
-    readable = _UNSAFE.sub("-", manual.lower()).strip("-")[:40] or "manual"
-    return f"{settings.namespace}-{readable}-{sha256(identity.encode()).hexdigest()[:12]}"

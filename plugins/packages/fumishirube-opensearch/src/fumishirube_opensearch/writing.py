@@ -11,7 +11,9 @@ from hashlib import sha256
 from typing import Any, NamedTuple, TypeAlias
 
 from fumishirube import Budget, FumishirubeError, IndexedFile, Passage
+from fumishirube.disk import StoredFile
 from fumishirube_opensearch.cluster import Cluster
+from fumishirube_opensearch.files import MOST_STORED, FileContents, packed
 from fumishirube_opensearch.generations import IndexRecord, Replaced
 from fumishirube_opensearch.lease import Writer, now
 from fumishirube_opensearch.sections import Sections
@@ -23,7 +25,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class PageRecord(NamedTuple):
-    """A page as stored in the index, and the version of its documents."""
+    """A page as stored in the index, the version of its documents, and its stored files."""
 
     page: IndexedFile
     version: str
@@ -31,6 +33,7 @@ class PageRecord(NamedTuple):
     searched: int
     blank: int
     lengths: Mapping[str, int]
+    files: tuple[StoredFile, ...] = ()
 
     def data(self) -> list[Any]:
         """Return the record as the fields of its document."""
@@ -39,8 +42,9 @@ class PageRecord(NamedTuple):
     @classmethod
     def of(cls, data: Sequence[Any]) -> PageRecord:
         """Return the record of a document."""
-        page, *rest = data
-        return cls(IndexedFile(*page), *rest)
+        page, version, documents, searched, blank, lengths, files = data
+        stored = tuple(StoredFile(*file) for file in files)
+        return cls(IndexedFile(*page), version, documents, searched, blank, lengths, stored)
 
 
 PageRecords: TypeAlias = Mapping[str, PageRecord]
@@ -62,12 +66,16 @@ class Update:
         pages: dict[str, PageRecord],
         bulk_bytes: int,
         budget: Budget,
+        contents: FileContents | None = None,
+        manual: str = "",
     ) -> None:
         self._cluster = cluster
         self._sections = sections
         self._writer = writer
         self._bulk_bytes = bulk_bytes
         self._budget = budget
+        self._contents = contents
+        self._manual = manual
         self._index = str(writer.record.index)
         self._number = writer.record.next
         self._lines: list[bytes] = []
@@ -112,6 +120,7 @@ class Update:
             blank=sum(page.blank for page in self.pages.values()),
             lengths=dict(lengths),
             commit=secrets.token_hex(8),
+            manual=self._manual,
         )
 
     def _page(self, page: IndexedFile, passages: Sequence[Passage]) -> None:
@@ -124,10 +133,24 @@ class Update:
             if document["kind"] == "section":
                 searched += 1
                 lengths.update({name: len(text) for name, text in passage.fields.items()})
+        files = self._files(page, version, len(passages) + 1)
+        documents = len(passages) + 1 + len(files)
         blank = len(passages) - searched
-        record = PageRecord(page, version, len(passages) + 1, searched, blank, dict(lengths))
+        record = PageRecord(page, version, documents, searched, blank, dict(lengths), files)
         self._add(f"{version}-0", self._sections.page(page.path, record.data()), version)
         self.pages[page.path] = record
+
+    def _files(self, page: IndexedFile, version: str, first: int) -> tuple[StoredFile, ...]:
+        """Store the files of a page, except very large ones; return which."""
+        if self._contents is None:
+            return ()
+        stored = [(file, data) for file, data in self._contents(page) if file.size <= MOST_STORED]
+        for number, (file, data) in enumerate(stored, first):
+            document = {"kind": "file", "of": page.path, "line": number}
+            self._add(
+                f"{version}-{number}", {**document, "data": [file.path, packed(data)]}, version
+            )
+        return tuple(file for file, _ in stored)
 
     def _forget(self, path: str) -> bool:
         before = self.pages.pop(path, None)

@@ -1,0 +1,57 @@
+"""Which loader claims each file of a survey, and which files none does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from fumishirube.disk.folders import FolderEntry
+from fumishirube.disk.roots import Root
+from fumishirube.disk.survey import Survey, UnlistedEntry
+from fumishirube.stages import ClaimedFile, Loader
+
+
+def claims(
+    root: Root,
+    loaders: Sequence[Loader],
+    before: Mapping[str, FolderEntry],
+    entries: Mapping[str, FolderEntry],
+    known: Mapping[str, ClaimedFile],
+) -> dict[str, ClaimedFile]:
+    """Return the claimed files by path; the first loader that claims a path gets it.
+
+    ``known`` are those of the entries ``before``, and stay the same objects where nothing changed.
+    """
+    touched = {path for path, entry in entries.items() if before.get(path) != entry}
+    touched |= before.keys() - entries.keys()
+    listed = replace(root, listed=(*entries.values(),))
+    claimed: dict[str, ClaimedFile] = {}
+    for loader in loaders:
+        for source in loader.sources(listed):
+            path = source.path
+            if path in claimed or path not in entries:
+                continue
+            former = known.get(path)
+            deciding = (path, *source.governed_by)
+            same = former and former.loader is loader and former.source == source
+            if former and same and touched.isdisjoint(deciding):
+                claimed[path] = former
+            else:
+                present = [entries[p] for p in deciding if p in entries]
+                claimed[path] = ClaimedFile(source, loader, *_stamped(present))
+    return claimed
+
+
+def _stamped(entries: Sequence[FolderEntry]) -> tuple[str, int, int]:
+    if len(entries) == 1:  # almost always, and every large folder has thousands
+        (entry,) = entries
+        return f"{entry.size}:{entry.modified_ns}", entry.modified_ns, entry.size
+    stamp = " ".join(f"{entry.size}:{entry.modified_ns}" for entry in entries)
+    return stamp, max(entry.modified_ns for entry in entries), entries[0].size
+
+
+def unlisted(survey: Survey, claimed: Mapping[str, ClaimedFile]) -> list[UnlistedEntry]:
+    """Return the unlisted entries of a survey, and the files that no loader claims or uses."""
+    known = {*claimed}.union(*(file.source.governed_by for file in claimed.values()))
+    unclaimed = (entry.path for entry in survey.files if entry.path not in known)
+    return [*survey.unlisted, *(UnlistedEntry(path, "no_loader", "file") for path in unclaimed)]
