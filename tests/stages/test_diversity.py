@@ -13,6 +13,10 @@ def hit(path: str, line: int, score: float, coverage: float = 0.7) -> Hit:
     return Hit(passage(path, line, body="x"), score, coverage=coverage)
 
 
+OTHER = hit("z", 1, 0.0)
+"""A hit of another file, at the end."""
+
+
 def refined(*hits: Hit, stage: Diversity | None = None) -> list[tuple[str, int, float]]:
     ranking = (stage or Diversity()).refine(Ranking(hits), QUERY, CORPUS)
     return [(*row.passage.key, round(row.score, 9)) for row in ranking.hits]
@@ -31,11 +35,18 @@ def test_each_further_hit_of_a_file_loses_a_step() -> None:
 
 def test_the_step_is_a_share_of_the_top_score_if_that_is_more() -> None:
     # 5 % of 20 is 1.0; of the first hit's score, not of the second's.
-    assert refined(hit("a", 1, 20.0), hit("a", 2, 10.0)) == [("a", 1, 20.0), ("a", 2, 9.0)]
+    hits = (hit("a", 1, 20.0), hit("a", 2, 10.0), OTHER)
+    assert refined(*hits) == [("a", 1, 20.0), ("a", 2, 9.0), ("z", 1, 0.0)]
 
 
 def test_no_score_falls_below_zero() -> None:
-    assert refined(hit("a", 1, 0.3), hit("a", 2, 0.2)) == [("a", 1, 0.3), ("a", 2, 0.0)]
+    hits = (hit("a", 1, 0.3), hit("a", 2, 0.2), OTHER)
+    assert refined(*hits) == [("a", 1, 0.3), ("a", 2, 0.0), ("z", 1, 0.0)]
+
+
+def test_the_hits_of_one_file_keep_their_scores() -> None:
+    hits = (hit("a", 1, 2.0), hit("a", 2, 1.9, 1.0), hit("a", 3, 0.1))
+    assert refined(*hits) == [("a", 1, 2.0), ("a", 2, 1.9), ("a", 3, 0.1)]
 
 
 def test_a_hit_that_covers_all_does_not_fall_below_one_that_covers_less_than_half() -> None:
@@ -70,9 +81,10 @@ def test_only_hits_that_cover_all_are_kept_from_falling() -> None:
 
 
 def test_full_hits_fall_like_others_without_weak_ones() -> None:
-    assert refined(hit("a", 1, 2.0, 1.0), hit("a", 2, 1.0, 1.0)) == [("a", 1, 2.0), ("a", 2, 0.65)]
-    weakless = (hit("a", 1, 2.0, 1.0), hit("a", 2, 0.3, 1.0))
-    assert refined(*weakless) == [("a", 1, 2.0), ("a", 2, 0.0)]
+    full = (hit("a", 1, 2.0, 1.0), hit("a", 2, 1.0, 1.0), OTHER)
+    assert refined(*full)[:2] == [("a", 1, 2.0), ("a", 2, 0.65)]
+    weakless = (hit("a", 1, 2.0, 1.0), hit("a", 2, 0.3, 1.0), OTHER)
+    assert refined(*weakless)[:2] == [("a", 1, 2.0), ("a", 2, 0.0)]
 
 
 def test_nothing_stays_the_same_nothing() -> None:
@@ -81,6 +93,6 @@ def test_nothing_stays_the_same_nothing() -> None:
 
 
 def test_the_settings_are_the_numbers_of_the_formula() -> None:
-    rows = (hit("a", 1, 10.0), hit("a", 2, 9.0))
+    rows = (hit("a", 1, 10.0), hit("a", 2, 9.0), OTHER)
     assert refined(*rows, stage=Diversity(step=2.0, share=0.1))[1] == ("a", 2, 7.0)
     assert refined(*rows, stage=Diversity(step=2.0, share=0.5))[1] == ("a", 2, 4.0)

@@ -17,7 +17,8 @@ class Diversity(Stage):
     """Selects hits greedily; each further hit of a file has its score reduced by a step.
 
     The step is ``step``, or ``share`` of the top score if that is more. A hit that covers the
-    whole query never falls below one that covers less than half of it.
+    whole query never falls below one that covers less than half of it. Where all hits are from one
+    file, no score changes.
     """
 
     step: Annotated[float, Field(ge=0)] = 0.35
@@ -25,7 +26,7 @@ class Diversity(Stage):
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
         """Return the same hits in the new order, with their new scores."""
-        if not ranking.hits:
+        if len({hit.passage.path for hit in ranking.hits}) <= 1:
             return ranking
         step = max(self.step, self.share * ranking.hits[0].score)
         weak = [hit.score for hit in ranking.hits if hit.coverage < _HALF]
