@@ -27,6 +27,7 @@ from fumishirube_stages.fusers.weighted_sum import WeightedSum
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.loaders.json import Json
 from fumishirube_stages.loaders.markdown import Markdown
+from fumishirube_stages.loaders.notebook import Notebook
 from fumishirube_stages.loaders.text import Text
 from fumishirube_stages.loaders.toc_text import TocText
 from fumishirube_stages.refiners.cutoff import Cutoff
@@ -52,11 +53,12 @@ from fumishirube_stages.tokenizers.pairs import Pairs
 
 @hook
 def register_loaders(register: DefaultRegister[Loader]) -> None:
-    """Register the loaders of Markdown, JSON, chapters with a table of contents, and text."""
+    """Register the loaders of Markdown, JSON, chapters with a table of contents, and texts."""
     register("markdown", Markdown)
     register("json", Json)
     register("toc-text", TocText)
     register("text", Text, default=True)
+    register("notebook", Notebook, default=True)
 
 
 @hook

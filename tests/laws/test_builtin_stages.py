@@ -38,7 +38,7 @@ from fumishirube_stages.embedders.sentence_transformers import SentenceTransform
 from fumishirube_stages.fusers.decompose import Decompose
 from fumishirube_stages.fusers.required_terms import RequiredTerms
 from fumishirube_stages.indexes.tantivy import Tantivy
-from fumishirube_stages.loaders import Json, Markdown, Text, TocText
+from fumishirube_stages.loaders import Json, Markdown, Notebook, Text, TocText
 from fumishirube_stages.refiners.cutoff import Cutoff
 from fumishirube_stages.refiners.exploration import Exploration
 from fumishirube_stages.refiners.fuzzy import Fuzzy
@@ -204,6 +204,16 @@ class TestText(LoaderContract):
             "c.csv": "a,b\n" + '1,"two\nlines"\n' * 50,
             "LICENSE": "Free.\n",
         }
+
+
+class TestNotebook(LoaderContract):
+    stage = Notebook(outputs=True)
+
+    def files(self) -> Mapping[str, str | bytes]:
+        words = {"cell_type": "markdown", "source": ["# Fit\n", "\n", "Words.\n"]}
+        output = {"output_type": "stream", "text": ["0.5\n"]}
+        code = {"cell_type": "code", "source": "x = 1", "outputs": [output]}
+        return {"a.ipynb": json.dumps({"cells": [words, code]}), "b.IPYNB": '{"cells": []}'}
 
 
 class TestDividedJson(LoaderContract):

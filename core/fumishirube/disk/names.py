@@ -10,6 +10,8 @@ from fumishirube.text.folding import nfc
 
 SEGMENT_BYTES = 255
 PATH_BYTES = 1024
+OFFICE_LOCKS = ("~$", ".~lock.")
+"""How the names of the files begin that office programs write beside an open document."""
 
 _DRIVE = re.compile(r"^[A-Za-z]:")
 _DEVICES = re.compile(

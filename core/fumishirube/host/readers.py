@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from fumishirube.disk.names import OFFICE_LOCKS
 from fumishirube.disk.roots import Root
 from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
 from fumishirube.engine.pipeline import NamedStage
@@ -47,10 +48,11 @@ def unread_files(
 ) -> list[UnreadFiles]:
     """Count files by suffix, most first, and name the loaders that would read them.
 
-    ``offers`` are the installed loaders, ``used`` the names of those in the pipeline, and
-    ``pipeline`` is its coordinate.
+    Lock files of office programs are no documents, and do not count. ``offers`` are the installed
+    loaders, ``used`` the names of those in the pipeline, and ``pipeline`` is its coordinate.
     """
-    counts = Counter(PurePosixPath(path).suffix.lower() for path in paths)
+    names = [PurePosixPath(path) for path in paths]
+    counts = Counter(n.suffix.lower() for n in names if not n.name.startswith(OFFICE_LOCKS))
     return [
         UnreadFiles(suffix, number, _reader(suffix, offers, used, pipeline))
         for suffix, number in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -9,14 +9,14 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from fumishirube.disk.names import OFFICE_LOCKS
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
+from fumishirube.errors import Unreadable
 from fumishirube.parsing.processes import ParseRequest, ParserProcesses
 from fumishirube.stages import Stage
 
 _LIMITS = frozenset({"suffixes", "parse_seconds", "parse_bytes"})
-_OPEN_ELSEWHERE = ("~$", ".~lock.")
-"""How office programs name the lock file beside an open document."""
 
 
 class IsolatedLoader(Stage):
@@ -39,7 +39,7 @@ class IsolatedLoader(Stage):
         """Return every file with one of the suffixes, in any case."""
         endings = tuple(suffix.lower() for suffix in self.suffixes)
         named = [entry for entry in root.files() if entry.name.lower().endswith(endings)]
-        paths = [entry.path for entry in named if not entry.name.startswith(_OPEN_ELSEWHERE)]
+        paths = [entry.path for entry in named if not entry.name.startswith(OFFICE_LOCKS)]
         return [Source(path) for path in dict.fromkeys(paths)]
 
     @contextmanager
@@ -79,7 +79,9 @@ class ParsedLoader:
         """Read a file.
 
         Raises:
-            Unreadable: when the parser refuses the file, crashes, or exceeds a limit.
+            Unreadable: when the file is empty, the parser refuses it, crashes, or exceeds a limit.
         """
         data = root.read_bytes(source.path)
+        if not data:
+            raise Unreadable("the file is empty", "empty", path=source.path)
         return self.processes.parse(self.settings.request, data, source.path)

@@ -30,7 +30,7 @@ from fumishirube.plugins.registry import SURFACES
 from fumishirube.query import Query
 from fumishirube.surfaces import HasDiagnostics
 
-_HARMLESS = frozenset({"navigation_file"})
+_HARMLESS = frozenset({"navigation_file", "empty"})
 _OTHER_PLUGIN = "update or uninstall the plugin, or leave it out of the configuration"
 
 
@@ -310,7 +310,8 @@ _REMEDIES = {
     "too_large": "divide it, or raise limits.file_bytes or its loader's parse_steps",
     "loader_failed": "check the file; --verbose shows the error of its loader",
     "damaged": "open it in its own program, and save it again",
-    "encrypted": "save it without a password",
+    "wrong_type": "rename it with the suffix of what it is",
+    "encrypted": "save it without a password, or give its loader the password",
     "needs_ocr": "let a program for OCR add the text",
     "parser_timeout": "divide it, or raise parse_seconds of its loader",
     "parser_memory": "divide it, or raise parse_bytes of its loader",

@@ -310,8 +310,9 @@ def test_a_document_with_a_broken_part_is_damaged(
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "damaged"),
+        (b"", "empty"),
         (b"PK\x03\x04", "damaged"),
+        (b"%PDF-1.7", "wrong_type"),
         (b"plain text", "damaged"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "old_or_locked"),
     ],

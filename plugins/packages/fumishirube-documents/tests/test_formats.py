@@ -202,7 +202,7 @@ def test_without_the_program_for_ocr_the_reason_names_it(
     [
         (samples.pdf([["x"]], password="secret"), "encrypted"),
         (b"%PDF-1.7 and no more", "damaged"),
-        (b"", "damaged"),
+        (b"", "empty"),
         (samples.report()[:200], "damaged"),
     ],
 )

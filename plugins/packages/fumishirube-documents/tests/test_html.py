@@ -228,3 +228,36 @@ def test_no_page_is_too_much(tmp_path: Path, page: str) -> None:
 )
 def test_the_main_part_is_read_alone(tmp_path: Path, page: str, said: str) -> None:
     assert text(tmp_path, page) == said
+
+
+# --- the main text of other pages -------------------------------------------------------------
+
+PROSE = "".join(
+    f"<p>In year {n} the boiler is opened, cleaned with vinegar and closed again by two people.</p>"
+    for n in range(6)
+)
+LINKS = (
+    "<ul>" + "".join(f"<li><a href='/{n}'>Older entry {n}</a></li>" for n in range(30)) + "</ul>"
+)
+
+
+def test_without_a_marked_part_the_main_text_is_read(tmp_path: Path) -> None:
+    kept = (
+        "<h1 id='boiler'>The boiler</h1><p>Short.</p><pre>x = 1</pre><table><tr><td>a<td>b</table>"
+    )
+    body = f"<div>{LINKS}</div><div>{kept}{PROSE}</div><div>{LINKS}<p>All rights reserved</div>"
+    read = text(tmp_path, body)
+    assert "Older entry" not in read
+    assert "All rights reserved" not in read
+    assert "vinegar" in read
+    assert "Older entry" in load(tmp_path, body, Html(main_text=False)).text
+
+
+@pytest.mark.parametrize("inside", ["<pre>x = 1</pre>", "<table><tr><td>a<td>b</table>", "<p>No."])
+def test_nothing_within_the_main_text_is_left_out(tmp_path: Path, inside: str) -> None:
+    alone = text(tmp_path, inside).strip()
+    assert alone in text(tmp_path, f"<div>{LINKS}</div><div>{PROSE}{inside}{PROSE}</div>")
+
+
+def test_a_page_of_links_is_read_whole(tmp_path: Path) -> None:
+    assert text(tmp_path, LINKS).count("Older entry") == 30

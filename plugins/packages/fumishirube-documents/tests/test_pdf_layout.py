@@ -169,3 +169,80 @@ def test_a_title_with_nothing_below_is_the_text_of_its_section(tmp_path: Path) -
     section = document.sections[-1]
     assert section.title == "The brass key"
     assert document.text[section.body : section.end].strip() == "The brass key"
+
+
+# --- columns, headings and running heads -------------------------------------------------------
+
+LEFT = [
+    "The turbine is lubricated",
+    "every ninety days with",
+    "mineral oil of grade",
+    "VG 46 only.",
+]
+RIGHT = ["Coolant is exchanged once", "a year, in the spring,", "after the filters were", "washed."]
+
+
+@pytest.mark.parametrize("by_line", [True, False])
+def test_columns_of_running_text_are_read_one_after_the_other(
+    tmp_path: Path, *, by_line: bool
+) -> None:
+    left = [(line, "Helvetica", 10, 72, 700 - 13 * n) for n, line in enumerate(LEFT)]
+    right = [(line, "Helvetica", 10, 320, 700 - 13 * n) for n, line in enumerate(RIGHT)]
+    mixed = [line for pair in zip(left, right, strict=True) for line in pair]
+    text = parsed(tmp_path, drawn(mixed if by_line else [*left, *right])).text
+    assert [line for line in text.splitlines() if line] == [*LEFT, *RIGHT]
+
+
+def test_columns_of_a_table_are_not_taken_apart(tmp_path: Path) -> None:
+    rows = [("Bolt of steel", "Fits wooden doors"), ("Nut of brass", "Fits garden gates")] * 3
+    cells = [
+        (text, "Helvetica", 10, left, 700 - 13 * n)
+        for n, row in enumerate(rows)
+        for text, left in zip(row, (72, 320), strict=True)
+    ]
+    assert "| Bolt of steel | Fits wooden doors |\n" in parsed(tmp_path, drawn(cells)).text
+
+
+def test_list_items_and_remarks_in_large_letters_are_no_headings(tmp_path: Path) -> None:
+    large = ["Prices", "• one of them", "(in millions)", "Costs"]
+    page = [(text, "Helvetica", 16, 72, 760 - 60 * n) for n, text in enumerate(large)]
+    page += [("Some text below it all.", "Helvetica", 10, 72, 740 - 60 * n) for n in range(4)] * 3
+    titles = [section.title for section in parsed(tmp_path, drawn(page)).sections]
+    assert titles == ["Prices", "Costs"]
+
+
+def test_pages_that_the_outline_does_not_name_have_headings_by_their_letters(
+    tmp_path: Path,
+) -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, invariant=1)
+    for title in ("Report of the auditor", "Balance sheet"):
+        if title.startswith("Report"):
+            canvas.bookmarkPage("a")
+            canvas.addOutlineEntry("Item 8", "a")
+        canvas.setFont("Helvetica", 16)
+        canvas.drawString(72, 770, title)
+        canvas.setFont("Helvetica", 10)
+        for line in range(6):
+            canvas.drawString(72, 740 - 13 * line, f"Some words of line {line} follow here.")
+        canvas.showPage()
+    canvas.save()
+    first, second = parsed(tmp_path, buffer.getvalue()).sections
+    assert (first.title, second.title) == ("Item 8", "Balance sheet")
+    assert second.ancestors == ("Item 8",)
+
+
+def test_a_line_that_counts_the_pages_is_left_out_at_any_height(tmp_path: Path) -> None:
+    pages = [
+        [
+            (f"Some words of page {word} in 2021.", "Helvetica", 10, 72, 700),
+            (f"Form 10-K of 2021, {number + 6}", "Helvetica", 10, 72, 650 - 45 * number),
+        ]
+        for number, word in enumerate(("one", "two", "three", "four"), start=1)
+    ]
+    document = parsed(tmp_path, drawn(*pages))
+    assert "Form" not in document.text
+    assert document.text.count("in 2021.") == 4
+    assert "left out as a running head: form 10-k of 2021, #" in [
+        remark.message for remark in document.remarks
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Annotated, ClassVar
 
 from pydantic import Field, JsonValue, SecretStr
@@ -99,9 +100,11 @@ class OldSheets(IsolatedLoader):
 class Html(IsolatedLoader):
     """Claims HTML pages, and reads them as Markdown, divided at the headings.
 
-    Where a page has a ``main`` element, or exactly one article, the rest is left out. So are the
-    ``ignored`` elements with their content, given by name, ``.class`` or ``#id``. With ``anchors``
-    the line of a heading ends in its anchor, such as ``{#install}``, for opening it in a browser.
+    Where a page has a ``main`` element, or exactly one article, the rest is left out. On other
+    pages trafilatura, if it is installed and ``main_text`` true, finds where the main text begins
+    and ends. The ``ignored`` elements are left out with their content, given by name, ``.class`` or
+    ``#id``. With ``anchors`` the line of a heading ends in its anchor, such as ``{#install}``, for
+    opening it in a browser.
     """
 
     parser: ClassVar[str] = "fumishirube_documents.html:parsed_html"
@@ -109,6 +112,23 @@ class Html(IsolatedLoader):
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
     ignored: tuple[str, ...] = ("nav", ".headerlink")
     anchors: bool = True
+    main_text: bool = True
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The fingerprint of all settings, which changes when trafilatura is installed."""
+        return f"{super().fingerprint}{'m' * self._finds_main_text}"
+
+    @property
+    def request(self) -> ParseRequest:
+        """The request to a worker, with whether trafilatura is installed."""
+        request = super().request
+        settings = {**request.settings, "main_text": self._finds_main_text}
+        return request._replace(settings=settings)
+
+    @property
+    def _finds_main_text(self) -> bool:
+        return self.main_text and find_spec("trafilatura") is not None
 
 
 class Epub(IsolatedLoader):

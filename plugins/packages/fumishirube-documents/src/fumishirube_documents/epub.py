@@ -15,6 +15,7 @@ from fumishirube import Document, Heading, Unreadable, divide_at_headings
 from fumishirube_documents.html.encoding import text_of
 from fumishirube_documents.html.page import read
 from fumishirube_documents.packages import check_package
+from fumishirube_documents.signatures import check_type
 
 _CONTAINER = "META-INF/container.xml"
 _NCX = "application/x-dtbncx+xml"
@@ -27,6 +28,7 @@ def parsed_epub(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     Raises:
         Unreadable: when it is too large, or locked.
     """
+    check_type(data, "an e-book")
     check_package(data, settings["unpacked_bytes"], ".epub")
     lines: list[str] = []
     headings: list[Heading] = []

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import pypdfium2 as pdfium
 
 from fumishirube import Document, Heading, LoaderRemark, Unreadable, divide_at_headings
 from fumishirube.parsing import Place
+from fumishirube_documents.pdf_columns import in_columns
 from fumishirube_documents.pdf_grids import grids_of, with_grid_rows
 from fumishirube_documents.pdf_headings import (
     LONGEST_HEADING,
@@ -29,29 +29,20 @@ from fumishirube_documents.pdf_lines import (
     text_page,
 )
 from fumishirube_documents.pdf_ocr import ocr_lines
+from fumishirube_documents.pdf_running_heads import PdfPage, RunningHeads
 from fumishirube_documents.pdf_tables import TextLine, with_rows
+from fumishirube_documents.signatures import check_type
 
 _PASSWORD = 4
 """PDFium's error code of a locked file, FPDF_ERR_PASSWORD."""
-_EDGE_LINES = 2
-"""The number of lines at the top and bottom of a page that may be running heads."""
-_LEAST_PAGES, _LEAST_SHARE = 3, 0.25
-_EDGE_SHARE = 0.15
-"""The share of a page's height, at the top and at the bottom, with running heads."""
-_NO_TITLES = ("untitled", "(anonymous)")
+_END, _TAIL = b"%%EOF", 2048
+_NO_TITLES = re.compile(
+    r"untitled|\(anonymous\)|microsoft (?:word|powerpoint|excel) - .*|.*\.(?:doc|ppt|xls|ind)\w?",
+    re.IGNORECASE,
+)
 """Titles that programs write when the author gave none."""
-_DIGITS = re.compile(r"\d+|\b[ivxlc]+\b")
 _WORD_END = re.compile(r"[^\W\d_]-$")
 _WORD_BEGIN = re.compile(r"([a-zà-ÿ]\S*)[ ]?(.*)")
-
-
-class _PdfPage(NamedTuple):
-    """A page: its number from 1, its printed label, its height, and its lines."""
-
-    number: int
-    label: str | None
-    height: float
-    lines: list[PdfLine]
 
 
 def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
@@ -60,6 +51,7 @@ def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
     Raises:
         Unreadable: when it is locked, damaged, or without any text.
     """
+    check_type(data, "a PDF")
     file = _opened(data, settings["passwords"])
     total = len(file)
     pages = [*_pages(file)]
@@ -67,8 +59,8 @@ def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
     empty = [page.number for page in pages if not page.lines]
     if total and len(empty) == total:
         raise Unreadable(_needs_ocr(f"none of its {total} pages holds text", settings), "needs_ocr")
-    heads = set() if settings["running_heads"] else _running_heads(pages)
-    bodies = [[*_body(page, heads)] for page in pages]
+    heads = RunningHeads() if settings["running_heads"] else RunningHeads.of(pages)
+    bodies = [heads.body(page) for page in pages]
     writer = _PdfWriter(outline_of(file), HeadingStyles.of(bodies))
     for page, body in zip(pages, bodies, strict=True):
         writer.write(page, body)
@@ -82,12 +74,14 @@ def _opened(data: bytes, passwords: Sequence[str]) -> Any:
             return pdfium.PdfDocument(data, password=password)
         except pdfium.PdfiumError as error:
             if getattr(error, "err_code", None) != _PASSWORD:
-                raise Unreadable("it is not a PDF, or damaged", reason="damaged") from error
+                early = _END not in data[-_TAIL:]
+                what = "ends early: fetch it again" if early else "is not a PDF, or damaged"
+                raise Unreadable(f"it {what}", reason="damaged") from error
     message = "none of the passwords opens it" if passwords else "it is locked by a password"
     raise Unreadable(f"{message}; add its own to passwords of the loader 'pdf'", "encrypted")
 
 
-def _read_by_ocr(file: Any, pages: list[_PdfPage], settings: Mapping[str, Any]) -> int:
+def _read_by_ocr(file: Any, pages: list[PdfPage], settings: Mapping[str, Any]) -> int:
     """Read the pages without text from their pictures, and return how many have text then."""
     scanned = 0
     for index, page in enumerate(pages):
@@ -109,10 +103,10 @@ def _remarks(
     total: int,
     empty: Sequence[int],
     scanned: int,
-    heads: set[tuple[str, int]],
+    heads: RunningHeads,
     settings: Mapping[str, Any],
 ) -> Iterator[LoaderRemark]:
-    for head, _ in sorted(heads):
+    for head in heads.texts():
         yield LoaderRemark("running_head", 1, f"left out as a running head: {head}")
     if empty:
         message = _needs_ocr(f"{len(empty)} of {total} pages hold no text", settings)
@@ -121,20 +115,20 @@ def _remarks(
         yield LoaderRemark("ocr", 1, f"{scanned} of {total} pages were read by OCR")
 
 
-def _pages(file: Any) -> Iterator[_PdfPage]:
+def _pages(file: Any) -> Iterator[PdfPage]:
     for index in range(len(file)):
         try:
             page = file[index]
             drawn = PageObjects.of(page)
             textpage = text_page(page, drawn.texts)
         except pdfium.PdfiumError:  # treat a damaged page as one without text
-            yield _PdfPage(index + 1, None, 0, [])
+            yield PdfPage(index + 1, None, 0, [])
             continue
         parts = with_grid_rows(page_fragments(textpage), grids_of(drawn.paths))
-        lines = [*joined_lines(parts)]
+        lines = [*in_columns([*joined_lines(parts)])]
         label = file.get_page_label(index)
         shown = label if label and label != str(index + 1) else None
-        yield _PdfPage(index + 1, shown, page.get_height(), lines)
+        yield PdfPage(index + 1, shown, page.get_height(), lines)
         textpage.close()
         page.close()
 
@@ -142,40 +136,7 @@ def _pages(file: Any) -> Iterator[_PdfPage]:
 def _title(file: Any) -> str:
     title = file.get_metadata_value("Title")
     title = " ".join(title.split())
-    return title if len(title) <= LONGEST_HEADING and title.lower() not in _NO_TITLES else ""
-
-
-# --- running heads --------------------------------------------------------------------------
-
-
-def _running_heads(pages: Sequence[_PdfPage]) -> set[tuple[str, int]]:
-    """Return the lines that repeat at the same height on many pages, numbers aside."""
-    counts = Counter(
-        key for page in pages for key in {_head_key(page, line) for line in _edges(page)}
-    )
-    least = max(_LEAST_PAGES, _LEAST_SHARE * sum(1 for page in pages if page.lines))
-    return {key for key, count in counts.items() if count >= least}
-
-
-def _body(page: _PdfPage, heads: set[tuple[str, int]]) -> Iterator[PdfLine]:
-    """Yield the lines of a page without its running heads."""
-    for line in page.lines:
-        if not line.size or _head_key(page, line) not in heads:
-            yield line
-
-
-def _edges(page: _PdfPage) -> list[PdfLine]:
-    """Return the first and last lines near the edges, ordered by height."""
-    placed = sorted((line for line in page.lines if line.size), key=lambda line: -line.top)
-    outer = [*placed[:_EDGE_LINES], *placed[-_EDGE_LINES:]]
-    low, high = _EDGE_SHARE * page.height, (1 - _EDGE_SHARE) * page.height
-    return [line for line in outer if line.top < low or line.bottom > high]
-
-
-def _head_key(page: _PdfPage, line: PdfLine) -> tuple[str, int]:
-    """Return the key of a running head: its text without numbers, and its height."""
-    del page
-    return _DIGITS.sub("#", line.text.lower()), round(line.bottom / 4)
+    return title if len(title) <= LONGEST_HEADING and not _NO_TITLES.fullmatch(title) else ""
 
 
 # --- writing --------------------------------------------------------------------------------
@@ -191,7 +152,7 @@ class _PdfWriter:
     headings: list[Heading] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
 
-    def write(self, page: _PdfPage, body: Sequence[PdfLine]) -> None:
+    def write(self, page: PdfPage, body: Sequence[PdfLine]) -> None:
         """Write the lines of a page, unless it has none."""
         if not body:
             return
@@ -199,13 +160,7 @@ class _PdfWriter:
         self.places.append(Place(first, page=page.number, label=page.label))
         texts = [*with_rows(body)]
         numbers = self._write_lines(body, texts)
-        if self.outline:
-            entries = [entry for entry in self.outline if entry.page == page.number]
-            headings = [*outline_headings(entries, body, numbers)]
-        else:
-            lines = zip(body, numbers, texts, strict=True)
-            outside = [(line, number) for line, number, text in lines if not text.in_table]
-            headings = [*self.styles.headings(outside)]
+        headings = self._headings(page.number, body, numbers, texts)
         if self.headings and not any(heading.line == first for heading in headings):
             above = self.headings[-1]
             self.headings.append(above._replace(line=first, below=first))
@@ -213,6 +168,19 @@ class _PdfWriter:
             self.headings.append(Heading("", 1, first, first))  # the document's title applies
         self.headings += self._with_text(headings)
         self.lines.append("")
+
+    def _headings(
+        self, page: int, body: Sequence[PdfLine], numbers: list[int], texts: Sequence[TextLine]
+    ) -> list[Heading]:
+        """Return the headings of a page: those of the outline, or else by their letters."""
+        if entries := [entry for entry in self.outline if entry.page == page]:
+            return [*outline_headings(entries, body, numbers)]
+        lines = zip(body, numbers, texts, strict=True)
+        outside = [(line, number) for line, number, text in lines if not text.in_table]
+        levels = [entry.level for entry in self.outline if entry.page < page]
+        above = levels[-1] if levels else 0
+        headings = self.styles.headings(outside)
+        return [heading._replace(level=above + heading.level) for heading in headings]
 
     def _with_text(self, headings: Sequence[Heading]) -> Iterator[Heading]:
         """Yield the headings of a page; one with nothing below is the text of its section."""

@@ -17,8 +17,9 @@ _ROUGH = 0.5
 _SMALLEST_BOLD = 0.9
 """The least size of a bold heading, as a share of the size of the text."""
 _MOST_BOLD = 0.3
-"""The share of bold letters in a document from which bold marks no headings."""
+"""The share of letters in a document from which being bold or large marks no headings."""
 _PARAGRAPH_GAP = 1.7
+_BULLETS = ("•", "●", "○", "▪", "■", "◦", "‣", "–", "— ", "* ", "- ", "・", "※", "†", "‡")
 _SENTENCE_ENDS = (".", ",", ";", "。", "、")
 
 
@@ -92,9 +93,13 @@ class HeadingStyles(NamedTuple):
         if not chars:
             return cls({}, None, 0)
         text_size = chars.most_common(1)[0][0]
-        larger = sorted((size for size in chars if size >= _LARGER * text_size), reverse=True)
+        most = _MOST_BOLD * chars.total()
+        larger = sorted(
+            (size for size in chars if size >= _LARGER * text_size and chars[size] <= most),
+            reverse=True,
+        )
         levels = {size: min(level, _LEVELS) for level, size in enumerate(larger, start=1)}
-        level = min(len(larger) + 1, _LEVELS) if bold <= _MOST_BOLD * chars.total() else None
+        level = min(len(larger) + 1, _LEVELS) if bold <= most else None
         return cls(levels, level, _SMALLEST_BOLD * text_size)
 
     def headings(self, lines: Sequence[tuple[PdfLine, int]]) -> Iterator[Heading]:
@@ -141,7 +146,9 @@ def _rough(size: float) -> float:
 
 
 def _says_something(text: str) -> bool:
-    return any(map(str.isalpha, text))
+    """Return whether a line may be a heading: it has letters, and is no list item or remark."""
+    remark = text.startswith("(") and text.endswith(")")
+    return any(map(str.isalpha, text)) and not remark and not text.startswith(_BULLETS)
 
 
 def _bare(text: str) -> str:

@@ -32,7 +32,9 @@ class TextLine(NamedTuple):
     goes_on: bool = False
 
 
-class _Gutter(NamedTuple):
+class Gutter(NamedTuple):
+    """The left and right edge of the white space between two columns."""
+
     left: float
     right: float
 
@@ -40,7 +42,7 @@ class _Gutter(NamedTuple):
 def with_rows(lines: Sequence[PdfLine]) -> Iterator[TextLine]:
     """Yield the lines; rows of tables as Markdown rows with aligned cells."""
     begin = 0
-    for first, end, gutters in _tables(lines):
+    for first, end, gutters in tables_in(lines):
         yield from map(_plain, lines[begin:first])
         rows = [_filled(line.cells, gutters) for line in lines[first:end]]
         for number, row in enumerate(_without_signs(rows)):
@@ -60,9 +62,9 @@ def _plain(line: PdfLine) -> TextLine:
     return TextLine(" ".join(cell.text for cell in line.cells) or line.text)
 
 
-def _tables(lines: Sequence[PdfLine]) -> Iterator[tuple[int, int, list[_Gutter]]]:
+def tables_in(lines: Sequence[PdfLine]) -> Iterator[tuple[int, int, list[Gutter]]]:
     """Yield the tables: their first line, the line after the last, and their gutters."""
-    waiting: tuple[int, int, list[_Gutter]] | None = None
+    waiting: tuple[int, int, list[Gutter]] | None = None
     for first, end in _groups(lines):
         gutters = _gutters(lines[first:end])
         if waiting is not None:
@@ -93,9 +95,9 @@ def _groups(lines: Sequence[PdfLine]) -> Iterator[tuple[int, int]]:
 
 def _joined(
     lines: Sequence[PdfLine],
-    above: tuple[int, int, list[_Gutter]],
-    below: tuple[int, int, list[_Gutter]],
-) -> tuple[int, int, list[_Gutter]] | None:
+    above: tuple[int, int, list[Gutter]],
+    below: tuple[int, int, list[Gutter]],
+) -> tuple[int, int, list[Gutter]] | None:
     """Return two parts of one table as one: between them are lines in the first column only."""
     between = lines[above[1] : below[0]]
     near = all(_near(lines[number], lines[number + 1]) for number in range(above[1] - 1, below[0]))
@@ -117,21 +119,21 @@ def _near(above: PdfLine, line: PdfLine) -> bool:
     return 0 < step < _ROW_STEP * max(above.size, line.size)
 
 
-def _gutters(rows: Sequence[PdfLine]) -> list[_Gutter]:
+def _gutters(rows: Sequence[PdfLine]) -> list[Gutter]:
     """Return the white spaces between columns, from left to right."""
     edges = sorted({edge for row in rows for cell in row.cells for edge in cell[1:]})
     size = sorted(row.size for row in rows)[len(rows) // 2]
     crossing = int(len(rows) * _MOST_CROSSING)
-    free: list[_Gutter] = []
+    free: list[Gutter] = []
     for left, right in pairwise(edges):
         middle = (left + right) / 2
         over = sum(1 for row in rows for cell in row.cells if cell.left < middle < cell.right)
         if over > crossing:
             continue
         if free and free[-1].right == left:
-            free[-1] = _Gutter(free[-1].left, right)
+            free[-1] = Gutter(free[-1].left, right)
         else:
-            free.append(_Gutter(left, right))
+            free.append(Gutter(left, right))
     return [
         gutter
         for gutter in free
@@ -139,7 +141,7 @@ def _gutters(rows: Sequence[PdfLine]) -> list[_Gutter]:
     ]
 
 
-def _is_strong(gutter: _Gutter, rows: Sequence[PdfLine]) -> bool:
+def _is_strong(gutter: Gutter, rows: Sequence[PdfLine]) -> bool:
     """Return whether cells stand on both sides of a gutter, and far apart in some rows."""
     strong = 0
     for row in rows:
@@ -149,7 +151,7 @@ def _is_strong(gutter: _Gutter, rows: Sequence[PdfLine]) -> bool:
     return strong > 0 and strong >= _STRONG_SHARE * len(rows)
 
 
-def _filled(cells: Sequence[Cell], gutters: Sequence[_Gutter]) -> list[str]:
+def _filled(cells: Sequence[Cell], gutters: Sequence[Gutter]) -> list[str]:
     """Return the text of each column: a cell belongs where its middle is."""
     filled = [""] * (len(gutters) + 1)
     for cell in cells:

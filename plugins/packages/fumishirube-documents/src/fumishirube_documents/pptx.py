@@ -11,6 +11,7 @@ from pptx import Presentation
 from fumishirube import Document, Heading, divide_at_headings
 from fumishirube.parsing import Place
 from fumishirube_documents.packages import check_package
+from fumishirube_documents.signatures import check_type
 
 
 def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
@@ -19,6 +20,7 @@ def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     Raises:
         Unreadable: when it is too large, or locked.
     """
+    check_type(data, "a PowerPoint presentation")
     check_package(data, settings["unpacked_bytes"], ".pptx")
     lines: list[str] = []
     headings: list[Heading] = []

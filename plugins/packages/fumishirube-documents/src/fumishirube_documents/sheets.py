@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import Any, NamedTuple
 
 from fumishirube import Document, LoaderRemark, Section
 from fumishirube.parsing import Place
+from fumishirube_documents.html import parsed_html
+from fumishirube_documents.merged_cells import MergedRows, with_merged_cells
 from fumishirube_documents.number_formats import shown
 from fumishirube_documents.packages import check_package
+from fumishirube_documents.signatures import check_type, is_web_page
 
 _SECTION_ROWS, _SECTION_CHARS = 30, 1_500
 _LONGEST_HEADER = 1_000
 _MOST_ROWS = 1_048_576
+_WEB_PAGE = {"ignored": (), "anchors": False, "main_text": False}
+_BLOCK, _OVERLAP = 1024 * 1024, 16_384
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3})(\d{1,7}):[A-Z]{1,3}(\d{1,7})"')
+_UNCOUNTED = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(?:<v\s*/>|<v></v>)?\s*</c>")
 _MOST_EMPTY = 10_000
 """The number of empty rows after which reading stops."""
 
@@ -29,37 +37,108 @@ def parsed_xlsx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     """
     from openpyxl import load_workbook  # noqa: PLC0415 - older sheets do not need it
 
+    check_type(data, "an Excel workbook")
     check_package(data, settings["unpacked_bytes"], ".xlsx")
     book = load_workbook(BytesIO(data), read_only=True, data_only=True)
-    sheets = ((sheet.title, _xlsx_rows(sheet)) for sheet in book.worksheets)
+    written = load_workbook(BytesIO(data), read_only=True)
+    sheets = (
+        _Sheet(sheet.title, _xlsx_rows(sheet, formulas), sheet.sheet_state != "visible")
+        for sheet, formulas in zip(book.worksheets, written.worksheets, strict=True)
+    )
     return _document(sheets, name, "xlsx")
 
 
 def parsed_old_sheets(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
-    """Parse an older workbook or an OpenDocument sheet; values only."""
+    """Parse an older workbook or an OpenDocument sheet; values only.
+
+    Many sites export a web page with a table under the suffix of a workbook; it is read as such.
+    """
+    del settings
+    if is_web_page(data):
+        return parsed_html(data, name, _WEB_PAGE)
     from python_calamine import CalamineWorkbook  # noqa: PLC0415 - newer ones do not need it
 
-    del settings
+    check_type(data, "an Excel workbook", "an OpenDocument file")
     book = CalamineWorkbook.from_filelike(BytesIO(data))
     sheets = (
-        (sheet, _plain_rows(book.get_sheet_by_name(sheet).to_python(skip_empty_area=False)))
-        for sheet in book.sheet_names
+        _Sheet(about.name, _old_rows(book.get_sheet_by_name(about.name)), _is_hidden(about))
+        for about in book.sheets_metadata
+        if about.name in book.sheet_names
     )
     document = _document(sheets, name, "xls" if data.startswith(b"\xd0\xcf") else "ods")
     remark = LoaderRemark("values_only", 1, "numbers are values, not as the sheet shows them")
-    return document._replace(remarks=(remark,))
+    return document._replace(remarks=(*document.remarks, remark))
 
 
-def _xlsx_rows(sheet: Any) -> Iterator[SheetRow]:
+def _is_hidden(about: Any) -> bool:
+    return not str(about.visible).endswith("Visible")
+
+
+def _xlsx_rows(sheet: Any, written: Any) -> Iterator[SheetRow]:
+    """Yield the rows of a sheet; ``written`` is the sheet with formulas instead of values."""
+    merged, uncounted = _scanned(sheet)
+    rows = _rows_with_content(sheet)
+    if uncounted:
+        rows = _with_formulas(rows, dict(_rows_with_content(written)))
+    yield from with_merged_cells(rows, merged)
+
+
+def _rows_with_content(sheet: Any) -> Iterator[tuple[int, list[str]]]:
     sheet.reset_dimensions()  # the declared size may be wrong
     empty = 0
     for number, row in enumerate(sheet.iter_rows(max_row=_MOST_ROWS), start=1):
-        cells = [shown(cell.value, getattr(cell, "number_format", "General")) for cell in row]
+        cells = [_cell(cell) for cell in row]
         empty = 0 if any(cells) else empty + 1
         if any(cells):
             yield number, cells
         if empty > _MOST_EMPTY:
             return
+
+
+def _cell(cell: Any) -> str:
+    formula = getattr(cell.value, "text", cell.value)  # formulas of arrays are objects
+    return shown(formula, getattr(cell, "number_format", "General"))
+
+
+def _with_formulas(
+    rows: Iterable[tuple[int, list[str]]], written: Mapping[int, list[str]]
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows with the formulas of the cells whose values no program has computed."""
+    values = dict(rows)
+    for number, formulas in written.items():
+        cells = values.get(number, [])
+        cells += [""] * (len(formulas) - len(cells))
+        pairs = zip(cells, [*formulas, *[""] * (len(cells) - len(formulas))], strict=True)
+        yield number, [value or formula for value, formula in pairs]
+
+
+def _scanned(sheet: Any) -> tuple[list[MergedRows], bool]:
+    """Return the merged cells of a sheet, and whether formulas lack their values."""
+    merged: list[MergedRows] = []
+    uncounted, rest = False, b""
+    with sheet._get_source() as source:  # noqa: SLF001 - reading rows drops what follows them
+        while block := source.read(_BLOCK):
+            text = rest + block
+            uncounted = uncounted or _UNCOUNTED.search(text) is not None
+            found = [*_MERGED.finditer(text)]
+            merged += [_merged_rows(match) for match in found]
+            rest = text[max(found[-1].end() if found else 0, len(text) - _OVERLAP) :]
+    return merged, uncounted
+
+
+def _merged_rows(match: re.Match[bytes]) -> MergedRows:
+    column = 0
+    for letter in match[1]:
+        column = column * 26 + letter - ord("@")
+    return MergedRows(int(match[2]), int(match[3]), column - 1)
+
+
+def _old_rows(sheet: Any) -> Iterator[SheetRow]:
+    merged = [
+        MergedRows(first + 1, last + 1, column)
+        for (first, column), (last, _) in sheet.merged_cell_ranges or ()
+    ]
+    yield from with_merged_cells(_plain_rows(sheet.to_python(skip_empty_area=False)), merged)
 
 
 def _plain_rows(rows: Iterable[Sequence[object]]) -> Iterator[SheetRow]:
@@ -69,34 +148,38 @@ def _plain_rows(rows: Iterable[Sequence[object]]) -> Iterator[SheetRow]:
             yield number, cells
 
 
-class _SheetLine(NamedTuple):
-    text: str
-    place: Place
+class _Sheet(NamedTuple):
+    title: str
+    rows: Iterator[SheetRow]
+    hidden: bool
 
 
-def _document(sheets: Iterable[tuple[str, Iterator[SheetRow]]], name: str, kind: str) -> Document:
+def _document(sheets: Iterable[_Sheet], name: str, kind: str) -> Document:
     lines: list[str] = []
     places: list[Place] = []
     openings: list[tuple[int, str, str]] = []
-    for title, rows in sheets:
-        _sheet(title, [*rows], lines, places, openings)
+    remarks = []
+    for sheet in sheets:
+        if sheet.hidden:
+            remarks.append(LoaderRemark("hidden_sheet", len(lines) + 1, f"{sheet.title} is hidden"))
+        _sheet(sheet, [*sheet.rows], lines, places, openings)
     text = "".join(f"{line}\n" for line in lines)
     sections = tuple(_sections(text, lines, openings, name))
-    return Document("", kind, text, sections, places=tuple(places))
+    return Document("", kind, text, sections, places=tuple(places), remarks=tuple(remarks))
 
 
 def _sheet(
-    title: str,
+    sheet: _Sheet,
     rows: Sequence[SheetRow],
     lines: list[str],
     places: list[Place],
     openings: list[tuple[int, str, str]],
 ) -> None:
     """Write a sheet, and add the lines on which its sections begin to ``openings``."""
-    header = _header(rows)
+    header, title = _header(rows), sheet.title
     places.append(Place(len(lines) + 1, sheet=title))
     openings.append((len(lines) + 1, title, ""))
-    lines.append(f"# {' '.join(title.split())}")
+    lines.append(f"# {' '.join(title.split())}{' (hidden sheet)' if sheet.hidden else ''}")
     size = count = 0
     previous = -1
     for number, cells in rows:

@@ -11,6 +11,7 @@ import docx
 from fumishirube import Document, divide_at_headings
 from fumishirube_documents.docx.content import content_of
 from fumishirube_documents.packages import check_package
+from fumishirube_documents.signatures import check_type
 
 
 def parsed_docx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
@@ -19,6 +20,7 @@ def parsed_docx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     Raises:
         Unreadable: when it is too large, locked, or not a Word document.
     """
+    check_type(data, "a Word document")
     check_package(data, settings["unpacked_bytes"], ".docx")
     content = content_of(docx.Document(BytesIO(data)))
     title = content.title or name

@@ -7,15 +7,19 @@ from typing import Any
 
 from fumishirube import Document, divide_at_headings
 from fumishirube_documents.html.encoding import text_of
+from fumishirube_documents.html.main_text import main_text
 from fumishirube_documents.html.page import read
 
 
 def parsed_html(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
-    """Parse a web page; only its main part, if it has one.
+    """Parse a web page; only its main part, if it marks one or ``main_text`` finds one.
 
     Raises:
         Unreadable: when its encoding is unknown.
     """
-    page = read(text_of(data), settings["ignored"], anchors=settings["anchors"])
+    markup = text_of(data)
+    page = read(markup, settings["ignored"], anchors=settings["anchors"])
+    if settings["main_text"] and not page.marked:
+        page = main_text(page, markup)
     sections = tuple(divide_at_headings(page.text, page.headings, page.title or name))
     return Document("", "html", page.text, sections)

@@ -35,11 +35,12 @@ _MAIN_PARTS = ("main", "article")
 
 
 class HtmlPage(NamedTuple):
-    """The text of a page, its headings, and the title in its head."""
+    """The text of a page, its headings, the title in its head, and whether it is a marked part."""
 
     text: str
     headings: Sequence[Heading]
     title: str
+    marked: bool = False
 
 
 def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> HtmlPage:
@@ -52,7 +53,7 @@ def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> HtmlPage:
         if len(re.findall(rf"<{tag}[\s>]", markup, re.IGNORECASE)) == 1:
             page = _read(markup, ignored, tag, anchors=anchors)
             if page.text:
-                return page
+                return page._replace(marked=True)
     return _read(markup, ignored, "", anchors=anchors)
 
 

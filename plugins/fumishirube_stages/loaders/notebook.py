@@ -1,0 +1,106 @@
+"""Jupyter notebooks: their texts and code as Markdown, and outputs on demand."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any, ClassVar
+
+from fumishirube import Document, Root, Source, Stage, Unreadable
+from fumishirube.text import Lines, decode
+from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
+from fumishirube_stages.loaders.headings import headings
+from fumishirube_stages.loaders.names import left_nothing, sources_ending
+
+_BACKTICKS = re.compile("`{3,}")
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Notebook(Stage):
+    """Claims Jupyter notebooks. They are read as Markdown, with the code of cells in fences.
+
+    With ``outputs`` the text that cells printed or returned follows their code; pictures never do.
+    """
+
+    remembered: ClassVar[bool] = True
+
+    suffixes: tuple[str, ...] = (".ipynb",)
+    outputs: bool = False
+
+    def lacking(self, stages: Mapping[str, Sequence[object]]) -> str | None:
+        """Return the message for suffixes that belong to earlier loaders, or ``None``."""
+        return left_nothing(self, self.suffixes, stages)
+
+    def sources(self, root: Root) -> list[Source]:
+        """Return the files with one of the suffixes, in any case."""
+        return sources_ending(root, self.suffixes)
+
+    def load(self, root: Root, source: Source) -> Document:
+        """Read a notebook, and divide it at the headings of its texts.
+
+        Raises:
+            Unreadable: when it is no notebook of version 4.
+        """
+        path = source.path
+        lines: list[str] = []
+        for block in self._blocks(_notebook(decode(root.read_bytes(path)))):
+            lines += [*block, ""]
+        text = without_surrogates("".join(f"{line}\n" for line in lines))
+        title = without_surrogates(PurePosixPath(path).stem)
+        found = headings(text, 0, Lines(text))
+        sections = divided(text, found, title) if found else passages(text, title)
+        return Document(path, "ipynb", text, sections)
+
+    def _blocks(self, notebook: Mapping[str, Any]) -> Iterator[list[str]]:
+        language = _language(notebook)
+        for cell in notebook["cells"]:
+            written = _joined(cell.get("source"))
+            if not isinstance(cell.get("cell_type"), str) or not written.strip():
+                continue
+            code = cell["cell_type"] == "code"
+            yield _fenced(written, language) if code else written.rstrip().split("\n")
+            for printed in _printed(cell) if code and self.outputs else ():
+                yield _fenced(printed, "output")
+
+
+def _notebook(text: str) -> Mapping[str, Any]:
+    try:
+        notebook = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("it is no JSON, and so no notebook", reason="damaged") from error
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+        raise Unreadable("it has no cells: open it in Jupyter, and save it", reason="damaged")
+    return dict(notebook)
+
+
+def _language(notebook: Mapping[str, Any]) -> str:
+    about: Any = notebook
+    for key in ("metadata", "kernelspec", "language"):
+        about = about.get(key) if isinstance(about, dict) else None
+    return about if isinstance(about, str) and about.isalnum() else "python"
+
+
+def _joined(source: Any) -> str:
+    """Return a text that is a string or a list of its lines, with LF for every line end."""
+    parts = source if isinstance(source, list) else [source]
+    text = "".join(part for part in parts if isinstance(part, str))
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _printed(cell: Mapping[str, Any]) -> Iterator[str]:
+    outputs = cell.get("outputs")
+    for output in outputs if isinstance(outputs, list) else ():
+        data = output.get("data") if isinstance(output, dict) else None
+        plain = data.get("text/plain") if isinstance(data, dict) else None
+        text = _joined(plain or (output.get("text") if isinstance(output, dict) else None))
+        if text.strip():
+            yield _COLOURS.sub("", text)
+
+
+def _fenced(text: str, language: str) -> list[str]:
+    longest = max((len(run) for run in _BACKTICKS.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    return [fence + language, *text.strip("\n").split("\n"), fence]

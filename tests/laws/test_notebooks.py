@@ -1,0 +1,113 @@
+"""Jupyter notebooks: what of them is read, and where they are divided."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from manuals import ask, opened, write
+
+from fumishirube import Document, Root, Source, Unreadable
+from fumishirube_stages.loaders import Notebook
+
+STREAM = {"output_type": "stream", "text": ["residual \x1b[31m0.5\x1b[0m\n"]}
+RESULT = {"output_type": "execute_result", "data": {"text/plain": "42", "image/png": "iVBOR"}}
+CELLS = [
+    {"cell_type": "markdown", "source": ["# Fit\n", "\n", "A sigmoid.\n"]},
+    {"cell_type": "code", "source": "# no heading\nx = 1", "outputs": [STREAM, RESULT]},
+    {"cell_type": "code", "source": "", "outputs": [STREAM]},
+    {"cell_type": "markdown", "source": "## Costs\nNone."},
+    {"cell_type": "raw", "source": ["as it is"]},
+]
+
+
+def load(folder: Path, content: object, *, outputs: bool = False) -> Document:
+    text = content if isinstance(content, str) else json.dumps(content)
+    (folder / "a.ipynb").write_text(text, encoding="utf-8")
+    return Notebook(outputs=outputs).load(Root(folder), Source("a.ipynb"))
+
+
+def test_texts_and_code_are_read_in_their_order(tmp_path: Path) -> None:
+    document = load(tmp_path, {"cells": CELLS})
+    assert document.text == (
+        "# Fit\n\nA sigmoid.\n\n```python\n# no heading\nx = 1\n```\n\n"
+        "## Costs\nNone.\n\nas it is\n\n"
+    )
+    assert [(each.title, each.start_line) for each in document.sections] == [
+        ("Fit", 1),
+        ("Costs", 10),
+    ]
+
+
+def test_outputs_are_read_when_asked_for_and_pictures_never(tmp_path: Path) -> None:
+    text = load(tmp_path, {"cells": CELLS}, outputs=True).text
+    assert "```output\nresidual 0.5\n```\n" in text
+    assert "```output\n42\n```\n" in text
+    assert "iVBOR" not in text
+
+
+def test_the_kernel_names_the_language(tmp_path: Path) -> None:
+    about = {"kernelspec": {"language": "julia"}}
+    document = load(tmp_path, {"cells": CELLS, "metadata": about})
+    assert "```julia\n" in document.text
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"worksheets": []}', '{"cells": [1]}'])
+def test_what_is_no_notebook_says_so(tmp_path: Path, content: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        load(tmp_path, content)
+    assert caught.value.reason == "damaged"
+
+
+values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.integers() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=9,
+)
+cells = st.lists(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "cell_type": st.sampled_from(["markdown", "code", "raw"]) | values,
+            "source": st.text(max_size=40) | st.lists(st.text(max_size=20)) | values,
+            "outputs": st.lists(st.dictionaries(st.sampled_from(["text", "data"]), values))
+            | values,
+        },
+    )
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(cells, values)
+def test_any_cells_are_read_without_losing_a_text(
+    tmp_path: Path, made: list[dict[str, Any]], about: object
+) -> None:
+    document = load(tmp_path, {"cells": made, "metadata": about}, outputs=True)
+    for cell in made:
+        source = cell.get("source")
+        if isinstance(cell.get("cell_type"), str) and isinstance(source, str) and source.isalnum():
+            assert source in document.text
+    assert not document.sections or document.sections[-1].end == len(document.text)
+
+
+def test_notebooks_are_searched_by_default_and_not_with_the_contracts_profile(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, {"m/a.ipynb": json.dumps({"cells": CELLS}), "m/b.md": "# B\nx\n"})
+    for extras, found in ((None, ["a.ipynb"]), ("none", [])):
+        application = opened(tmp_path, **({"FUMISHIRUBE_SURFACE_EXTRAS": extras} if extras else {}))
+        asked = {"manual_id": "m", "query": "sigmoid", "required_terms": ["sigmoid"]}
+        answer = ask(application, "manual_find", **asked)
+        assert [hit["ref"]["path"] for hit in answer["inline_hits"]["items"]] == found
+        application.close()
+
+
+def test_lock_files_of_office_programs_are_no_unread_documents(tmp_path: Path) -> None:
+    write(tmp_path, {"m/~$a.docx": bytes(9), "m/.~lock.a.odt#": ",", "m/b.md": "# B\nx\n"})
+    application = opened(tmp_path)
+    assert "unread_files" not in ask(application, "manual_ls", id="m")
+    application.close()
