@@ -49,8 +49,8 @@ class Notebook(Stage):
             lines += [*block, ""]
         text = without_surrogates("".join(f"{line}\n" for line in lines))
         title = without_surrogates(PurePosixPath(path).stem)
-        found = headings(text, 0, Lines(text))
-        sections = divided(text, found, title) if found else passages(text, title)
+        titles = headings(text, 0, Lines(text))
+        sections = divided(text, titles, title) if titles else passages(text, title)
         return Document(path, "ipynb", text, sections)
 
     def _blocks(self, notebook: Mapping[str, Any]) -> Iterator[list[str]]:

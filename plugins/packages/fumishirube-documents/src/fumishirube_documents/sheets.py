@@ -120,9 +120,9 @@ def _scanned(sheet: Any) -> tuple[list[MergedRows], bool]:
         while block := source.read(_BLOCK):
             text = rest + block
             uncounted = uncounted or _UNCOUNTED.search(text) is not None
-            found = [*_MERGED.finditer(text)]
-            merged += [_merged_rows(match) for match in found]
-            rest = text[max(found[-1].end() if found else 0, len(text) - _OVERLAP) :]
+            matches = [*_MERGED.finditer(text)]
+            merged += [_merged_rows(match) for match in matches]
+            rest = text[max(matches[-1].end() if matches else 0, len(text) - _OVERLAP) :]
     return merged, uncounted
 
 

@@ -24,8 +24,8 @@ def main_text(page: HtmlPage, markup: str) -> HtmlPage:
     """
     import trafilatura  # noqa: PLC0415 - it takes a quarter of a second, and is not needed often
 
-    found = trafilatura.extract(markup, include_comments=False, favor_recall=True)
-    letters = _letters(found or "")
+    extracted = trafilatura.extract(markup, include_comments=False, favor_recall=True)
+    letters = _letters(extracted or "")
     if len(letters) < _LEAST_TEXT:
         return page
     lines = page.text.split("\n")
