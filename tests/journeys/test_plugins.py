@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from strangers import PLUGIN, claim, stranger
 
 if TYPE_CHECKING:  # pytest imports the fixture's module itself, to explain its asserts
     from plugin_venv import Loaded, PluginVenv
@@ -18,41 +19,11 @@ pytest_plugins = ["plugin_venv"]
 
 BUILT_INS = {"chapters", "eval", "graph", "http", "inspect", "manual", "stages", "vault"}
 
-GOOD = """
-from fumishirube import Stage, hook
-
-class Plain(Stage):
-    def refine(self, ranking, query, corpus):
-        return ranking
-
-@hook
-def register_refiners(register):
-    register("{name}", Plain)
-"""
-
 
 @pytest.fixture(scope="module")
 def everything(plugin_venv: PluginVenv) -> Loaded:
     """All examples, loaded together."""
     return plugin_venv.load()
-
-
-def _stranger(
-    folder: Path, name: str, code: str, entry: str | None = None, group: str = "fumishirube.v1"
-) -> Path:
-    """Put an installed distribution with one module into a folder."""
-    module = name.replace("-", "_")
-    folder.mkdir(exist_ok=True)
-    (folder / f"{module}.py").write_text(code, encoding="utf-8")
-    return _claim(folder, name, f"{entry or name} = {module}", group)
-
-
-def _claim(folder: Path, name: str, entry: str, group: str = "fumishirube.v1") -> Path:
-    info = folder / f"{name.replace('-', '_')}-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[{group}]\n{entry}\n")
-    return folder
 
 
 # --- the examples, all at once --------------------------------------------------------------
@@ -149,7 +120,7 @@ def test_what_plugins_print_goes_to_standard_error(everything: Loaded) -> None:
 def test_a_plugin_of_another_api_version_is_named_with_the_remedy(
     plugin_venv: PluginVenv, tmp_path: Path, group: str, remedy: str
 ) -> None:
-    _stranger(tmp_path, "stranger", "raise SystemExit('never imported')", group=group)
+    stranger(tmp_path, "stranger", "raise SystemExit('never imported')", group=group)
     loaded = plugin_venv.load(path=tmp_path)
     report = loaded.reports["stranger"]
     assert report["status"] == "refused"
@@ -162,7 +133,7 @@ def test_a_plugin_of_another_api_version_is_named_with_the_remedy(
 def test_a_plugin_for_several_api_versions_is_no_problem(
     plugin_venv: PluginVenv, tmp_path: Path
 ) -> None:
-    _stranger(tmp_path, "stranger", GOOD.format(name="both"))
+    stranger(tmp_path, "stranger", PLUGIN.format(name="both"))
     points = tmp_path / "stranger-1.0.dist-info" / "entry_points.txt"
     points.write_text(points.read_text() + "[fumishirube.v2]\nstranger = stranger_two\n")
     report = plugin_venv.load(path=tmp_path).reports["stranger"]
@@ -268,8 +239,8 @@ _PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
 
 def test_two_plugins_of_one_name_are_told_apart(plugin_venv: PluginVenv, tmp_path: Path) -> None:
-    _stranger(tmp_path, "first-maker", GOOD.format(name="first"), entry="tuner")
-    _stranger(tmp_path, "second-maker", GOOD.format(name="second"), entry="tuner")
+    stranger(tmp_path, "first-maker", PLUGIN.format(name="first"), entry="tuner")
+    stranger(tmp_path, "second-maker", PLUGIN.format(name="second"), entry="tuner")
     loaded = plugin_venv.load(path=tmp_path)
     assert loaded.offered["refiner first"] == "first-maker:tuner"
     assert loaded.offered["refiner second"] == "second-maker:tuner"
@@ -277,7 +248,7 @@ def test_two_plugins_of_one_name_are_told_apart(plugin_venv: PluginVenv, tmp_pat
 
 
 def test_nobody_else_has_the_name_of_a_built_in(plugin_venv: PluginVenv, tmp_path: Path) -> None:
-    _stranger(tmp_path, "pretender", GOOD.format(name="pretended"), entry="stages")
+    stranger(tmp_path, "pretender", PLUGIN.format(name="pretended"), entry="stages")
     loaded = plugin_venv.load(path=tmp_path)
     assert loaded.reports["stages"]["distribution"] == "fumishirube"
     assert loaded.offered["fuser rrf"] == "stages"
@@ -288,8 +259,8 @@ def test_nobody_else_has_the_name_of_a_built_in(plugin_venv: PluginVenv, tmp_pat
 
 
 def test_one_module_is_one_plugin(plugin_venv: PluginVenv, tmp_path: Path) -> None:
-    _stranger(tmp_path, "original", GOOD.format(name="original"))
-    _claim(tmp_path, "copycat", "zz-copycat = original")
+    stranger(tmp_path, "original", PLUGIN.format(name="original"))
+    claim(tmp_path, "copycat", "zz-copycat = original")
     loaded = plugin_venv.load(path=tmp_path)
     assert loaded.reports["original"]["status"] == "loaded"
     assert loaded.offered["refiner original"] == "original"
@@ -305,27 +276,27 @@ def test_one_module_is_one_plugin(plugin_venv: PluginVenv, tmp_path: Path) -> No
         ("def broken(:", "cannot be imported: SyntaxError: "),
         ("import no_such_module", "cannot be imported: ModuleNotFoundError: No module named "),
         (
-            GOOD.format(name="a") + "    raise KeyError('late')",
+            PLUGIN.format(name="a") + "    raise KeyError('late')",
             "a hook failed: KeyError: 'late'",
         ),
-        (GOOD.format(name="a") + "    exit(3)", "a hook failed: SystemExit: 3"),
-        (GOOD.format(name="Not Kebab"), "refiner name 'Not Kebab' is not kebab-case"),
+        (PLUGIN.format(name="a") + "    exit(3)", "a hook failed: SystemExit: 3"),
+        (PLUGIN.format(name="Not Kebab"), "refiner name 'Not Kebab' is not kebab-case"),
         (
-            GOOD.format(name="twice") + "    register('twice', Plain)",
+            PLUGIN.format(name="twice") + "    register('twice', Plain)",
             "it registers two refiners called 'twice'",
         ),
-        (GOOD.replace("(register)", "(shelf)"), "a hook is declared incorrectly: "),
+        (PLUGIN.replace("(register)", "(shelf)"), "a hook is declared incorrectly: "),
         (
-            GOOD.format(name="a").replace("Plain)", "Plain())"),
+            PLUGIN.format(name="a").replace("Plain)", "Plain())"),
             "refiner 'a' is not a subclass of fumishirube.Stage",
         ),
-        (GOOD.format(name="a").replace("(Stage)", ""), "refiner 'a' is not a subclass of "),
+        (PLUGIN.format(name="a").replace("(Stage)", ""), "refiner 'a' is not a subclass of "),
     ],
 )
 def test_a_bad_stranger_is_refused(
     plugin_venv: PluginVenv, tmp_path: Path, code: str, message: str
 ) -> None:
-    loaded = plugin_venv.load(path=_stranger(tmp_path, "stranger", code))
+    loaded = plugin_venv.load(path=stranger(tmp_path, "stranger", code))
     report = loaded.reports["stranger"]
     assert report["status"] == "refused"
     assert report["problems"][0].startswith(message)
@@ -335,6 +306,6 @@ def test_a_bad_stranger_is_refused(
 
 def test_an_observer_needs_no_offers(plugin_venv: PluginVenv, tmp_path: Path) -> None:
     code = "from fumishirube import hook\n@hook\ndef search_finished(trace): ...\n"
-    loaded = plugin_venv.load(path=_stranger(tmp_path, "watcher", code))
+    loaded = plugin_venv.load(path=stranger(tmp_path, "watcher", code))
     report = loaded.reports["watcher"]
     assert (report["status"], report["problems"]) == ("loaded", [])

@@ -12,7 +12,8 @@ from fumishirube.plugins.hookspecs import GROUP
 DISTRIBUTION = "fumishirube"
 """The distribution whose own plugins are the built-ins."""
 
-_API = "fumishirube.v"
+PREFIX = "fumishirube.v"
+"""The beginning of the groups of all versions of the plugin API."""
 
 
 class InstalledPlugin(NamedTuple):
@@ -61,11 +62,11 @@ def installed() -> list[InstalledPlugin]:
 def of_other_versions() -> Iterator[tuple[InstalledPlugin, str]]:
     """Yield the plugins of other API versions, each with a remedy."""
     every = entry_points()
-    current = int(GROUP.removeprefix(_API))
+    current = int(GROUP.removeprefix(PREFIX))
     served = {point.dist.name for point in every.select(group=GROUP) if point.dist}
     for group in sorted(every.groups):
-        version = group.removeprefix(_API)
-        if group == GROUP or not group.startswith(_API) or not version.isdecimal():
+        version = group.removeprefix(PREFIX)
+        if group == GROUP or not group.startswith(PREFIX) or not version.isdecimal():
             continue
         for point in every.select(group=group):
             dist = (point.dist.name, point.dist.version) if point.dist else ("unknown", "unknown")

@@ -6,13 +6,13 @@ import errno
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from fumishirube.disk.roots import Root
-from fumishirube.faces.cli.output import counted
+from fumishirube.faces.cli.output import counted, print_json, table
 
 OLDEST = (3, 11)
 SPACE = 1024 * 1024
@@ -30,6 +30,15 @@ class Check(NamedTuple):
     subject: str
     finding: str
     remedy: str = ""
+
+
+def print_checks(checks: Iterable[Check], *, as_json: bool) -> None:
+    """Print a line for each check, with its remedy, or all of them as JSON."""
+    if as_json:
+        print_json([check._asdict() for check in checks])
+        return
+    for line in table([(c.status, c.subject, "; ".join(filter(None, c[2:]))) for c in checks]):
+        print(line)
 
 
 def installation() -> Iterator[Check]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from fumishirube.config.validation import build
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.output import counted, print_json, table
 from fumishirube.faces.cli.parser import add_json, not_known
+from fumishirube.faces.cli.plugins import reports_of
 from fumishirube.plugins.discovery import PluginReport, Plugins, load_plugins
 from fumishirube.plugins.hookspecs import GROUP
 from fumishirube.plugins.installation import install_command
@@ -83,9 +83,7 @@ def run(options: Namespace) -> int:
 
 def _reports(plugins: Plugins, package: str) -> Sequence[PluginReport]:
     """Return the reports on the plugin or the package of this name."""
-    named = [report for report in plugins.reports if report.plugin == package]
-    matching = named or [o for o in plugins.reports if _plain(o.distribution) == _plain(package)]
-    if matching:
+    if matching := reports_of(plugins, package):
         return matching
     try:
         version = distribution(package).version
@@ -98,11 +96,6 @@ def _reports(plugins: Plugins, package: str) -> Sequence[PluginReport]:
     raise NotFound(
         f"{package} {version} offers nothing: it has no entry point in the group {GROUP!r}"
     )
-
-
-def _plain(name: str) -> str:
-    """Return the normalized name of a distribution, for comparison."""
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _checked(

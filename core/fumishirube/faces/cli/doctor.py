@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Literal
 
@@ -14,9 +14,15 @@ from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import UnlistedEntry, UnlistedReason
 from fumishirube.engine.folder_index import IndexState
 from fumishirube.errors import ConfigError, NeedsNarrowScope, PluginError, ToolError
-from fumishirube.faces.cli.checks import Check, check_writable, installation, leftovers
+from fumishirube.faces.cli.checks import (
+    Check,
+    check_writable,
+    installation,
+    leftovers,
+    print_checks,
+)
 from fumishirube.faces.cli.folders import folder, folders_in_place
-from fumishirube.faces.cli.output import counted, listed, print_json, reason_text, table
+from fumishirube.faces.cli.output import counted, listed, reason_text
 from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.workspace import Bar, opened, plugins_for
 from fumishirube.host.application import Application
@@ -54,7 +60,7 @@ def run(options: Namespace) -> int:
         stopped = error
         remedy = "see 'fumishirube config schema'" if "--workspace" not in str(error) else ""
         checks.append(Check("FAIL", "configuration", str(error), remedy))
-    _print(checks, options)
+    print_checks(checks, as_json=options.json)
     if stopped:
         raise stopped
     return 1 if any(check.status == "FAIL" for check in checks) else 0
@@ -71,18 +77,6 @@ def _chosen(options: Namespace) -> Namespace:
                 options.only = Use(use=offer.name)
                 return options
     return options
-
-
-def _print(checks: Iterable[Check], options: Namespace) -> None:
-    if options.json:
-        print_json([check._asdict() for check in checks])
-        return
-    for line in table([(c.status, c.subject, _with_remedy(c)) for c in checks]):
-        print(line)
-
-
-def _with_remedy(check: Check) -> str:
-    return f"{check.finding}; {check.remedy}" if check.remedy else check.finding
 
 
 def _plugins(options: Namespace) -> Iterator[Check]:

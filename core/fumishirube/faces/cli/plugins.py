@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -9,15 +10,20 @@ from dataclasses import asdict
 from pydantic import JsonValue
 
 from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.parser import add_json
+from fumishirube.faces.cli.parser import add_json, add_subcommand
 from fumishirube.faces.cli.workspace import plugins_and_faults
 from fumishirube.host.faults import Fault
 from fumishirube.plugins.discovery import PluginReport, Plugins
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add its arguments."""
+    """Add its options and its subcommand; without one, the plugins are listed."""
+    from fumishirube.faces.cli import plugin_doctor  # noqa: PLC0415 - it imports this module
+
     add_json(parser)
+    inner = parser.add_subparsers(title="commands", metavar="COMMAND")
+    help_text = "say why a plugin, or one of its stages, has no effect"
+    plugin_doctor.add_arguments(add_subcommand(inner, "doctor", plugin_doctor.run, help_text))
 
 
 def run(options: Namespace) -> int:
@@ -55,6 +61,19 @@ def _report_lines(report: PluginReport, plugins: Plugins, faults: Sequence[Fault
         yield f"  problem: {fault.finding}"
     for deprecation in report.deprecations:
         yield f"  deprecated: {deprecation}"
+
+
+def reports_of(plugins: Plugins, name: str) -> Sequence[PluginReport]:
+    """Return the report on the plugin of this name, or those on the plugins of a package."""
+    own = [report for report in plugins.reports if report.plugin == name]
+    if own:
+        return own
+    return [report for report in plugins.reports if _same(report.distribution) == _same(name)]
+
+
+def _same(name: str) -> str:
+    """Return the normalized name of a distribution, for comparison."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def faults_of(report: PluginReport, faults: Sequence[Fault]) -> Iterator[Fault]:

@@ -1,0 +1,291 @@
+"""``fumishirube plugins doctor``: why a plugin, or one of its stages, has no effect."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import traceback
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, Use, load_config
+from fumishirube.errors import ConfigError, PluginError
+from fumishirube.faces.cli.checks import Check, print_checks
+from fumishirube.faces.cli.folders import folder, folders_in_place
+from fumishirube.faces.cli.parser import add_json, not_known
+from fumishirube.faces.cli.plugins import faults_of, reports_of
+from fumishirube.faces.cli.workspace import opened, plugins_for
+from fumishirube.host.application import Application
+from fumishirube.plugins.discovery import PluginReport, Plugins
+from fumishirube.plugins.entry_points import PREFIX, installed
+from fumishirube.plugins.hookspecs import GROUP
+from fumishirube.plugins.registry import SURFACES, RegisteredStage, StageKind
+
+_PROJECT = "pyproject.toml"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add its arguments."""
+    help_text = "a plugin, its package, or one of its stages"
+    parser.add_argument("name", metavar="NAME", help=help_text)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print what was checked, and return 1 if something keeps the plugin from working."""
+    checks = [*_checks(options.name, options)]
+    print_checks(checks, as_json=options.json)
+    return int(any(check.status == "FAIL" for check in checks))
+
+
+def _checks(name: str, options: Namespace) -> Iterator[Check]:
+    plugins = plugins_for(options)
+    whole = reports_of(plugins, name)
+    reports = whole or _offering(plugins, name)
+    if not reports:
+        yield from _absent(name, plugins)
+        yield from _named_in_file(name, "", options)
+        return
+    for report in reports:
+        yield from _loading(report)
+    if not any(report.offers for report in reports):
+        return
+    try:
+        with opened(options, empty=True) as application:
+            application.find_left_out()
+            for report in reports:
+                yield from _working(report, application, None if whole else name)
+    except ConfigError as error:
+        for report in reports:
+            for noun, offered in report.offers:
+                yield from _named_in_file(offered, noun, options)
+        yield Check("FAIL", "configuration", str(error), "repair it; until then nothing starts")
+
+
+# --- not installed --------------------------------------------------------------------------
+
+
+def _offering(plugins: Plugins, name: str) -> list[PluginReport]:
+    """Return the reports on plugins that offer a stage of this name, or tried to."""
+    return [
+        report
+        for report in plugins.reports
+        if any(name == offered for _, offered in report.offers)
+        or any(f" {name!r} " in problem for problem in report.problems)
+    ]
+
+
+def _absent(name: str, plugins: Plugins) -> Iterator[Check]:
+    """Say why no plugin of this name is known to the environment."""
+    try:
+        package = distribution(name)
+    except (PackageNotFoundError, ValueError):
+        yield _uninstalled(name, plugins)
+        return
+    subject = f"package {package.name} {package.version}"
+    others = sorted({p.group for p in package.entry_points if p.group.startswith(PREFIX[:-2])})
+    if others:
+        finding = f"its entry points are in the group {others[0]!r}, and this is {GROUP!r}"
+        remedy = f"change the group in its {_PROJECT}, and install it again"
+    else:
+        finding = f"it is installed, but has no entry point in the group {GROUP!r}"
+        remedy = f"""add '[project.entry-points."{GROUP}"]' to its {_PROJECT}, with a line such as
+            {_suggested(package)}, and install it again"""
+    yield Check("FAIL", subject, finding, " ".join(remedy.split()))
+
+
+def _uninstalled(name: str, plugins: Plugins) -> Check:
+    """Report a package that is not in this environment, with the command that installs it."""
+    subject, finding = f"package {name}", f"it is not installed for {sys.executable}"
+    source = next((place for place in (Path(), Path(name)) if _is_project(place, name)), None)
+    installing = f"{shlex.quote(sys.executable)} -m pip install"
+    if source is not None:
+        return Check("FAIL", subject, finding, f"run: {installing} -e ./{source.as_posix()}")
+    module = name.replace("-", "_")
+    spec = find_spec(module) if module.isidentifier() else None
+    if spec is not None and spec.origin is not None:
+        finding = f"a module {module!r} can be imported, but no package with an entry point has it"
+        return Check("FAIL", subject, finding, "install it with pip; a path is not enough")
+    known = dict.fromkeys(
+        of for report in plugins.reports for of in (report.plugin, report.distribution)
+    )
+    remedy = f"{not_known('plugin', name, known)}; to install it: {installing} {shlex.quote(name)}"
+    return Check("FAIL", subject, finding, remedy)
+
+
+def _is_project(place: Path, name: str) -> bool:
+    file = place / _PROJECT
+    return file.is_file() and f'"{name}"' in file.read_text(encoding="utf-8", errors="replace")
+
+
+def _suggested(package: Distribution) -> str:
+    """Return the line of an entry point for a distribution."""
+    module = package.name.replace("-", "_").lower()
+    return f'{module.removeprefix("fumishirube_")} = "{module}"'
+
+
+# --- loading --------------------------------------------------------------------------------
+
+
+def _loading(report: PluginReport) -> Iterator[Check]:
+    subject = f"plugin {report.plugin}"
+    package = f"{report.distribution} {report.version}"
+    if report.status == "disabled":
+        yield Check("FAIL", subject, f"{package} is left out by --no-plugins", "run without it")
+        return
+    if report.status == "loaded":
+        yield Check("ok", subject, f"{package} is imported")
+    for problem in report.problems:
+        place, remedy = _import_error(report)
+        yield Check("FAIL", subject, f"{problem}{place}", remedy)
+    for deprecation in report.deprecations:
+        yield Check("warn", subject, deprecation)
+
+
+def _import_error(report: PluginReport) -> tuple[str, str]:
+    """Import a refused plugin again; return where that fails, and what to do."""
+    point = next((p.point for p in installed() if p.id == report.plugin), None)
+    if report.status != "refused" or point is None:
+        return "", ""
+    try:
+        point.load()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module may exit, and extensions in Rust panic
+        place = _place(error, point.module)
+        lacking = error.name if isinstance(error, ModuleNotFoundError) else None
+        if lacking == point.module:
+            return place, f"the package has no module {lacking!r}; check the wheel's packages"
+        if lacking is not None:
+            return place, f"add what has the module {lacking!r} to its dependencies, and install it"
+        return place, f"correct the module {point.module}"
+    return "", ""
+
+
+def _place(error: BaseException, module: str) -> str:
+    """Return the last line of a module, or of its package, on the way to an error."""
+    spec = find_spec(module.partition(".")[0])
+    origin = spec.origin if spec else None
+    if origin is None:
+        return ""
+    code = Path(origin)
+    own = code.parent if code.name == "__init__.py" else code
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if Path(frame.filename).is_relative_to(own):
+            return f" ({frame.filename}, line {frame.lineno})"
+    return ""
+
+
+# --- working --------------------------------------------------------------------------------
+
+
+def _working(
+    report: PluginReport, application: Application, stage_name: str | None
+) -> Iterator[Check]:
+    """Check what a plugin offers, or one stage of it."""
+    subject = f"plugin {report.plugin}"
+    for plugin, problem in application.plugins.left_out:
+        if plugin == report.plugin:
+            yield Check("FAIL", subject, problem, "correct the surface")
+    for fault in faults_of(report, application.guard.log.faults()):
+        yield Check("FAIL", subject, fault.finding, "correct the stage, and search again")
+    offers = [
+        (kind, offer)
+        for kind, offer in application.plugins.registry.offers()
+        if offer.plugin == report.plugin and stage_name in (None, offer.name)
+    ]
+    used = {id(offer): [*_uses(kind, offer, application)] for kind, offer in offers}
+    unused: Literal["warn", "FAIL"] = "warn" if any(used.values()) else "FAIL"
+    for kind, offer in offers:
+        places, stage = used[id(offer)], f"{kind.noun} {offer.name}"
+        if places:
+            yield Check("ok", stage, f"it is used in {', '.join(places)}")
+        else:
+            remedy = _how_to_use(kind, offer, application)
+            yield Check(unused, stage, "nothing in the configuration uses it", remedy)
+    for noun, name in report.offers:
+        if noun == "command" and stage_name in (None, name):
+            yield _command(name, application.plugins)
+
+
+def _uses(kind: StageKind, offer: RegisteredStage, application: Application) -> Iterator[str]:
+    """Yield where the configuration in force uses a stage."""
+    stage: type[object] = offer.stage
+    if kind.kind_name == SURFACES:
+        yield from ("surfaces" for s in application.surfaces if type(s.surface) is stage)
+        return
+    for surface in application.surfaces:
+        if any(type(named.stage) is stage for named in surface.stages[kind.kind_name]):
+            yield f"pipelines.{surface.pipeline_name}.{PIPELINE_KEYS[kind.kind_name]}"
+        elif offer.default:
+            yield f"pipelines.{surface.pipeline_name}.loaders, for files that no other reads"
+
+
+def _how_to_use(kind: StageKind, offer: RegisteredStage, application: Application) -> str:
+    """Return the lines of YAML that use a stage beside those that are used now."""
+    use = f"{{use: {offer.name}}}"
+    names = [surface.name for surface in application.surfaces]
+    if kind.kind_name == SURFACES:
+        every = [f"{{use: {name}}}" for name in names]
+        return f"write into fumishirube.yaml: surfaces: [{', '.join([*every, use])}]"
+    surface = next((s for s in application.surfaces if s.indexed), None)
+    if surface is None:
+        return "configure a surface with a pipeline"
+    key = PIPELINE_KEYS[kind.kind_name]
+    if kind.kind_name not in SINGLE_KINDS:
+        every = [f"{{use: {named.name}}}" for named in surface.stages[kind.kind_name]]
+        use = f"[{', '.join([*every, use])}]"
+    pipeline = f"pipelines: {{{surface.pipeline_name}: {{{key}: {use}}}}}"
+    return f"write into fumishirube.yaml: {pipeline}"
+
+
+def _command(words: str, plugins: Plugins) -> Check:
+    command = next(command for command in plugins.commands if command.words == words)
+    try:
+        command.load()
+    except PluginError as error:
+        return Check("FAIL", f"command {words}", str(error), "correct its module")
+    return Check("ok", f"command {words}", f"'fumishirube {words}' runs it")
+
+
+# --- the file -------------------------------------------------------------------------------
+
+
+def _named_in_file(name: str, noun: str, options: Namespace) -> Iterator[Check]:
+    """Report where the file names a stage under a kind that it is not, or that nobody offers."""
+    try:
+        loaded = load_config(folder(options), options.config, folders=folders_in_place(options))
+    except ConfigError:
+        return  # the error itself is reported
+    nouns = {key: kind_name.removesuffix("s") for kind_name, key in PIPELINE_KEYS.items()}
+    nouns["index"] = "index"
+    for pipeline, spec in loaded.config.pipelines.items():
+        for key in PIPELINE_KEYS.values():
+            for place, use in _listed(getattr(spec, key)):
+                coordinate = f"pipelines.{pipeline}.{key}{place}"
+                where = loaded.written.get(f"{coordinate}.use", coordinate)
+                if use.use != name or nouns[key] == noun:
+                    continue
+                finding = f"{coordinate} names {name!r} as a {nouns[key]} ({where})"
+                if noun:
+                    remedy = f"it is a {noun}; write it under {_key(noun)}"
+                else:
+                    remedy = "install its package, or leave it out"
+                yield Check("FAIL", "configuration", finding, remedy)
+
+
+def _listed(uses: Use | Sequence[Use] | None) -> Iterator[tuple[str, Use]]:
+    """Yield the stages under a key, with their places in the list."""
+    if isinstance(uses, Use):
+        yield "", uses
+    elif uses is not None:
+        yield from ((f"[{number}]", use) for number, use in enumerate(uses))
+
+
+def _key(noun: str) -> str:
+    """Return the key in YAML under which stages of a kind are written."""
+    return noun if noun in SINGLE_KINDS.values() else f"{noun}s"
