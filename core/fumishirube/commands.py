@@ -2,6 +2,7 @@
 
 from fumishirube.citations import SCHEME
 from fumishirube.engine.passages import digest
+from fumishirube.errors import did_you_mean
 from fumishirube.faces.cli import main
 from fumishirube.faces.cli.editors import open_file
 from fumishirube.faces.cli.messages import translated
@@ -61,6 +62,7 @@ __all__ = [
     "command",
     "complain",
     "counted",
+    "did_you_mean",
     "digest",
     "emphasised",
     "error_payload",

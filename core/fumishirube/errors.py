@@ -24,6 +24,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from typing import ClassVar
 
 from pydantic import JsonValue
@@ -177,3 +179,23 @@ class InternalError(ToolError):
             f"{problem}; the server log has the details under this error_id",
             error_id=self.error_id,
         )
+
+
+def did_you_mean(
+    word: str,
+    names: Iterable[str],
+    otherwise: str | None = None,
+    *,
+    cutoff: float = 0.6,
+    shown: Callable[[str], str] = str,
+) -> str:
+    """Return a hint for an unknown word: the nearest name, ``otherwise``, or all names.
+
+    ``cutoff`` is the least similarity, from 0 to 1, by :func:`difflib.get_close_matches`. ``shown``
+    is how the hint writes a name.
+    """
+    known = list(names)
+    near = get_close_matches(word, known, n=1, cutoff=cutoff)
+    if near:
+        return f"did you mean {shown(near[0])!r}?"
+    return f"there are: {', '.join(known) or 'none'}" if otherwise is None else otherwise

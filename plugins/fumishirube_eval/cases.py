@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, Field
 
 from fumishirube import ConfigError, Params, ToolError
+from fumishirube.commands import did_you_mean
 from fumishirube.serving import compact, parse_arguments
 from fumishirube.text import nfc
 
@@ -129,7 +129,7 @@ def _own(data: dict[str, Any], where: str) -> dict[str, Any]:
     """Return the keys of a case. Other keys are allowed, unless they look like a misspelling."""
     keys = list(Case.model_fields)
     for key in data:
-        near = get_close_matches(key, keys, n=1, cutoff=_MISSPELT)
-        if near and key not in keys:
-            raise ConfigError(f"{where}: there is no key {key!r}; did you mean {near[0]!r}?")
+        hint = did_you_mean(key, keys, "", cutoff=_MISSPELT)
+        if hint and key not in keys:
+            raise ConfigError(f"{where}: there is no key {key!r}; {hint}")
     return {key: value for key, value in data.items() if key in keys}

@@ -6,11 +6,11 @@ import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fumishirube import ConfigError
+from fumishirube.commands import did_you_mean
 from fumishirube_eval.cases import Case
 from fumishirube_eval.metrics import CaseResult, case_metrics, mean_ceiling, summary
 
@@ -130,9 +130,7 @@ def _threshold(key: str, side: str, bound: object, name: str) -> Threshold:
     k = int(cut) if cut.isascii() and cut.isdigit() else 0
     names = _metric_names(k or _ANY_K)
     if key not in names:
-        near = get_close_matches(key, names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
-        raise ConfigError(f"{where}: there is no such metric; {hint}")
+        raise ConfigError(f"{where}: there is no such metric; {did_you_mean(key, names)}")
     return Threshold(metric if k else metric + at + cut, k, side, float(bound))
 
 

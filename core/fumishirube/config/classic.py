@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import Annotated, Any, NamedTuple
 
@@ -13,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from fumishirube.config.environment import expectation
 from fumishirube.config.yaml_file import YamlDocument
-from fumishirube.errors import ConfigError
+from fumishirube.errors import ConfigError, did_you_mean
 from fumishirube.stages import ClassicKey
 
 FILE = "config.yaml"
@@ -240,6 +239,5 @@ def _check(key: str, value: ClassicValue, info: FieldInfo) -> None:
 
 
 def _unknown(key: str, file: str) -> str:
-    near = get_close_matches(key, KNOWN, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "it is ignored"
+    hint = did_you_mean(key, KNOWN, "it is ignored")
     return f"{file}: {key}: there is no such setting; {hint}"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from fumishirube.config.environment import apply_environment
-from fumishirube.errors import ConfigError
+from fumishirube.errors import ConfigError, did_you_mean
 from fumishirube.tools.argument_errors import refusal
 from fumishirube.tools.schemas import arguments_shape
 
@@ -47,8 +46,7 @@ def _message(model: type[BaseModel], error: ValidationError, coordinate: str) ->
         for part in first["loc"]:
             where += f"[{part}]" if isinstance(part, int) else f".{part}" if where else str(part)
         known = _known_keys(model, first["loc"][:-1])
-        near = get_close_matches(str(first["loc"][-1]), known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
+        hint = did_you_mean(str(first["loc"][-1]), known)
         return f"{where}: there is no such setting; {hint}"
     refused = refusal(errors, arguments_shape(model))
     name = str(refused.details.get("parameter", ""))

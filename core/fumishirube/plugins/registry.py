@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Generic, TypeVar
 
-from fumishirube.errors import ConfigError, PluginError
+from fumishirube.errors import ConfigError, PluginError, did_you_mean
 from fumishirube.stages import Stage
 
 T = TypeVar("T")
@@ -118,9 +117,7 @@ class StageKindRegistry:
         """
         if name in self._offers:
             return self._offers[name]
-        near = get_close_matches(name, self._offers, n=1)
-        names = ", ".join(sorted(self._offers)) or "none"
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {names}"
+        hint = did_you_mean(name, sorted(self._offers))
         raise ConfigError(f"{coordinate}: no {self.kind.noun} is called {name!r}; {hint}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from functools import partial
 from typing import Any, NamedTuple
 
 from pydantic import GetJsonSchemaHandler, JsonValue
@@ -20,6 +20,7 @@ from fumishirube.errors import (
     NotFound,
     OutOfScope,
     ToolError,
+    did_you_mean,
 )
 from fumishirube.tools.schemas import FAILS_WITH, Schema
 
@@ -266,6 +267,6 @@ def _unknown(error: ErrorDetails, name: str, shape: Schema) -> ToolError:
         for member in (parent.schema, *_members(parent.schema))
         for n in member.get("properties", ())
     ]
-    near = get_close_matches(str(error["loc"][-1]), known, n=1)
-    hint = f"; did you mean '{joined(parent.name, near[0])}'?" if near else ""
-    return InvalidParameter(f"unknown argument '{name}'{hint}", parameter=name)
+    hint = did_you_mean(str(error["loc"][-1]), known, "", shown=partial(joined, parent.name))
+    message = f"unknown argument '{name}'"
+    return InvalidParameter("; ".join(filter(None, (message, hint))), parameter=name)

@@ -13,10 +13,10 @@ from argparse import (
 )
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
+from fumishirube.errors import did_you_mean
 from fumishirube.faces.cli.help_format import HelpFormatter
 from fumishirube.faces.cli.streams import complain
 from fumishirube.plugins.commands import OWN_COMMANDS, Command, CommandRegistry
@@ -231,7 +231,4 @@ def at_least(least: int) -> Callable[[str], int]:
 
 def not_known(what: str, word: str, known: Iterable[str]) -> str:
     """Return a message about an unknown word, with the nearest word or the list of all."""
-    names = list(known)
-    near = get_close_matches(word, names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names) or 'none'}"
-    return f"there is no {what} {word[:60]!r}; {hint}"
+    return f"there is no {what} {word[:60]!r}; {did_you_mean(word, known)}"

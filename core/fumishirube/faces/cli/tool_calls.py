@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
 
-from fumishirube.errors import ConfigError, NotFound
+from fumishirube.errors import ConfigError, NotFound, did_you_mean
 from fumishirube.faces.cli.output import print_json
 from fumishirube.host.application import Application
 from fumishirube.text.folding import nfc
@@ -43,6 +42,5 @@ def show(answer: Any, options: Namespace, render: Callable[[Any], Iterator[str]]
 
 def suggest(what: str, word: str, known: Mapping[str, Any] | list[str]) -> NotFound:
     """Return a message about an unknown name, with the nearest one."""
-    near = get_close_matches(nfc(word), list(known), n=1)
-    missing = f"there is no {what} {word[:80]!r}"
-    return NotFound(f"{missing}; did you mean {near[0]!r}?" if near else missing)
+    missing, hint = f"there is no {what} {word[:80]!r}", did_you_mean(nfc(word), known, "")
+    return NotFound(f"{missing}; {hint}" if hint else missing)

@@ -8,13 +8,12 @@ import time
 from argparse import ArgumentError, ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
 from fumishirube.config.configuration import LoadedConfig, Use, load_config
 from fumishirube.disk.names import clean_name
-from fumishirube.errors import ConfigError, NotFound
+from fumishirube.errors import ConfigError, NotFound, did_you_mean
 from fumishirube.faces.cli.folders import folder, folders_in_place
 from fumishirube.faces.cli.output import terminal_width
 from fumishirube.faces.cli.streams import complain
@@ -201,9 +200,7 @@ def known_manual(context: SurfaceContext, name: str) -> str:
         return context.manual(cleaned).id
     except NotFound as error:
         known = list(context.manuals())
-        near = get_close_matches(cleaned, known, n=1)
-        names = ", ".join(known[:20]) or "none"
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {names}"
+        hint = did_you_mean(cleaned, known, f"there are: {', '.join(known[:20]) or 'none'}")
         raise NotFound(f"there is no manual {cleaned!r}; {hint}", manual_id=cleaned) from error
 
 
