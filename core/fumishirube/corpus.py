@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 from fumishirube.model import Passage
 from fumishirube.text.folding import fold, words
 from fumishirube.text.projections import Projection, TextForm, project
-from fumishirube.text.word_forms import mentions
+from fumishirube.text.word_forms import FormFinder, TermSource, form_finder, mentions, query_terms
 
 # --- clauses --------------------------------------------------------------------------------
 
@@ -252,7 +252,7 @@ class SequenceCorpus:
         passages: Iterable[Passage] = (),
         terms_of: Callable[[str], Sequence[str]] | None = None,
         manual_id: str = "manual",
-        tokenizer: object = None,
+        tokenizer: TermSource | None = None,
     ) -> None:
         self._source = passages
         self._tokenizer = tokenizer
@@ -280,11 +280,11 @@ class SequenceCorpus:
 
     def query_terms(self, text: str) -> Sequence[str]:
         """Return the terms by which a text of a query is scored."""
-        return getattr(self._tokenizer, "query_terms", self._terms_of)(fold(text))
+        return query_terms(self._tokenizer, fold(text)) if self._tokenizer else self.terms(text)
 
-    def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
+    def form_finder(self, term: str) -> FormFinder | None:
         """Return a function that finds the words of a term, or ``None`` for literal matches."""
-        return getattr(self._tokenizer, "form_finder", lambda _: None)(term)
+        return form_finder(self._tokenizer, term)
 
     def search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None

@@ -26,6 +26,7 @@ from fumishirube.corpus import (
 from fumishirube.engine.folder_index import IndexState
 from fumishirube.model import LeftOut, OutsideSearch, Passage, Skipped
 from fumishirube.text.query_concepts import rarity
+from fumishirube.text.word_forms import FormFinder, form_finder, query_terms
 from fumishirube.tools.definitions import Progress
 from fumishirube.vectors import VectorCorpus
 
@@ -59,14 +60,11 @@ class UnionCorpus:
 
     def query_terms(self, text: str) -> Sequence[str]:
         """Return the terms by which a text is scored."""
-        corpus = self._parts[0].corpus
-        own: Callable[[str], Sequence[str]] = getattr(corpus, "query_terms", corpus.terms)
-        return own(text)
+        return query_terms(self._parts[0].corpus, text)
 
-    def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
+    def form_finder(self, term: str) -> FormFinder | None:
         """Return a function that finds the words of a term, or ``None`` for literal matches."""
-        own = getattr(self._parts[0].corpus, "form_finder", None)
-        return own(term) if own else None
+        return form_finder(self._parts[0].corpus, term)
 
     def search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None

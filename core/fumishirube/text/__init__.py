@@ -35,7 +35,13 @@ from fumishirube.text.readings import Reading, reading, reading_form, wraps
 from fumishirube.text.recovery import decode_lossy
 from fumishirube.text.references import References
 from fumishirube.text.synonyms import Synonyms, replace_synonyms, synonyms_in
-from fumishirube.text.word_forms import mentions, term_forms
+from fumishirube.text.word_forms import (
+    FormFinder,
+    form_finder,
+    mentions,
+    query_terms,
+    term_forms,
+)
 
 __all__ = [
     "FOLDING",
@@ -44,6 +50,7 @@ __all__ = [
     "Concept",
     "DecodedText",
     "FileText",
+    "FormFinder",
     "Lines",
     "ManualTexts",
     "OffsetMap",
@@ -62,6 +69,7 @@ __all__ = [
     "decode_with_encoding",
     "estimate_tokens",
     "fold",
+    "form_finder",
     "form_of",
     "holds_newline",
     "is_cjk",
@@ -76,6 +84,7 @@ __all__ = [
     "printable",
     "printable_json",
     "project",
+    "query_terms",
     "rarity",
     "reading",
     "reading_form",

@@ -1,11 +1,16 @@
-"""English words in singular and plural: their forms, and their occurrences."""
+"""Forms of words: English singular and plural, and the forms that a tokenizer defines."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Protocol, TypeAlias
 
 from fumishirube.text.folding import occurs
+
+FormFinder: TypeAlias = Callable[[str], Sequence[str]]
+"""A function that returns the words of a folded text that stand for a term, with repetitions."""
 
 _NO_PLURAL = re.compile(r".{0,2}s|.*(?:ss|us|is|as|os|ps)|(?:always|does|series|news|lens|dns|tls)")
 _SILENT = ("ches", "xes", "zes")
@@ -51,3 +56,23 @@ def inflected(word: str) -> tuple[str, tuple[str, ...]]:
     if word.endswith(("sh", "ch", "x", "z")):
         return word, ("es", "")
     return word, ("s", "")
+
+
+class TermSource(Protocol):
+    """A tokenizer or a corpus."""
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a text."""
+        ...
+
+
+def query_terms(source: TermSource, text: str) -> Sequence[str]:
+    """Return the terms by which a text of a query is scored: its own, if it defines them."""
+    own: Callable[[str], Sequence[str]] = getattr(source, "query_terms", source.terms)
+    return own(text)
+
+
+def form_finder(source: object, term: str) -> FormFinder | None:
+    """Return the finder that a tokenizer or corpus has for a term's words, if it has one."""
+    own: Callable[[str], FormFinder | None] | None = getattr(source, "form_finder", None)
+    return own(term) if own else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import tantivy
 from tantivy import Occur, Query
@@ -18,7 +18,7 @@ from fumishirube import (
     ScoreCutoff,
     Term,
 )
-from fumishirube.text import fold, mentions, term_forms
+from fumishirube.text import FormFinder, fold, form_finder, mentions, query_terms, term_forms
 from fumishirube_stages.indexes.tantivy_documents import ORDER
 from fumishirube_stages.indexes.tantivy_files import CheckedSearcher
 from fumishirube_stages.indexes.tantivy_queries import (
@@ -73,17 +73,12 @@ class TantivyCorpus(Translator):
 
     def query_terms(self, text: str) -> Sequence[str]:
         """Return the terms by which a text of a query is scored."""
-        return self._query_terms.of(text, self._terms_of_query)
-
-    def _terms_of_query(self, text: str) -> Sequence[str]:
         tokenizer = self._fields.tokenizer
-        own: Callable[[str], Sequence[str]] = getattr(tokenizer, "query_terms", tokenizer.terms)
-        return own(fold(text))
+        return self._query_terms.of(text, lambda text: query_terms(tokenizer, fold(text)))
 
-    def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
+    def form_finder(self, term: str) -> FormFinder | None:
         """Return a function that finds the words of a term, or ``None`` for literal matches."""
-        own = getattr(self._fields.tokenizer, "form_finder", None)
-        return own(term) if own else None
+        return form_finder(self._fields.tokenizer, term)
 
     def search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None

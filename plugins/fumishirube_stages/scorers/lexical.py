@@ -26,7 +26,7 @@ from fumishirube import (
     Stage,
     Term,
 )
-from fumishirube.text import chunks, concepts, fold, is_function, mentions, rarity
+from fumishirube.text import chunks, concepts, fold, is_function, mentions, query_terms, rarity
 from fumishirube_stages.scorers.query_analysis import (
     QueryAnalysis,
     WeightedConcept,
@@ -36,7 +36,6 @@ from fumishirube_stages.scorers.query_analysis import (
     form_finders,
     is_part,
     joined_terms,
-    query_terms,
     weighted_concept,
     weighted_term,
 )

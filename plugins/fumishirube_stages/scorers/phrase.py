@@ -10,8 +10,7 @@ from typing import Annotated, ClassVar, NamedTuple
 from pydantic import Field
 
 from fumishirube import Corpus, Env, Hit, Passage, Query, Stage
-from fumishirube.text import chunks, fold, is_cjk, is_function, occurs, rarity
-from fumishirube_stages.scorers.query_analysis import query_terms
+from fumishirube.text import chunks, fold, is_cjk, is_function, occurs, query_terms, rarity
 
 _CJK_CHARACTERS = 4
 _WORDS = 2

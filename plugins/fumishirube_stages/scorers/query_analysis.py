@@ -6,13 +6,21 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from fumishirube import Clause, Corpus, Holds
-from fumishirube.text import Concept, chunks, is_cjk, occurrences, occurs
+from fumishirube.text import (
+    Concept,
+    FormFinder,
+    chunks,
+    form_finder,
+    is_cjk,
+    occurrences,
+    occurs,
+    query_terms,
+)
 
 _BORDER = re.compile("[\u3041-\u309f][^\u3041-\u309f]|[^\u3041-\u309f][\u3041-\u309f]")
-FormFinder: TypeAlias = Callable[[str], Sequence[str]]
 
 _PARTED = 64
 """The most characters of a concept whose parts are searched; their number is quadratic."""
@@ -71,16 +79,9 @@ class QueryAnalysis(NamedTuple):
         return forms[0] if forms else None
 
 
-def query_terms(corpus: Corpus, text: str) -> Sequence[str]:
-    """Return the terms that score a text; they may be fewer than those in the index."""
-    own: Callable[[str], Sequence[str]] = getattr(corpus, "query_terms", corpus.terms)
-    return own(text)
-
-
 def form_finders(corpus: Corpus, terms: Iterable[str]) -> Mapping[str, FormFinder]:
     """Return finders for the words of terms that do not occur in texts themselves."""
-    own: Callable[[str], FormFinder | None] | None = getattr(corpus, "form_finder", None)
-    finders = ((term, own(term)) for term in terms) if own else ()
+    finders = ((term, form_finder(corpus, term)) for term in terms)
     return {term: finder for term, finder in finders if finder}
 
 

@@ -19,7 +19,7 @@ from fumishirube import (
     ScoreCutoff,
     Term,
 )
-from fumishirube.text import fold, mentions, term_forms
+from fumishirube.text import FormFinder, fold, form_finder, mentions, query_terms, term_forms
 from fumishirube_opensearch.clauses import Body, ClauseTranslator, either, texts_in
 from fumishirube_opensearch.generations import IndexRecord
 from fumishirube_opensearch.searches import ClusterAnswer, FoundSection, Searches, key_of
@@ -64,14 +64,11 @@ class SharedCorpus:
 
     def query_terms(self, text: str) -> Sequence[str]:
         """Return the terms by which a text of a query is scored."""
-        tokenizer = self._fields.tokenizer
-        own: Callable[[str], Sequence[str]] = getattr(tokenizer, "query_terms", tokenizer.terms)
-        return own(fold(text))
+        return query_terms(self._fields.tokenizer, fold(text))
 
-    def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
+    def form_finder(self, term: str) -> FormFinder | None:
         """Return a finder of a term's word forms; ``None`` if it is matched literally."""
-        own = getattr(self._fields.tokenizer, "form_finder", None)
-        return own(term) if own else None
+        return form_finder(self._fields.tokenizer, term)
 
     def average_length(self, field: str) -> float:
         """Return the mean number of characters of a field."""
