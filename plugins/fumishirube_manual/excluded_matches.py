@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from fumishirube.text import FileText, Reading, UnreadFile
+from fumishirube.text import FileText, Reading
 from fumishirube_manual.matching_lines import (
+    FileMatches,
     LineMatcher,
-    MatchingLine,
     PatternMatcher,
     Spans,
     joined_lines,
@@ -32,28 +32,24 @@ class ExcludingMatcher:
         """The readings by which the index can exclude files."""
         return self._matcher.readings
 
-    def lines(self, text: FileText) -> Sequence[MatchingLine | UnreadFile]:
-        """Return the matching lines that are not left out, and why others are not known."""
-        matching = self._matcher.lines(text)
+    def lines(self, text: FileText) -> FileMatches:
+        """Return the matching lines that are not left out."""
+        matching, complete = self._matcher.lines(text)
         lines = text.text.split("\n")
-        whole = [line for line in matching if isinstance(line, MatchingLine)]
-        written = [joined_lines(line.written(lines)) for line in whole]
+        written = [joined_lines(line.written(lines)) for line in matching]
         if self._matches:
-            ends = [len(lines[line.number - 1]) for line in whole]
+            ends = [len(lines[line.number - 1]) for line in matching]
             out: Collection[int] = {
                 number
                 for number, spans in enumerate(self.spans_of(written))
                 if not any(start <= ends[number] for start, _ in spans)
             }
-            complete = True
         else:
-            out, complete = self._excluded.matching(written)
+            out, all_compared = self._excluded.matching(written)
+            complete = complete and all_compared
         self.left_out += len(out)
-        rest: list[MatchingLine | UnreadFile] = [
-            line for number, line in enumerate(whole) if number not in out
-        ]
-        rest += [line for line in matching if not isinstance(line, MatchingLine)]
-        return rest if complete else [*rest, UnreadFile(text.path, "pattern_too_slow")]
+        rest = [line for number, line in enumerate(matching) if number not in out]
+        return FileMatches(rest, complete)
 
     def spans(self, line: str) -> Spans:
         """Return the spans of the remaining matches in a line."""

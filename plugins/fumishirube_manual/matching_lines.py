@@ -25,7 +25,6 @@ from fumishirube.text import (
     Projection,
     Reading,
     TextForm,
-    UnreadFile,
     holds_newline,
     project,
     reading,
@@ -68,6 +67,13 @@ def joined_lines(written: Sequence[str]) -> str:
     return " ".join([first.rstrip(), *(line.strip(_QUOTED) for line in rest)]) if rest else first
 
 
+class FileMatches(NamedTuple):
+    """The matching lines of a file in order; not ``complete`` if the pattern was too slow."""
+
+    lines: Sequence[MatchingLine]
+    complete: bool = True
+
+
 class LineMatcher(Protocol):
     """Finds the matching lines of a text, and the matches in a line."""
 
@@ -76,8 +82,8 @@ class LineMatcher(Protocol):
         """The readings by which the index can exclude files; empty if it cannot."""
         ...
 
-    def lines(self, text: FileText) -> Sequence[MatchingLine | UnreadFile]:
-        """Return the matching lines in order, and an ``UnreadFile`` if the search is incomplete."""
+    def lines(self, text: FileText) -> FileMatches:
+        """Return the matching lines."""
         ...
 
     def spans(self, line: str) -> Spans:
@@ -94,8 +100,8 @@ class TextMatcher(NamedTuple):
 
     readings: tuple[Reading, ...]
 
-    def lines(self, text: FileText) -> Sequence[MatchingLine]:
-        """Return the lines that contain any of the texts, in order."""
+    def lines(self, text: FileText) -> FileMatches:
+        """Return the lines that contain any of the texts."""
         form = reading_form(text.text)
         by_line: defaultdict[int, list[int]] = defaultdict(list)
         ends: dict[int, int] = {}
@@ -103,7 +109,9 @@ class TextMatcher(NamedTuple):
             for line, last in each.matching_lines(text.text, form):
                 by_line[line].append(number)
                 ends[line] = max(last, ends.get(line, 0))
-        return [MatchingLine(line, tuple(by_line[line]), ends[line]) for line in sorted(by_line)]
+        return FileMatches(
+            [MatchingLine(line, tuple(by_line[line]), ends[line]) for line in sorted(by_line)]
+        )
 
     def spans(self, line: str) -> Spans:
         """Return the spans of all texts in a line, in order."""
@@ -125,19 +133,15 @@ class PatternMatcher:
         if len(self.readings) < len(understood):
             self.readings = ()
 
-    def lines(self, text: FileText) -> Sequence[MatchingLine | UnreadFile]:
+    def lines(self, text: FileText) -> FileMatches:
         """Return the lines with a match; in running text, a match may end in the next line."""
         lines = text.text.split("\n")
         ranking = self._ranking(_Lines(text.path, lines))
         ends = {hit.passage.start_line: hit.passage.start_line for hit in ranking.hits}
         if _BLANK.search(self._query.text):
             ends |= self._over_line_ends(text.path, lines)
-        matches: list[MatchingLine | UnreadFile] = [
-            MatchingLine(line, (0,), ends[line]) for line in sorted(ends)
-        ]
-        if ranking.left_out:
-            matches.append(UnreadFile(text.path, "pattern_too_slow"))
-        return matches
+        matches = [MatchingLine(line, (0,), ends[line]) for line in sorted(ends)]
+        return FileMatches(matches, not ranking.left_out)
 
     def _over_line_ends(self, path: str, lines: Sequence[str]) -> dict[int, int]:
         """Return the lines with a match that ends in the next line, each with the next number."""

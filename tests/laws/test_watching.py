@@ -7,7 +7,7 @@ import shutil
 import string
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
@@ -22,7 +22,7 @@ from fumishirube import Root
 from fumishirube.disk import watches
 from fumishirube.disk.survey import Listing
 from fumishirube.disk.watches import Watch, is_local
-from fumishirube.engine.library import SWEPT_FILES, Library
+from fumishirube.engine.library import SWEPT_FILES, Library, ManualFolder
 from fumishirube_stages.loaders import Markdown
 
 MORE = SWEPT_FILES + 1
@@ -224,30 +224,38 @@ def test_a_survey_of_what_was_touched_is_a_survey_of_everything(rows: list[list[
         watch.close()
 
 
+@contextmanager
+def _followed(workspace: Path, *, checked: bool) -> Iterator[ManualFolder]:
+    """Follow a manual ``m`` of more files than a call surveys, ``0.md`` and so on."""
+    files = {f"m/{number}.md": f"# {number}\n" for number in range(MORE)}
+    library = Library(Root(manuals.write(workspace, files) / "manuals"), [Markdown()])
+    library.follow(on=True, checked=checked)
+    try:
+        yield library.manual("m")
+    finally:
+        library.follow(on=False)
+
+
 def test_of_an_edited_file_only_that_one_is_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not is_local(tmp_path):
         pytest.skip("nothing here is ever quiet")
-    files = {f"m/{number}.md": f"# {number}\n" for number in range(MORE)}
-    library = Library(Root(manuals.write(tmp_path, files) / "manuals"), [Markdown()])
-    library.follow(on=True)
-    manual = library.manual("m")
-    for _ in range(2):
-        manual.sweep()
-    surveyed = Root.survey
-    looks: list[str] = []
-    monkeypatch.setattr(Root, "survey", lambda *given: looks.append("look") or surveyed(*given))
-    before = manual.sweep()["7.md"]
-    (tmp_path / "manuals" / "m" / "7.md").write_text("# another\n")
-    assert manual.sweep()["7.md"].stamp != before.stamp
-    assert looks == []
-    (tmp_path / "manuals" / "m" / "new.md").write_text("# new\n")
-    assert "new.md" in manual.sweep()
-    (tmp_path / "manuals" / "m" / "7.md").unlink()
-    assert "7.md" not in manual.sweep()
-    assert looks == []
-    library.follow(on=False)
+    with _followed(tmp_path, checked=False) as manual:
+        for _ in range(2):
+            manual.sweep()
+        surveyed = Root.survey
+        looks: list[str] = []
+        monkeypatch.setattr(Root, "survey", lambda *given: looks.append("look") or surveyed(*given))
+        before = manual.sweep()["7.md"]
+        (tmp_path / "manuals" / "m" / "7.md").write_text("# another\n")
+        assert manual.sweep()["7.md"].stamp != before.stamp
+        assert looks == []
+        (tmp_path / "manuals" / "m" / "new.md").write_text("# new\n")
+        assert "new.md" in manual.sweep()
+        (tmp_path / "manuals" / "m" / "7.md").unlink()
+        assert "7.md" not in manual.sweep()
+        assert looks == []
 
 
 def test_beside_the_calls_a_survey_finds_what_has_no_event(
@@ -255,52 +263,44 @@ def test_beside_the_calls_a_survey_finds_what_has_no_event(
 ) -> None:
     if not is_local(tmp_path):
         pytest.skip("nothing here is ever quiet")
-    files = {f"m/{number}.md": f"# {number}\n" for number in range(MORE)}
-    library = Library(Root(manuals.write(tmp_path, files) / "manuals"), [Markdown()])
-    library.follow(on=True, checked=True)
-    manual = library.manual("m")
-    before = manual.sweep()["7.md"]
-    assert manual.check_due, "the watch begins beside the calls"
-    manual.check()
-    assert not manual.check_due
-    (tmp_path / "manuals" / "m" / "8.md").write_text("# changed, with an event\n")
-    assert manual.sweep()["8.md"].stamp.startswith("25:")
-    elsewhere = tmp_path / "link.md"
-    elsewhere.hardlink_to(tmp_path / "manuals" / "m" / "7.md")
-    manual.sweep()
-    elsewhere.write_text("# changed by another name\n")
-    assert manual.sweep()["7.md"].stamp == before.stamp, "the folder's watch does not see that"
-    monkeypatch.setattr(watches, "_TRUST", 0.0)
-    assert manual.sweep()["7.md"].stamp == before.stamp, "calls do not survey"
-    assert manual.check_due
-    manual.check()
-    assert manual.sweep()["7.md"].stamp != before.stamp
-    library.follow(on=False)
+    with _followed(tmp_path, checked=True) as manual:
+        before = manual.sweep()["7.md"]
+        assert manual.check_due, "the watch begins beside the calls"
+        manual.check()
+        assert not manual.check_due
+        (tmp_path / "manuals" / "m" / "8.md").write_text("# changed, with an event\n")
+        assert manual.sweep()["8.md"].stamp.startswith("25:")
+        elsewhere = tmp_path / "link.md"
+        elsewhere.hardlink_to(tmp_path / "manuals" / "m" / "7.md")
+        manual.sweep()
+        elsewhere.write_text("# changed by another name\n")
+        assert manual.sweep()["7.md"].stamp == before.stamp, "the folder's watch does not see that"
+        monkeypatch.setattr(watches, "_TRUST", 0.0)
+        assert manual.sweep()["7.md"].stamp == before.stamp, "calls do not survey"
+        assert manual.check_due
+        manual.check()
+        assert manual.sweep()["7.md"].stamp != before.stamp
 
 
 def test_a_survey_beside_the_calls_forgets_no_change(tmp_path: Path) -> None:
-    files = {f"m/{number}.md": f"# {number}\n" for number in range(MORE)}
-    library = Library(Root(manuals.write(tmp_path, files) / "manuals"), [Markdown()])
-    library.follow(on=True, checked=True)
-    manual = library.manual("m")
-    manual.sweep()
-    stop = Event()
+    with _followed(tmp_path, checked=True) as manual:
+        manual.sweep()
+        stop = Event()
 
-    def check() -> None:
-        while not stop.is_set():
-            manual.check()
+        def check() -> None:
+            while not stop.is_set():
+                manual.check()
 
-    checks = Thread(target=check)
-    checks.start()
-    try:
-        for number in range(200):
-            file = tmp_path / "manuals" / "m" / f"{number % MORE}.md"
-            file.write_text("x" * (number + 1))
-            assert manual.sweep()[file.name].stamp.startswith(f"{number + 1}:")
-    finally:
-        stop.set()
-        checks.join()
-        library.follow(on=False)
+        checks = Thread(target=check)
+        checks.start()
+        try:
+            for number in range(200):
+                file = tmp_path / "manuals" / "m" / f"{number % MORE}.md"
+                file.write_text("x" * (number + 1))
+                assert manual.sweep()[file.name].stamp.startswith(f"{number + 1}:")
+        finally:
+            stop.set()
+            checks.join()
 
 
 MOUNTS = r"""21 1 8:1 / / rw - ext4 /dev/sda rw

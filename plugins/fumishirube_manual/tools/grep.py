@@ -225,12 +225,12 @@ def _search(
             account.files -= 1
             account.unread.append((manual_id, text))
             continue
-        matches = matcher.lines(text)
-        searched = [match for match in matches if not isinstance(match, UnreadFile)]
-        page.add(manual_id, text, searched)
-        if tally is not None and searched:
-            tally.add(manual_id, text, searched)
-        account.unread += [(manual_id, match) for match in matches if isinstance(match, UnreadFile)]
+        lines, complete = matcher.lines(text)
+        page.add(manual_id, text, lines)
+        if tally is not None and lines:
+            tally.add(manual_id, text, lines)
+        if not complete:
+            account.unread.append((manual_id, UnreadFile(text.path, "pattern_too_slow")))
 
 
 def _offset(cursor: str | None) -> tuple[int, str]:
