@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Fumishirube
 
-from fumishirube.text.numerals import normalised
+from fumishirube.text.reference_targets import normalised
 from fumishirube.text.references import References
 
 NAME = "給付編"

@@ -191,9 +191,6 @@ class _UnionPart:
             self._translated[id(clause)] = known
         return known[1]
 
-    def inner_scope(self, within: frozenset[str] | None) -> frozenset[str] | None:
-        return None if within is None else self.inner(within)
-
     def inner(self, paths: Collection[str]) -> frozenset[str]:
         """Return the paths of this manual among those of the union."""
         return frozenset(p[len(self.prefix) :] for p in paths if p.startswith(self.prefix))

@@ -10,8 +10,6 @@ from importlib import import_module
 from operator import mul
 from typing import Any, NamedTuple
 
-_FLOAT = array("f").itemsize
-
 
 class RowGroups(NamedTuple):
     """Sections with vectors, by path and number: where the rows of each begin, and the rows."""

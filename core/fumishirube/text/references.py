@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from fumishirube.text.numerals import normalised
 from fumishirube.text.reference_targets import (
     LABELLED,
     NUMBERED,
@@ -16,6 +15,7 @@ from fumishirube.text.reference_targets import (
     ReferenceMatch,
     ReferenceTarget,
     ReferenceTargets,
+    normalised,
     number_of,
     targets_of,
 )

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from fumishirube import Budget, FumishirubeError, IndexedFile, Passage
 from fumishirube.disk import StoredFile
@@ -20,7 +20,6 @@ from fumishirube_opensearch.sections import Sections
 
 _GRACE_MS = 60_000
 """How long searches of an earlier generation find what was replaced since."""
-_MOST_RANGES = 64
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
@@ -45,9 +44,6 @@ class PageRecord(NamedTuple):
         page, version, documents, searched, blank, lengths, files = data
         stored = tuple(StoredFile(*file) for file in files)
         return cls(IndexedFile(*page), version, documents, searched, blank, lengths, stored)
-
-
-PageRecords: TypeAlias = Mapping[str, PageRecord]
 
 
 def expired_indexes(record: IndexRecord) -> Collection[str]:
