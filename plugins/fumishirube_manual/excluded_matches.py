@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from fumishirube.text import FileText, Reading
 from fumishirube_manual.matching_lines import (
-    FileMatches,
+    FileLines,
     LineMatcher,
     PatternMatcher,
     Spans,
@@ -32,7 +32,7 @@ class ExcludingMatcher:
         """The readings by which the index can exclude files."""
         return self._matcher.readings
 
-    def lines(self, text: FileText) -> FileMatches:
+    def lines(self, text: FileText) -> FileLines:
         """Return the matching lines that are not left out."""
         matching, complete = self._matcher.lines(text)
         lines = text.text.split("\n")
@@ -49,7 +49,7 @@ class ExcludingMatcher:
             complete = complete and all_compared
         self.left_out += len(out)
         rest = [line for number, line in enumerate(matching) if number not in out]
-        return FileMatches(rest, complete)
+        return FileLines(rest, complete)
 
     def spans(self, line: str) -> Spans:
         """Return the spans of the remaining matches in a line."""

@@ -67,7 +67,7 @@ def joined_lines(written: Sequence[str]) -> str:
     return " ".join([first.rstrip(), *(line.strip(_QUOTED) for line in rest)]) if rest else first
 
 
-class FileMatches(NamedTuple):
+class FileLines(NamedTuple):
     """The matching lines of a file in order; not ``complete`` if the pattern was too slow."""
 
     lines: Sequence[MatchingLine]
@@ -82,7 +82,7 @@ class LineMatcher(Protocol):
         """The readings by which the index can exclude files; empty if it cannot."""
         ...
 
-    def lines(self, text: FileText) -> FileMatches:
+    def lines(self, text: FileText) -> FileLines:
         """Return the matching lines."""
         ...
 
@@ -100,7 +100,7 @@ class TextMatcher(NamedTuple):
 
     readings: tuple[Reading, ...]
 
-    def lines(self, text: FileText) -> FileMatches:
+    def lines(self, text: FileText) -> FileLines:
         """Return the lines that contain any of the texts."""
         form = reading_form(text.text)
         by_line: defaultdict[int, list[int]] = defaultdict(list)
@@ -109,7 +109,7 @@ class TextMatcher(NamedTuple):
             for line, last in each.matching_lines(text.text, form):
                 by_line[line].append(number)
                 ends[line] = max(last, ends.get(line, 0))
-        return FileMatches(
+        return FileLines(
             [MatchingLine(line, tuple(by_line[line]), ends[line]) for line in sorted(by_line)]
         )
 
@@ -133,7 +133,7 @@ class PatternMatcher:
         if len(self.readings) < len(understood):
             self.readings = ()
 
-    def lines(self, text: FileText) -> FileMatches:
+    def lines(self, text: FileText) -> FileLines:
         """Return the lines with a match; in running text, a match may end in the next line."""
         lines = text.text.split("\n")
         ranking = self._ranking(_Lines(text.path, lines))
@@ -141,7 +141,7 @@ class PatternMatcher:
         if _BLANK.search(self._query.text):
             ends |= self._over_line_ends(text.path, lines)
         matches = [MatchingLine(line, (0,), ends[line]) for line in sorted(ends)]
-        return FileMatches(matches, not ranking.left_out)
+        return FileLines(matches, not ranking.left_out)
 
     def _over_line_ends(self, path: str, lines: Sequence[str]) -> dict[int, int]:
         """Return the lines with a match that ends in the next line, each with the next number."""
