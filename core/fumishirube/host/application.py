@@ -52,7 +52,9 @@ from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import DISTRIBUTION
 from fumishirube.stages import Embedder
 from fumishirube.surfaces import HasDefaultLoaders, Surface
+from fumishirube.traces.archive import ArchivesTraces, ScopedArchive, TraceArchive
 from fumishirube.traces.records import Trace
+from fumishirube.traces.store import TraceStore
 
 _log = logging.getLogger("fumishirube")
 
@@ -91,10 +93,13 @@ class Application(ToolHost):
         self.contexts: dict[str, PipelineContext] = {}
         self.memory: SearchMemory = self._remember(former.memory if former else None)
         self.traces = self.memory.traces
+        self._archive: TraceArchive | None = None
         with ExitStack() as stack:
             stack.callback(self.close, [former.memory] if former else [])
             with locating_errors(loaded.written):
                 self._build()
+            self._archive = self._open_archive()
+            self.share_traces(self.traces)
             stack.pop_all()
 
     def _build(self) -> None:
@@ -159,6 +164,20 @@ class Application(ToolHost):
         """Close files, except those of the memory that ``others`` still use."""
         super().close(others)
         self.guard.close()
+        if self._archive is not None:
+            self._archive.close()
+
+    def share_traces(self, store: TraceStore, scope: str = "") -> None:
+        """Let other servers with the same index read a store's traces, by the same scope."""
+        store.archive = ScopedArchive(self._archive, scope) if self._archive else None
+
+    def _open_archive(self) -> TraceArchive | None:
+        """Return the archive of the first index that has one, if traces are to be written."""
+        for surface in self.surfaces if self.config.traces.files else ():
+            for named in surface.indexes:
+                if isinstance(named.stage, ArchivesTraces):
+                    return named.stage.open_archive(self.config.traces.seconds)
+        return None
 
     def _note_failures(self, trace: Trace) -> None:
         for configured in self.surfaces:

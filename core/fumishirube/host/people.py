@@ -74,7 +74,9 @@ class PersonalTools(ToolHost):
         key = f"{self.person}\n{_written(self.rights)}"
         folder = self.whole.state.path / _FOLDER / _digest(key)
         traces = folder / "traces" if self.config.traces.files else None
-        return self.whole.memory_in(traces, folder / "statistics.jsonl", former)
+        memory = self.whole.memory_in(traces, folder / "statistics.jsonl", former)
+        self.whole.share_traces(memory.traces, _digest(key))
+        return memory
 
 
 def _written(rights: Rights) -> str:

@@ -29,7 +29,8 @@ _SUFFIX = ".json"
 _UNFINISHED = ".part"
 _UNFINISHED_SECONDS = 60
 _NUMBERS = ("ms", "started_ms", "weight")
-_DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
+"""What :func:`decode_trace` raises for anything but a trace."""
 
 
 class TraceFiles:
@@ -62,7 +63,7 @@ class TraceFiles:
             return None
         try:
             trace = decode_trace(self._file(trace_id).read_bytes())
-        except (OSError, *_DAMAGED):
+        except (OSError, *DAMAGED):
             return None
         fresh = trace.created >= time.time() - self._seconds
         return trace if fresh and trace.id == trace_id else None
@@ -83,7 +84,7 @@ class TraceFiles:
             if entry.name.endswith(_SUFFIX) and trace_id not in known:
                 try:
                     trace = decode_trace(self._file(trace_id).read_bytes())
-                except _DAMAGED:
+                except DAMAGED:
                     yield entry.name, None
                 except OSError:
                     continue  # removed meanwhile

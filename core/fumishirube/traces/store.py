@@ -16,6 +16,7 @@ from threading import Event, Lock, Thread
 from pydantic import JsonValue
 
 from fumishirube.errors import NotFound
+from fumishirube.traces.archive import ScopedArchive
 from fumishirube.traces.files import TraceFiles, decode_trace, encode_trace
 from fumishirube.traces.records import Trace
 
@@ -43,9 +44,11 @@ class TraceStore:
 
     With a folder, a background thread writes them there too, and traces of other processes are read
     from there. ``elsewhere`` asks processes of the same server, which may not have written theirs.
+    The ``archive`` has those of other servers.
     """
 
     elsewhere: Callable[[str], bytes | None] | None = None
+    archive: ScopedArchive | None = None
 
     def __init__(self, limit: int, seconds: float, folder: Path | None = None) -> None:
         self._limit = limit
@@ -63,8 +66,8 @@ class TraceStore:
         with self._lock:
             self._traces[trace.id] = trace
             self._expire()
-        if self._writer and written:
-            self._writer.write(trace)
+        if written:
+            self._write(trace)
 
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
         """Return a trace with a value added under a name; replace a stored trace.
@@ -84,21 +87,30 @@ class TraceStore:
             noted = replace(newest, annotations={**newest.annotations, name: value})
             if known is not None:
                 self._traces[trace.id] = noted
-        if known is not None and self._writer:
-            self._writer.write(noted)
+        if known is not None:
+            self._write(noted)
         return noted
+
+    def _write(self, trace: Trace) -> None:
+        if self._writer:
+            self._writer.write(trace)
+        if self.archive:
+            self.archive.put(trace)
 
     def get(self, trace_id: str) -> Trace:
         """Return a trace.
 
         Raises:
             NotFound: when it is unknown or has expired.
+            Forbidden: when only the archive could know it, and does not answer.
         """
         with self._lock:
             self._expire()
             trace = self._traces.get(trace_id)
         if trace is None and trace_id not in self._dropped:
             trace = (self._files and self._files.read(trace_id)) or self._of_peers(trace_id)
+            if trace is None and self.archive:
+                trace = self.archive.get(trace_id, self._seconds)
         if trace is None:
             # Only well-formed ids are repeated in the error: anything else may be a path.
             shown_id = trace_id[:64] if trace_id.replace("-", "").isalnum() else None

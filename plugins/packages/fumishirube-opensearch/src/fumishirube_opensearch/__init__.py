@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from fumishirube import Env, Fields, Index, OpenIndex, Register, Root, Stage, hook
+
+if TYPE_CHECKING:
+    from fumishirube_opensearch.traces import SharedTraces
 
 _Host = Annotated[str, Field(pattern=r"^https?://[^\s/@]+$")]
 
@@ -88,6 +91,12 @@ class OpenSearch(Stage):
         from fumishirube_opensearch.files import stored_manuals  # noqa: PLC0415 - as above
 
         return stored_manuals(self, fields)
+
+    def open_archive(self, seconds: float) -> SharedTraces:
+        """Return the traces of all servers with these hosts and this namespace."""
+        from fumishirube_opensearch.traces import SharedTraces  # noqa: PLC0415 - as above
+
+        return SharedTraces(self, seconds)
 
 
 @hook

@@ -72,6 +72,14 @@ class Cluster:
             raise WriteConflict from error
         return Stored(body, reply["_seq_no"], reply["_primary_term"])
 
+    def store(self, index: str, key: str, body: Mapping[str, Any]) -> None:
+        """Write a document, whatever is there."""
+        self._asked(lambda: self._client.index(index=index, id=key, body=body))
+
+    def index_names(self, pattern: str) -> Sequence[str]:
+        """Return the names of the indexes that match a pattern with ``*``."""
+        return [*self._asked(lambda: self._client.indices.get(index=pattern))]
+
     def make_index(self, name: str, body: Mapping[str, Any]) -> None:
         """Create an index unless it exists."""
         try:

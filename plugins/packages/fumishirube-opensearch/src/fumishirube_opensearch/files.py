@@ -38,7 +38,8 @@ def packed(data: bytes) -> str:
     return b64encode(zlib.compress(data)).decode()
 
 
-def _unpacked(text: str) -> bytes | None:
+def unpacked(text: str) -> bytes | None:
+    """Return such bytes, or ``None`` for any other text."""
     try:
         return zlib.decompress(b64decode(text, validate=True))
     except (ValueError, zlib.error):
@@ -124,7 +125,7 @@ class PageFiles:
         texts = [text for name, text in rows if name == path]
         if not texts:  # a minute after a newer commit
             raise NotFound("the file was changed meanwhile; call again", path=path)
-        return _unpacked(texts[0])
+        return unpacked(texts[0])
 
 
 def stored_manuals(settings: OpenSearch, fields: Fields) -> Sequence[str]:
