@@ -24,6 +24,7 @@ from fumishirube import Tool, __version__
 from fumishirube.commands import Application
 from fumishirube.serving import (
     CatalogPublisher,
+    ListProfile,
     LoadedConfig,
     ToolHost,
     instructions,
@@ -91,7 +92,9 @@ class HttpApplication:
         self._health = f"{self._base}/healthz"
         self._mcp_path = f"{self._base}/mcp"
         self._workers = ToolThreads()
-        publisher = publisher or CatalogPublisher(application.catalog)
+        schemas = process_settings(application.loaded.environ).output_schemas
+        profile = ListProfile(schemas, changing=False)
+        publisher = publisher or CatalogPublisher(application.catalog, profile)
         self._mcp = McpEndpoint(application, publisher, record, person)
         self.app = self._build(application)
 

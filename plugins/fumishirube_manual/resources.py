@@ -43,7 +43,16 @@ def manual_resources(context: SurfaceContext) -> Resources:
             ),
         ),
         complete=partial(propose, context),
+        stamp=partial(_stamp, context),
     )
+
+
+def _stamp(context: SurfaceContext, uri: str) -> str:
+    """Return what changes with the file of a URI: its size and time."""
+    cited = Citation.parse(uri)
+    manual_id, path = clean_name(cited.manual_id, "uri"), clean_path(cited.path, "uri")
+    entry = manual_by_id(context, manual_id).root.stat(path)
+    return f"{entry.size} {entry.modified_ns}"
 
 
 def propose(

@@ -17,7 +17,7 @@ from fumishirube import (
     Trace,
 )
 from fumishirube.disk import clean_name, clean_path
-from fumishirube.tools import FailsWith, Session
+from fumishirube.tools import FailsWith, Question, Session
 from fumishirube_manual.arguments import CANDIDATES, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import delivered
 
@@ -53,6 +53,22 @@ def after_discovery_or_everywhere(call: Call, arguments: object) -> None:
     names = named if isinstance(named, list) else [named]
     if not any(isinstance(name, str) and _is_every(name) for name in names):
         after_discovery(call, arguments)
+
+
+def which_manual(
+    context: SurfaceContext, arguments: Mapping[str, Any], session: Session | None
+) -> Question | None:
+    """Return the question which manual is meant, if a call names none and there are several.
+
+    A session that must call ``manual_ls`` first is not asked.
+    """
+    named = arguments.get("manual_id") not in (None, "")
+    if named or (session is not None and not session.discovered):
+        return None
+    manuals = context.manuals()[:CANDIDATES]
+    if len(manuals) < 2:  # noqa: PLR2004 - one is no choice
+        return None
+    return Question("manual_id", "Manual", "Which manual shall be searched?", manuals)
 
 
 def scope_id(context: SurfaceContext, named: str | tuple[str, ...], extras: Collection[str]) -> str:

@@ -29,8 +29,7 @@ pytestmark = pytest.mark.timeout(600)
 # What Fumishirube does not offer, and so cannot show: docs/clients.md says why.
 MEDIA = "a tool answers with one object, a prompt with one text"
 LOGGING = "no log messages are sent to clients"
-ASKING = "the server asks the client for nothing"
-SINGLE = "there is no word of changes of single resources"
+ASKING = "the server asks the client for one choice alone, that of a manual"
 NOT_OFFERED = {
     "2025-11-25": {
         "logging-set-level": LOGGING,
@@ -43,8 +42,6 @@ NOT_OFFERED = {
         "tools-call-elicitation": ASKING,
         "elicitation-sep1034-defaults": ASKING,
         "elicitation-sep1330-enums": ASKING,
-        "resources-subscribe": SINGLE,
-        "resources-unsubscribe": SINGLE,
         "prompts-get-embedded-resource": MEDIA,
         "prompts-get-with-image": MEDIA,
     },

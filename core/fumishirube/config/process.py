@@ -21,7 +21,8 @@ class ProcessSettings(BaseModel):
     are its TLS files; ``proxies`` are the addresses from which a proxy with TLS connects instead.
     ``public_url`` is how people reach it. ``issuer``, ``audience`` and ``jwks_url`` belong to the
     identity provider whose tokens count too. Requests in progress have ``grace`` seconds to end
-    when the server is stopped.
+    when the server is stopped. Tools are listed without ``output_schemas`` for clients that show
+    these to the model. Without ``reload``, changes of the configuration wait for the next start.
     """
 
     model_config = ConfigDict(frozen=True, allow_inf_nan=False)
@@ -30,6 +31,8 @@ class ProcessSettings(BaseModel):
     log_level: Annotated[
         Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None, Env("FUMISHIRUBE_LOG_LEVEL")
     ] = None
+    output_schemas: Annotated[bool, Env("FUMISHIRUBE_OUTPUT_SCHEMAS")] = True
+    reload: Annotated[bool, Env("FUMISHIRUBE_RELOAD")] = True
     backend: Annotated[str | None, Env("MANUAL_TOOLS_BASE_URL")] = None
     timeout: Annotated[float, Field(gt=0, le=3600), Env("FUMISHIRUBE_BRIDGE_TIMEOUT_SECONDS")] = (
         10.0

@@ -65,10 +65,19 @@ class Catalog:
         return _shown(self) == _shown(other)
 
 
+@dataclass(frozen=True)
+class ListProfile:
+    """How the lists are sent: with output schemas, and whether another catalog may follow."""
+
+    output_schemas: bool = True
+    changing: bool = True
+
+
 class CatalogPublisher:
     """Holds the current catalog, and notifies watchers when another one is published."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, profile: ListProfile = ListProfile()) -> None:
+        self.profile = profile
         self._catalog = catalog
         self._watching: dict[object, Callable[[], None]] = {}
         self._lock = Lock()

@@ -157,12 +157,13 @@ class Fences:
         def listed() -> list[Resource]:
             return [*resources.listed()]
 
-        read, complete = resources.read, resources.complete
+        read, complete, stamp = resources.read, resources.complete, resources.stamp
         return replace(
             resources,
             listed=self._watched(work, listed),
             read=self._watched(work, read),
             complete=self._watched(work, complete),
+            stamp=self._watched(work, stamp) if stamp else None,
         )
 
     def prompt(self, prompt: Prompt, work: ForeignWork | None) -> Prompt:

@@ -3,7 +3,14 @@
 from fumishirube.tools.answers import ANSWER_CHARS, LeanAnswer, fitting, json_chars
 from fumishirube.tools.argument_errors import FailsWith
 from fumishirube.tools.calls import call_tool, compact, error_payload
-from fumishirube.tools.definitions import DeliveredRanges, Progress, ReadPosition, Session
+from fumishirube.tools.definitions import (
+    DeliveredRanges,
+    Progress,
+    Question,
+    ReadPosition,
+    Session,
+    View,
+)
 from fumishirube.tools.list_pages import listed, paged
 from fumishirube.tools.narrowing import narrowed_params
 from fumishirube.tools.prompts import Prompt, PromptParameter
@@ -34,6 +41,7 @@ __all__ = [
     "Progress",
     "Prompt",
     "PromptParameter",
+    "Question",
     "ReadPosition",
     "Resource",
     "Resources",
@@ -42,6 +50,7 @@ __all__ = [
     "Session",
     "Template",
     "TextPage",
+    "View",
     "call_tool",
     "compact",
     "error_payload",

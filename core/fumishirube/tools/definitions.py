@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
@@ -84,6 +84,29 @@ class Call:
     progress: Progress | None = None
 
 
+class Question(NamedTuple):
+    """A question to the person behind a client: which value an argument shall have."""
+
+    parameter: str
+    title: str
+    message: str
+    choices: Sequence[str]
+
+
+Asking: TypeAlias = Callable[[Mapping[str, Any], Session | None], Question | None]
+"""Returns the question that the raw arguments of a call leave open, or ``None``."""
+
+
+class View(NamedTuple):
+    """An HTML page, complete in itself, that shows the answers of a tool to a person.
+
+    Clients with MCP Apps show it. Its URI begins with ``ui://``.
+    """
+
+    uri: str
+    html: str
+
+
 @dataclass(frozen=True)
 class Tool(Generic[P, A]):
     """An operation that callers may use in any face: MCP, HTTP or the command line.
@@ -94,7 +117,9 @@ class Tool(Generic[P, A]):
     ``http_body`` the member of the answer that is the body of that endpoint, if not the whole
     answer. ``pages`` names a list in the answer that may be long: clients get it in pages.
     ``quotes`` says that answers contain text or names of documents, which are only data. ``text``
-    renders an answer as text for a model; the default is JSON.
+    renders an answer as text for a model; the default is JSON. ``ask`` returns a question for the
+    person, whose answer becomes an argument; ``view`` shows answers. Both are for clients that
+    support them.
     """
 
     name: str
@@ -113,4 +138,6 @@ class Tool(Generic[P, A]):
     idempotent: bool = True
     quotes: bool = True
     text: Callable[[Mapping[str, JsonValue]], str] | None = None
+    ask: Asking | None = None
+    view: View | None = None
     examples: Sequence[Mapping[str, JsonValue]] = ()

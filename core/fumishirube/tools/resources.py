@@ -51,8 +51,9 @@ class Resources:
     """The resources of one URI scheme.
 
     ``listed`` returns all, in any order. ``read`` returns what a URI names, in one part or several,
-    or raises a ``ToolError``. ``complete`` proposes values of the templates' variables. All may be
-    called from several threads.
+    or raises a ``ToolError``. ``complete`` proposes values of the templates' variables. ``stamp``
+    returns what changes with the content of a URI, or raises as ``read`` does; without it, clients
+    cannot subscribe. All may be called from several threads.
     """
 
     scheme: str
@@ -60,6 +61,7 @@ class Resources:
     read: Callable[[str, Call], Sequence[Content]]
     templates: Sequence[Template] = ()
     complete: Completer = no_values
+    stamp: Callable[[str], str] | None = None
 
 
 def check_resources(resources: Resources) -> Iterator[str]:

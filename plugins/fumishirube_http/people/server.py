@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from threading import Lock
 
 import anyio
@@ -28,7 +29,9 @@ class PersonServer:
         self._lock = Lock()
         self._old: list[Served[PersonalTools]] = []
         self._served = reloader.serve_person(name, person.rights)
-        self._publisher = CatalogPublisher(self._served.catalog)
+        # The rights of a person may change even where the configuration does not.
+        profile = replace(reloader.publisher.profile, changing=True)
+        self._publisher = CatalogPublisher(self._served.catalog, profile)
         self._http = HttpApplication(self._served.application, self._publisher, record, name)
         self._stop = anyio.Event()
         self.ready = anyio.Event()

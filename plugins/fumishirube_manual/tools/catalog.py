@@ -19,6 +19,7 @@ from fumishirube_manual.tools.ls import ls_tool
 from fumishirube_manual.tools.read import read_tool
 from fumishirube_manual.tools.scan import scan_tool
 from fumishirube_manual.tools.toc import toc_tool
+from fumishirube_manual.views import hits_view
 
 _TEXTS = {
     "manual_find": find_text,
@@ -27,6 +28,9 @@ _TEXTS = {
     "manual_read": read_text,
 }
 """The plain-text formats of some answers."""
+
+_VIEWED = frozenset({"manual_find", "manual_hits"})
+"""The tools whose answers have a page for people."""
 
 
 def tools(
@@ -43,6 +47,9 @@ def tools(
         read_tool(context, settings),
         scan_tool(context, settings, scan_max_chars),
     )
+    offered = [
+        replace(tool, view=hits_view() if tool.name in _VIEWED else None) for tool in offered
+    ]
     offered = listed(offered, settings.extras)
     if "plain" in settings.extras:
         offered = [replace(tool, text=_TEXTS.get(tool.name)) for tool in offered]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fumishirube import (
     Answer,
     Budget,
@@ -27,6 +29,7 @@ from fumishirube_manual.scopes import (
     files_below,
     read_since,
     scope_id,
+    which_manual,
 )
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.tools.find_answers import FindAnswer, compact, tokens
@@ -68,6 +71,7 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         params=offered_arguments(settings),
         answer=FindAnswer,
         run=run,
+        ask=partial(which_manual, context),
         before=after_discovery_or_everywhere if everywhere else after_discovery,
         examples=(
             {

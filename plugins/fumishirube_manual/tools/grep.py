@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -46,6 +47,7 @@ from fumishirube_manual.scopes import (
     after_discovery_or_everywhere,
     manuals_in,
     scope_id,
+    which_manual,
 )
 from fumishirube_manual.settings import ManualSettings
 
@@ -139,6 +141,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
         params=GrepParams,
         answer=GrepAnswer,
         run=run,
+        ask=partial(which_manual, context),
         before=after_discovery_or_everywhere,
         examples=(
             {"any": ["5 seconds", "timeout"], "manual_id": "handbook", "word": True},

@@ -21,6 +21,7 @@ from mcp.server.subscriptions import (
 )
 
 from fumishirube.faces.mcp.requests import RequestContext
+from fumishirube.faces.mcp.subscriptions import ResourceSubscriptions
 from fumishirube.host.catalog import CatalogPublisher
 
 NOTIFY_SECONDS = 5.0
@@ -35,13 +36,17 @@ class ChangeNotifier:
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
         self._older: WeakSet[Connection] = WeakSet()
+        self.resources = ResourceSubscriptions(publisher, self._bus)
 
     async def listen(
         self, ctx: RequestContext, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Serve a subscription of the newer protocol; changes of single resources are not sent."""
-        wanted = params.notifications.model_copy(update={"resource_subscriptions": None})
-        return await self._listen(ctx, params.model_copy(update={"notifications": wanted}))
+        """Serve a subscription of the newer protocol."""
+        uris = await self.resources.honoured(params.notifications.resource_subscriptions or ())
+        wanted = params.notifications.model_copy(update={"resource_subscriptions": uris or None})
+        with self.resources.listening(uris):
+            await self.resources.begin(uris)
+            return await self._listen(ctx, params.model_copy(update={"notifications": wanted}))
 
     async def initialized(self, ctx: RequestContext, _: types.NotificationParams) -> None:
         """Register a client of the older protocol, which is notified without a subscription."""
@@ -65,12 +70,14 @@ class ChangeNotifier:
         async with anyio.create_task_group() as group:
             end = self._publisher.watch(changed)
             group.start_soon(self._notify_all, receive)
+            group.start_soon(self.resources.follow)
             try:
                 with send:
                     yield
             finally:
                 end()
                 self._listen.close()
+                group.cancel_scope.cancel()
 
     async def _notify_all(self, changes: MemoryObjectReceiveStream[None]) -> None:
         async with changes:

@@ -46,7 +46,7 @@ class RequestRunner:
     """
 
     def __init__(self, session_of: SessionOf, report: CallReporter | None = None) -> None:
-        self._session_of = session_of
+        self.session_of = session_of
         self._report = report or _logged
         self._scheduler = Scheduler()
 
@@ -55,7 +55,7 @@ class RequestRunner:
         cancelled = Event()
         try:
             async with _progress(ctx) as progress:
-                call = Call(self._session_of(ctx), Budget(cancelled=cancelled), progress)
+                call = Call(self.session_of(ctx), Budget(cancelled=cancelled), progress)
                 return await self._scheduler.run(partial(body, call))
         finally:
             cancelled.set()

@@ -9,6 +9,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from fumishirube.errors import NotFound, ToolError
+from fumishirube.faces.mcp.apps import page_of
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.faces.mcp.tools import TRUST, refuse_cursor
 from fumishirube.host.catalog import CatalogPublisher
@@ -52,8 +53,11 @@ class ResourceHandlers:
     async def read(
         self, ctx: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """Read the resource of a URI."""
+        """Read the resource of a URI, or the page of a tool's view."""
         uri = str(params.uri)
+        for tool in self._publisher.catalog.tools:
+            if tool.view is not None and tool.view.uri == uri:
+                return types.ReadResourceResult(contents=[page_of(tool.view)])
         return await self._work.answer_request(ctx, partial(self._read, uri), {"uri": uri})
 
     def _of(self, uri: str) -> Resources | None:

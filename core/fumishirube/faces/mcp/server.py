@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import mcp_types as types
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
@@ -14,17 +15,23 @@ from fumishirube.faces.mcp.changes import ChangeNotifier
 from fumishirube.faces.mcp.prompts import PromptHandlers
 from fumishirube.faces.mcp.requests import CallReporter, RequestRunner, SessionOf
 from fumishirube.faces.mcp.resources import ResourceHandlers
+from fumishirube.faces.mcp.subscriptions import ResourceSubscriptions
 from fumishirube.faces.mcp.tools import ToolHandlers, admit
 from fumishirube.host.catalog import CatalogPublisher
+
+FRESH = CacheHint(ttl_ms=300_000)
+"""How long clients may use a list that only a restart changes; others are stale at once."""
+_LISTS: tuple[CacheableMethod, ...] = ("tools/list", "prompts/list", "resources/templates/list")
 
 
 class CatalogServer(Server[Any]):
     """A server whose capabilities follow the published catalog.
 
-    It notifies of changes of lists, not of single resources.
+    It notifies of changes of lists, and of the resources that clients subscribed to.
     """
 
     publisher: CatalogPublisher
+    subscriptions: ResourceSubscriptions
 
     def create_initialization_options(
         self,
@@ -57,7 +64,7 @@ class CatalogServer(Server[Any]):
         )
         catalog = self.publisher.catalog
         if capabilities.resources is not None:
-            capabilities.resources.subscribe = False
+            capabilities.resources.subscribe = self.subscriptions.offered
         capabilities.resources = capabilities.resources if catalog.resources else None
         capabilities.prompts = capabilities.prompts if catalog.prompts else None
         capabilities.completions = (
@@ -109,9 +116,13 @@ def build_server(
         on_list_prompts=prompts.list,
         on_get_prompt=prompts.get,
         on_completion=prompts.complete,
+        on_subscribe_resource=changes.resources.subscribe,
+        on_unsubscribe_resource=changes.resources.unsubscribe,
         on_subscriptions_listen=changes.listen,
+        cache_hints={} if publisher.profile.changing else dict.fromkeys(_LISTS, FRESH),
     )
     server.publisher = publisher
+    server.subscriptions = changes.resources
     announcements = "notifications/initialized"
     server.add_notification_handler(announcements, types.NotificationParams, changes.initialized)
     server.middleware.append(admit)

@@ -11,15 +11,18 @@ from time import monotonic
 from typing import Any
 
 import mcp_types as types
+from anyio import to_thread
 from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 
 from fumishirube.errors import InternalError, ToolError
+from fumishirube.faces.mcp.apps import shows_views, with_view
+from fumishirube.faces.mcp.questions import answer_given, asked, can_ask, was_asked
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.argument_errors import accepted, json_type
 from fumishirube.tools.calls import call_tool, compact, error_payload, replace_surrogates
-from fumishirube.tools.definitions import Call, Tool
+from fumishirube.tools.definitions import Asking, Call, Tool
 from fumishirube.tools.schemas import input_schema, output_schema
 
 TRUST = {"fumishirube/content_trust": "untrusted"}
@@ -35,33 +38,62 @@ class ToolHandlers:
     def __init__(self, publisher: CatalogPublisher, work: RequestRunner) -> None:
         self._publisher = publisher
         self._work = work
-        self._tool_set = _ToolSet(publisher.catalog.tools)
+        self._tool_set = self._made()
 
     async def list(
-        self, _: RequestContext, params: types.PaginatedRequestParams | None
+        self, ctx: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """List all tools, on one page."""
+        """List all tools, on one page; with their views for clients that show them."""
         refuse_cursor(params)
-        return self._tools.listed
+        tools = self._tools
+        return tools.with_views if shows_views(ctx) else tools.listed
 
     async def call(
         self, ctx: RequestContext, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
-        """Run a tool in a worker thread, which is cancelled when the client stops waiting."""
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        """Run a tool in a worker thread, which is cancelled when the client stops waiting.
+
+        A question of the tool is asked before, if the client can show it to its person.
+        """
         tools = self._tools
         tool = tools.named.get(params.name)
         if tool is None:
             message = f"Unknown tool: {replace_surrogates(params.name[:80])}"
             raise MCPError(types.INVALID_PARAMS, message, {"code": "not_found", "message": message})
-        structured = tools.structured[tool.name]
-        body = partial(self._answer, tool, params.arguments or {}, structured, monotonic())
+        structured, arguments = tools.structured[tool.name], params.arguments or {}
+        if tool.ask is not None and can_ask(ctx):
+            given = await self._given(tool.ask, ctx, params)
+            if isinstance(given, types.InputRequiredResult):
+                return given
+            arguments = {**arguments, **given}
+        body = partial(self._answer, tool, arguments, structured, monotonic())
         return await self._work.run(ctx, body)
+
+    async def _given(
+        self, ask: Asking, ctx: RequestContext, params: types.CallToolRequestParams
+    ) -> dict[str, Any] | types.InputRequiredResult:
+        """Return the argument that a person chose, or the question for a newer client."""
+        session = self._work.session_of(ctx)
+        question = await to_thread.run_sync(ask, params.arguments or {}, session)
+        if question is None:
+            return {}
+        if was_asked(question, params):
+            chosen: object = answer_given(question, params)
+        else:
+            chosen = await asked(ctx, question)
+        if isinstance(chosen, types.InputRequiredResult):
+            return chosen
+        return {} if chosen is None else {question.parameter: chosen}
 
     @property
     def _tools(self) -> _ToolSet:
         if self._tool_set.tools is not self._publisher.catalog.tools:
-            self._tool_set = _ToolSet(self._publisher.catalog.tools)
+            self._tool_set = self._made()
         return self._tool_set
+
+    def _made(self) -> _ToolSet:
+        schemas = self._publisher.profile.output_schemas
+        return _ToolSet(self._publisher.catalog.tools, output_schemas=schemas)
 
     def _answer(
         self,
@@ -106,14 +138,17 @@ def refuse_cursor(params: types.PaginatedRequestParams | None) -> None:
 class _ToolSet:
     """The tools of one catalog: by name, as listed, and their structured arguments."""
 
-    def __init__(self, tools: Sequence[Tool[Any, Any]]) -> None:
+    def __init__(self, tools: Sequence[Tool[Any, Any]], *, output_schemas: bool) -> None:
         self.tools = tools
         self.named = {tool.name: tool for tool in tools}
-        self.listed = types.ListToolsResult(tools=[_listed(tool) for tool in tools])
+        entries = [_listed(tool, output_schemas=output_schemas) for tool in tools]
+        self.listed = types.ListToolsResult(tools=entries)
+        shown = [with_view(entry, tool) for entry, tool in zip(entries, tools, strict=True)]
+        self.with_views = types.ListToolsResult(tools=shown)
         self.structured = {tool.name: _structured(tool) for tool in tools}
 
 
-def _listed(tool: Tool[Any, Any]) -> types.Tool:
+def _listed(tool: Tool[Any, Any], *, output_schemas: bool) -> types.Tool:
     # The tool's description already says what the object of arguments is.
     arguments = {key: schema for key, schema in input_schema(tool).items() if key != "description"}
     return types.Tool(
@@ -121,7 +156,7 @@ def _listed(tool: Tool[Any, Any]) -> types.Tool:
         title=tool.title,
         description=tool.summary,
         input_schema=arguments,
-        output_schema=output_schema(tool),
+        output_schema=output_schema(tool) if output_schemas else None,
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.read_only,

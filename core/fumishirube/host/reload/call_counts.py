@@ -46,7 +46,8 @@ class CallCounter:
                 return [*resources.listed()]
 
         read, complete = self._counted(resources.read), self._counted(resources.complete)
-        return replace(resources, listed=listed, read=read, complete=complete)
+        stamp = self._counted(resources.stamp) if resources.stamp else None
+        return replace(resources, listed=listed, read=read, complete=complete, stamp=stamp)
 
     def _counted(self, function: Callable[Q, T]) -> Callable[Q, T]:
         def counted(*arguments: Q.args, **named: Q.kwargs) -> T:

@@ -12,10 +12,11 @@ from dataclasses import replace
 from threading import Event, Thread
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from fumishirube.config.process import process_settings
 from fumishirube.disk.rights import Rights
 from fumishirube.errors import FumishirubeError, InternalError, PluginError
 from fumishirube.host.application import Application
-from fumishirube.host.catalog import CatalogPublisher
+from fumishirube.host.catalog import CatalogPublisher, ListProfile
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.people import PersonalTools
 from fumishirube.host.reload.call_counts import CallCounter
@@ -105,7 +106,9 @@ class Reloader:
     def __init__(
         self, first: ServedApplication, watched: InputWatcher, reopen: Reopen, through: ToolWrapper
     ) -> None:
-        self.publisher = CatalogPublisher(first.catalog)
+        settings = process_settings(first.application.loaded.environ)
+        self._profile = ListProfile(settings.output_schemas, changing=settings.reload)
+        self.publisher = CatalogPublisher(first.catalog, self._profile)
         self._current = first
         self._watched = watched
         self._reopen = reopen
@@ -141,7 +144,10 @@ class Reloader:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Watch and reload in a thread while the body runs."""
+        """Watch and reload in a thread while the body runs, unless the process must not."""
+        if not self._profile.changing:
+            yield
+            return
         thread = Thread(target=self._run, name="fumishirube reloading", daemon=True)
         thread.start()
         try:

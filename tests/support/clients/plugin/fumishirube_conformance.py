@@ -93,7 +93,7 @@ class Conformance(Stage):
     def resources(self, _: SurfaceContext) -> Resources:
         """Return the resources."""
         template = Template(f"{BEFORE}{{id}}{AFTER}", "data", "Data", "Data of an id.")
-        return Resources("test", _listed, _read, (template,))
+        return Resources("test", _listed, _read, (template,), stamp=lambda uri: uri)
 
     def prompts(self, _: SurfaceContext) -> Sequence[Prompt]:
         """Return the prompts."""
