@@ -26,7 +26,7 @@ from fumishirube.faces.cli.serve import (
 )
 from fumishirube.faces.cli.workspace import configuration
 from fumishirube.host.application import Application
-from fumishirube.host.catalog import CatalogPublisher, ListProfile
+from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.logs import (
     JsonLinesFormatter,
     StandardErrorHandler,
@@ -61,7 +61,6 @@ __all__ = [
     "CatalogPublisher",
     "HasEvidence",
     "JsonLinesFormatter",
-    "ListProfile",
     "LoadedConfig",
     "McpSessions",
     "PeerProcesses",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -24,7 +25,6 @@ from fumishirube import Tool, __version__
 from fumishirube.commands import Application
 from fumishirube.serving import (
     CatalogPublisher,
-    ListProfile,
     LoadedConfig,
     ToolHost,
     instructions,
@@ -92,8 +92,7 @@ class HttpApplication:
         self._health = f"{self._base}/healthz"
         self._mcp_path = f"{self._base}/mcp"
         self._workers = ToolThreads()
-        schemas = process_settings(application.loaded.environ).output_schemas
-        profile = ListProfile(schemas, changing=False)
+        profile = replace(application.list_profile, changing=False)
         publisher = publisher or CatalogPublisher(application.catalog, profile)
         self._mcp = McpEndpoint(application, publisher, record, person)
         self.app = self._build(application)

@@ -9,9 +9,11 @@ from functools import cached_property
 from typing import Any
 
 from fumishirube.config.configuration import Config, LoadedConfig
+from fumishirube.config.process import process_settings
 from fumishirube.errors import AlreadyServed, ConfigError, PluginError
 from fumishirube.host.catalog import (
     Catalog,
+    ListProfile,
     ServedSurface,
     commands_of,
     prompts_of,
@@ -59,6 +61,12 @@ class ToolHost:
         """The tools for the command line and callers in the process alone, by name."""
         with self._raise_if_strict():
             return commands_of(self.served, self.problems)
+
+    @property
+    def list_profile(self) -> ListProfile:
+        """How this process lists them."""
+        settings = process_settings(self.loaded.environ)
+        return ListProfile(settings.output_schemas, changing=settings.reload)
 
     @cached_property
     def _further(self) -> tuple[Sequence[Resources], Sequence[Prompt]]:

@@ -12,11 +12,10 @@ from dataclasses import replace
 from threading import Event, Thread
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from fumishirube.config.process import process_settings
 from fumishirube.disk.rights import Rights
 from fumishirube.errors import FumishirubeError, InternalError, PluginError
 from fumishirube.host.application import Application
-from fumishirube.host.catalog import CatalogPublisher, ListProfile
+from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.people import PersonalTools
 from fumishirube.host.reload.call_counts import CallCounter
@@ -106,9 +105,7 @@ class Reloader:
     def __init__(
         self, first: ServedApplication, watched: InputWatcher, reopen: Reopen, through: ToolWrapper
     ) -> None:
-        settings = process_settings(first.application.loaded.environ)
-        self._profile = ListProfile(settings.output_schemas, changing=settings.reload)
-        self.publisher = CatalogPublisher(first.catalog, self._profile)
+        self.publisher = CatalogPublisher(first.catalog, first.application.list_profile)
         self._current = first
         self._watched = watched
         self._reopen = reopen
@@ -145,7 +142,7 @@ class Reloader:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Watch and reload in a thread while the body runs, unless the process must not."""
-        if not self._profile.changing:
+        if not self.publisher.profile.changing:
             yield
             return
         thread = Thread(target=self._run, name="fumishirube reloading", daemon=True)
