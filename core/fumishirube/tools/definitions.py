@@ -93,7 +93,7 @@ class Question(NamedTuple):
     choices: Sequence[str]
 
 
-Asking: TypeAlias = Callable[[Mapping[str, Any], Session | None], Question | None]
+QuestionMaker: TypeAlias = Callable[[Mapping[str, Any], Session | None], Question | None]
 """Returns the question that the raw arguments of a call leave open, or ``None``."""
 
 
@@ -117,8 +117,8 @@ class Tool(Generic[P, A]):
     ``http_body`` the member of the answer that is the body of that endpoint, if not the whole
     answer. ``pages`` names a list in the answer that may be long: clients get it in pages.
     ``quotes`` says that answers contain text or names of documents, which are only data. ``text``
-    renders an answer as text for a model; the default is JSON. ``ask`` returns a question for the
-    person, whose answer becomes an argument; ``view`` shows answers. Both are for clients that
+    renders an answer as text for a model; the default is JSON. ``question`` returns a question for
+    the person, whose answer becomes an argument; ``view`` shows answers. Both are for clients that
     support them.
     """
 
@@ -138,6 +138,6 @@ class Tool(Generic[P, A]):
     idempotent: bool = True
     quotes: bool = True
     text: Callable[[Mapping[str, JsonValue]], str] | None = None
-    ask: Asking | None = None
+    question: QuestionMaker | None = None
     view: View | None = None
     examples: Sequence[Mapping[str, JsonValue]] = ()

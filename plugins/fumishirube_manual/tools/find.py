@@ -71,7 +71,7 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         params=offered_arguments(settings),
         answer=FindAnswer,
         run=run,
-        ask=partial(which_manual, context),
+        question=partial(which_manual, context),
         before=after_discovery_or_everywhere if everywhere else after_discovery,
         examples=(
             {

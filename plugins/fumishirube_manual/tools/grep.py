@@ -141,7 +141,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
         params=GrepParams,
         answer=GrepAnswer,
         run=run,
-        ask=partial(which_manual, context),
+        question=partial(which_manual, context),
         before=after_discovery_or_everywhere,
         examples=(
             {"any": ["5 seconds", "timeout"], "manual_id": "handbook", "word": True},

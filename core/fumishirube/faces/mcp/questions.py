@@ -11,7 +11,7 @@ from fumishirube.faces.mcp.requests import RequestContext
 from fumishirube.tools.definitions import Question
 
 
-def can_ask(ctx: RequestContext) -> bool:
+def shows_forms(ctx: RequestContext) -> bool:
     """Tell whether a client has declared that it shows forms to its person."""
     capabilities = ctx.session.client_capabilities
     elicitation = capabilities.elicitation if capabilities else None
@@ -19,18 +19,18 @@ def can_ask(ctx: RequestContext) -> bool:
     return elicitation is not None and not (elicitation.url and not elicitation.form)
 
 
-def answer_given(question: Question, params: types.CallToolRequestParams) -> str | None:
+def repeated_choice(question: Question, params: types.CallToolRequestParams) -> str | None:
     """Return the answer that came with the repeated call of a client of the newer protocol."""
-    given = (params.input_responses or {}).get(question.parameter)
-    return _chosen(question, given) if isinstance(given, types.ElicitResult) else None
+    response = (params.input_responses or {}).get(question.parameter)
+    return _chosen(question, response) if isinstance(response, types.ElicitResult) else None
 
 
-def was_asked(question: Question, params: types.CallToolRequestParams) -> bool:
+def is_repeated(question: Question, params: types.CallToolRequestParams) -> bool:
     """Tell whether a call is the repetition of one that was answered with this question."""
     return question.parameter in (params.input_responses or {})
 
 
-async def asked(ctx: RequestContext, question: Question) -> str | types.InputRequiredResult | None:
+async def elicit(ctx: RequestContext, question: Question) -> str | types.InputRequiredResult | None:
     """Ask, and return the answer, or ``None`` if it was declined.
 
     A client of the newer protocol gets the question as the result of its call, which it repeats.
@@ -39,10 +39,10 @@ async def asked(ctx: RequestContext, question: Question) -> str | types.InputReq
     if ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
         asking = types.ElicitRequest(params=request)
         return types.InputRequiredResult(input_requests={question.parameter: asking})
-    given = await ctx.session.elicit_form(
+    response = await ctx.session.elicit_form(
         request.message, request.requested_schema, related_request_id=ctx.request_id
     )
-    return _chosen(question, given)
+    return _chosen(question, response)
 
 
 def _form(question: Question) -> types.ElicitRequestFormParams:
@@ -55,9 +55,9 @@ def _form(question: Question) -> types.ElicitRequestFormParams:
     return types.ElicitRequestFormParams(message=question.message, requested_schema=schema)
 
 
-def _chosen(question: Question, given: types.ElicitResult) -> str | None:
-    content: dict[str, Any] = dict(given.content or {})
+def _chosen(question: Question, response: types.ElicitResult) -> str | None:
+    content: dict[str, Any] = dict(response.content or {})
     value = content.get(question.parameter)
-    if given.action != "accept" or not isinstance(value, str):
+    if response.action != "accept" or not isinstance(value, str):
         return None
     return value if value in question.choices else None

@@ -17,12 +17,12 @@ from mcp.shared.exceptions import MCPError
 
 from fumishirube.errors import InternalError, ToolError
 from fumishirube.faces.mcp.apps import shows_views, with_view
-from fumishirube.faces.mcp.questions import answer_given, asked, can_ask, was_asked
+from fumishirube.faces.mcp.questions import elicit, is_repeated, repeated_choice, shows_forms
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.argument_errors import accepted, json_type
 from fumishirube.tools.calls import call_tool, compact, error_payload, replace_surrogates
-from fumishirube.tools.definitions import Asking, Call, Tool
+from fumishirube.tools.definitions import Call, QuestionMaker, Tool
 from fumishirube.tools.schemas import input_schema, output_schema
 
 TRUST = {"fumishirube/content_trust": "untrusted"}
@@ -61,26 +61,26 @@ class ToolHandlers:
             message = f"Unknown tool: {replace_surrogates(params.name[:80])}"
             raise MCPError(types.INVALID_PARAMS, message, {"code": "not_found", "message": message})
         structured, arguments = tools.structured[tool.name], params.arguments or {}
-        if tool.ask is not None and can_ask(ctx):
-            given = await self._given(tool.ask, ctx, params)
-            if isinstance(given, types.InputRequiredResult):
-                return given
-            arguments = {**arguments, **given}
+        if tool.question is not None and shows_forms(ctx):
+            choice = await self._person_choice(tool.question, ctx, params)
+            if isinstance(choice, types.InputRequiredResult):
+                return choice
+            arguments = {**arguments, **choice}
         body = partial(self._answer, tool, arguments, structured, monotonic())
         return await self._work.run(ctx, body)
 
-    async def _given(
-        self, ask: Asking, ctx: RequestContext, params: types.CallToolRequestParams
+    async def _person_choice(
+        self, make: QuestionMaker, ctx: RequestContext, params: types.CallToolRequestParams
     ) -> dict[str, Any] | types.InputRequiredResult:
         """Return the argument that a person chose, or the question for a newer client."""
         session = self._work.session_of(ctx)
-        question = await to_thread.run_sync(ask, params.arguments or {}, session)
+        question = await to_thread.run_sync(make, params.arguments or {}, session)
         if question is None:
             return {}
-        if was_asked(question, params):
-            chosen: object = answer_given(question, params)
+        if is_repeated(question, params):
+            chosen: object = repeated_choice(question, params)
         else:
-            chosen = await asked(ctx, question)
+            chosen = await elicit(ctx, question)
         if isinstance(chosen, types.InputRequiredResult):
             return chosen
         return {} if chosen is None else {question.parameter: chosen}

@@ -142,9 +142,6 @@ class Reloader:
     @contextmanager
     def running(self) -> Iterator[None]:
         """Watch and reload in a thread while the body runs, unless the process must not."""
-        if not self.publisher.profile.changing:
-            yield
-            return
         thread = Thread(target=self._run, name="fumishirube reloading", daemon=True)
         thread.start()
         try:
@@ -160,7 +157,7 @@ class Reloader:
             edition.close()
 
     def _run(self) -> None:
-        while not self._stop.wait(CHECK_SECONDS):
+        while self.publisher.profile.changing and not self._stop.wait(CHECK_SECONDS):
             try:
                 self._close_spent()
                 self._look()
