@@ -19,12 +19,19 @@ MANUALS = Path(__file__).parents[2] / "manuals"
 
 @contextmanager
 def opened(
-    folder: Path, manuals: Path, environ: Mapping[str, str] | None = None, **settings: Any
+    folder: Path,
+    manuals: Path,
+    environ: Mapping[str, str] | None = None,
+    stages: Mapping[str, Any] | None = None,
+    **settings: Any,
 ) -> Iterator[Application]:
-    """Open a workspace over a folder of manuals; with settings their index is in a cluster."""
+    """Open a workspace over a folder of manuals; with settings their index is in a cluster.
+
+    ``stages`` are other stages of the pipeline.
+    """
     folder.mkdir(exist_ok=True)
     index = {"use": "opensearch", "with": settings} if settings else {"use": "tantivy"}
-    config = {"pipelines": {"manual": {"index": index}}}
+    config = {"pipelines": {"manual": {"index": index, **(stages or {})}}}
     (folder / "fumishirube.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     variables = {"MANUALS_ROOT": str(manuals), **(environ or {})}
     application = open_application(folder, strangers=True, environ=variables)

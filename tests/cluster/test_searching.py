@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cluster_nodes import Cluster
 from cluster_workspaces import MANUALS, first_ten, opened, requests
 
 from fumishirube import Query
+from fumishirube.faces.cli.workspace import search_context
 from fumishirube.host.application import Application
 
 pytest.importorskip("fumishirube_opensearch", reason="fumishirube-opensearch is not installed")
@@ -65,3 +68,47 @@ def test_a_find_takes_four_round_trips_at_most(
             after = requests(node.nodes[0].get("/_nodes/usage"), "msearch_action")
             trips.append((after - before, manual, query.text))
     assert max(trips)[0] <= 4, sorted(trips)[-5:]
+
+
+VECTORS: dict[str, Any] = {
+    "embedder": {"use": "hashing"},
+    "scorers": [{"use": "lexical"}, {"use": "vector"}],
+}
+
+
+def test_vectors_are_made_and_compared_here_also_without_the_files(
+    node: Cluster, tmp_path: Path
+) -> None:
+    """The cluster has no vectors; each server makes those of the sections that it reads there."""
+    manual = min(QUESTIONS)
+    name = f"v{secrets.token_hex(4)}"
+    settings = {"hosts": [node.nodes[0].url], "replicas": 0, "namespace": name}
+    reading = {**settings, "writes": False}
+    with (
+        opened(tmp_path / "disk", MANUALS, stages=VECTORS) as local,
+        opened(tmp_path / "cluster", MANUALS, stages=VECTORS, **settings) as remote,
+        opened(tmp_path / "without", tmp_path / "none", stages=VECTORS, **reading) as without,
+    ):
+        for query in QUESTIONS[manual]:
+            expected = first_ten(local, manual, query)
+            assert first_ten(remote, manual, query) == expected, query.text
+            eventually_listed(without, manual)
+            assert first_ten(without, manual, query) == expected, query.text
+            for server in (remote, without):
+                assert ("vector" in str(signals(server, manual, query))) == bool(expected)
+    mapping = node.nodes[0].get(f"/{name}-*/_mapping")
+    assert "vector" not in str(mapping)
+    node.nodes[0].delete(f"/{name}-*")
+
+
+def signals(application: Application, manual: str, query: Query) -> set[str]:
+    """Return the scorers that gave hits a signal."""
+    hits = search_context(application).find(manual, query).ranking.hits
+    return {name for hit in hits for name in hit.signals}
+
+
+def eventually_listed(application: Application, manual: str) -> None:
+    deadline = time.monotonic() + 10
+    while manual not in search_context(application).manuals():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
