@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 from urllib.parse import quote
 
-from fumishirube import Call, Citation, InvalidParameter, SurfaceContext, ToolError
+from fumishirube import Call, Citation, InvalidParameter, NotFound, SurfaceContext, ToolError
 from fumishirube.disk import clean_name, clean_path
 from fumishirube.text import Lines, fold
 from fumishirube.tools import Content, Resource, Resources, Template
@@ -51,8 +51,11 @@ def _stamp(context: SurfaceContext, uri: str) -> str:
     """Return what changes with the file of a URI: its size and time."""
     cited = Citation.parse(uri)
     manual_id, path = clean_name(cited.manual_id, "uri"), clean_path(cited.path, "uri")
-    entry = manual_by_id(context, manual_id).root.stat(path)
-    return f"{entry.size} {entry.modified_ns}"
+    # What is not listed, such as a hidden file, does not exist here either.
+    for entry in manual_by_id(context, manual_id).entries(path.rpartition("/")[0]):
+        if entry.path == path and entry.kind == "file":
+            return f"{entry.size} {entry.modified_ns}"
+    raise NotFound("the manual lists no such file", path=path)
 
 
 def propose(

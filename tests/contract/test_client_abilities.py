@@ -22,6 +22,8 @@ from stdio import Wire, command_line
 ERAS = ["legacy", "2026-07-28"]
 UI = "io.modelcontextprotocol/ui"
 FILES = {
+    "bikes/.secret.md": "# Secret\n",
+    "bikes/sub/chain.md": "# Chain\n",
     "bikes/oil.md": "# Oil\n\nOil the chain.\n",
     "boats/oil.md": "# Oil\n\nOil the engine.\n",
 }
@@ -158,7 +160,11 @@ async def test_a_newer_client_listens_to_a_file(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "uri", ["manual://no/such.md", "manual://bikes/../boats/oil.md", "file:///etc/passwd", "x"]
+    "uri",
+    [
+        *("manual://no/such.md", "manual://bikes/../boats/oil.md", "file:///etc/passwd", "x"),
+        *("manual://bikes/sub", "manual://bikes/.secret.md"),
+    ],
 )
 async def test_what_cannot_be_read_cannot_be_subscribed_to(workspace: Path, uri: str) -> None:
     async with connected(workspace, "legacy") as client:

@@ -75,6 +75,10 @@ KNOWN: Mapping[str, list[Any]] = {
         ["Pegasus", "zebrafish"],
         ["入院", "期限"],
         ["きげん"],
+        ["pegasas"],
+        ["zebrafysh"],
+        ["underwritin"],
+        ["極秘査定", "暗号"],
     ],
     "time_ms": [60_000],
     "section_id": ["1", "2", "9"],
@@ -86,7 +90,20 @@ USUAL: Mapping[str, list[dict[str, Any]]] = {
         {"manual_id": "", "query": "", "required_terms": ["期限"]},
         {"manual_id": "*", "query": "", "required_terms": [""]},
     ],
-    "manual_grep": [{"manual_id": "", "any": ["期限", "Pegasus", "ペガサス"]}],
+    "manual_grep": [
+        {"manual_id": "", "any": ["期限", "Pegasus", "ペガサス"]},
+        {"manual_id": "*", "any": ["期限", "Pegasus", "pegasas", "ペガサス"]},
+        {"manual_id": ["給付編", "秘密編"], "any": [""]},
+    ],
+    "manual_batch": [
+        {
+            "calls": [
+                {"tool": "manual_find", "arguments": {"manual_id": "*", "query": "期限"}},
+                {"tool": "manual_grep", "arguments": {"manual_id": "", "any": ["期限"]}},
+                {"tool": "manual_toc", "arguments": {"manual_id": ""}},
+            ]
+        }
+    ],
     "manual_read": [{"ref": {"manual_id": "", "path": "", "start_line": 1}}],
     "manual_scan": [{"manual_id": "", "path": ""}],
     "manual_toc": [{"manual_id": ""}],
@@ -172,12 +189,26 @@ class Asked(NamedTuple):
 def _read(chance: Random, together: Caller, alone: Caller) -> Asked:
     scheme, name = chance.choice(["manual", "trace"]), chance.choice(NAMES)
     uri = f"{scheme}://{name}/{chance.choice(PATHS)}"
-    return Asked(uri, together.read(uri), alone.read(uri))
+    return Asked(uri, *([it.read(uri), it.stamped(uri)] for it in (together, alone)))
+
+
+def _question(chance: Random, together: Caller, alone: Caller) -> Asked:
+    name = chance.choice(["manual_find", "manual_grep"])
+    use = chance.choice([{}, {"manual_id": ""}, {"manual_id": chance.choice(NAMES)}])
+    return Asked((name, use), together.question(name, use), alone.question(name, use))
+
+
+def _prompt(chance: Random, together: Caller, alone: Caller) -> Asked:
+    name = chance.choice(sorted(together.prompts))
+    use = {"manual": chance.choice(NAMES), "topic": chance.choice(TEXTS)}
+    typed = chance.choice(["", "秘", "s", "給", "nothing"])
+    asked = (name, use, "manual", typed)
+    return Asked(asked, together.prompt(*asked), alone.prompt(*asked))
 
 
 def _complete(chance: Random, together: Caller, alone: Caller) -> Asked:
     typed, name = chance.choice(["", "秘", "s", "給", "04", "0"]), chance.choice(NAMES)
-    place = chance.choice(["manual_id", "path"])
+    place = chance.choice(["manual", "path"])
     return Asked(
         (place, typed, name), *(it.completed(place, typed, name) for it in (together, alone))
     )
@@ -205,11 +236,15 @@ def _tool(chance: Random, team: Team, person: str) -> Asked:
 def _asked(chance: Random, team: Team, person: str) -> Asked:
     """Make the same call for a person in the team and alone."""
     together, alone = team.people[person], team.alone[person]
-    match chance.randrange(10):
+    match chance.randrange(16):
         case 0:
             return _read(chance, together, alone)
         case 1:
             return _complete(chance, together, alone)
+        case 2:
+            return _question(chance, together, alone)
+        case 3:
+            return _prompt(chance, together, alone)
         case _:
             return _tool(chance, team, person)
 
@@ -232,6 +267,9 @@ def test_answers_are_those_of_a_server_with_only_these_files(team: Team) -> None
 def test_lists_are_those_of_a_server_with_only_these_files(team: Team) -> None:
     for person, caller in team.people.items():
         assert caller.listed() == team.alone[person].listed()
+    assert ["給付編"] in team.people["aiko"].completed("manual", "", "")
+    assert ["01.md"] in team.people["aiko"].completed("path", "01", "給付編")
+    assert team.people["aiko"].completed("path", "0", "秘密編")["code"] == "not_found"
     assert "ubp_search" not in team.people["aiko"].tools
     assert "vault_create" not in team.people["ben"].tools
     assert "vault_create" in team.people["aiko"].tools

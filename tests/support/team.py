@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Mapping
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 from manuals import opened
 
@@ -19,10 +19,11 @@ from fumishirube.host.people import PersonalTools
 from fumishirube.host.reload.reloader import Served, ServedApplication
 from fumishirube.tools.calls import call_tool, error_payload
 from fumishirube.tools.definitions import Call, Session
+from fumishirube_manual.settings import Extra
 
 CONFIGURATION = (
-    "surfaces: [{use: manual}, {use: vault, with: {history: true}}, {use: chapters}, "
-    "{use: graph}]\n"
+    f"surfaces: [{{use: manual, with: {{extras: [{', '.join(get_args(Extra))}]}}}}, "
+    "{use: vault, with: {history: true}}, {use: chapters}, {use: graph}]\n"
     "adaptive: {file: statistics.jsonl}\n"
 )
 
@@ -143,11 +144,35 @@ class Caller:
         except ToolError as error:
             return self._plain(error_payload(error))
 
+    def stamped(self, uri: str) -> Any:
+        """Return the stamp by which subscribers learn of changes, or the error."""
+        resources = self.resources.get(uri.partition(":")[0])
+        if resources is None or resources.stamp is None:
+            return None
+        try:
+            return resources.stamp(uri)
+        except ToolError as error:
+            return self._plain(error_payload(error))
+
+    def question(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        """Return the question that a call leaves open to the person behind a client."""
+        tool = self.tools.get(name)
+        return tool and tool.question and tool.question(arguments, self.session)
+
+    def prompt(self, name: str, arguments: Mapping[str, str], place: str, typed: str) -> Any:
+        """Return the text of a prompt, and what completes one of its arguments."""
+        prompt = self.prompts[name]
+        needed = {it.name: arguments.get(it.name, "x") for it in prompt.arguments}
+        try:
+            return [prompt.write(needed), [*prompt.complete(place, typed, arguments)]]
+        except ToolError as error:
+            return self._plain(error_payload(error))
+
     def completed(self, place: str, typed: str, manual: str) -> Any:
         """Complete an argument of the resources."""
         try:
             return [
-                self._plain([*item.complete(place, typed, {"manual_id": manual})])
+                self._plain([*item.complete(place, typed, {"manual": manual})])
                 for item in self.resources.values()
             ]
         except ToolError as error:
