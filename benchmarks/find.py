@@ -35,10 +35,11 @@ from pings import pinged
 from processes import QUIET, Served, console, spent, timed
 from real_texts import real_manual
 
+from fumishirube.budget import Budget
 from fumishirube.faces.mcp.collector import THRESHOLDS
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
-from fumishirube.query import Budget, Query
+from fumishirube.query import Query
 from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
 from fumishirube.traces.records import Span

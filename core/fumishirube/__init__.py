@@ -2,6 +2,7 @@
 
 import typing as _typing
 
+from fumishirube.budget import Budget
 from fumishirube.citations import Citation
 from fumishirube.corpus import (
     Bool,
@@ -65,7 +66,7 @@ from fumishirube.plugins.deprecation import resolve_former_name as _former
 from fumishirube.plugins.hookspecs import hook
 from fumishirube.plugins.installation import install_command
 from fumishirube.plugins.registry import DefaultRegister, Register
-from fumishirube.query import Budget, Outcome, Query, Run
+from fumishirube.query import Outcome, Query, Run
 from fumishirube.report import TermReport
 from fumishirube.stages import (
     Chapter,

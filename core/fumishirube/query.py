@@ -1,19 +1,16 @@
-"""Queries with their identity, their time budget, and the runs that answer them."""
+"""Queries with their identity, and the runs that answer them."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from math import inf
-from threading import Event
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
+from fumishirube.budget import Budget
 from fumishirube.corpus import Bool, Clause, Corpus, Holds, Pages
-from fumishirube.errors import Cancelled
 from fumishirube.model import Passage, Ranking
 from fumishirube.text.folding import fold
 from fumishirube.text.synonyms import Synonyms, replace_synonyms
@@ -21,65 +18,7 @@ from fumishirube.text.word_forms import mentions
 
 T = TypeVar("T")
 
-_LONGEST_MS = 10**10
-_RESERVED_SHARE = 0.4
-_RESERVED_SECONDS = 1.0
 _REWORDINGS = 3
-
-
-@dataclass(frozen=True)
-class Budget:
-    """A deadline on the monotonic clock, and a flag that the caller may set to cancel.
-
-    ``deadline`` is in seconds of :func:`time.monotonic`; ``None`` means no limit. ``milliseconds``
-    is the time from the start to the deadline.
-    """
-
-    deadline: float | None = None
-    cancelled: Event = field(default_factory=Event)
-    milliseconds: int | None = None
-
-    @classmethod
-    def of(cls, milliseconds: int | None, cancelled: Event | None = None) -> Budget:
-        """Return the budget of a call that starts now."""
-        if milliseconds is None:
-            return cls(None, cancelled or Event())
-        milliseconds = min(milliseconds, _LONGEST_MS)
-        return cls(time.monotonic() + milliseconds / 1000, cancelled or Event(), milliseconds)
-
-    def within(self, seconds: float) -> Budget:
-        """Return the budget of a part of the call, which ends after some seconds at the latest."""
-        deadline = time.monotonic() + seconds
-        if self._late_at <= deadline:
-            return self
-        return replace(self, deadline=deadline, milliseconds=None)
-
-    @property
-    def _late_at(self) -> float:
-        """The time from which only the time for finishing is left; infinite without a deadline."""
-        if self.deadline is None or self.milliseconds is None:
-            return inf if self.deadline is None else self.deadline
-        return self.deadline - min(_RESERVED_SECONDS, _RESERVED_SHARE * self.milliseconds / 1000)
-
-    @property
-    def spent(self) -> bool:
-        """Whether the deadline has passed."""
-        return self.deadline is not None and time.monotonic() >= self.deadline
-
-    @property
-    def late(self) -> bool:
-        """Whether only the time for finishing is left: running work must end now."""
-        return time.monotonic() >= self._late_at
-
-    @property
-    def left(self) -> float | None:
-        """Seconds until the deadline, never negative; ``None`` without one."""
-        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
-
-    def check(self) -> None:
-        """Raise :class:`Cancelled` if the caller has gone; long loops call this."""
-        if self.cancelled.is_set():
-            raise Cancelled("the request was cancelled")
 
 
 class SearchState:

@@ -39,9 +39,9 @@ from fumishirube.host.people import PersonalTools
 from fumishirube.host.reload.reloader import Reloader, Served, ToolWrapper
 from fumishirube.host.replays import describe_recorded, open_scratch_application
 from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
+from fumishirube.host.standard_streams import exit_now, exit_within
 from fumishirube.host.startup import instructions, open_application, server_name
 from fumishirube.host.tool_host import ToolHost
-from fumishirube.host.wire import exit_now, exit_within
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.surfaces import HasEvidence
 from fumishirube.tools.argument_errors import accepted, refusal

@@ -12,12 +12,13 @@ from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, 
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
+from fumishirube.budget import Budget
 from fumishirube.corpus import Clause, Corpus
 from fumishirube.disk.roots import Root
 from fumishirube.disk.stored import StoredFile
 from fumishirube.documents import Document, Source
 from fumishirube.model import Hit, Passage, Ranking
-from fumishirube.query import Budget, Outcome, Query, Run
+from fumishirube.query import Outcome, Query, Run
 
 Running_co = TypeVar("Running_co", covariant=True)
 

@@ -10,13 +10,14 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkab
 
 from pydantic import JsonValue
 
+from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
 from fumishirube.disk.folders import FolderEntry
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document
 from fumishirube.model import Ranking, UnreadFiles
 from fumishirube.places import Place
-from fumishirube.query import Budget, Query
+from fumishirube.query import Query
 from fumishirube.stages import (
     ClaimedFile,
     IndexChanges,

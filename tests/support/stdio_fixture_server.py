@@ -4,7 +4,7 @@ import gc
 
 gc.disable()
 
-from fumishirube.host.wire import claim_wire, exit_now  # noqa: E402
+from fumishirube.host.standard_streams import claim_wire, exit_now  # noqa: E402
 
 wire = claim_wire()
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Condition, Event, Thread
 
+from fumishirube.budget import Budget
 from fumishirube.engine.folder_index import FolderIndex, IndexState
 from fumishirube.errors import Cancelled, FumishirubeError
-from fumishirube.query import Budget
 
 _log = logging.getLogger("fumishirube")
 

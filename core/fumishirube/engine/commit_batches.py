@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from fumishirube.budget import Budget
 from fumishirube.engine.file_loads import (
     PATIENCE_SECONDS,
     FileLoad,
@@ -16,7 +17,6 @@ from fumishirube.engine.file_loads import (
 )
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.watchdog import GRACE_SECONDS
-from fumishirube.query import Budget
 from fumishirube.stages import ClaimedFile, FileContents
 from fumishirube.tools.definitions import Progress
 

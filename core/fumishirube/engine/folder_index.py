@@ -12,6 +12,7 @@ from hashlib import sha256
 from threading import Lock
 from typing import NamedTuple
 
+from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus, Pages
 from fumishirube.disk.stored import StoredFile
 from fumishirube.documents import EMPTY_MAPPING, Document
@@ -23,7 +24,6 @@ from fumishirube.engine.manual_vectors import ManualVectors
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.errors import Forbidden, IndexDamaged
 from fumishirube.model import LeftOut, OutsideSearch
-from fumishirube.query import Budget
 from fumishirube.stages import ClaimedFile, IndexedFile, OpenIndex
 from fumishirube.text.folding import fold
 from fumishirube.tools.definitions import Progress

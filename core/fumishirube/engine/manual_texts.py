@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 
+from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
 from fumishirube.documents import Document, Section
 from fumishirube.engine.claimed_files import UNSURE
@@ -16,7 +17,6 @@ from fumishirube.engine.passages import passages
 from fumishirube.engine.text_narrowing import candidates, is_text_of
 from fumishirube.errors import IndexDamaged, ToolError, Unreadable
 from fumishirube.model import Passage
-from fumishirube.query import Budget
 from fumishirube.stages import ClaimedFile, IndexedFile, Tokenizer
 from fumishirube.text.encoding import decode
 from fumishirube.text.file_texts import FileText, ManualTexts, UnreadFile

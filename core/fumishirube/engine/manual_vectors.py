@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from fumishirube.budget import Budget
 from fumishirube.corpus import (
     Clause,
     Corpus,
@@ -19,7 +20,6 @@ from fumishirube.engine.distant_corpora import rehearse, unsearched
 from fumishirube.engine.section_vectors import MOST_VECTORS, StoredVectors
 from fumishirube.errors import ToolError
 from fumishirube.model import Passage
-from fumishirube.query import Budget
 from fumishirube.stages import IndexedFile
 from fumishirube.tools.definitions import Progress
 from fumishirube.vectors import SectionText

@@ -6,11 +6,11 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
 from fumishirube.disk.stored import StoredFile
 from fumishirube.errors import IndexDamaged, NotFound
 from fumishirube.model import Passage
-from fumishirube.query import Budget
 from fumishirube.stages import FileContents, IndexedFile, OpenIndex, StoresFiles
 
 REBUILT = "the index on disk was removed or damaged; it has been rebuilt"

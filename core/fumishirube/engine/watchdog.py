@@ -8,8 +8,8 @@ from collections.abc import Callable
 from threading import Event, Thread
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from fumishirube.budget import Budget
 from fumishirube.errors import Cancelled
-from fumishirube.query import Budget
 
 T = TypeVar("T")
 

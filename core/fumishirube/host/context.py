@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
+from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
 from fumishirube.disk.roots import Root
 from fumishirube.engine.background import BackgroundIndexer
@@ -34,10 +35,10 @@ from fumishirube.host import embedders
 from fumishirube.host.fences import unlisted_by
 from fumishirube.host.find_requests import FindRequest
 from fumishirube.host.index_folders import IndexFolders
-from fumishirube.host.readers import remembering_loaders, unread_files
+from fumishirube.host.loaders import remembering_loaders, unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, running
 from fumishirube.model import Ranking, UnreadFiles
-from fumishirube.query import Budget, Query, SearchState
+from fumishirube.query import Query, SearchState
 from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.surfaces import SearchResult
 from fumishirube.text.file_texts import ManualTexts

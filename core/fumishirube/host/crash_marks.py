@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fumishirube.disk.locks import take_lock
-from fumishirube.host.wire import before_exit
+from fumishirube.host.standard_streams import before_exit
 
 FOLDER = "running"
 """The folder below the state folder; it contains one file a process."""

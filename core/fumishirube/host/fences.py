@@ -20,7 +20,7 @@ from fumishirube.engine.pipeline import SKIPPED, NamedStage
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, Unreadable
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
 from fumishirube.host.faults import FaultLog, described
-from fumishirube.host.wire import foreign_code
+from fumishirube.host.standard_streams import foreign_code
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.entry_points import InstalledPlugin
 from fumishirube.plugins.registry import KINDS

@@ -12,7 +12,7 @@ from pathlib import PurePath
 
 from pydantic import JsonValue
 
-from fumishirube.host.wire import write_error_line
+from fumishirube.host.standard_streams import write_error_line
 from fumishirube.tools.calls import compact, plain
 
 LEVELS = ("debug", "info", "warning", "error")

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from pydantic import JsonValue
 
 from fumishirube import __version__
+from fumishirube.budget import Budget
 from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.trials import with_pipeline, without_state
 from fumishirube.disk.scratch import ScratchFolder
@@ -20,7 +21,7 @@ from fumishirube.errors import ConfigError, InvalidScope
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.plugins.discovery import Plugins
-from fumishirube.query import Budget, Query, SearchState
+from fumishirube.query import Query, SearchState
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.differences import TraceDifference
 from fumishirube.traces.exports import WITHHELD, ExportedTrace, programs, withheld_coordinates

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
+from fumishirube.budget import Budget
 from fumishirube.errors import ToolError
-from fumishirube.query import Budget
 
 
 @dataclass

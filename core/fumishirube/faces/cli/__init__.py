@@ -27,7 +27,7 @@ from fumishirube.faces.cli.streams import (
     discard_output,
     use_utf8_streams,
 )
-from fumishirube.host.wire import claim_output, exit_now
+from fumishirube.host.standard_streams import claim_output, exit_now
 from fumishirube.plugins.commands import SERVE
 
 OK, FAILURE, USAGE_ERROR, LOCKED, INTERRUPTED = 0, 1, 2, 4, 130

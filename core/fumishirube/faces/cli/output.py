@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.host.wire import CommandOutput
+from fumishirube.host.standard_streams import CommandOutput
 from fumishirube.text.controls import printable_json
 
 _WIDE = "WF"

@@ -20,8 +20,8 @@ from fumishirube.host.application import Application
 from fumishirube.host.logs import LEVELS, QUIET_LEVEL, StandardErrorHandler, start_logs
 from fumishirube.host.reload.inputs import InputWatcher
 from fumishirube.host.reload.reloader import Reloader, ServedApplication, ToolWrapper
+from fumishirube.host.standard_streams import claim_output, claim_wire, exit_now, write_error_line
 from fumishirube.host.startup import instructions, server_name
-from fumishirube.host.wire import claim_output, claim_wire, exit_now, write_error_line
 
 _SPANS_MS = 200
 """Milliseconds for sending the last buffered spans."""

@@ -16,11 +16,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import JsonValue
 
+from fumishirube.budget import Budget
 from fumishirube.errors import InternalError, NotFound, ToolError
 from fumishirube.faces.mcp.progress import relay_progress
 from fumishirube.host.logs import log_event
 from fumishirube.host.scheduler import Scheduler
-from fumishirube.query import Budget
 from fumishirube.tools.calls import LOG, error_payload, replace_surrogates
 from fumishirube.tools.definitions import Call, Progress, Session
 

@@ -22,7 +22,7 @@ from fumishirube.faces.mcp.collector import IdleCollector
 from fumishirube.faces.mcp.server import build_server
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.scheduler import SWITCH_SECONDS
-from fumishirube.host.wire import Wire, exit_within
+from fumishirube.host.standard_streams import Wire, exit_within
 from fumishirube.tools.calls import compact, plain
 from fumishirube.tools.definitions import Session
 

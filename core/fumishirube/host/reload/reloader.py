@@ -21,9 +21,9 @@ from fumishirube.host.people import PersonalTools
 from fumishirube.host.reload.call_counts import CallCounter
 from fumishirube.host.reload.inputs import Inputs, InputWatcher, below, compiled
 from fumishirube.host.reload.rejections import RefusalNotice
+from fumishirube.host.standard_streams import write_error_line
 from fumishirube.host.startup import instructions
 from fumishirube.host.tool_host import ToolHost
-from fumishirube.host.wire import write_error_line
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.list_pages import paged
 
