@@ -44,11 +44,7 @@ from fumishirube.surfaces import SearchResult
 from fumishirube.text.file_texts import ManualTexts
 from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress
-from fumishirube.traces.records import (
-    CacheOutcome,
-    SearchAssessment,
-    Trace,
-)
+from fumishirube.traces.records import CacheOutcome, SearchAssessment, Trace
 
 T = TypeVar("T")
 
