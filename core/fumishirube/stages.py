@@ -238,6 +238,10 @@ class OpenIndex(Protocol):
 
     Each method, and each method of its corpora, may raise :class:`fumishirube.IndexDamaged`; the
     index is then closed, and its folder opened again.
+
+    It may have ``preparation``: a function that other processes call during large updates. It can
+    be pickled, and makes of a passage what :meth:`sync` takes instead of it: a plain tuple of
+    texts, bytes, numbers and such tuples and lists.
     """
 
     def pages(self) -> Mapping[str, IndexedFile]:

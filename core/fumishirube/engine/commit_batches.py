@@ -12,12 +12,14 @@ from fumishirube.engine.file_loads import (
     PATIENCE_SECONDS,
     FileLoad,
     FileLoads,
-    IndexedPage,
     busy_loaders,
 )
+from fumishirube.engine.file_readers import Reading
+from fumishirube.engine.read_files import IndexedPage
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.watchdog import GRACE_SECONDS
 from fumishirube.stages import ClaimedFile, FileContents
+from fumishirube.text.folding import fold
 from fumishirube.tools.definitions import Progress
 
 _FIRST_COMMIT, _LAST_COMMIT = 1.5, 6.0
@@ -42,6 +44,7 @@ class CommitBatches:
         changed: Sequence[ClaimedFile],
         budget: Budget,
         progress: Progress | None,
+        reading: Reading | None = None,
     ) -> None:
         self._manual_id = manual_id
         self._loads = loads
@@ -55,6 +58,9 @@ class CommitBatches:
         self._running = [load for path in self._wanted if (load := loads.begun(path))]
         begun = {load.file.source.path for load in self._running}
         self._waiting = deque(file for path, file in self._wanted.items() if path not in begun)
+        self._reading = reading
+        if reading is not None:
+            self._waiting = deque(reading.give(self._waiting))
         self._put_off: list[ClaimedFile] = []
         self._taken: list[FileLoad] = []
 
@@ -90,13 +96,19 @@ class CommitBatches:
             self._done += 1
             if self._progress:
                 self._progress(self._done, self._total, f"indexing {self._manual_id}")
-            if self._budget.late or time.monotonic() >= until:
+            if time.monotonic() >= until or (self._budget.late and self._reading is None):
                 return
 
     def _next(self) -> FileLoad | None:
         """Return a load that is done, or ``None`` if the time is over before one is."""
         while True:
+            if (load := self._next_elsewhere()) is not None:
+                return load
             self._budget.check()
+            if not (self._running or self._waiting or self._put_off):
+                if self._reading is None:
+                    return None
+                continue
             load = next((load for load in self._running if load.done.is_set()), None)
             if load is not None:
                 self._running.remove(load)
@@ -114,6 +126,18 @@ class CommitBatches:
             if all(load.seconds >= PATIENCE_SECONDS for load in self._running):
                 self._begin_next()
             self._running[-1].done.wait(_LOOK)
+
+    def _next_elsewhere(self) -> FileLoad | None:
+        """Return a load of another process; wait shortly if there is nothing to do here."""
+        if self._reading is None:
+            return None
+        if self._budget.late:
+            self._reading.withdraw()
+        load = self._reading.next(wait=not (self._running or self._waiting))
+        self._waiting.extend(self._reading.returned())
+        if load is None and not self._reading.busy:
+            self._reading = None
+        return load
 
     def _take_back(self) -> None:
         """Take back the files that have not been begun."""
@@ -141,3 +165,14 @@ class CommitBatches:
             (self._put_off if id(file.loader) in busy else files).append(file)
         if files:
             self._running += self._loads.begin(files)
+
+
+def wanted_first(changed: Sequence[ClaimedFile], terms: Sequence[str]) -> list[ClaimedFile]:
+    """Sort files by the terms in their paths, most first: time may run out before the others."""
+    several = {term for term in terms if len(term) > 1}
+
+    def rank(file: ClaimedFile) -> int:
+        path = fold(file.source.path)
+        return -sum(term in path for term in several)
+
+    return sorted(changed, key=rank)

@@ -10,24 +10,19 @@ from contextlib import suppress
 from math import inf
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.library import ManualFolder
-from fumishirube.engine.passages import passages
-from fumishirube.engine.text_narrowing import text_record
+from fumishirube.engine.read_files import IndexedPage, read_file
 from fumishirube.engine.watchdog import GRACE_SECONDS
-from fumishirube.errors import ToolError, Unreadable
-from fumishirube.model import Passage
-from fumishirube.stages import ClaimedFile, IndexedFile, Loader
+from fumishirube.stages import ClaimedFile, Loader
 
 PATIENCE_SECONDS = 1.0
 """Seconds of one load after which another file is begun beside it."""
 
 _MOST_OF_LOADER = 2
 """The most files that one loader loads at the same time."""
-
-IndexedPage: TypeAlias = tuple[IndexedFile, Sequence[Passage]]
 
 
 class SlowFile(NamedTuple):
@@ -52,6 +47,14 @@ class FileLoad:
         self._page: IndexedPage | None = None
         self._error: BaseException | None = None
 
+    @classmethod
+    def done_elsewhere(cls, file: ClaimedFile, page: IndexedPage) -> FileLoad:
+        """Return a load that another process has done."""
+        load = cls(file)
+        load._page = page
+        load.done.set()
+        return load
+
     @property
     def running(self) -> bool:
         """Whether a thread is loading the file."""
@@ -66,7 +69,8 @@ class FileLoad:
         """Load the file; an error is the result too."""
         self.began = time.monotonic()
         try:
-            self._page = _page(manual, self.file, files.stamp(self.file))
+            stamp = files.stamp(self.file)
+            self._page = read_file(lambda: manual.load(self.file), self.file.source.path, stamp)
         except BaseException as error:
             self._error = error
         finally:
@@ -202,19 +206,3 @@ def busy_loaders(running: Sequence[FileLoad]) -> frozenset[int]:
     """Return the identities of the loaders that load as many files as they may."""
     numbers = Counter(id(load.file.loader) for load in running)
     return frozenset(loader for loader, number in numbers.items() if number >= _MOST_OF_LOADER)
-
-
-def _page(manual: ManualFolder, file: ClaimedFile, stamp: str) -> IndexedPage:
-    path = file.source.path
-    try:
-        document = manual.load(file)
-    except Unreadable as error:
-        return IndexedFile(path, stamp, error.reason), ()
-    except ToolError as error:
-        return IndexedFile(path, stamp, error.code), ()
-    if document.navigation:
-        return IndexedFile(path, stamp, "navigation_file"), ()
-    sections = passages(document)
-    blank = sum(not passage.fields["body"] for passage in sections)
-    about = text_record(document, sections)
-    return IndexedFile(path, stamp, None, len(sections), blank, about), sections

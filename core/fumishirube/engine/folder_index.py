@@ -17,15 +17,15 @@ from fumishirube.corpus import Corpus, Pages
 from fumishirube.disk.stored import StoredFile
 from fumishirube.documents import EMPTY_MAPPING, Document
 from fumishirube.engine.claimed_files import ClaimedFiles
-from fumishirube.engine.commit_batches import CommitBatches
+from fumishirube.engine.commit_batches import CommitBatches, wanted_first
 from fumishirube.engine.file_loads import FileLoads, SlowFile
+from fumishirube.engine.file_readers import FileReaders
 from fumishirube.engine.library import ManualFolder
 from fumishirube.engine.manual_vectors import ManualVectors
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.errors import Forbidden, IndexDamaged
 from fumishirube.model import LeftOut, OutsideSearch
 from fumishirube.stages import ClaimedFile, IndexedFile, OpenIndex
-from fumishirube.text.folding import fold
 from fumishirube.tools.definitions import Progress
 
 _log = logging.getLogger("fumishirube")
@@ -118,12 +118,13 @@ class FolderIndex:
         self._stores_files = stores_files
         self._files = ClaimedFiles(manual)
         self._loads = FileLoads(manual, self._files)
+        self._readers = FileReaders(manual, self._files)
         self._index = RecoverableIndex(open_index)
         self._lock = Lock()
         self._summary = _CommitSummary.of(self._index.pages())
         self._committed = (self._summary, self._index.corpus(manual.id))
         self._claimed: Mapping[str, ClaimedFile] = EMPTY_MAPPING
-        self._close = weakref.finalize(self, self._index.close)
+        self._close = weakref.finalize(self, _close, self._index, self._readers)
         self._close.atexit = False
 
     def bring_up_to_date(
@@ -338,18 +339,21 @@ class FolderIndex:
         self._publish()  # another process may have been faster
         gone, changed = self._files.changes(self._index.pages(), claimed)
         if budget.deadline is not None:
-            changed = _wanted_first(changed, self._index.corpus(self._manual.id).terms(wanted))
+            changed = wanted_first(changed, self._index.corpus(self._manual.id).terms(wanted))
         contents = partial(_contents, self._manual, claimed) if self._stores_files else None
-        reading = CommitBatches(self._manual.id, self._loads, changed, budget, progress)
-        try:
-            while gone or reading.left:
-                read = reading.commit(self._index, gone, contents)
-                self._publish()
-                gone = []
-                if reading.left and (budget.late or not read):
-                    return self._late(reading.left, claimed)
-        finally:
-            self._loads.dismiss()
+        with self._readers.reading(changed, self._index.preparation, budget) as elsewhere:
+            reading = CommitBatches(
+                self._manual.id, self._loads, changed, budget, progress, elsewhere
+            )
+            try:
+                while gone or reading.left:
+                    read = reading.commit(self._index, gone, contents)
+                    self._publish()
+                    gone = []
+                    if reading.left and (budget.late or not read):
+                        return self._late(reading.left, claimed)
+            finally:
+                self._loads.dismiss()
         return None
 
     def _late(self, left: int, claimed: Mapping[str, ClaimedFile]) -> str:
@@ -369,12 +373,6 @@ def _contents(
     ]
 
 
-def _wanted_first(changed: Sequence[ClaimedFile], terms: Sequence[str]) -> list[ClaimedFile]:
-    """Sort files by the terms in their paths, most first: time may run out before the others."""
-    several = {term for term in terms if len(term) > 1}
-
-    def rank(file: ClaimedFile) -> int:
-        path = fold(file.source.path)
-        return -sum(term in path for term in several)
-
-    return sorted(changed, key=rank)
+def _close(index: RecoverableIndex, readers: FileReaders) -> None:
+    readers.close()
+    index.close()

@@ -63,6 +63,11 @@ class ManualFolder:
         """Whether its files are read from its index, because they are on other machines."""
         return isinstance(self._root, StoredRoot)
 
+    @property
+    def loaders(self) -> Sequence[Loader]:
+        """The loaders, in the order in which they claim files."""
+        return self._loaders
+
     def follow(self, *, on: bool, checked: bool = False) -> None:
         """Watch the folder if it is large, or stop watching; servers do this.
 

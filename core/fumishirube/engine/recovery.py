@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
@@ -33,6 +34,11 @@ class RecoverableIndex:
     def pages(self) -> Mapping[str, IndexedFile]:
         """Return the files of the last commit, by path: the same object until that changes."""
         return self._index.pages()
+
+    @property
+    def preparation(self) -> Callable[[Passage], object] | None:
+        """A function that other processes call; see :class:`fumishirube.OpenIndex`."""
+        return getattr(self._index, "preparation", None)
 
     def refresh(self) -> None:
         """Read what other processes have committed, or reopen the index.
@@ -70,7 +76,7 @@ class RecoverableIndex:
     def sync(
         self,
         gone: Collection[str],
-        pages: Iterable[tuple[IndexedFile, Sequence[Passage]]],
+        pages: Iterable[tuple[IndexedFile, Sequence[Any]]],
         contents: FileContents | None = None,
     ) -> None:
         """Replace the named pages and commit, all or nothing. Only inside :meth:`writing`.

@@ -248,6 +248,10 @@ class _FencedStage:
         self._guard = guard
         self._strict = strict
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Send the stage alone to other processes; what fails there is repeated in its fence."""
+        return self._stage.__reduce_ex__(protocol)
+
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         """The class of the stage, so that ``isinstance`` checks pass."""
@@ -366,6 +370,10 @@ class _FencedLoader(_FencedStage):
                 "loader_failed",
                 path=source.path,
             ) from error
+
+    def loaded_elsewhere(self, root: Root, source: Source) -> None:
+        """Remove the failure of a file that another process has loaded."""
+        self._guard.log.worked(self._work._replace(file=f"{root.path.name}/{source.path}"))
 
     def _check(self, error: BaseException, file: str) -> None:
         if self._strict:

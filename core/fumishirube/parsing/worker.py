@@ -1,4 +1,7 @@
-"""The process in which parsers run: it reads bytes and settings, and writes documents."""
+"""The process in which parsers run: it reads bytes and settings, and writes documents.
+
+It may run another loop of answers instead; see ``serve`` in a request.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,10 @@ def main() -> None:
     while len(head := source.read(HEAD.size)) == HEAD.size:
         head_size, size = HEAD.unpack(head)
         request = json.loads(source.read(head_size))
+        if "serve" in request:
+            sys.path[:] = request["path"]
+            _function(request["serve"])(source, target, source.read(size))
+            return
         answer = json.dumps(_answer(request, source.read(size))).encode()
         target.write(ANSWER.pack(len(answer)) + answer)
         target.flush()
@@ -46,15 +53,19 @@ def _answer(request: dict[str, Any], data: bytes) -> dict[str, Any]:
     from fumishirube.parsing.records import document_record  # noqa: PLC0415 - see above
 
     try:
-        module, _, function = request["parser"].partition(":")
-        parser = getattr(importlib.import_module(module), function)
-        return {"document": document_record(parser(data, request["name"], request["settings"]))}
+        document = _function(request["parser"])(data, request["name"], request["settings"])
+        return {"document": document_record(document)}
     except Unreadable as error:
         return {"unreadable": error.reason, "message": str(error)}
     except MemoryError:
         return {"unreadable": "parser_memory", "message": ""}
     except Exception as error:  # libraries raise anything on damaged files
         return {"unreadable": "damaged", "message": "", "fault": type(error).__name__}
+
+
+def _function(name: str) -> Any:
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(module), function)
 
 
 def _limit(memory: int) -> None:

@@ -28,7 +28,13 @@ from fumishirube import (
 )
 from fumishirube.disk import ScratchFolder
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
-from fumishirube_stages.indexes.tantivy_documents import TERMS, Documents, document, schema
+from fumishirube_stages.indexes.tantivy_documents import (
+    TERMS,
+    Documents,
+    PreparedSection,
+    document,
+    schema,
+)
 from fumishirube_stages.indexes.tantivy_files import (
     CheckedSearcher,
     CommittedFiles,
@@ -94,7 +100,7 @@ class TantivyIndex:
     ) -> None:
         self._settings = settings
         self._fields = fields
-        self._documents = Documents(fields)
+        self.preparation = Documents(fields).prepare
         self._schema = schema(fields)
         self._files = CommittedFiles(folder.path)
         self._folder = folder.path
@@ -187,7 +193,7 @@ class TantivyIndex:
                     writer.wait_merging_threads()
 
     def sync(
-        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
+        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Any]]]
     ) -> None:
         """Replace the named pages and commit, all or nothing. Only inside :meth:`writing`."""
         writer = self._writer
@@ -277,13 +283,15 @@ class TantivyIndex:
             time.sleep(_RETRY_SECONDS)
 
     def _add(
-        self, writer: tantivy.IndexWriter, page: IndexedFile, passages: Sequence[Passage]
+        self, writer: tantivy.IndexWriter, page: IndexedFile, sections: Sequence[Any]
     ) -> _IndexedPage:
         lengths: Counter[str] = Counter()
-        for passage in passages:
-            writer.add_document(self._documents.section(passage))
-            if passage.fields["body"]:
-                lengths.update({name: len(passage.fields[name]) for name in self._fields.names})
+        for section in sections:
+            row = self.preparation(section) if isinstance(section, Passage) else section
+            prepared = PreparedSection(*row)
+            writer.add_document(prepared.document())
+            if prepared.lengths:
+                lengths.update(dict(zip(self._fields.names, prepared.lengths, strict=True)))
         return _IndexedPage(page, lengths)
 
 

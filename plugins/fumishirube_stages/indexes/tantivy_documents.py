@@ -36,34 +36,63 @@ class _Text(NamedTuple):
     ascii: bool
 
 
+class PreparedSection(NamedTuple):
+    """A section with its terms: its document's texts by field, and the lengths of its fields.
+
+    ``lengths`` are those of searched sections, in characters.
+    """
+
+    data: bytes
+    order: int
+    texts: Sequence[tuple[str, str]]
+    lengths: Sequence[int]
+
+    def document(self) -> tantivy.Document:
+        """Return the document of the section."""
+        made = tantivy.Document()
+        made.add_bytes("data", self.data)
+        made.add_unsigned(ORDER, self.order)
+        for name, text in self.texts:
+            made.add_text(name, text)
+        return made
+
+
 class Documents:
-    """Converts sections to documents; the terms of short texts, such as paths, are cached."""
+    """Makes the terms of sections; those of short texts, such as paths, are cached."""
 
     def __init__(self, fields: Fields) -> None:
+        self._fields = fields
         *self._names, self._last = fields.names
         self._written = getattr(fields.tokenizer, "written_terms", None) or partial(
             _written, fields.tokenizer
         )
         self._known = LookupCache[str, _Text](_CACHED_TEXTS)
 
-    def section(self, passage: Passage) -> tantivy.Document:
-        """Return the document of a section."""
+    def __reduce__(self) -> tuple[type[Documents], tuple[Fields]]:
+        """Leave the cache in this process."""
+        return Documents, (self._fields,)
+
+    def prepare(self, passage: Passage) -> tuple[Any, ...]:
+        """Return the values of a :class:`PreparedSection`, which other processes can send."""
         fields = passage.fields
-        made = document("section" if fields["body"] else "blank", passage, passage.path)
         key = f"{passage.path}\n{passage.start_line}"
-        made.add_text("key", key)
-        made.add_unsigned(ORDER, int.from_bytes(blake2b(key.encode(), digest_size=6).digest()))
         named = [self._named(fields[name]) for name in self._names]
         last = self._text(fields[self._last])
-        for name, text in zip(self._names, named, strict=True):
-            made.add_text(f"in_{name}", text.terms)
-        made.add_text(f"in_{self._last}", last.terms)
         beside = {term for text in named for term in text.terms.split()}
-        made.add_text(BESIDE, " ".join(beside.difference(last.terms.split())))
         texts = [*named, last]
-        made.add_text(PARTS, " ".join(_mere_parts(texts)))
-        made.add_text(CHARACTERS, _characters(texts))
-        return made
+        written = [
+            ("kind", "section" if fields["body"] else "blank"),
+            ("of", passage.path),
+            ("key", key),
+            *((f"in_{name}", text.terms) for name, text in zip(self._names, named, strict=True)),
+            (f"in_{self._last}", last.terms),
+            (BESIDE, " ".join(beside.difference(last.terms.split()))),
+            (PARTS, " ".join(_mere_parts(texts))),
+            (CHARACTERS, _characters(texts)),
+        ]
+        order = int.from_bytes(blake2b(key.encode(), digest_size=6).digest())
+        lengths = [len(fields[name]) for name in self._fields.names] if fields["body"] else []
+        return to_json(passage), order, written, lengths
 
     def _named(self, text: str) -> _Text:
         return self._known.of(text, self._text) if len(text) <= _SHORT else self._text(text)

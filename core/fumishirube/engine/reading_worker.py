@@ -1,0 +1,64 @@
+"""The process that reads files for an index: it receives their names, and answers sections."""
+
+from __future__ import annotations
+
+import marshal
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO, NamedTuple
+
+from fumishirube.disk.roots import Root
+from fumishirube.documents import Document, Source
+from fumishirube.engine.read_files import read_file
+from fumishirube.model import Passage
+from fumishirube.parsing.worker import ANSWER
+from fumishirube.stages import Loader
+
+
+class ReadingSetup(NamedTuple):
+    """What a process needs to read the files of a manual.
+
+    ``prepare`` makes of a section what the index takes instead of it, if it can.
+    """
+
+    root: Root
+    loaders: Sequence[Loader]
+    prepare: Callable[[Passage], object] | None
+
+
+def serve(source: BinaryIO, target: BinaryIO, data: bytes) -> None:
+    """Answer requests until the input ends; the first answer says that the process is ready."""
+    setup: ReadingSetup = pickle.loads(data)  # noqa: S301 - written by the process that began this one
+    _write(target, b"")
+    while len(head := source.read(ANSWER.size)) == ANSWER.size:
+        request = marshal.loads(source.read(ANSWER.unpack(head)[0]))  # noqa: S302 - see above
+        _write(target, marshal.dumps([_answer(setup, *file) for file in request]))
+
+
+def _write(target: BinaryIO, data: bytes) -> None:
+    target.write(ANSWER.pack(len(data)) + data)
+    target.flush()
+
+
+def _answer(
+    setup: ReadingSetup, loader: int, path: str, governed_by: tuple[str, ...], stamp: str
+) -> Any:
+    """Return the record and the sections of a file; ``None`` for one that fails here.
+
+    The process that serves the tools reads that file again, where failures are reported.
+    """
+
+    def load() -> Document:
+        document = setup.loaders[loader].load(setup.root, Source(path, governed_by))
+        if not isinstance(document, Document):
+            raise TypeError("a loader gives a document, and nothing else")
+        return document
+
+    prepare = setup.prepare or tuple
+    try:
+        page, sections = read_file(load, path, stamp)
+        answer = tuple(page), [prepare(section) for section in sections]
+        marshal.dumps(answer)
+    except Exception:  # loaders raise anything
+        return None
+    return answer
