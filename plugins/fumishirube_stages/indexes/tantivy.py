@@ -22,19 +22,12 @@ from fumishirube import (
     IndexDamaged,
     IndexedFile,
     OpenIndex,
-    Passage,
     Root,
     Stage,
 )
 from fumishirube.disk import ScratchFolder
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
-from fumishirube_stages.indexes.tantivy_documents import (
-    TERMS,
-    Documents,
-    PreparedSection,
-    document,
-    schema,
-)
+from fumishirube_stages.indexes.tantivy_documents import TERMS, Documents, document, schema
 from fumishirube_stages.indexes.tantivy_files import (
     CheckedSearcher,
     CommittedFiles,
@@ -100,7 +93,8 @@ class TantivyIndex:
     ) -> None:
         self._settings = settings
         self._fields = fields
-        self.preparation = Documents(fields).prepare
+        self._documents = Documents(fields)
+        self.preparation = self._documents.prepare
         self._schema = schema(fields)
         self._files = CommittedFiles(folder.path)
         self._folder = folder.path
@@ -287,8 +281,7 @@ class TantivyIndex:
     ) -> _IndexedPage:
         lengths: Counter[str] = Counter()
         for section in sections:
-            row = self.preparation(section) if isinstance(section, Passage) else section
-            prepared = PreparedSection(*row)
+            prepared = self._documents.prepared(section)
             writer.add_document(prepared.document())
             if prepared.lengths:
                 lengths.update(dict(zip(self._fields.names, prepared.lengths, strict=True)))

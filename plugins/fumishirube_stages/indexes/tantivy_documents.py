@@ -94,6 +94,11 @@ class Documents:
         lengths = [len(fields[name]) for name in self._fields.names] if fields["body"] else []
         return to_json(passage), order, written, lengths
 
+    def prepared(self, section: Any) -> PreparedSection:
+        """Return a passage with its terms, or what another process has prepared."""
+        row = self.prepare(section) if isinstance(section, Passage) else section
+        return PreparedSection(*row)
+
     def _named(self, text: str) -> _Text:
         return self._known.of(text, self._text) if len(text) <= _SHORT else self._text(text)
 
