@@ -14,7 +14,7 @@ from fumishirube.engine.file_loads import (
     FileLoads,
     busy_loaders,
 )
-from fumishirube.engine.file_readers import Reading
+from fumishirube.engine.file_readers import ReadUpdate
 from fumishirube.engine.read_files import IndexedPage
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.watchdog import GRACE_SECONDS
@@ -44,7 +44,7 @@ class CommitBatches:
         changed: Sequence[ClaimedFile],
         budget: Budget,
         progress: Progress | None,
-        reading: Reading | None = None,
+        reading: ReadUpdate | None = None,
     ) -> None:
         self._manual_id = manual_id
         self._loads = loads

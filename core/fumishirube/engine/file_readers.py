@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from fumishirube.budget import Budget
 from fumishirube.disk.roots import Root
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.file_loads import FileLoad
@@ -19,7 +20,6 @@ from fumishirube.engine.reading_processes import ReadAnswer, ReadingProcesses, R
 from fumishirube.engine.reading_worker import ReadingSetup
 from fumishirube.engine.watchdog import GRACE_SECONDS
 from fumishirube.model import Passage
-from fumishirube.query import Budget
 from fumishirube.stages import ClaimedFile, IndexedFile
 
 _log = logging.getLogger("fumishirube")
@@ -51,7 +51,7 @@ class FileReaders:
         changed: Sequence[ClaimedFile],
         prepare: Callable[[Passage], object] | None,
         budget: Budget,
-    ) -> Iterator[Reading | None]:
+    ) -> Iterator[ReadUpdate | None]:
         """Yield processes to read changed files; ``None`` if their start takes longer."""
         hurried = budget.left is not None and budget.left < _START_SECONDS
         begun = None if hurried else self._begun(changed, prepare)
@@ -67,12 +67,12 @@ class FileReaders:
 
     def _begun(
         self, changed: Sequence[ClaimedFile], prepare: Callable[[Passage], object] | None
-    ) -> Reading | None:
+    ) -> ReadUpdate | None:
         number = min(_cores(), MOST_PROCESSES)
         if number < _SEVERAL or sum(file.size for file in changed) < LARGE:
             return None
-        loaders = [one for one in self._manual.loaders if _portable(one)]
-        numbers = {id(one): number for number, one in enumerate(loaders)}
+        loaders = [loader for loader in self._manual.loaders if _portable(loader)]
+        numbers = {id(loader): number for number, loader in enumerate(loaders)}
         readable = sum(file.size for file in changed if id(file.loader) in numbers)
         if readable < LARGE or not _portable(self._manual.root):
             return None
@@ -82,7 +82,7 @@ class FileReaders:
         processes = self._started(ReadingSetup(self._manual.root, loaders, prepare), number)
         if processes is None:
             return None
-        return Reading(
+        return ReadUpdate(
             processes,
             self._manual.root,
             numbers,
@@ -108,7 +108,7 @@ class FileReaders:
             self._processes = None
 
 
-class Reading:
+class ReadUpdate:
     """One update by several processes; ``loaders`` are the numbers by which they know loaders."""
 
     def __init__(

@@ -64,7 +64,7 @@ class _ReadingProcess(WorkerProcess):
         return self._receive() is not None and self._receive() is not None
 
     @property
-    def hangs(self) -> bool:
+    def overdue(self) -> bool:
         """Whether the earliest request takes very long."""
         return self._begun > 0 and time.monotonic() - self._since > _MOST_SECONDS
 
@@ -173,7 +173,7 @@ class ReadingProcesses:
                 self._changed.notify_all()
                 return self._answers.popleft()
         for process in self._processes:
-            if process.hangs:
+            if process.overdue:
                 process.stop()
         return None
 
