@@ -113,6 +113,8 @@ USUAL: Mapping[str, list[dict[str, Any]]] = {
     "vault_scan": [{"path": ""}],
 }
 """Arguments that chance puts together too rarely; empty texts stand for any."""
+FINDS = 4
+"""How much more often than other tools the one is called that makes traces."""
 WRITING = ("vault_create", "vault_replace", "vault_undo")
 
 
@@ -216,7 +218,9 @@ def _complete(chance: Random, together: Caller, alone: Caller) -> Asked:
 
 def _tool(chance: Random, team: Team, person: str) -> Asked:
     together, alone = team.people[person], team.alone[person]
-    name = chance.choice(sorted(set(together.tools) - set(WRITING)))
+    names = sorted(set(together.tools) - set(WRITING))
+    finding = ["manual_find"] * (FINDS if "manual_find" in names else 0)
+    name = chance.choice([*names, *finding])
     schema = input_schema(together.tools[name])
     mine = _arguments(chance, schema, schema)
     if name in USUAL and chance.random() < 0.8:

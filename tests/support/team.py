@@ -25,6 +25,7 @@ CONFIGURATION = (
     f"surfaces: [{{use: manual, with: {{extras: [{', '.join(get_args(Extra))}]}}}}, "
     "{use: vault, with: {history: true}}, {use: chapters}, {use: graph}]\n"
     "adaptive: {file: statistics.jsonl}\n"
+    "traces: {keep: 10000}\n"  # which of the oldest are gone already, a thread decides
 )
 
 CHAPTERS = {"manual": "契約編", "toc": [{"id": "1", "title": "解約", "file": "01.txt"}]}
