@@ -19,8 +19,9 @@ from starlette.types import ASGIApp
 
 from fumishirube import ConfigError, InternalError, InvalidParameter, NotFound, ToolError
 from fumishirube.serving import describe_recorded, encode_export
+from fumishirube_inspect.charts import report_page
 from fumishirube_inspect.comparison import comparison_page
-from fumishirube_inspect.fates import why_page
+from fumishirube_inspect.fates import sections_page, why_page
 from fumishirube_inspect.frame import error_page, trace_url
 from fumishirube_inspect.search import search_page
 from fumishirube_inspect.security_headers import SameOriginMiddleware
@@ -54,6 +55,7 @@ def build_inspector(session: InspectorSession, guarded: Callable[[ASGIApp], ASGI
         Route("/trace/{id}/why", pages.page_endpoint(pages.why)),
         Route("/trace/{id}/export", pages.page_endpoint(pages.export)),
         Route("/compare", pages.page_endpoint(pages.compare)),
+        Route("/report/{number:int}", pages.page_endpoint(pages.report)),
         Route("/static/{name}", _static),
     ]
     return Starlette(
@@ -103,9 +105,11 @@ class _PageHandlers:
     def why(self, request: Request) -> Response:
         """Show what happened to a section."""
         trace = self._session.trace(request.path_params["id"])
-        path, line = request.query_params.get("path", ""), request.query_params.get("line") or "1"
+        path, line = request.query_params.get("path", ""), request.query_params.get("line")
         if not path:
             raise InvalidParameter("name the file of the section", parameter="path")
+        if not line:
+            return HTMLResponse(sections_page(self._session, trace, path))
         if not (line.isascii() and line.isdigit() and len(line) <= _LONGEST_LINE):
             raise InvalidParameter("a line is a whole number from 1 on", parameter="line")
         return HTMLResponse(why_page(self._session, trace, path, int(line)))
@@ -124,6 +128,13 @@ class _PageHandlers:
             raise InvalidParameter("choose two searches to compare, A and B")
         return HTMLResponse(comparison_page(self._session, *map(self._session.trace, ids)))
 
+    def report(self, request: Request) -> Response:
+        """Show the chart of a report."""
+        number = request.path_params["number"]
+        if number >= len(self._session.reports):
+            raise NotFound("there is no such report; name files with --report")
+        return HTMLResponse(report_page(self._session, self._session.reports[number]))
+
     async def refused(self, _: Request, error: Exception) -> Response:
         """Answer requests that the router refuses."""
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -138,7 +149,8 @@ class _PageHandlers:
         if len(terms) > _MOST_TERMS:
             raise InvalidParameter(f"at most {_MOST_TERMS} required terms, with a comma between")
         required = tuple(term.strip() for term in terms)
-        form = SearchForm(field("q"), field("manual"), required, field("config"), field("against"))
+        manuals = tuple(filter(None, map(str.strip, fields.get("manual", ()))))
+        form = SearchForm(field("q"), manuals, required, field("config"), field("against"))
         traces = self._session.find(form)
         if len(traces) == 1:
             return RedirectResponse(trace_url(traces[0]), 303)

@@ -24,6 +24,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--no-browser", action="store_true", help=help_text)
     help_text = "a configuration to compare that of --config with, search by search"
     parser.add_argument("--against", metavar="FILE", type=Path, help=help_text)
+    help_text = "rows of 'eval --rows' or a run.json of 'eval agents' to chart; may be repeated"
+    parser.add_argument("--report", metavar="FILE", type=Path, action="append", help=help_text)
 
 
 def run(options: Namespace) -> int:
@@ -33,6 +35,7 @@ def run(options: Namespace) -> int:
     with opened(options) as application:
         try:
             from fumishirube_inspect.application import build_inspector  # noqa: PLC0415 - over a second
+            from fumishirube_inspect.reports import read_report  # noqa: PLC0415 - the same
             from fumishirube_inspect.session import InspectorSession  # noqa: PLC0415 - the same
         except ModuleNotFoundError as error:
             raise ConfigError(
@@ -47,7 +50,10 @@ def run(options: Namespace) -> int:
 
         server = web_server(application.plugins, "inspect")
         listening = server.listen(HOST, options.port, "--port")
-        session = InspectorSession(application, options.against, strangers=not options.no_plugins)
+        reports = [read_report(file) for file in options.report or ()]
+        session = InspectorSession(
+            application, options.against, reports, strangers=not options.no_plugins
+        )
         with closing(session):
             server.run(build_inspector(session, server.guarded), listening, ready)
     return exit_now()

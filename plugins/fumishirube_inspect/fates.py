@@ -49,6 +49,35 @@ def why_page(session: InspectorSession, trace: Trace, path: str, line: int) -> b
     )
 
 
+def sections_page(session: InspectorSession, trace: Trace, path: str) -> bytes:
+    """Return the page with the sections of a file, each with a link to what became of it."""
+    sections = session.sections(trace, path)
+    ranked = {(row.path, row.start_line): n for n, row in enumerate(trace.search.rows, 1)}
+    entries = [
+        tag(
+            "li",
+            tag("a", isolated(headings), href=trace_url(trace, "/why", path=path, line=line),
+                data_item=True),
+            tag("span", f" line {line}", class_="path"),
+            tag("span", f"rank {ranked[path, line]}", class_="chip")
+            if (path, line) in ranked else None,
+        )
+        for line, headings in sections
+    ]  # fmt: skip
+    return framed(
+        path,
+        session,
+        tag(
+            "div",
+            tag("p", tag("a", "← ", isolated(trace.text), href=trace_url(trace))),
+            tag("h1", "Which section of ", isolated(path), "?"),
+            class_="title",
+        ),
+        part("sections", "Sections", tag("ol", entries, class_="plain")),
+        manual=trace.manual_id,
+    )
+
+
 def _row(step: FateStep) -> Markup:
     kind, _, name = step.stage.partition(" ")
     left = step.left_out.replace("_", " ") if step.left_out else None

@@ -15,6 +15,9 @@ _KEYS = (
     ("j k", "next, previous hit"),
     ("Enter", "open or close it"),
     ("Esc", "clear the selection"),
+    ("w", "why is it there"),
+    ("a b c", "choose A, choose B, compare"),
+    ("h", "all searches"),
 )
 
 
@@ -65,7 +68,7 @@ def _head(session: InspectorSession, manual: str | None) -> Markup:
                 data_search=True,
                 autocomplete="off",
             ),
-            select("manual", manuals, chosen, "Manual"),
+            select("manual", manuals, chosen, "Manual", "all manuals" if len(manuals) > 1 else ""),
             tag("button", "Search"),
             action="/find",
             method="post",

@@ -16,17 +16,20 @@ from fumishirube_inspect.frame import (
     key_of,
     milliseconds,
     place_of,
+    select,
     trace_url,
 )
 from fumishirube_inspect.markup import Content, Markup, tag
 from fumishirube_inspect.ranks import DEEPEST, chart, columns_of
 from fumishirube_inspect.session import InspectorSession
-from fumishirube_inspect.stages import tree
+from fumishirube_inspect.stages import gates, tree
 
 _MOST = 200
 """The most hits shown."""
 _WITH_TEXT = 50
 """The most hits shown with text."""
+_MOST_FILES = 2_000
+"""The most files in a drop-down list; the names of more are typed, with suggestions."""
 _PARTS = (
     ("hits", "Hits"),
     ("ranks", "Ranks"),
@@ -50,7 +53,7 @@ def search_page(session: InspectorSession, trace: Trace) -> bytes:
             aria_label="Parts of the page",
         ),
         _hits(session, trace),
-        part("ranks", "Ranks on the way", _ranks(trace)),
+        part("ranks", "Ranks on the way", gates(trace.search), _ranks(trace)),
         part("stages", "Stages", tag("div", tree(trace.search), class_="scroll")),
         part("why-not", "Why not?", _why_not(session, trace)),
         part("settings", "Settings", _settings(trace)),
@@ -127,7 +130,7 @@ def _hit(session: InspectorSession, trace: Trace, row: TraceRow, rank: int, scal
         _signals(row, scale),
         tag("p", _chips("covers", [f"{row.coverage:.0%} of the question"]),
             _chips("marks", sorted(row.labels)), _chips("matched", row.matched), class_="chips"),
-        tag("pre", text, dir="auto", class_="text") if text else None,
+        tag("pre", _marked(text, row), dir="auto", class_="text") if text else None,
         tag("p", tag("a", "What each stage did with it", href=why)),
         class_="inside",
     )  # fmt: skip
@@ -213,7 +216,10 @@ def _titles(span: Span) -> dict[str, str]:
 
 def _why_not(session: InspectorSession, trace: Trace) -> Content:
     paths = session.paths(trace)
+    few = len(paths) <= _MOST_FILES
     choices = tag("datalist", [tag("option", value=path) for path in paths], id="paths")
+    named = tag("input", name="path", list="paths", required=True, autocomplete="off")
+    picker = select("path", paths, None, "File") if few else (named, choices)
     left = {key_of_left(out.path, out.start_line): out for out in trace.search.left_out}
     names = [
         tag("li", tag("a", isolated(name),
@@ -222,18 +228,14 @@ def _why_not(session: InspectorSession, trace: Trace) -> Content:
         for name, out in left.items()
     ]  # fmt: skip
     return (
-        tag("p", "Name a section that should be among the hits, by its file and a line in it."),
+        tag("p", "Choose the file of a section that should be among the hits, then the section."),
         tag(
             "form",
-            tag("label", tag("span", "File"), tag("input", name="path", list="paths",
-                required=True, autocomplete="off"), class_="field wide"),
-            tag("label", tag("span", "Line"), tag("input", name="line", type="number", min=1,
-                value="1"), class_="field"),
-            tag("button", "Ask"),
-            choices,
+            tag("label", tag("span", "File"), picker, class_="field wide"),
+            tag("button", "Show its sections"),
             action=trace_url(trace, "/why"),
             class_="search-form",
-        ),
+        ) if paths else None,
         tag("details", tag("summary", f"{len(names)} left out by name"),
             tag("ul", names, class_="plain")) if names else None,
     )  # fmt: skip

@@ -20,7 +20,7 @@ from fumishirube import (
     Trace,
     TraceRow,
 )
-from fumishirube.commands import Application, search_context, section_at
+from fumishirube.commands import Application, search_context, section_at, suggest
 from fumishirube.serving import (
     HasEvidence,
     load_plugins,
@@ -28,8 +28,10 @@ from fumishirube.serving import (
     open_scratch_application,
 )
 from fumishirube.text import fold
+from fumishirube_inspect.reports import Report
 
 TIME_MS = 60_000
+EVERY_MANUAL = "*"
 LONGEST = 10_000
 """The most characters of a query."""
 
@@ -42,10 +44,10 @@ _OTHERS = 100
 
 
 class SearchForm(NamedTuple):
-    """The fields of the search form: query, manual, and one or two configurations."""
+    """The fields of the search form: query, manuals, and one or two configurations."""
 
     text: str
-    manual_id: str
+    manual_ids: tuple[str, ...]
     required: tuple[str, ...]
     configuration: str
     against: str
@@ -54,14 +56,20 @@ class SearchForm(NamedTuple):
 class InspectorSession:
     """An open application, and others with configurations to compare.
 
-    ``against`` is the first configuration to compare with. ``strangers`` is whether plugins that
-    are not built in may run.
+    ``against`` is the first configuration to compare with. ``reports`` are charted. ``strangers``
+    is whether plugins that are not built in may run.
     """
 
     def __init__(
-        self, application: Application, against: Path | None = None, *, strangers: bool = True
+        self,
+        application: Application,
+        against: Path | None = None,
+        reports: Sequence[Report] = (),
+        *,
+        strangers: bool = True,
     ) -> None:
         self.application = application
+        self.reports = reports
         self.current = application.loaded.file.name if application.loaded.file else "defaults"
         self.against = against
         self._read = self._written(self.current)
@@ -161,8 +169,26 @@ class InspectorSession:
         except ToolError:
             named = {row.path for row in trace.search.rows}
             if path not in named.union(out.path for out in trace.search.left_out):
-                raise
+                raise suggest("file", path, [*self.paths(trace)]) from None
             return line
+
+    def sections(self, trace: Trace, path: str) -> Sequence[tuple[int, str]]:
+        """Return the first line and the headings of each section of a file.
+
+        Raises:
+            NotFound: when the manual has no such file, with the nearest name.
+        """
+        context = self.application.contexts.get(trace.origin.recipe.surface)
+        if context is None or trace.own:
+            return ()
+        try:
+            document = _document(context, trace, path)
+        except NotFound as error:
+            raise suggest("file", path, [*self.paths(trace)]) from error
+        return [
+            (section.start_line, " > ".join((*section.ancestors, section.title)))
+            for section in document.sections
+        ]
 
     def paths(self, trace: Trace) -> Sequence[str]:
         """Return the files of a trace's manuals that still exist, as the trace names them."""
@@ -179,13 +205,28 @@ class InspectorSession:
     def _find(self, form: SearchForm, name: str) -> Trace:
         query = Query(form.text, form.required, budget=Budget.of(TIME_MS), cache=False)
         if name == self.current and self._written(name) == self._read:
-            return self._searched(self.application, form.manual_id, query)
+            return self._searched(self.application, self._scope(form), query)
         with self._lock:
-            trace = self._searched(self._other(name), form.manual_id, query)
+            trace = self._searched(self._other(name), self._scope(form), query)
             self._others[trace.id] = (name, trace)
             while len(self._others) > _OTHERS:
                 del self._others[next(iter(self._others))]
         return trace
+
+    def _scope(self, form: SearchForm) -> str:
+        """Return the id of the manuals of a form; no manual, or ``*``, means all of them.
+
+        Raises:
+            NotFound: when there is no such manual, with the nearest name.
+        """
+        known = self.manuals()
+        named = sorted({*form.manual_ids}) or [EVERY_MANUAL]
+        if EVERY_MANUAL in named:
+            return known[0] if len(known) == 1 else EVERY_MANUAL
+        for name in named:
+            if name not in known:
+                raise suggest("manual", name, [*known])
+        return "/".join(named)
 
     def _searched(self, application: Application, manual_id: str, query: Query) -> Trace:
         context = self._context(application)
@@ -206,7 +247,7 @@ class InspectorSession:
         """Open the application of another configuration; reopen it when its file changed."""
         file, written = self._file(name), self._written(name)
         if written is None or name not in (self.current, *self.configurations()):
-            raise NotFound(f"there is no configuration {name[:80]!r} in the workspace")
+            raise suggest("configuration", name, [self.current, *self.configurations()])
         if name not in self._opened or self._opened[name][0] != written:
             workspace, strangers = self.application.loaded.workspace, self._strangers
             trusted = self.application.loaded.trust.all_trusted

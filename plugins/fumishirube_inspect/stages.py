@@ -7,10 +7,18 @@ from collections.abc import Iterator
 
 from fumishirube import Span
 from fumishirube.serving import StageTiming
-from fumishirube_inspect.frame import milliseconds
+from fumishirube_inspect.frame import isolated, milliseconds
 from fumishirube_inspect.markup import Content, Markup, tag
 
 _DEEPEST = 8
+_RUNS = {
+    "g0": "first gate: the question alone, without required terms",
+    "side": "one side of a comparison, by itself",
+    "base": "the whole question, beside its parts",
+    "together": "the question and all its other wordings as one text",
+    "query": "the question without its other wordings",
+}
+"""What the runs of the built-in fusers search."""
 
 
 def tree(search: Span) -> Markup:
@@ -19,6 +27,28 @@ def tree(search: Span) -> Markup:
     rows = [_row(span, depth, whole) for span, depth in _spans(search, 0)]
     head = _head(("Stage", "stage"), ("Time", "number"), ("", "line"), ("Rows", "number"))
     return tag("table", head, tag("tbody", rows), class_="stages")
+
+
+def gates(search: Span) -> Markup | None:
+    """Return what the names of a search's runs mean, in the order of the runs."""
+    runs = {span.name: span for span, _ in _spans(search, 0) if span.kind == "run"}
+    terms = [
+        (tag("dt", name), tag("dd", meaning))
+        for name, span in runs.items()
+        if (meaning := _meaning(span)) is not None
+    ]
+    return tag("dl", terms, class_="gates") if terms else None
+
+
+def _meaning(run: Span) -> Content:
+    """Return what a run of a built-in fuser searches."""
+    gate, _, _ = run.name.partition(":")
+    if gate == "g_req":
+        words = [(" and " if place else "", isolated(term)) for place, term in enumerate(run.must)]
+        return "second gate: only sections with the required ", words
+    if gate.startswith("alternative-"):
+        return "another wording of the question, by itself"
+    return _RUNS.get(gate)
 
 
 def compared(stages: tuple[StageTiming, ...]) -> Markup:

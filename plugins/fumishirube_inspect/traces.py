@@ -20,6 +20,7 @@ def listing_page(session: InspectorSession) -> bytes:
         session,
         tag("h1", "Searches"),
         _search_form(session),
+        _reports(session),
         _damaged(damaged),
         _listed(session, traces[:_MOST]) if traces else _nothing(session),
         manual=None,
@@ -39,7 +40,7 @@ def _search_form(session: InspectorSession) -> Markup | None:
             tag("input", name="q", required=True, autocomplete="off", data_search=True),
             "wide",
         ),
-        _field("Manual", select("manual", manuals, "", "Manual")),
+        _manuals(manuals),
         _field(
             "Required terms",
             tag("input", name="require", placeholder="none", autocomplete="off"),
@@ -54,6 +55,30 @@ def _search_form(session: InspectorSession) -> Markup | None:
         method="post",
         class_="panel search-form",
     )
+
+
+def _manuals(manuals: Sequence[str]) -> Markup | None:
+    """Return a box for each manual; none checked means all. A single one needs no choice."""
+    if len(manuals) < 2:  # noqa: PLR2004 - one is no choice
+        return None
+    boxes = [
+        tag("label", tag("input", type="checkbox", name="manual", value=name), isolated(name))
+        for name in manuals
+    ]
+    return tag(
+        "fieldset", tag("legend", "Manuals (none: all of them)"), boxes, class_="field wide boxes"
+    )
+
+
+def _reports(session: InspectorSession) -> Markup | None:
+    if not session.reports:
+        return None
+    links = [
+        tag("li", tag("a", isolated(report.name), href=f"/report/{number}", data_item=True),
+            f" {report.kind}")
+        for number, report in enumerate(session.reports)
+    ]  # fmt: skip
+    return tag("section", tag("h2", "Reports"), tag("ul", links, class_="plain"), class_="panel")
 
 
 def _field(label: str, control: Markup, class_: str = "") -> Markup:

@@ -2,7 +2,7 @@
 "use strict";
 
 const items = () => [...document.querySelectorAll("[data-item]")].filter((one) => one.offsetParent);
-const typing = (one) => one.matches("input, select, textarea");
+const typing = (one) => one.matches("input:not([type=radio], [type=checkbox]), select, textarea");
 
 function step(by) {
   const all = items();
@@ -29,10 +29,18 @@ document.addEventListener("keydown", (event) => {
   const among = at.closest("[data-item]");
   if (event.key === "/") {
     const field = document.querySelector("[data-search]");
-    if (!field) return;
-    field.focus();
-    field.select();
-  } else if (event.key === "j" || (among && event.key === "ArrowDown")) step(1);
+    if (field) {
+      field.focus();
+      field.select();
+    } else location.href = "/";
+  } else if (event.key === "h") location.href = "/";
+  else if (event.key === "w" && among) among.closest("li, tr")?.querySelector("a[href*='/why?']")?.click();
+  else if (event.key === "a" || event.key === "b") {
+    const radio = among?.closest("tr")?.querySelector(`input[name=${event.key}]`);
+    if (!radio) return;
+    radio.checked = true;
+  } else if (event.key === "c") document.querySelector("form[action='/compare'] button")?.click();
+  else if (event.key === "j" || (among && event.key === "ArrowDown")) step(1);
   else if (event.key === "k" || (among && event.key === "ArrowUp")) step(-1);
   else return;
   event.preventDefault();

@@ -1,0 +1,111 @@
+"""Files with results of evaluations and of agents' runs: means with their intervals."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from fumishirube import ConfigError
+
+_SEED = 20_260_101
+_RESAMPLES = 1_000
+_LARGEST = 64 * 1024 * 1024
+_OF_AGENTS = ("points", "calls", "characters", "seconds")
+
+
+class Mean(NamedTuple):
+    """The mean of some cases, and its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    cases: int
+
+
+class Report(NamedTuple):
+    """The means of one file by measure and by run; ``kind`` is what was measured."""
+
+    name: str
+    kind: str
+    runs: Sequence[str]
+    measures: Mapping[str, Mapping[str, Mean]]
+    questions: Sequence[tuple[str, Mapping[str, float]]] = ()
+    """The main measure of each question of an agent, by run."""
+
+
+def read_report(file: Path) -> Report:
+    """Read the rows of ``fumishirube eval --rows``, or a run of ``fumishirube eval agents``.
+
+    Raises:
+        ConfigError: when the file is neither, or cannot be read.
+    """
+    try:
+        if file.stat().st_size > _LARGEST:
+            raise ConfigError(f"--report: {file.name} is too large")
+        text = file.read_text(encoding="utf-8")
+        first = json.loads(text[: text.find("\n")] if file.suffix != ".json" else text)
+        rows = [first] if file.suffix == ".json" else [*map(json.loads, text.splitlines())]
+        is_agents = isinstance(first, dict) and "answers" in first
+        return _of_agents(file.name, first) if is_agents else _of_cases(file.name, rows)
+    except OSError as error:
+        raise ConfigError(f"--report: {file.name} cannot be read") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(
+            f"--report: {file.name} is neither of 'fumishirube eval --rows' nor a run.json of "
+            "'fumishirube eval agents'"
+        ) from error
+
+
+def _of_cases(name: str, rows: Iterable[Mapping[str, Any]]) -> Report:
+    values: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    runs: dict[str, None] = {}
+    for row in rows:
+        runs[row["run"]] = None
+        for measure, value in row["metrics"].items():
+            if isinstance(value, (int, float)):
+                values[measure][row["run"]].append(float(value))
+    if not runs:
+        raise ValueError
+    return Report(name, "an evaluation", [*runs], _means(values))
+
+
+def _of_agents(name: str, run: Mapping[str, Any]) -> Report:
+    camp = str(run["camp"])
+    values: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    questions = []
+    for answer in run["answers"]:
+        facts, calls = answer.get("facts"), answer["calls"]
+        numbers = {
+            "points": None if facts is None else sum(map(bool, facts)) / max(1, len(facts)),
+            "calls": len(calls),
+            "characters": sum(call.get("characters", 0) for call in calls),
+            "seconds": answer.get("seconds"),
+        }
+        for measure, value in numbers.items():
+            if value is not None:
+                values[measure][camp].append(float(value))
+        questions.append((str(answer["id"]), {camp: float(numbers["characters"] or 0)}))
+    return Report(name, "an agent's run", [camp], _means(values), questions)
+
+
+def _means(values: Mapping[str, Mapping[str, Sequence[float]]]) -> dict[str, dict[str, Mean]]:
+    return {
+        measure: {run: mean(numbers) for run, numbers in by_run.items()}
+        for measure, by_run in values.items()
+    }
+
+
+def mean(numbers: Sequence[float]) -> Mean:
+    """Return the mean with the 95 % interval of the percentile bootstrap (Efron, 1979)."""
+    chance = random.Random(_SEED)  # noqa: S311 - statistics, not secrets
+    size = len(numbers)
+    if len({*numbers}) == 1:
+        return Mean(numbers[0], numbers[0], numbers[0], size)
+    drawn = sorted(fmean(chance.choices(numbers, k=size)) for _ in range(_RESAMPLES))
+    low, high = drawn[round(0.025 * _RESAMPLES)], drawn[round(0.975 * _RESAMPLES) - 1]
+    return Mean(fmean(numbers), low, high, size)
