@@ -44,9 +44,9 @@ def _legend(runs: Sequence[str]) -> Markup:
 def _measures(report: Report) -> Markup:
     rows = []
     for measure, by_run in report.measures.items():
-        least = min(0.0, *(found.low for found in by_run.values()))
+        least = min(0.0, *(shown.low for shown in by_run.values()))
         whole = 1.0 if "@" in measure or measure.endswith("_rate") or measure == "points" else 0.0
-        most = max(whole, *(found.high for found in by_run.values()))
+        most = max(whole, *(shown.high for shown in by_run.values()))
         for place, run in enumerate(report.runs):
             if run in by_run:
                 head = tag("th", measure if place == 0 else "", scope="row")
@@ -57,10 +57,10 @@ def _measures(report: Report) -> Markup:
     return tag("div", table, class_="scroll")
 
 
-def _measure_row(head: Markup, found: Mean, bounds: tuple[float, float], place: int) -> Markup:
+def _measure_row(head: Markup, shown: Mean, bounds: tuple[float, float], place: int) -> Markup:
     least, most = bounds
     span = most - least or 1.0
-    at, start, end = (_WIDE * (v - least) / span for v in (found.value, found.low, found.high))
+    at, start, end = (_WIDE * (v - least) / span for v in (shown.value, shown.low, shown.high))
     middle = _TALL // 2
     picture = tag(
         "svg",
@@ -70,14 +70,14 @@ def _measure_row(head: Markup, found: Mean, bounds: tuple[float, float], place: 
         viewBox=f"0 0 {_WIDE} {_TALL}",
         class_=f"mean run{place % 2}",
         role="img",
-        aria_label=f"{found.value:.3f}, from {found.low:.3f} to {found.high:.3f}",
+        aria_label=f"{shown.value:.3f}, from {shown.low:.3f} to {shown.high:.3f}",
     )
     return tag(
         "tr",
         head,
-        tag("td", _shown(found.value), class_="number"),
+        tag("td", _shown(shown.value), class_="number"),
         tag("td", picture, class_="line"),
-        tag("td", f"{_shown(found.low)} to {_shown(found.high)}", class_="number quiet"),
+        tag("td", f"{_shown(shown.low)} to {_shown(shown.high)}", class_="number quiet"),
         data_item=True,
         tabindex=0,
     )
