@@ -79,6 +79,7 @@ def main() -> None:
     print(f"{len(cases)} questions, {len(files)} files, {len(plain)} pages; hit@1 / @5 / @20")
     application = open_application(workspace, strangers=True, environ={})
     context = search_context(application)
+    context.prepare(MANUAL, Query(""))  # a search itself takes in what is new for seconds only
     inside, everywhere, simple, simple_everywhere = Figures(), Figures(), Figures(), Figures()
     every = Ranker(plain)
     rankers = {f: Ranker({p: t for p, t in plain.items() if p[0] == f}) for f in files}

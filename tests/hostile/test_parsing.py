@@ -195,6 +195,17 @@ def test_a_file_is_parsed_once_whatever_it_is_called(folder: Path) -> None:
             loader.load(Root(manual), Source("a.x"))
 
 
+def test_a_new_revision_of_a_parser_parses_again(folder: Path) -> None:
+    class Revised(Rough):
+        """The same parser, after it was changed."""
+
+        revision: ClassVar[int] = 2
+
+    before, after = Rough(), Revised()
+    assert after.fingerprint.endswith("r2")
+    assert before.fingerprint != after.fingerprint != Revised(suffixes=(".y",)).fingerprint
+
+
 def test_what_is_remembered_does_not_grow_without_end(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -164,6 +164,28 @@ def test_headings_name_their_pages(application: Application) -> None:
     ]
 
 
+def test_what_of_a_file_is_not_read_is_said_with_its_headings(tmp_path: Path) -> None:
+    pages = [["one"], [], ["three"], []]
+    files = {"m/part.pdf": samples.pdf(pages), "m/all.pdf": samples.report()}
+    write(tmp_path, files | {"m/scan.pdf": samples.pdf([[], []])})
+    remarks = {
+        "part.pdf": ["2 of 4 pages hold no text (2, 4): they need OCR"],
+        "scan.pdf": ["none of its 2 pages holds text: they need OCR"],
+        "all.pdf": [
+            "left out as a running head: - # -",
+            "left out as a running head: annual report of the shop",
+        ],
+    }
+    application = open_application(tmp_path, strangers=True, environ={})
+    for path, said in remarks.items():
+        asked = {"manual_id": "m", "path_prefix": path, "depth": "deep"}
+        (item,) = ask(application, "manual_toc", **asked)["items"]
+        assert item["remarks"] == said
+    application.close()
+    shown = fumishirube("toc", "m", "--prefix", "part.pdf", "--deep", cwd=tmp_path)
+    assert f"({remarks['part.pdf'][0]})" in shown.out
+
+
 def test_without_the_extra_there_are_neither_such_files_nor_places(workspace: Path) -> None:
     application = open_application(
         workspace, strangers=True, environ={"FUMISHIRUBE_SURFACE_EXTRAS": "none"}

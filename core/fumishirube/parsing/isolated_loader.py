@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -25,15 +26,22 @@ class IsolatedLoader(Stage):
     ``parser`` names it as ``module:function``. The function receives the bytes of a file, the stem
     of its name, and the loader's settings, and returns a document, whose path is ignored, or raises
     ``Unreadable``. It receives no path, and its process is limited to ``parse_seconds`` and
-    ``parse_bytes`` of memory. Results are cached by the file's content.
+    ``parse_bytes`` of memory. Results are cached by the file's content, the settings, and
+    ``revision``, which is to be raised whenever the parser reads the same file differently.
     """
 
     parser: ClassVar[str]
+    revision: ClassVar[int] = 1
     remembered: ClassVar[bool] = True
 
     suffixes: tuple[str, ...] = ()
     parse_seconds: Annotated[float, Field(gt=0)] = 60.0
     parse_bytes: Annotated[int, Field(ge=1)] = 2 * 1024**3
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The fingerprint of the settings and the revision."""
+        return super().fingerprint + f"r{self.revision}" * (self.revision > 1)
 
     def sources(self, root: Root) -> list[Source]:
         """Return every file with one of the suffixes, in any case."""

@@ -70,6 +70,7 @@ def _toc_lines(answer: Any) -> Iterator[str]:
         more = item.get("headings_total", len(headings)) - len(headings)
         if more > 0:
             yield f"  … and {counted(more, 'heading')} more; see --max-headings"
+        yield from (f"  ({remark})" for remark in item.get("remarks", ()))
     total, first = answer["total_files"], answer["applied"]["offset"]
     if len(items) == total:
         yield counted(total, "file")

@@ -116,16 +116,19 @@ class TocItem(LeanAnswer):
     """One file and its first headings; ``headings_total`` if there are more.
 
     ``next_cursor`` starts a page with the headings after them. ``title`` is the title of the whole
-    page, if its front matter has one.
+    page, if its front matter has one. ``remarks`` say what of the file is not read, and why.
     """
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"headings_total", "next_cursor", "title"})
+    omitted: ClassVar[frozenset[str]] = frozenset(
+        {"headings_total", "next_cursor", "remarks", "title"}
+    )
 
     path: str
     title: str | None = None
     headings: tuple[TocHeading, ...]
     headings_total: int | None = None
     next_cursor: HeadingOffset | None = None
+    remarks: tuple[str, ...] | None = None
 
 
 class TocApplied(Answer):
@@ -174,10 +177,7 @@ def toc_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[TocParam
             )
         if applied.offset > len(paths):
             raise InvalidParameter(
-                f"cursor must be within 0..{len(paths)}",
-                parameter="cursor",
-                min=0,
-                max=len(paths),
+                f"cursor must be within 0..{len(paths)}", parameter="cursor", min=0, max=len(paths)
             )
         listed = paths[applied.offset : applied.offset + applied.max_files]
         cursor = params.cursor
@@ -260,10 +260,12 @@ def _item(
 ) -> TocItem:
     if not applied.include_headings:
         return TocItem(path=path, headings=())
+    remarked = has_places(settings) and start.heading == 1
     try:
         document = manual.document(path)
-    except Unreadable:
-        return TocItem(path=path, headings=())
+    except Unreadable as error:
+        return TocItem(path=path, headings=(), remarks=(str(error),) if remarked else None)
+    remarks = tuple(remark.message for remark in document.remarks[: applied.max_headings_per_file])
     sections = _headings(document)
     first = start.heading - 1
     listed = sections[first : first + applied.max_headings_per_file]
@@ -276,6 +278,7 @@ def _item(
         headings=shown,
         headings_total=len(sections) if len(sections) > len(shown) else None,
         next_cursor=start.model_copy(update={"heading": end + 1}) if more else None,
+        remarks=(remarks or None) if remarked else None,
     )
 
 

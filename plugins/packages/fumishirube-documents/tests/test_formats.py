@@ -152,7 +152,7 @@ def test_pages_without_text_are_counted(tmp_path: Path) -> None:
     document = load(tmp_path, "a.pdf", samples.pdf([["one"], [], ["three"]]), Pdf())
     assert [place.page for place in document.places] == [1, 3]
     (remark,) = (r for r in document.remarks if r.code == "no_text")
-    assert remark.message == "1 of 3 pages hold no text: they need OCR"
+    assert remark.message == "1 of 3 pages hold no text (2): they need OCR"
     assert refused(tmp_path, samples.pdf([[], []]), Pdf()) == "needs_ocr"
 
 

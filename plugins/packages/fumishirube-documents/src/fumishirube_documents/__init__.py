@@ -27,6 +27,7 @@ class Pdf(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.pdf:parsed_pdf"
+    revision: ClassVar[int] = 2
 
     suffixes: tuple[str, ...] = (".pdf",)
     running_heads: bool = False
@@ -84,6 +85,7 @@ class Xlsx(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_xlsx"
+    revision: ClassVar[int] = 2
 
     suffixes: tuple[str, ...] = (".xlsx", ".xlsm")
     unpacked_bytes: UnpackedBytes = 4 * _UNPACKED
@@ -93,6 +95,7 @@ class OldSheets(IsolatedLoader):
     """Claims older Excel workbooks and OpenDocument sheets, and reads values only."""
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_old_sheets"
+    revision: ClassVar[int] = 2
 
     suffixes: tuple[str, ...] = (".xls", ".ods")
 
@@ -108,6 +111,7 @@ class Html(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.html:parsed_html"
+    revision: ClassVar[int] = 2
 
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
     ignored: tuple[str, ...] = ("nav", ".headerlink")

@@ -35,6 +35,8 @@ from fumishirube_documents.signatures import check_type
 
 _PASSWORD = 4
 """PDFium's error code of a locked file, FPDF_ERR_PASSWORD."""
+_NAMED = 20
+"""The most pages without text that are named."""
 _END, _TAIL = b"%%EOF", 2048
 _NO_TITLES = re.compile(
     r"untitled|\(anonymous\)|microsoft (?:word|powerpoint|excel) - .*|.*\.(?:doc|ppt|xls|ind)\w?",
@@ -109,7 +111,8 @@ def _remarks(
     for head in heads.texts():
         yield LoaderRemark("running_head", 1, f"left out as a running head: {head}")
     if empty:
-        message = _needs_ocr(f"{len(empty)} of {total} pages hold no text", settings)
+        named = ", ".join(map(str, empty[:_NAMED])) + ", …" * (len(empty) > _NAMED)
+        message = _needs_ocr(f"{len(empty)} of {total} pages hold no text ({named})", settings)
         yield LoaderRemark("no_text", 1, message)
     if scanned:
         yield LoaderRemark("ocr", 1, f"{scanned} of {total} pages were read by OCR")
