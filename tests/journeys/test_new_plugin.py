@@ -20,7 +20,7 @@ import pytest
 import yaml
 from warm_start import warm_script
 
-from fumishirube.faces.cli.templates import LONGEST, rendered
+from fumishirube.faces.cli.templates import KEYWORD, LONGEST, rendered
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import KINDS
 
@@ -102,6 +102,7 @@ def test_it_needs_the_version_that_wrote_it(tmp_path: Path) -> None:
     major, minor = importlib.metadata.version("fumishirube").split(".")[:2]
     files = rendered("recent", "fuser", load_plugins(strangers=False).registry)
     project = tomllib.loads(files["pyproject.toml"])["project"]
+    assert project["keywords"] == [KEYWORD]
     assert project["dependencies"] == [f"fumishirube>={major}.{minor},<{major}.{int(minor) + 1}"]
 
 

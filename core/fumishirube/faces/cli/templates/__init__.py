@@ -18,6 +18,9 @@ from fumishirube.plugins.registry import KINDS, NAME, StageKind, StageRegistry
 LONGEST = 32
 """The longest name, in characters, so that the lines of the package stay short."""
 
+KEYWORD = "fumishirube-plugin"
+"""The keyword by which a plugin is found on a package index."""
+
 _PACKAGE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _CONFORM = {"loader": "--files tests/manual"}
 _SAMPLES = {"loader": "tests/manual/rules.adoc"}
@@ -68,6 +71,7 @@ def _names(name: str, kind: StageKind, registry: StageRegistry) -> Mapping[str, 
         "contract": f"{kind.noun.capitalize()}Contract",
         "group": GROUP,
         "pin": _pin(version("fumishirube")),
+        "keyword": KEYWORD,
         "conform": _CONFORM.get(kind.noun, ""),
     }
 
