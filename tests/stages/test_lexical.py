@@ -10,7 +10,7 @@ for length are ours; their rules stand in the docstring of the scorer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log
+from math import log, sqrt
 from typing import Any
 
 import pytest
@@ -34,7 +34,8 @@ from fumishirube import (
 )
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import Concept
-from fumishirube_stages.scorers.lexical import Lexical, _best
+from fumishirube_stages.scorers.candidates import best_matches, matches_elsewhere
+from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.scorers.query_analysis import (
     QueryAnalysis,
     WeightedConcept,
@@ -44,6 +45,7 @@ from fumishirube_stages.scorers.query_analysis import (
     weighted_concept,
     weighted_term,
 )
+from fumishirube_stages.scorers.search_scores import title_score
 from fumishirube_stages.tokenizers.bigram import Bigram
 from fumishirube_stages.tokenizers.ngram import NGram
 
@@ -52,6 +54,9 @@ BLUE = passage("two.md", body="blue sea")
 LONG = passage("three.md", body="a green hill and trees")
 CORPUS = MemoryCorpus([RED, BLUE, LONG])
 AVERAGE = (12 + 8 + 22) / 3
+
+PLAIN = Lexical(coverage_power=0, page_title_weight=0)
+"""Without the factors that compare sections of a search, and without titles of pages."""
 
 ONE_OF_3 = log(1 + 2.5 / 1.5)
 TWO_OF_3 = log(1 + 1.5 / 2.5)
@@ -63,7 +68,7 @@ def ranked(
     stage: Lexical | None = None,
     must: tuple[str, ...] = (),
 ) -> Sequence[Hit]:
-    found = (stage or Lexical()).score(Query(text, must=must), corpus, {})
+    found = (stage or PLAIN).score(Query(text, must=must), corpus, {})
     return found.hits if isinstance(found, Ranking) else tuple(found)
 
 
@@ -229,9 +234,9 @@ class Recording(MemoryCorpus):
 def named(term: str, weight: float = 1.0) -> tuple[Term, ...]:
     return (
         Term(term, "body", weight),
-        Term(term, "title", weight * 3.0),
-        Term(term, "headings", weight * 1.5),
-        Term(term, "path", weight * 2.0),
+        Term(term, "title", weight * 0.25 * 3.0),
+        Term(term, "headings", weight * 0.25 * 1.5),
+        Term(term, "path", weight * 0.25 * 2.0),
     )
 
 
@@ -287,7 +292,8 @@ def test_all_forms_of_a_word_are_one_term() -> None:
 
 def test_one_concept_in_a_name_makes_an_anchor() -> None:
     item = passage("one.md", title="red", body="sky")
-    assert ranked("red blue", MemoryCorpus([item, BLUE, LONG]))[0].labels == {"anchor"}
+    hits = {hit.passage.path: hit for hit in ranked("red blue", MemoryCorpus([item, BLUE, LONG]))}
+    assert hits["one.md"].labels == {"anchor"}
 
 
 def test_eight_terms_nominate_unless_others_are_rare() -> None:
@@ -542,7 +548,7 @@ def test_what_stands_between_concepts_counts_less_where_fewer_of_them_match() ->
     ]
     corpus = MemoryCorpus(pages, Bigram())
     query = Query("休暇を知る届出")
-    stage = Lexical(between_power=3.0)
+    stage = Lexical(between_power=3.0, coverage_power=0, page_title_weight=0)
     analysis = stage._analysis(query, corpus)
     parts = {item.path: stage._score(item, analysis) for item in pages[:3]}
     best = max(hit.coverage for hit, _ in parts.values())
@@ -624,9 +630,8 @@ def test_files_with_too_many_candidates_leave_places_to_others() -> None:
         matched("h.md", 1, 2.1),
     ]
     corpus, clause = Listed(further), Term("x")
-    stage = Lexical(crowding=2, elsewhere=3, promising=0.5)
     exclude = frozenset({("d.md", 1)})
-    more = [*stage._elsewhere(corpus, clause, FIRST, exclude)]
+    more = matches_elsewhere(corpus, clause, FIRST, exclude, crowding=2, limit=3, share=0.5)
     assert [match.passage.path for match in more] == ["c.md", "e.md", "g.md"]
     others = Bool(must=(clause,), must_not=(Pages(("a.md",)),))
     assert corpus.searched == [(others, 3 + 5)]
@@ -634,8 +639,10 @@ def test_files_with_too_many_candidates_leave_places_to_others() -> None:
 
 def test_without_too_many_of_one_file_nothing_further_is_searched() -> None:
     corpus = Listed([matched("c.md", 1, 3.0)])
-    for stage in (Lexical(crowding=3, elsewhere=3), Lexical(crowding=1, elsewhere=0)):
-        assert [*stage._elsewhere(corpus, Term("x"), FIRST, frozenset())] == []
+    for crowding, limit in ((3, 3), (1, 0)):
+        assert not matches_elsewhere(
+            corpus, Term("x"), FIRST, frozenset(), crowding=crowding, limit=limit, share=0.5
+        )
     assert corpus.searched == []
 
 
@@ -655,7 +662,7 @@ def test_others_are_searched_when_the_pool_is_full_and_there_is_time(
 def test_excluded_sections_take_no_place_of_the_candidates() -> None:
     corpus = Listed([matched("a.md", line, 9.0 - line) for line in range(1, 7)])
     exclude = frozenset({("a.md", 1), ("a.md", 3)})
-    best = _best(corpus, Term("x"), 3, ScoreCutoff(10, 0.5), exclude)
+    best = best_matches(corpus, Term("x"), 3, ScoreCutoff(10, 0.5), exclude)
     assert [match.passage.start_line for match in best] == [2, 4, 5]
     assert corpus.searched == [(Term("x"), 5)]
 
@@ -665,8 +672,19 @@ def test_excluded_sections_take_no_place_of_the_candidates() -> None:
 
 def test_its_settings_by_default() -> None:
     assert Lexical() == Lexical(between_power=2.0, crowding=20, elsewhere=40)
+    assert Lexical() == Lexical(coverage_power=1.5, few_concepts=3, page_title_weight=1.25)
+    assert Lexical() == Lexical(candidate_names=0.25, between_candidates=0.3)
     assert Lexical(crowding=1, elsewhere=0, between_power=0).crowding == 1
-    for wrong in ({"crowding": 0}, {"elsewhere": -1}, {"between_power": -1}):
+    for wrong in (
+        {"crowding": 0},
+        {"elsewhere": -1},
+        {"between_power": -1},
+        {"coverage_power": -1},
+        {"few_concepts": 0},
+        {"page_title_weight": -1},
+        {"candidate_names": -1},
+        {"between_candidates": 1.1},
+    ):
         with pytest.raises(ValueError, match="Input should be"):
             Lexical.model_validate(wrong)
 
@@ -760,7 +778,8 @@ def test_where_no_section_covers_all_the_square_of_the_best_coverage_counts() ->
         passage("c.md", body="他"),
     ]
     corpus = MemoryCorpus(pages, Bigram())
-    query, stage = Query("休暇を知る届出"), Lexical(between_power=3.0)
+    query = Query("休暇を知る届出")
+    stage = Lexical(between_power=3.0, coverage_power=0, page_title_weight=0)
     analysis = stage._analysis(query, corpus)
     parts = {item.path: stage._score(item, analysis) for item in pages}
     best = parts["a.md"][0].coverage
@@ -777,7 +796,7 @@ def test_where_the_first_sections_cover_nothing_the_best_coverage_is_one() -> No
     only, half = passage("a.md", body="of"), passage("b.md", body="red of")
     corpus = MemoryCorpus([only, half])
     for first in ([only], []):
-        query, stage = Query("red of sky"), Lexical()
+        query, stage = Query("red of sky"), PLAIN
         analysis = stage._analysis(query, corpus)
         alone, between = stage._score(only, analysis)
         assert between > 0
@@ -793,14 +812,15 @@ def test_where_the_first_sections_cover_nothing_the_best_coverage_is_one() -> No
 
 def test_others_are_measured_by_the_very_best_match() -> None:
     corpus = Listed([matched("c.md", 1, 2.0)])
-    stage = Lexical(crowding=2, elsewhere=3, promising=0.5)
     first = [matched("a.md", 1, 8.0), *FIRST]
-    assert [*stage._elsewhere(corpus, Term("x"), first, frozenset())] == []
+    assert not matches_elsewhere(
+        corpus, Term("x"), first, frozenset(), crowding=2, limit=3, share=0.5
+    )
 
 
 def test_no_more_than_the_limit_are_returned_when_the_excluded_ones_do_not_match() -> None:
     corpus = Listed([matched("a.md", line, 9.0) for line in range(1, 7)])
-    best = _best(corpus, Term("x"), 3, ScoreCutoff(10, 0.5), frozenset({("z.md", 1)}))
+    best = best_matches(corpus, Term("x"), 3, ScoreCutoff(10, 0.5), frozenset({("z.md", 1)}))
     assert [match.passage.start_line for match in best] == [1, 2, 3]
 
 
@@ -819,3 +839,72 @@ def test_neighbouring_words_that_a_section_holds_as_a_phrase_are_not_joined() ->
     phrase = passage("phrase.md", body="the data base there")
     (hit,) = ranked("data base", MemoryCorpus([joined, phrase]))
     assert hit.passage.path == "phrase.md"
+
+
+# --- sections of one search compared ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "share"), [("red blue", 1.0), ("red blue sky hill", 3 / 4)])
+def test_a_section_that_covers_less_than_the_best_one_loses_by_a_power(
+    text: str, share: float
+) -> None:
+    """(coverage / best) to the power of 1.5 * best² * min(1, 3 / concepts)."""
+    pages = [passage("a.md", body="red blue sky"), passage("b.md", body="red"), BLUE, LONG]
+    corpus = MemoryCorpus(pages)
+    plain = {hit.passage.path: hit for hit in ranked(text, corpus)}
+    powered = scores(ranked(text, corpus, Lexical(page_title_weight=0)))
+    best = max(hit.coverage for hit in plain.values())
+    power = 1.5 * best**2 * share
+    assert powered == pytest.approx(
+        {path: hit.score * (hit.coverage / best) ** power for path, hit in plain.items()}
+    )
+    assert powered["a.md"] == pytest.approx(plain["a.md"].score)
+    assert powered["b.md"] < plain["b.md"].score
+
+
+def test_the_power_of_coverage_does_not_apply_to_terms_between_concepts() -> None:
+    pages = [passage("a.md", body="休暇を知る前に届出を出す"), passage("b.md", body="休暇を知る")]
+    corpus = MemoryCorpus([*pages, passage("d.md", body="その他")], Bigram())
+    query, stage = Query("休暇を知る届出"), Lexical(between_power=0, page_title_weight=0)
+    analysis = stage._analysis(query, corpus)
+    hit = stage._scored(pages, query, analysis, ())[1]
+    alone, between = stage._score(pages[1], analysis)
+    assert between > 0
+    share = alone.coverage ** (1.5 * min(1, 3 / len(analysis.groups)))
+    assert hit.score == pytest.approx(alone.score * share + between)
+
+
+def test_the_title_of_the_page_adds_the_rarity_of_its_terms_by_the_share_they_cover() -> None:
+    # Of the eight letters of "red skies" the query covers three: sqrt(3 / 8).
+    under = passage("a.md", 5, title="sea", ancestors=["Red skies", "sea"], body="blue")
+    top = passage("b.md", 1, title="Red", body="blue")
+    corpus = MemoryCorpus([under, top, LONG])
+    plain = scores(ranked("red", corpus))
+    stage = Lexical(coverage_power=0, page_title_weight=2.0)
+    more = {
+        path: score - plain[path] for path, score in scores(ranked("red", corpus, stage)).items()
+    }
+    assert more == pytest.approx({"a.md": 2 * TWO_OF_3 * sqrt(3 / 8), "b.md": 2 * TWO_OF_3})
+
+
+@pytest.mark.parametrize(
+    ("query", "title", "covered"),
+    [
+        ("休暇の届出", "休暇", 2 / 2),
+        ("休暇の届出", "特別休暇", 2 / 4),
+        ("休暇の届出", "休暇届出", 4 / 4),
+        ("休暇の届出", "その他", 0),
+        ("tree", "trees and hills", 5 / 13),
+        ("tree", "treetop", 0),
+    ],
+)
+def test_the_characters_of_a_title_that_the_terms_of_concepts_cover(
+    query: str, title: str, covered: float
+) -> None:
+    texts = [passage("1.md", body="休暇 届出 tree"), BLUE, LONG]
+    analysis = PLAIN._analysis(Query(query), MemoryCorpus(texts, Bigram()))
+    matching = [
+        term.value for term in analysis.terms if term.share and term.counted(title, term.term)
+    ]
+    assert title_score(title, analysis) == pytest.approx(sum(matching) * sqrt(covered))
+    assert bool(matching) == bool(covered)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, ClassVar, TypeAlias
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -15,9 +14,7 @@ from fumishirube import (
     Env,
     Hit,
     Holds,
-    IndexMatch,
     MatchCount,
-    Pages,
     Part,
     Passage,
     Query,
@@ -27,6 +24,7 @@ from fumishirube import (
     Term,
 )
 from fumishirube.text import chunks, concepts, fold, is_function, mentions, query_terms, rarity
+from fumishirube_stages.scorers.candidates import best_matches, matches_elsewhere
 from fumishirube_stages.scorers.query_analysis import (
     QueryAnalysis,
     WeightedConcept,
@@ -39,6 +37,7 @@ from fumishirube_stages.scorers.query_analysis import (
     weighted_concept,
     weighted_term,
 )
+from fumishirube_stages.scorers.search_scores import SearchScores
 
 _MAX_TERMS = 256
 _LATE = 10
@@ -46,19 +45,10 @@ _FEW = 100
 _LENGTH_FREE = 3000
 _LENGTH_WORST = 3.0
 _REQUIRED_ONLY = 1.05
-_Key: TypeAlias = tuple[str, int]
 
 _FIELDS = ("title", "headings", "path", "body")
 _ANCHOR = frozenset({"anchor"})
 _UNMARKED: frozenset[str] = frozenset()
-
-
-class _Scores:
-    """The scores of passages in one search, and the best coverage among the first ones."""
-
-    def __init__(self) -> None:
-        self.parts: dict[_Key, tuple[Hit, float]] = {}
-        self.best: float | None = None
 
 
 class Lexical(Stage):
@@ -72,12 +62,19 @@ class Lexical(Stage):
     When the ``pool`` is full and one file has more than ``crowding`` candidates in it, up to
     ``elsewhere`` candidates from files with fewer are added.
 
+    For candidates, the boosts of title, headings and path are multiplied by ``candidate_names``,
+    and the weights of terms between concepts by ``between_candidates``: the index adds up its
+    scores of the fields, so that titles would outweigh sections with all of the query.
+
     The score is Robertson and Zaragoza's BM25F (2009) with field boosts on term frequency, plus a
-    bonus for covering the query's concepts, minus a penalty for very long sections. Terms between
-    concepts, such as を知 in 休暇を知る, count less where fewer concepts match: their part is
-    multiplied by (coverage / best coverage) to the power of ``between_power`` times the square of
-    the best coverage. Two neighbouring English words are scored as one, too, if the corpus has
-    them as one word and never as two, as in AbortSignal.
+    bonus for covering the query's concepts, minus a penalty for very long sections. It is
+    multiplied by (coverage / best coverage) to the power of ``coverage_power`` times the square of
+    the best coverage; for a query of more than ``few_concepts`` concepts the power is divided by
+    their number, and multiplied by ``few_concepts``. Terms between concepts, such as を知 in
+    休暇を知る, add their score times the same quotient to the power of ``between_power`` times the
+    square of the best coverage. The title of the page adds ``page_title_weight`` times the rarity
+    of its terms, less where it has other words too. Two neighbouring English words are scored as
+    one, too, if the corpus has them as one word and never as two, as in AbortSignal.
     """
 
     generates: ClassVar[bool] = True
@@ -91,10 +88,15 @@ class Lexical(Stage):
     path_boost: Annotated[float, Field(ge=0)] = 2.0
     headings_boost: Annotated[float, Field(ge=0)] = 1.5
     function_weight: Annotated[float, Field(ge=0, le=1)] = 0.2
+    coverage_power: Annotated[float, Field(ge=0)] = 1.5
+    few_concepts: Annotated[int, Field(ge=1)] = 3
     between_power: Annotated[float, Field(ge=0)] = 2.0
+    page_title_weight: Annotated[float, Field(ge=0)] = 1.25
     k1: Annotated[float, Field(ge=0)] = 1.2
     b: Annotated[float, Field(ge=0, le=1)] = 0.75
     candidate_terms: Annotated[int, Field(ge=1)] = 8
+    candidate_names: Annotated[float, Field(ge=0)] = 0.25
+    between_candidates: Annotated[float, Field(ge=0, le=1)] = 0.3
     common_share: Annotated[float, Field(ge=0, le=1)] = 0.1
     common_sections: Annotated[int, Field(ge=0)] = 5000
     pool: Annotated[int, Field(ge=1)] = 80
@@ -119,9 +121,20 @@ class Lexical(Stage):
             limit = min(limit, _LATE)
         cutoff = ScoreCutoff(self.sure, self.promising)
         clause = self._candidate_clause(query, analysis, extras, corpus)
-        matches = _best(corpus, clause, limit, cutoff, query.exclude)
+        matches = best_matches(corpus, clause, limit, cutoff, query.exclude)
         if len(matches) >= limit and not query.budget.spent:
-            matches = [*matches, *self._elsewhere(corpus, clause, matches, query.exclude)]
+            matches = [
+                *matches,
+                *matches_elsewhere(
+                    corpus,
+                    clause,
+                    matches,
+                    query.exclude,
+                    crowding=self.crowding,
+                    limit=self.elsewhere,
+                    share=self.promising,
+                ),
+            ]
         hits = self._scored([match.passage for match in matches], query, analysis, extras)
         if query.must:
             return hits
@@ -132,28 +145,6 @@ class Lexical(Stage):
         relevant = tuple(hit for hit in hits if hit.coverage or not analysis.groups)
         return Ranking(relevant, matched=MatchCount(matched, at_least, capped))
 
-    def _elsewhere(
-        self,
-        corpus: Corpus,
-        clause: Clause,
-        matches: Sequence[IndexMatch],
-        exclude: frozenset[_Key],
-    ) -> Iterable[IndexMatch]:
-        """Return the best matches outside of files with too many candidates."""
-        places = Counter(match.passage.path for match in matches)
-        crowding = tuple(path for path, number in places.items() if number > self.crowding)
-        if not crowding or not self.elsewhere:
-            return ()
-        others = Bool(must=(clause,), must_not=(Pages(crowding),))
-        least = self.promising * matches[0].estimate
-        excluded = {match.passage.key for match in matches} | exclude
-        further = corpus.search(others, self.elsewhere + len(excluded))
-        return [
-            match
-            for match in further
-            if match.estimate >= least and match.passage.key not in excluded
-        ][: self.elsewhere]
-
     def _scored(
         self,
         passages: Iterable[Passage],
@@ -162,23 +153,24 @@ class Lexical(Stage):
         extras: tuple[WeightedTerm, ...],
     ) -> Sequence[Hit]:
         """Score passages, each once a search; then add the scores of a filter's own terms."""
-        scores = query.state.shared(_Scores, "lexical", self.fingerprint, query.text)
+        scores = query.state.shared(SearchScores, "lexical", self.fingerprint, query.text)
         passages = tuple(passages)
         for passage in passages:
             if passage.key not in scores.parts:
                 scores.parts[passage.key] = self._score(passage, analysis)
-        if scores.best is None:
-            scores.best = (
-                max((hit.coverage for hit, _ in scores.parts.values()), default=0.0) or 1.0
-            )
+        best = scores.best
+        power = self.coverage_power * best**2
+        power *= min(1.0, self.few_concepts / max(1, len(analysis.groups)))
         hits = []
         for passage in passages:
             hit, between = scores.parts[passage.key]
-            present = min(1.0, hit.coverage / scores.best)
-            more = between * present ** (self.between_power * scores.best**2)
+            present = min(1.0, hit.coverage / best)
+            score = hit.score * present**power
+            score += between * present ** (self.between_power * best**2)
+            score += self.page_title_weight * scores.page_title(passage, analysis)
             for fields in (passage.fields,) if extras else ():
-                more += sum(self._term_score(fields, _names(fields), extras, analysis)[::2])
-            hits.append(hit.scored(hit.score + more) if more else hit)
+                score += sum(self._term_score(fields, _names(fields), extras, analysis)[::2])
+            hits.append(hit.scored(score))
         return hits
 
     def _analysis(self, query: Query, corpus: Corpus) -> QueryAnalysis:
@@ -255,7 +247,15 @@ class Lexical(Stage):
         shares, finders = coverage_shares(groups, joined), form_finders(corpus, chosen)
         spans = border_spans((term for term in chosen if term not in content), text)
         return QueryAnalysis(
-            clause=self._clause(chosen, idf, parts, least=rarity(size, self._common(size))),
+            clause=self._clause(
+                {
+                    term: weight * (1.0 if term in content else self.between_candidates)
+                    for term, weight in chosen.items()
+                },
+                idf,
+                parts,
+                least=rarity(size, self._common(size)),
+            ),
             anywhere=Bool(
                 should=tuple(
                     Part(term) if term in parts else Term(term)
@@ -307,11 +307,12 @@ class Lexical(Stage):
         """Return a term in each field, with its weight there; a part of terms in any field."""
         if part:
             return (Part(term, None, value),)
+        named = weight * self.candidate_names
         return (
             Term(term, "body", weight),
-            Term(term, "title", weight * self.title_boost),
-            Term(term, "headings", weight * self.headings_boost),
-            Term(term, "path", weight * self.path_boost),
+            Term(term, "title", named * self.title_boost),
+            Term(term, "headings", named * self.headings_boost),
+            Term(term, "path", named * self.path_boost),
         )
 
     def _score(self, passage: Passage, analysis: QueryAnalysis) -> tuple[Hit, float]:
@@ -369,16 +370,6 @@ class Lexical(Stage):
     def _penalty(self, length: int) -> float:
         over = max(0.0, (length - _LENGTH_FREE) / _LENGTH_FREE)
         return self.length_penalty_weight * min(_LENGTH_WORST, over)
-
-
-def _best(
-    corpus: Corpus, clause: Clause, limit: int, cutoff: ScoreCutoff, exclude: frozenset[_Key]
-) -> Sequence[IndexMatch]:
-    """Return the best matches; the cut-off uses the best match that is not excluded."""
-    if not exclude:
-        return corpus.search(clause, limit, cutoff)
-    best = corpus.search(clause, limit + len(exclude))
-    return cutoff.apply([match for match in best if match.passage.key not in exclude][:limit])
 
 
 def _names(fields: Mapping[str, str]) -> str:
