@@ -645,3 +645,9 @@ def test_texts_end_with_one_line_end_and_hold_no_carriage_returns() -> None:
             text = _text(file)
             assert "\r" not in text, called(file)
             assert not text or (text.endswith("\n") and not text.endswith("\n\n")), called(file)
+
+
+def test_the_skill_in_the_plugin_for_clients_is_the_skill() -> None:
+    copy = PROJECT / "packaging" / "clients" / "fumishirube" / "skills" / "fumishirube" / "SKILL.md"
+    skill = (PROJECT / "skills" / "fumishirube" / "SKILL.md").read_text(encoding="utf-8")
+    assert copy.read_text(encoding="utf-8") == skill, "run python packaging/client_plugin.py"
