@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self
 
-from fumishirube.disk.names import trap
+from fumishirube.disk.names import extended_path, trap
 from fumishirube.text.folding import nfc
 
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -106,7 +106,8 @@ class OpenFolder:
         """
         if self.handle is not None:
             return True
-        real, above = os.path.realpath(os.path.join(self.path, name)), os.path.realpath(top)
+        inside = _reachable(os.path.join(self.path, name))
+        real, above = (_reachable(os.path.realpath(path)) for path in (inside, top))
         return real == above or real.startswith(os.path.join(above, ""))
 
     def close(self) -> None:
@@ -127,15 +128,15 @@ class OpenFolder:
 
     def at(self, name: str) -> str:
         """Return the arguments that name an entry relative to this folder."""
-        return name if self.handle is not None else os.path.join(self.path, name)
+        return name if self.handle is not None else _reachable(os.path.join(self.path, name))
 
     def scan(self) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
         """Return an iterator of the folder's entries, unsorted; close it after use."""
-        return os.scandir(self.path if self.handle is None else self.handle)
+        return os.scandir(_reachable(self.path) if self.handle is None else self.handle)
 
     def names(self) -> list[str]:
         """Return the names in the folder, as spelled on disk."""
-        return os.listdir(self.path if self.handle is None else self.handle)
+        return os.listdir(_reachable(self.path) if self.handle is None else self.handle)
 
     def lstat(self, name: str) -> os.stat_result:
         """Return the state of an entry, without following a link."""
@@ -159,6 +160,11 @@ class OpenFolder:
             if nfc(name) == wanted:
                 return name
         raise FileNotFoundError(errno.ENOENT, "no such entry", wanted)
+
+
+def _reachable(path: str) -> str:
+    """Return a path in the form that Windows opens however long it is; elsewhere it stays."""
+    return extended_path(os.path.abspath(path)) if _TRAPS else path
 
 
 def scan(folder: OpenFolder, prefix: str) -> Iterator[FolderEntry]:

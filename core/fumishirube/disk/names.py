@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ntpath
 import re
 import unicodedata
+from pathlib import PureWindowsPath
 
 from fumishirube.errors import Forbidden, InvalidParameter, InvalidPath
 from fumishirube.text.folding import nfc
@@ -34,6 +36,21 @@ def trap(name: str) -> str | None:
     if ":" in name:
         return "holds a colon, which Windows takes for a drive or a stream"
     return None
+
+
+def extended_path(path: str) -> str:
+    r"""Return an absolute path of Windows in the form without a limit of 260 characters.
+
+    That is ``\\?\C:\folder`` or ``\\?\UNC\server\share\folder``, which Windows takes as it is:
+    ``/``, ``.`` and ``..`` are resolved before. A path in this form, and one that is not absolute,
+    stays.
+    """
+    if path.startswith(("\\\\?\\", "\\\\.\\")) or not PureWindowsPath(path).is_absolute():
+        return path
+    plain = ntpath.normpath(path)
+    if plain.startswith("\\\\"):
+        return f"\\\\?\\UNC\\{plain[2:]}"
+    return f"\\\\?\\{plain}"
 
 
 def clean_path(raw: object, parameter: str = "path") -> str:
