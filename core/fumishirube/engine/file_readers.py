@@ -10,17 +10,19 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
 from fumishirube.budget import Budget
 from fumishirube.disk.roots import Root
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.file_loads import FileLoad
 from fumishirube.engine.library import ManualFolder
-from fumishirube.engine.reading_processes import ReadAnswer, ReadingProcesses, ReadTask
-from fumishirube.engine.reading_worker import ReadingSetup
 from fumishirube.engine.watchdog import GRACE_SECONDS
 from fumishirube.model import Passage
-from fumishirube.stages import ClaimedFile, IndexedFile
+from fumishirube.stages import ClaimedFile, IndexedFile, Loader
+
+if TYPE_CHECKING:
+    from fumishirube.engine.reading_processes import ReadAnswer, ReadingProcesses
 
 _log = logging.getLogger("fumishirube")
 
@@ -35,6 +37,13 @@ _TASK_BYTES = 65_536
 _OVERHEAD = 40
 _REQUEST_BYTES = 3_500
 """The most bytes of a request: a pipe takes it, though the other side is busy writing."""
+
+
+class ReadTask(NamedTuple):
+    """Files that one request names."""
+
+    files: Sequence[ClaimedFile]
+    request: bytes
 
 
 class FileReaders:
@@ -79,7 +88,7 @@ class FileReaders:
         if prepare is not None and not _portable(prepare):
             _log.info("the tokenizer or the index cannot be sent to other processes")
             prepare = None
-        processes = self._started(ReadingSetup(self._manual.root, loaders, prepare), number)
+        processes = self._started(loaders, prepare, number)
         if processes is None:
             return None
         return ReadUpdate(
@@ -90,7 +99,17 @@ class FileReaders:
             prepared=prepare is not None,
         )
 
-    def _started(self, setup: ReadingSetup, number: int) -> ReadingProcesses | None:
+    def _started(
+        self,
+        loaders: Sequence[Loader],
+        prepare: Callable[[Passage], object] | None,
+        number: int,
+    ) -> ReadingProcesses | None:
+        # Most processes never start others.
+        from fumishirube.engine.reading_processes import ReadingProcesses  # noqa: PLC0415
+        from fumishirube.engine.reading_worker import ReadingSetup  # noqa: PLC0415
+
+        setup = ReadingSetup(self._manual.root, loaders, prepare)
         data, processes = pickle.dumps(setup), self._processes
         if processes is None or not processes.lives or processes.setup != data:
             self.close()

@@ -14,9 +14,9 @@ from pathlib import Path
 from threading import Condition, Thread, Timer
 from typing import Any, NamedTuple
 
+from fumishirube.engine.file_readers import ReadTask
 from fumishirube.parsing import worker
 from fumishirube.parsing.idle_processes import WorkerProcess
-from fumishirube.stages import ClaimedFile
 
 _log = logging.getLogger("fumishirube")
 
@@ -30,13 +30,6 @@ where a slow loader delays no others."""
 _REST_SECONDS = 5.0
 """Seconds between two turns of an update."""
 _WAIT_SECONDS = 0.05
-
-
-class ReadTask(NamedTuple):
-    """Files that one request names."""
-
-    files: Sequence[ClaimedFile]
-    request: bytes
 
 
 class ReadAnswer(NamedTuple):

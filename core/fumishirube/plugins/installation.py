@@ -11,7 +11,6 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 _DISTRIBUTION = "fumishirube"
 _PIP = "python -m pip install"
@@ -51,6 +50,8 @@ def command_for(extra: str, direct_url: Mapping[str, Any] | None) -> str:
         return f"{_PIP} {shlex.quote(f'{_DISTRIBUTION}[{extra}] @ {source}')}"
     if urlsplit(url).scheme != "file" or "archive_info" in direct_url:
         return f"{_PIP} {shlex.quote(f'{_DISTRIBUTION}[{extra}] @ {url}')}"
+    from urllib.request import url2pathname  # noqa: PLC0415 - it imports HTTP and TLS
+
     folder = url2pathname(urlsplit(url).path)
     info = direct_url.get("dir_info")
     editable = "-e " if isinstance(info, dict) and info.get("editable") is True else ""

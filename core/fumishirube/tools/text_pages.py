@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field
 
 from fumishirube.errors import InvalidParameter
 from fumishirube.text.folding import Lines
@@ -50,19 +50,20 @@ class Cursor(Params):
         return {name: value} if type(value) is int else value
 
 
-ScanCursor = Annotated[
-    Cursor,
-    BeforeValidator(partial(Cursor.at, "char_offset")),
-    WithJsonSchema(
-        {
+class _CursorSchema:
+    """The schema of a cursor, made when a tool is listed: a start need not wait for it."""
+
+    def __get_pydantic_json_schema__(self, _schema: Any, _handler: Any) -> dict[str, Any]:
+        return {
             "anyOf": [
                 Cursor.model_json_schema() | {"title": "Cursor"},
                 {"type": "integer", "minimum": 0},
                 {"type": "string", "pattern": "^[0-9]+$"},
             ]
         }
-    ),
-]
+
+
+ScanCursor = Annotated[Cursor, BeforeValidator(partial(Cursor.at, "char_offset")), _CursorSchema()]
 
 
 class TextPage(NamedTuple):
