@@ -25,6 +25,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -36,9 +37,7 @@ from typing import Any, Protocol
 
 from evidence_policies import LIMIT, ShellReader, Stopped, ToolsReader, Transcript, missing_programs
 from evidence_questions import GoldQuestion, QuestionError, Vocabulary, load
-from processes import Served
-
-FIRST_SEARCH_MS = 600_000
+from processes import Served, console
 
 
 class Reader(Protocol):
@@ -102,10 +101,11 @@ def served(manuals: Path, workspace: Path | None) -> Iterator[Served]:
     with tempfile.TemporaryDirectory() as fresh:
         place = workspace or Path(fresh)
         place.mkdir(parents=True, exist_ok=True)
-        with Served(place, MANUALS_ROOT=str(manuals.resolve())) as server:
-            for item in server.call("manual_ls", {"id": "manuals"})["items"]:
-                search = {"query": "manual", "manual_id": item["id"], "required_terms": ["manual"]}
-                server.call("manual_find", {**search, "budget": {"time_ms": FIRST_SEARCH_MS}})
+        environ = {"MANUALS_ROOT": str(manuals.resolve())}
+        # A server would answer from a part of the index while it is built.
+        index = [console(), "index", "--workspace", str(place)]
+        subprocess.run(index, env={**os.environ, **environ}, stdout=subprocess.DEVNULL, check=True)
+        with Served(place, **environ) as server:
             yield server
 
 

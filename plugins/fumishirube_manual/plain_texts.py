@@ -16,35 +16,22 @@ from fumishirube_manual.rows import HEADING_SEPARATOR
 Json = Mapping[str, JsonValue]
 
 _FINE = "required_effective"
+_IN_NO_HIT = "required_fallback"
+"""A status that says by itself why it failed."""
 
 
 def find_text(answer: Json) -> str:
     """Format the answer of ``manual_find``: a line about the search, then the hits."""
     page: Any = answer["inline_hits"]
-    parts = [f"trace_id {answer['trace_id']}: {answer['candidates']} candidates"]
-    if answer["status"] != _FINE:
-        parts.append(str(answer["status"]))
-    if "answerable" in answer:
-        parts.append(f"answerable: {answer['answerable']}")
-    if (missing := answer.get("missing")) and answer.get("answerable") != "yes":
-        parts.append(f"in none of the best sections: {_listed(missing)}")
-    if words := answer.get("vocabulary"):
-        parts.append(f"the manual's words: {_listed(words)}")
-    glossary: Any = answer.get("glossary") or {}
-    parts += [f"glossary: {word} is {_listed(others)}" for word, others in glossary.items()]
-    if unmet := answer.get("unmet"):
-        parts.append(f"no section holds most of alternative {_listed(unmet)}")
-    names: Any = answer.get("names") or ()
-    if nowhere := [row["name"] for row in names if not row["sections"]]:
-        parts.append(f"nowhere: {_listed(nowhere)}")
-    terms: Any = answer.get("terms") or ()
-    parts += [f"{term[0]} {_effect(*term[1:])}" for term in terms]
     formatted = {"trace_id", "candidates", "status", "answerable", "missing", "vocabulary"}
     formatted |= {"unmet", "terms", "inline_hits", "glossary", "names"}
-    lines = ["; ".join(parts), *_rest(answer, formatted)]
+    if answer["status"] == _IN_NO_HIT:
+        formatted.add("failure_reason")
+    lines = ["; ".join(_about_search(answer)), *_rest(answer, formatted)]
     if "next_offset" in page:
         lines.append(f"manual_hits goes on at offset {page['next_offset']}")
     lines += _hits(page["items"], page["offset"] + 1, several="manuals" in answer)
+    names: Any = answer.get("names") or ()
     for row in names:
         if row["sections"]:
             lines += _name(row, several="manuals" in answer)
@@ -104,6 +91,28 @@ def read_text(answer: Json) -> str:
         head += f"; next_cursor {_json(answer['next_cursor'])}"
     formatted = {"text", "applied", "applied_range", "truncated", "next_cursor", "eof"}
     return "\n".join([head, *_rest(answer, formatted), str(answer["text"])])
+
+
+def _about_search(answer: Json) -> Iterator[str]:
+    """Yield what the search did, and what it did not find."""
+    yield f"trace_id {answer['trace_id']}: {answer['candidates']} candidates"
+    if answer["status"] != _FINE:
+        yield str(answer["status"])
+    if "answerable" in answer:
+        yield f"answerable: {answer['answerable']}"
+    if (missing := answer.get("missing")) and answer.get("answerable") != "yes":
+        yield f"in none of the best sections: {_listed(missing)}"
+    if words := answer.get("vocabulary"):
+        yield f"the manual's words: {_listed(words)}"
+    glossary: Any = answer.get("glossary") or {}
+    yield from (f"glossary: {word} is {_listed(others)}" for word, others in glossary.items())
+    if unmet := answer.get("unmet"):
+        yield f"no section holds most of alternative {_listed(unmet)}"
+    names: Any = answer.get("names") or ()
+    if nowhere := [row["name"] for row in names if not row["sections"]]:
+        yield f"nowhere: {_listed(nowhere)}"
+    terms: Any = answer.get("terms") or ()
+    yield from (f"{term[0]} {_effect(*term[1:])}" for term in terms)
 
 
 def _hits(items: Any, start: int, *, several: bool) -> Iterator[str]:

@@ -233,6 +233,24 @@ def test_ranges_that_cannot_be_are_refused(server: Fumishirube, arguments: dict[
 WEIGHTS = [ConceptWeight("fee", 3.0, {"fee": 1.0}), ConceptWeight("料金", 4.0, {"料金": 1.0})]
 
 
+@pytest.mark.parametrize(
+    "label",
+    [
+        "r[type.closure.unique]",
+        "[!code-csharp]",
+        "> [!NOTE]",
+        "[TOC]",
+        "[a]: https://b.example/closure",
+    ],
+)
+def test_a_label_in_brackets_is_no_evidence(label: str) -> None:
+    text = f"# Closures\n{label}\n\nA unique closure type.\n" + "Other words.\n" * 99
+    weights = [ConceptWeight("closure", 2.0, {"closure": 1.0})]
+    shown = SectionLines(text, 1, weights).evidence(100)
+    assert [line.number for line in shown.lines][:1] == [4]
+    assert label not in {line.text for line in shown.lines}
+
+
 @given(
     st.text(st.sampled_from("fee 料金abc。.\n|#`*-: "), max_size=600),
     st.integers(1, 900),

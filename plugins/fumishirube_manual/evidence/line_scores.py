@@ -10,8 +10,8 @@ from fumishirube.text import fold
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText, shares
 
 _RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
-_DEFINED = re.compile(r"\s*(?:\[[^\]]+\]:\s|<!--.*-->\s*$|\w?\[[\w.:-]+\]\s*$)")
-"""The definition of a link, a comment, or the label of a rule: readers do not see them."""
+_DEFINED = re.compile(r"\s*(?:\[[^\]]+\]:\s|<!--.*-->\s*$|(?:>\s*)?\w?\[!?[\w.:-]+\]\s*$)")
+"""The definition of a link, a comment, or a label in brackets, as of a rule or an included file."""
 _FIGURE = re.compile(r"[0-9０-９〇一二三四五六七八九十百千万]")
 _WANTS_FIGURE = re.compile(
     r"何[人枚件個本回日時分秒円年月週つ文%割]|いくつ|いくら|どれ(?:だけ|くらい|ほど)|どのくらい|最大|最小|上限|下限"

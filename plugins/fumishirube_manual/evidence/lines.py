@@ -86,7 +86,7 @@ class SectionLines:
         chosen = self._scores.chosen(_CHOSEN) if room > 0 else []
         shown: dict[int, str] = {}
         for at in chosen:
-            most = BEST_CHARS if at == chosen[0] else OTHER_CHARS
+            most = BEST_CHARS if at == chosen[0] and room > OTHER_CHARS else OTHER_CHARS
             room -= self._show(shown, at, min(most, room) if shown else most)
             for other in related(self._lines, at):
                 if room <= 0 or (len(self._lines[other].strip()) > room and other not in shown):

@@ -129,7 +129,7 @@ class EvidenceReader:
         return [
             concept.text
             for concept in concepts(self._trace.text)
-            if not concept.single and not self._is_present(concept.text, present)
+            if len(concept.text) > 1 and not self._is_present(concept.text, present)
         ][:_MISSING]
 
     def _is_present(self, word: str, present: Iterable[Collection[str]]) -> bool:

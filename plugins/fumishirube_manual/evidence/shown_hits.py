@@ -11,9 +11,9 @@ from fumishirube_manual.evidence.fills import fill
 from fumishirube_manual.evidence.lines import EvidenceLine, SectionEvidence
 from fumishirube_manual.evidence.reader import Copy, EvidenceReader, ShownHit
 
-LINE_CHARS = 160
+LINE_CHARS = 120
 """The most characters shown of a minor hit: about a line."""
-_BEST_HIT_CHARS, _NEXT_HIT_CHARS = 550, 240
+_BEST_HIT_CHARS, _NEXT_HIT_CHARS = 600, 200
 """The most characters of the best hit of each wording, and of the next hits; others have a line."""
 GAP_SCORE, GAP_WORTH = 0.68, 0.25
 """Below these shares of the highest score, or of the highest worth, a hit has no text."""
