@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from threading import Event, Lock, Timer
 
@@ -17,7 +17,8 @@ from test_indexing import answers, found, opened, rebuilt
 from torture import examples
 
 from fumishirube import Budget, Document, Root, Source
-from fumishirube.engine.commit_batches import PATIENCE_SECONDS
+from fumishirube.engine import file_readers
+from fumishirube.engine.file_loads import PATIENCE_SECONDS
 from fumishirube.engine.folder_index import FolderIndex, IndexState
 from fumishirube.errors import Cancelled
 from fumishirube_stages.loaders import Markdown
@@ -28,7 +29,8 @@ LONG = 30.0
 class Halting:
     """Reads Markdown, and halts in the loads of some files until they are released."""
 
-    def __init__(self) -> None:
+    def __init__(self, paths: Collection[str] | None = None) -> None:
+        self.paths = paths
         self.halted: dict[str, Event] = {}
         self.loads: Counter[str] = Counter()
         self.at_once: Counter[str] = Counter()
@@ -36,7 +38,8 @@ class Halting:
         self._lock = Lock()
 
     def sources(self, root: Root) -> Iterable[Source]:
-        return Markdown().sources(root)
+        sources = Markdown().sources(root)
+        return [one for one in sources if self.paths is None or one.path in self.paths]
 
     def load(self, root: Root, source: Source) -> Document:
         with self._lock:
@@ -187,6 +190,25 @@ def test_an_index_can_be_closed_while_a_file_is_loaded(
     release()
     with opened(manuals, tmp_path / "closed", (halting,)) as index:
         assert len(paths(caught_up(index))) == 4
+
+
+def test_files_of_other_processes_do_not_wait_either(
+    manuals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_readers, "LARGE", 1)
+    monkeypatch.setattr(file_readers, "_cores", lambda: 2)
+    halting = Halting(["a.md"])
+    release = halt(halting, "a")
+    with opened(manuals, tmp_path / "state", (halting, Markdown())) as index:
+        index.bring_up_to_date(Budget.of(500))
+        write(manuals.parent, {f"m/{name}.md": f"# {name}\npassword\n" for name in "xyz"})
+        time.sleep(PATIENCE_SECONDS)
+        state = index.bring_up_to_date(Budget.of(60_000))
+        assert paths(state) == ["b.md", "c.md", "d.md", "x.md", "y.md", "z.md"]
+        assert [slow.path for slow in state.slow] == ["a.md"]
+        release()
+        assert paths(caught_up(index))[0] == "a.md"
+    assert halting.loads["a.md"] == 1
 
 
 STEP = st.one_of(

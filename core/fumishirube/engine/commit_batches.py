@@ -105,19 +105,11 @@ class CommitBatches:
             if (load := self._next_elsewhere()) is not None:
                 return load
             self._budget.check()
+            if (load := self._next_here()) is not None:
+                return load
             if not (self._running or self._waiting or self._put_off):
                 if self._reading is None:
                     return None
-                continue
-            load = next((load for load in self._running if load.done.is_set()), None)
-            if load is not None:
-                self._running.remove(load)
-                self._waiting.extend(self._put_off)  # its loader has time again
-                self._put_off.clear()
-                if load.file == self._wanted[load.file.source.path]:
-                    return load
-                self._loads.forget(load)  # of an older version of the file
-                self._waiting.append(self._wanted[load.file.source.path])
                 continue
             if self._loads.stuck or self._budget.late:
                 self._take_back()
@@ -125,7 +117,8 @@ class CommitBatches:
                 return None
             if all(load.seconds >= PATIENCE_SECONDS for load in self._running):
                 self._begin_next()
-            self._running[-1].done.wait(_LOOK)
+            if self._reading is None or not self._is_idle:
+                self._running[-1].done.wait(_LOOK)
 
     def _next_elsewhere(self) -> FileLoad | None:
         """Return a load of another process; wait shortly if there is nothing to do here."""
@@ -133,11 +126,32 @@ class CommitBatches:
             return None
         if self._budget.late:
             self._reading.withdraw()
-        load = self._reading.next(wait=not (self._running or self._waiting))
+        load = self._reading.next(wait=self._is_idle)
         self._waiting.extend(self._reading.returned())
         if load is None and not self._reading.busy:
             self._reading = None
         return load
+
+    def _next_here(self) -> FileLoad | None:
+        """Return a load of this process that is done, and is of the wanted version."""
+        load = next((load for load in self._running if load.done.is_set()), None)
+        if load is None:
+            return None
+        self._running.remove(load)
+        self._waiting.extend(self._put_off)  # its loader has time again
+        self._put_off.clear()
+        wanted = self._wanted[load.file.source.path]
+        if load.file == wanted:
+            return load
+        self._loads.forget(load)
+        self._waiting.append(wanted)
+        return None
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether this process has nothing to do but to wait for slow loads."""
+        slow = all(load.seconds >= PATIENCE_SECONDS for load in self._running)
+        return slow and not self._waiting
 
     def _take_back(self) -> None:
         """Take back the files that have not been begun."""
@@ -150,6 +164,8 @@ class CommitBatches:
 
         A call with a deadline does not wait for what was slow before: an earlier call reported it.
         """
+        if self._reading is not None:
+            return False  # other processes have files, or are being withdrawn
         if self._budget.late:
             return all(load.seconds > GRACE_SECONDS for load in self._running)
         slow = self._began - PATIENCE_SECONDS
