@@ -243,6 +243,6 @@ def test_a_line_that_counts_the_pages_is_left_out_at_any_height(tmp_path: Path) 
     document = parsed(tmp_path, drawn(*pages))
     assert "Form" not in document.text
     assert document.text.count("in 2021.") == 4
-    assert "left out as a running head: form 10-k of 2021, #" in [
+    assert "left out as a running head: form #-k of #, #" in [
         remark.message for remark in document.remarks
     ]

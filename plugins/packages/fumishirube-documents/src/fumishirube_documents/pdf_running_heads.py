@@ -63,7 +63,8 @@ class RunningHeads(NamedTuple):
 
     def texts(self) -> list[str]:
         """Return the running heads, with ``#`` for numbers, sorted."""
-        return sorted({key[0] for key in self.keys if isinstance(key, tuple)})
+        texts = (key[0] for key in self.keys if isinstance(key, tuple))
+        return sorted({_DIGITS.sub("#", text) for text in texts})
 
 
 def _edges(page: PdfPage) -> list[PdfLine]:
