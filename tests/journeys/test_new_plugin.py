@@ -123,6 +123,8 @@ def test_it_needs_the_version_that_wrote_it(tmp_path: Path) -> None:
         ("休暇", "fuser", "is no name of a package"),
         ("", "fuser", "is no name of a package"),
         ("x" * 33, "fuser", "at most 32"),
+        ("fumishirube-find", "surface", "there is a command 'find'; choose another"),
+        ("doctor", "surface", "there is a command 'doctor'; choose another"),
         ("recent", "fusor", "there is no kind of stage 'fusor'; did you mean 'fuser'?"),
     ],
 )
@@ -276,3 +278,8 @@ def _swapped_in(venv: PluginVenv, workspace: Path, noun: str) -> None:
             asking = json.dumps({"text": "solar", "manual_id": "field-guide"})
             called = fumishirube(venv, workspace, "call", "recent_count", asking)
             assert json.loads(called.stdout)["containing"] > 0
+            counted = fumishirube(venv, workspace, "recent", "solar", "--page", "counts.html")
+            assert re.fullmatch(r"field-guide: \d+ of \d+ files\n", counted.stdout), counted.stderr
+            page = (workspace / "counts.html").read_text(encoding="utf-8")
+            assert "<h1>Files that contain solar</h1>" in page
+            assert fumishirube(venv, workspace, "recent", "zzyzx").returncode == 1

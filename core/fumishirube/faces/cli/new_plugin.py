@@ -9,6 +9,7 @@ from fumishirube.errors import Conflict, Forbidden, InvalidParameter
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json, one_of
 from fumishirube.faces.cli.templates import rendered
+from fumishirube.plugins.commands import OWN_COMMANDS
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import KINDS
 
@@ -33,9 +34,10 @@ def run(options: Namespace) -> int:
         Conflict: when something of that name exists.
         Forbidden: when the folder cannot be written.
     """
-    registry = load_plugins(strangers=not options.no_plugins).registry
+    plugins = load_plugins(strangers=not options.no_plugins)
+    commands = {*plugins.commands.verbs(), *(command.name for command in OWN_COMMANDS)}
     try:
-        made = rendered(options.name, options.kind, registry)
+        made = rendered(options.name, options.kind, plugins.registry, commands)
     except InvalidParameter as error:
         options.parser.error(str(error))
     folder = Path(options.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.metadata import version
 from importlib.resources import files
 from importlib.util import find_spec
@@ -23,18 +23,28 @@ KEYWORD = "fumishirube-plugin"
 
 _PACKAGE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _CONFORM = {"loader": "--files tests/manual"}
-_SAMPLES = {"loader": "tests/manual/rules.adoc"}
-"""Further files that the test of a kind needs."""
+_FURTHER = {
+    "loader": {"tests/manual/rules.adoc": "loader.sample"},
+    "surface": {"src/{module}/command.py": "surface.command"},
+}
+"""Further files of a kind: their paths, and their templates."""
 
 
-def rendered(name: str, noun: str, registry: StageRegistry) -> Mapping[str, str]:
+def rendered(
+    name: str, noun: str, registry: StageRegistry, commands: Collection[str] = ()
+) -> Mapping[str, str]:
     """Return the files of a package by path: one stage of a kind, named after the package.
+
+    ``commands`` are the names that the command of a surface cannot have.
 
     Raises:
         InvalidParameter: when the package, its module or its stage cannot have that name.
     """
     kind = next(kind for kind in KINDS if kind.noun == noun)
     names = _names(name, kind, registry)
+    if noun == "surface" and names["stage"] in commands:
+        taken = f"there is a command {names['stage']!r}"
+        raise InvalidParameter(f"NAME {name!r}: {taken}; choose another")
     texts = {
         f"src/{names['module']}/__init__.py": f"{noun}.py",
         f"tests/test_{names['module']}.py": f"{noun}.test",
@@ -42,8 +52,8 @@ def rendered(name: str, noun: str, registry: StageRegistry) -> Mapping[str, str]
         "pyproject.toml": "pyproject.toml",
         "tox.ini": "tox.ini",
     }
-    if noun in _SAMPLES:
-        texts[_SAMPLES[noun]] = f"{noun}.sample"
+    for path, text in _FURTHER.get(noun, {}).items():
+        texts[path.format_map(names)] = text
     made = {path: _filled(text, names) for path, text in texts.items()}
     made[f"src/{names['module']}/py.typed"] = ""
     return made
