@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube import Citation, Document, Manual, SurfaceContext, ToolError
+from fumishirube import Citation, Document, Manual, ToolError
 from fumishirube.commands import digest
 from fumishirube.parsing import PlaceRange, lines_of, place_at, place_range
 from fumishirube.text import Lines
@@ -55,11 +56,11 @@ def place_in(manual: Manual, path: str, first: int, last: int) -> CitedPlace | N
 
 
 def place_of_section(
-    context: SurfaceContext, manual_id: str, path: str, first: int, own_digest: str
+    manual_of: Callable[[str], Manual], manual_id: str, path: str, first: int, own_digest: str
 ) -> CitedPlace | None:
     """Return the place of a section that a search returned; ``None`` if its text has changed."""
     try:
-        manual = context.manual(manual_id)
+        manual = manual_of(manual_id)
         if not manual.places(path):
             return None
         document = manual.document(path)

@@ -190,7 +190,7 @@ def _places(
     """Return the pages, slides and rows of the first hits, by path and line."""
     placed = {
         (row.path, row.start_line): place_of_section(
-            context, *trace.file(row.path), row.start_line, row.digest
+            context.manual, *trace.file(row.path), row.start_line, row.digest
         )
         for row in trace.search.rows[:limit]
     }

@@ -73,7 +73,7 @@ class EvidenceReader:
         if not self._places:
             return evidence
         manual_id, path = self._trace.file(row.path)
-        place = place_of_section(self._context, manual_id, path, row.start_line, row.digest)
+        place = place_of_section(self._manual, manual_id, path, row.start_line, row.digest)
         return evidence._replace(place=place)
 
     def passages(self, row: TraceRow) -> Sequence[EvidencePassage]:
