@@ -50,6 +50,7 @@ ROUNDS = 4
 PATIENCE_MS = 30_000
 """After so long an engine is asked no more questions."""
 SAMPLES = Path(__file__).parent.parent / "manuals"
+SAMPLE = "業務ハンドブック"
 
 
 def main() -> int:
@@ -291,8 +292,7 @@ def command_line(times: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
         workspace = Path(folder)
         shutil.copytree(SAMPLES, workspace / "manuals")
-        (name, *_) = sorted(path.name for path in SAMPLES.iterdir() if path.is_dir())
-        command = [console(), "find", "申請 期限", "--manual", name, "--workspace", folder]
+        command = [console(), "find", "申請 期限", "--manual", SAMPLE, "--workspace", folder]
         return min(spent(command) for _ in range(times))
 
 
