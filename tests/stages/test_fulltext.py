@@ -70,6 +70,12 @@ def test_a_concept_that_is_found_whole_counts_by_its_share_of_the_pieces() -> No
     assert {search[3] for search in corpus.searches[2:]} == {1.0}
 
 
+def test_words_where_parts_cannot_be_searched_score_alike_by_piece_and_by_concept() -> None:
+    pages = [passage("part.md", body="給休"), passage("whole.md", body="beta")]
+    ranking = score(MemoryCorpus(pages), Query("有給休暇 beta gamma delta epsilon"))
+    assert rows(ranking) == {"part.md": 1.0, "whole.md": 1.0}
+
+
 def test_full_coverage_is_a_little_less_than_all() -> None:
     corpus = WrittenLinks(PAGES)
     score(corpus, Query("red sea"), Fulltext(min_coverage=1.0))
