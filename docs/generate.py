@@ -246,7 +246,8 @@ def _plugins() -> str:
         sources = [file.parent / "src" / f"{module}/__init__.py" for module in modules]
         hooks = {hook for source in sources for hook in _HOOK.findall(source.read_text("utf-8"))}
         name = f"[{about['name']}](../../{folder}/README.md)"
-        rows.append((name, about["description"], ", ".join(sorted(hooks)), f"`{folder}`"))
+        adds = about["description"].removeprefix("A Fumishirube plugin: ")
+        rows.append((name, adds, ", ".join(sorted(hooks)), f"`{folder}`"))
     parts = (
         "# Plugins",
         "The packages of this repository. To install one, run `python -m pip install ./FOLDER`.",
