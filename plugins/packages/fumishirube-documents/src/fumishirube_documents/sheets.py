@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from io import BytesIO
 from typing import Any, NamedTuple
 
@@ -40,10 +41,11 @@ def parsed_xlsx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     check_type(data, "an Excel workbook")
     check_package(data, settings["unpacked_bytes"], ".xlsx")
     book = load_workbook(BytesIO(data), read_only=True, data_only=True)
-    written = load_workbook(BytesIO(data), read_only=True)
+    # Most workbooks hold the value of each formula, and need not be opened again.
+    written = cache(lambda: load_workbook(BytesIO(data), read_only=True).worksheets)
     sheets = (
-        _Sheet(sheet.title, _xlsx_rows(sheet, formulas), sheet.sheet_state != "visible")
-        for sheet, formulas in zip(book.worksheets, written.worksheets, strict=True)
+        _Sheet(sheet.title, _xlsx_rows(sheet, number, written), sheet.sheet_state != "visible")
+        for number, sheet in enumerate(book.worksheets)
     )
     return _document(sheets, name, "xlsx")
 
@@ -74,12 +76,12 @@ def _is_hidden(about: Any) -> bool:
     return not str(about.visible).endswith("Visible")
 
 
-def _xlsx_rows(sheet: Any, written: Any) -> Iterator[SheetRow]:
-    """Yield the rows of a sheet; ``written`` is the sheet with formulas instead of values."""
+def _xlsx_rows(sheet: Any, number: int, written: Callable[[], Sequence[Any]]) -> Iterator[SheetRow]:
+    """Yield the rows of a sheet; ``written`` returns all with formulas instead of values."""
     merged, uncounted = _scanned(sheet)
     rows = _rows_with_content(sheet)
     if uncounted:
-        rows = _with_formulas(rows, dict(_rows_with_content(written)))
+        rows = _with_formulas(rows, dict(_rows_with_content(written()[number])))
     yield from with_merged_cells(rows, merged)
 
 
