@@ -54,10 +54,12 @@ _KOREAN_PARTICLE = re.compile(
 )
 """The commonest particles after a Korean word; one of two syllables is left whole."""
 _REQUEST = re.compile(
-    "(?:詳しく)?(?:(?:教え|見せ|聞かせ|書い)て|(?:知り|聞き)たい)"
+    "(?:詳しく)?(?:(?:教え|見せ|聞かせ|書い|(?:説明|解説)し)て|(?:知り|聞き)たい)"
     "(?:ください|下さい|くれ|ほしい|欲しい|もらえ|です|ます|か|ん|の|い)*[。.?!]*$"
 )
 """The ending of a question that requests an answer, such as 教えてください."""
+_QUESTION_WORDS = "何誰"
+"""What a question asks for; its answer does not contain it."""
 _QUERIES_CACHED = 32
 _SCRIPTS_OF_ONE_WORD = ("han", "katakana", "word", "joined")
 
@@ -127,7 +129,8 @@ def _concepts_of_runs(folded: str, *, inflected: bool = False) -> Iterable[Conce
     """Yield the concepts of runs; the first kana after the kanji of a verb are its ending."""
     for script, run, place in runs(folded):
         if script in _SCRIPTS_OF_ONE_WORD:
-            if run not in _ENGLISH:
+            run = _without_question_word(run)  # noqa: PLW2901 - the rest of the run
+            if run and run not in _ENGLISH:
                 inflected = len(run) == 1 and _ENDING.match(folded, place + 1) is not None
                 yield _concept(_KOREAN_PARTICLE.sub("", run))._replace(
                     stem=inflected and not folded.startswith("ども", place + 1)
@@ -139,6 +142,12 @@ def _concepts_of_runs(folded: str, *, inflected: bool = False) -> Iterable[Conce
             core = _LEADING.sub("", core)
             if len(core) > 1:
                 yield _concept(core)
+
+
+def _without_question_word(run: str) -> str:
+    """Return a run without 何 or 誰 at its start, and without a single counter, such as in 何年."""
+    rest = run.lstrip(_QUESTION_WORDS)
+    return run if rest == run else rest if len(rest) > 1 else ""
 
 
 def _only_functions(run: str) -> bool:
