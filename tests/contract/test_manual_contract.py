@@ -853,6 +853,7 @@ def test_the_account_is_there_unless_it_is_turned_off(server: Fumishirube) -> No
         ("symlink", "file"),
         ("ignored", "file"),
         ("heading_only", "section"),
+        ("dynamic_cutoff", "section"),
     }
     absent = odd["terms"][1]
     assert (absent["term"], absent["sections"]) == ("対照外", 0)
