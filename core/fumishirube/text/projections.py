@@ -75,17 +75,21 @@ class TextRanges(Sequence[TextRange]):
 
 
 class TextForm(NamedTuple):
-    """How a text is projected: NFKC always, then folded, then without separators.
+    """How a text is projected: NFKC always, then case folded, then without separators.
 
     ``separators`` are the further characters omitted from the loose form; ``None`` keeps all.
+    ``letters`` makes the spellings of letters equal too, as :func:`fold_letters` does.
     """
 
     fold: bool = True
     separators: str | None = None
+    letters: bool = False
 
 
 NORMAL = TextForm(fold=False)
 """Exactly NFKC."""
+FOLDED = TextForm(letters=True)
+"""Case folded, and equal spellings of letters as in the index."""
 LOOSE = TextForm(fold=False, separators="")
 """NFKC without separators, the case as written."""
 
@@ -133,6 +137,8 @@ def project(text: str, form: TextForm) -> Projection:
     projection = normal(text)
     if form.fold:
         projection = folded(projection)
+    if form.letters:
+        projection = letters_folded(projection)
     return projection if form.separators is None else loose(projection, form.separators)
 
 
@@ -148,9 +154,8 @@ def normal(text: str) -> Projection:
     return written.projection(())
 
 
-def folded(below: Projection) -> Projection:
-    """Return a projection with case and letters folded; the same one if nothing changes."""
-    below = _case_folded(below)
+def letters_folded(below: Projection) -> Projection:
+    """Return a projection with equal spellings of letters; the same one if nothing changes."""
     written = _ProjectionBuilder()
     place = 0
     for start, end, new in letter_changes(below.text):
@@ -163,7 +168,8 @@ def folded(below: Projection) -> Projection:
     return written.projection(below.offset_maps)
 
 
-def _case_folded(below: Projection) -> Projection:
+def folded(below: Projection) -> Projection:
+    """Return a projection with its case folded; the same one if nothing changes."""
     text = "".join(block.casefold() for block in _blocks(below.text))
     if text == below.text:
         return below
@@ -195,7 +201,8 @@ def loose(below: Projection, extra: str = "") -> Projection:
 def form_of(query: str, form: TextForm) -> str:
     """Return a query in a form, without the map back."""
     query = nfkc(query)
-    query = fold_letters(query.casefold()) if form.fold else query
+    query = query.casefold() if form.fold else query
+    query = fold_letters(query) if form.letters else query
     return query if form.separators is None else _separating(form.separators).sub("", query)
 
 
@@ -271,7 +278,7 @@ def _blocks(text: str) -> Iterator[str]:
 
 def places_of(spans: Iterable[str], text: str) -> Sequence[tuple[int, int]]:
     """Return where folded spans occur in a text, in order and without overlaps."""
-    projection = project(text, TextForm())
+    projection = project(text, FOLDED)
     places: list[tuple[int, int]] = []
     for span in spans:
         start = projection.text.find(span)

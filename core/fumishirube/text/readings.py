@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from fumishirube.text.folding import nfkc
-from fumishirube.text.projections import TextForm, project
+from fumishirube.text.projections import FOLDED, project
 from fumishirube.text.scripts import (
     DEPENDENT,
     HAN,
@@ -104,7 +104,7 @@ class Reading(NamedTuple):
         """Return where a line matches, in its own characters."""
         if self.exact:
             return [match.span() for match in self.pattern.finditer(line)]
-        projection = project(line, TextForm())
+        projection = project(line, FOLDED)
         form = _with_one_dash(projection.text)
         return [projection.span(*match.span()) for match in self.pattern.finditer(form)]
 
