@@ -46,6 +46,14 @@ def test_the_settings_are_the_numbers_of_the_formula() -> None:
     ]
 
 
+def test_the_own_best_score_is_the_scale_though_sides_score_higher() -> None:
+    # Ranks: a 1/61 of the question; b 1/61 of the side. 0.3 of the own score, 0.7 of the rank.
+    assert fused(Decompose(), (Hit(A, 4.0),), (Hit(B, 9.0),)) == [
+        ("a.md", 4.0, False),
+        ("b.md", round(4 * 0.7, 9), True),
+    ]
+
+
 def test_without_own_hits_the_best_score_of_a_side_is_the_scale() -> None:
     top = 1 / 61 + 1 / 62
     assert fused(Decompose(), (), *SIDES) == [
@@ -90,11 +98,20 @@ def test_the_runs_are_the_question_and_its_sides() -> None:
         ("red vs red", ()),
         ("休暇と休暇の違い", ()),
         ("休暇の違い", ()),
+        ("あと休暇と欠勤の違い", ("あと休暇", "欠勤")),
         ("休暇と欠勤", ()),
     ],
 )
 def test_the_sides_of_a_comparison(text: str, pair: tuple[str, ...]) -> None:
     assert sides(text, CORPUS) == pair
+
+
+@pytest.mark.parametrize("text", ["真っ赤なみかんとりんご", "青いとあかい", "みかんとお茶"])
+def test_only_the_characters_beside_decide_whether_to_is_inside_hiragana(text: str) -> None:
+    left, _, right = text.partition("と")
+    assert sides(f"{text}の違い", CORPUS) == ()
+    there = MemoryCorpus([passage("a.md", body=left), passage("b.md", body=right)])
+    assert sides(f"{text}の違い", there) == (left, right)
 
 
 def test_inside_hiragana_both_sides_have_to_stand_in_the_corpus() -> None:
