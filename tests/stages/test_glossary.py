@@ -62,6 +62,26 @@ def test_a_run_counts_by_the_coverage_of_its_best_hit() -> None:
     assert ranking.diagnostics["glossary"] == {"car": ["auto", "buggy", "lorry"]}
 
 
+def test_a_run_without_coverage_counts_a_hundredth() -> None:
+    first, second, _ = STAGE.plan(QUERY, CORPUS)
+    outcomes = [
+        Outcome(first, Ranking((Hit(A, 8.0), Hit(B, 4.0)))),
+        Outcome(second, Ranking((Hit(B, 2.0, coverage=0.5),))),
+    ]
+    # B: all of a top score at coverage 0.5. A: all of one at 0.01.
+    assert [(hit.passage, hit.score) for hit in STAGE.fuse(QUERY, outcomes, CORPUS).hits] == [
+        (B, pytest.approx(8.0)),
+        (A, pytest.approx(8.0 * 0.01 / 0.5)),
+    ]
+
+
+def test_a_single_run_stays_as_it_is() -> None:
+    own = Ranking((Hit(B, 4.0), Hit(A, 8.0)), diagnostics={"seen": 1})
+    ranking = STAGE.fuse(QUERY, [Outcome(STAGE.plan(QUERY, CORPUS)[0], own)], CORPUS)
+    assert ranking.hits is own.hits
+    assert ranking.diagnostics == {"seen": 1, "glossary": {"car": ["auto", "buggy", "lorry"]}}
+
+
 WORDS = st.sampled_from(["car", "Auto", "有休", "年次有給休暇", "休暇", "ノーツ"])
 MEANINGS = st.dictionaries(
     WORDS.map(fold), st.lists(WORDS, min_size=1, max_size=3, unique=True), max_size=4

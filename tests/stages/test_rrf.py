@@ -10,7 +10,7 @@ from __future__ import annotations
 from fumishirube import Hit, LeftOut, Outcome, Query, Ranking, Run, fused_ranking, merge_rankings
 from fumishirube.engine.rankings import RRF_K, merge_by_rank, united_hit
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.fusers.rrf import Rrf, normal
+from fumishirube_stages.fusers.rrf import Rrf, normal, top_score
 
 A, B, C, D = (passage(f"{name}.md", body=name) for name in "abcd")
 QUERY = Query("x")
@@ -112,6 +112,13 @@ def test_a_fused_ranking_is_ordered_and_names_what_no_run_brought() -> None:
     assert rows(fused.hits) == [("a.md", 2.0), ("b.md", 1.0)]
     assert fused.left_out == (gone,)
     assert fused.diagnostics == {"who": "1", "one": 1, "two": 2}
+
+
+def test_the_top_score_is_that_of_the_best_first_hit() -> None:
+    several = Ranking((Hit(A, 2.0), Hit(B, 1.0)))
+    assert top_score(several) == 2.0
+    assert top_score(Ranking(), several, Ranking((Hit(B, 3.0),))) == 3.0
+    assert top_score(Ranking()) == top_score() == 0.0
 
 
 def test_a_share_of_the_top() -> None:
