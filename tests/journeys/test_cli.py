@@ -477,6 +477,7 @@ def test_tools_are_listed_with_their_schemas(workspace: Path) -> None:
         "manual_hits",
         "manual_read",
         "manual_scan",
+        "manual_batch",
         "vault_ls",
         "vault_create",
         "vault_read",

@@ -651,3 +651,11 @@ def test_the_skill_in_the_plugin_for_clients_is_the_skill() -> None:
     copy = PROJECT / "packaging" / "clients" / "fumishirube" / "skills" / "fumishirube" / "SKILL.md"
     skill = (PROJECT / "skills" / "fumishirube" / "SKILL.md").read_text(encoding="utf-8")
     assert copy.read_text(encoding="utf-8") == skill, "run python packaging/client_plugin.py"
+
+
+def test_every_decision_has_a_number_of_its_own() -> None:
+    pages = sorted((PROJECT / "docs" / "decisions").glob("[0-9]*.md"))
+    numbers = [page.name[:4] for page in pages]
+    assert len({*numbers}) == len(numbers)
+    for page in pages:
+        assert page.read_text(encoding="utf-8").startswith(f"# {int(page.name[:4])}. "), page.name
