@@ -1,111 +1,164 @@
 """Fumishirube: search local manuals with few misses and few tokens; the API for plugins."""
 
 import typing as _typing
+from importlib import import_module as _import_module
 
-from fumishirube.budget import Budget
-from fumishirube.citations import Citation
-from fumishirube.corpus import (
-    Bool,
-    Clause,
-    Corpus,
-    Count,
-    Everything,
-    Holds,
-    IndexMatch,
-    Pages,
-    Part,
-    PassageText,
-    Phrase,
-    ScoreCutoff,
-    SequenceCorpus,
-    Term,
-    texts_of,
-)
-from fumishirube.disk.roots import Root
-from fumishirube.documents import (
-    Document,
-    Heading,
-    Link,
-    LinkKind,
-    LoaderRemark,
-    Section,
-    Source,
-    divide_at_headings,
-)
-from fumishirube.engine.rankings import fused_ranking, merge_rankings
-from fumishirube.errors import (
-    AlreadyServed,
-    Cancelled,
-    ConfigError,
-    Conflict,
-    Forbidden,
-    FumishirubeError,
-    IndexDamaged,
-    InternalError,
-    InvalidParameter,
-    InvalidPath,
-    InvalidScope,
-    NeedsNarrowScope,
-    NotFound,
-    ToolError,
-    Unreadable,
-)
-from fumishirube.links import LinkedCorpus, Neighbour, TextMatches, link_levels
-from fumishirube.model import (
-    Hit,
-    LeftOut,
-    MatchCount,
-    Passage,
-    Ranking,
-    Skipped,
-    TermFilter,
-    TermUse,
-)
-from fumishirube.plugins.commands import Command, CommandRegister
 from fumishirube.plugins.deprecation import resolve_former_name as _former
-from fumishirube.plugins.hookspecs import hook
-from fumishirube.plugins.installation import install_command
-from fumishirube.plugins.registry import DefaultRegister, Register
-from fumishirube.query import Outcome, Query, Run
-from fumishirube.report import TermReport
-from fumishirube.stages import (
-    Chapter,
-    ClaimedFile,
-    ClassicKey,
-    Contents,
-    ContentsLoader,
-    Embedder,
-    Env,
-    Fields,
-    Fuser,
-    Index,
-    IndexedFile,
-    LinkLoader,
-    Loader,
-    OpenIndex,
-    Refiner,
-    Scorer,
-    Stage,
-    Tokenizer,
-    Vectors,
-)
-from fumishirube.surfaces import (
-    ClassicSettings,
-    Diagnostic,
-    Manual,
-    Surface,
-    SurfaceContext,
-    SurfaceIndex,
-)
-from fumishirube.tools.definitions import Answer, Call, Params, Tool
-from fumishirube.traces.coverage import CoverageReport
-from fumishirube.traces.records import SearchAssessment, Span, Trace, TraceRow
-from fumishirube.vectors import VectorCorpus
+
+if _typing.TYPE_CHECKING:
+    from fumishirube.budget import Budget
+    from fumishirube.citations import Citation
+    from fumishirube.corpus import (
+        Bool,
+        Clause,
+        Corpus,
+        Count,
+        Everything,
+        Holds,
+        IndexMatch,
+        Pages,
+        Part,
+        PassageText,
+        Phrase,
+        ScoreCutoff,
+        SequenceCorpus,
+        Term,
+        texts_of,
+    )
+    from fumishirube.disk.roots import Root
+    from fumishirube.documents import (
+        Document,
+        Heading,
+        Link,
+        LinkKind,
+        LoaderRemark,
+        Section,
+        Source,
+        divide_at_headings,
+    )
+    from fumishirube.engine.rankings import fused_ranking, merge_rankings
+    from fumishirube.errors import (
+        AlreadyServed,
+        Cancelled,
+        ConfigError,
+        Conflict,
+        Forbidden,
+        FumishirubeError,
+        IndexDamaged,
+        InternalError,
+        InvalidParameter,
+        InvalidPath,
+        InvalidScope,
+        NeedsNarrowScope,
+        NotFound,
+        ToolError,
+        Unreadable,
+    )
+    from fumishirube.links import LinkedCorpus, Neighbour, TextMatches, link_levels
+    from fumishirube.model import (
+        Hit,
+        LeftOut,
+        MatchCount,
+        Passage,
+        Ranking,
+        Skipped,
+        TermFilter,
+        TermUse,
+    )
+    from fumishirube.plugins.commands import Command, CommandRegister
+    from fumishirube.plugins.hookspecs import hook
+    from fumishirube.plugins.installation import install_command
+    from fumishirube.plugins.registry import DefaultRegister, Register
+    from fumishirube.query import Outcome, Query, Run
+    from fumishirube.report import TermReport
+    from fumishirube.stages import (
+        Chapter,
+        ClaimedFile,
+        ClassicKey,
+        Contents,
+        ContentsLoader,
+        Embedder,
+        Env,
+        Fields,
+        Fuser,
+        Index,
+        IndexedFile,
+        LinkLoader,
+        Loader,
+        OpenIndex,
+        Refiner,
+        Scorer,
+        Stage,
+        Tokenizer,
+        Vectors,
+    )
+    from fumishirube.surfaces import (
+        ClassicSettings,
+        Diagnostic,
+        Manual,
+        Surface,
+        SurfaceContext,
+        SurfaceIndex,
+    )
+    from fumishirube.tools.definitions import Answer, Call, Params, Tool
+    from fumishirube.traces.coverage import CoverageReport
+    from fumishirube.traces.records import SearchAssessment, Span, Trace, TraceRow
+    from fumishirube.vectors import VectorCorpus
 
 __version__ = "0.1.0"
 
+_MODULES = {
+    "budget": "Budget",
+    "citations": "Citation",
+    "corpus": (
+        "Bool Clause Corpus Count Everything Holds IndexMatch Pages Part PassageText "
+        "Phrase ScoreCutoff SequenceCorpus Term texts_of"
+    ),
+    "disk.roots": "Root",
+    "documents": "Document Heading Link LinkKind LoaderRemark Section Source divide_at_headings",
+    "engine.rankings": "fused_ranking merge_rankings",
+    "errors": (
+        "AlreadyServed Cancelled ConfigError Conflict Forbidden FumishirubeError "
+        "IndexDamaged InternalError InvalidParameter InvalidPath InvalidScope "
+        "NeedsNarrowScope NotFound ToolError Unreadable"
+    ),
+    "links": "LinkedCorpus Neighbour TextMatches link_levels",
+    "model": "Hit LeftOut MatchCount Passage Ranking Skipped TermFilter TermUse",
+    "plugins.commands": "Command CommandRegister",
+    "plugins.hookspecs": "hook",
+    "plugins.installation": "install_command",
+    "plugins.registry": "DefaultRegister Register",
+    "query": "Outcome Query Run",
+    "report": "TermReport",
+    "stages": (
+        "Chapter ClaimedFile ClassicKey Contents ContentsLoader Embedder Env Fields Fuser "
+        "Index IndexedFile LinkLoader Loader OpenIndex Refiner Scorer Stage Tokenizer "
+        "Vectors"
+    ),
+    "surfaces": "ClassicSettings Diagnostic Manual Surface SurfaceContext SurfaceIndex",
+    "tools.definitions": "Answer Call Params Tool",
+    "traces.coverage": "CoverageReport",
+    "traces.records": "SearchAssessment Span Trace TraceRow",
+    "vectors": "VectorCorpus",
+}
+"""The public names of each module, which is imported when one of them is used."""
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 if not _typing.TYPE_CHECKING:  # a type checker would accept every name
-    __getattr__ = _former
+
+    def __getattr__(name: str) -> object:
+        module = _MODULE_OF.get(name)
+        if module is None:
+            return _former(name)
+        public = getattr(_import_module(f"{__name__}.{module}"), name)
+        globals()[name] = public
+        return public
+
 
 __all__ = [
     "AlreadyServed",

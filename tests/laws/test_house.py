@@ -143,7 +143,7 @@ HEAVY = {
     "tqdm",
     "yaml",
 }
-"""What ``import fumishirube`` leaves alone, so that the command line starts at once."""
+"""What no public name imports, so that the command line starts at once."""
 
 
 @functools.cache
@@ -442,10 +442,37 @@ def test_the_core_does_not_import_its_own_facade() -> None:
     assert not faults
 
 
-def test_importing_fumishirube_imports_nothing_heavy() -> None:
-    loaded = interpreted("import json, sys, fumishirube; print(json.dumps(sorted(sys.modules)))")
+def test_the_public_names_import_nothing_heavy() -> None:
+    loaded = interpreted(
+        "import json, sys; from fumishirube import *; print(json.dumps(sorted(sys.modules)))"
+    )
     assert "fumishirube.stages" in loaded
     assert HEAVY.intersection(loaded) == set()
+
+
+def test_a_module_is_imported_when_a_public_name_of_it_is_used() -> None:
+    seen = "[name for name in sys.modules if name.startswith(('fumishirube.', 'pydantic'))]"
+    before, after = interpreted(
+        f"import json, sys, fumishirube; before = {seen}; "
+        f"fumishirube.Span; print(json.dumps([before, {seen}]))"
+    )
+    assert set(before) == {"fumishirube.plugins", "fumishirube.plugins.deprecation"}
+    assert "fumishirube.traces.records" in after
+
+
+def test_every_public_name_can_be_the_first_that_is_imported() -> None:
+    """A cycle of imports fails, or not, depending on the module that comes first."""
+    modules = [f"fumishirube.{name}" for name in fumishirube._MODULES]
+    faults = interpreted(
+        "import importlib, json, sys\nfaults = {}\n"
+        f"for name in {modules!r}:\n"
+        "    for loaded in [one for one in sys.modules if one.startswith('fumishirube')]:\n"
+        "        del sys.modules[loaded]\n"
+        "    try:\n        importlib.import_module(name)\n"
+        "    except ImportError as error:\n        faults[name] = str(error)\n"
+        "print(json.dumps(faults))"
+    )
+    assert faults == {}
 
 
 # --- the façade -----------------------------------------------------------------------------
@@ -454,8 +481,16 @@ def test_importing_fumishirube_imports_nothing_heavy() -> None:
 def test_the_facade_is_sorted_and_complete() -> None:
     assert fumishirube.__all__ == sorted(set(fumishirube.__all__), key=_as_ruff_sorts)
     modules = {module.name for module in pkgutil.iter_modules(fumishirube.__path__)}
-    public = {name for name in vars(fumishirube) if not name.startswith("_")} - modules
+    public = {name for name in dir(fumishirube) if not name.startswith("_")} - modules
     assert public == set(fumishirube.__all__)
+    assert all(hasattr(fumishirube, name) for name in public)
+    typed = {
+        (module.removeprefix("fumishirube."), name)
+        for module, name in imported(CORE / "__init__.py")
+        if module.startswith("fumishirube.") and name != "resolve_former_name"
+    }
+    assert {(module, name) for name, module in fumishirube._MODULE_OF.items()} == typed
+    assert {name for _, name in typed} == public
     for module in map(importlib.import_module, PUBLIC[1:]):
         assert sorted(module.__all__, key=_as_ruff_sorts) == module.__all__
         assert all(hasattr(module, name) for name in module.__all__)

@@ -43,7 +43,7 @@ def resolve_former_name(name: str) -> object:
     message = (
         f"{FACADE}.{name} is called {renamed.now} since {renamed.since}; it goes in {renamed.until}"
     )
-    warnings.warn(message, Deprecation, stacklevel=2)
+    warnings.warn(message, Deprecation, stacklevel=3)
     return getattr(import_module(FACADE), renamed.now)
 
 
