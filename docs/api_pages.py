@@ -124,7 +124,7 @@ def _origins(module: ModuleType) -> dict[str, str]:
     """Return the defining module of each name in a public module."""
     return {
         alias.name: node.module or ""
-        for node in ast.parse(inspect.getsource(module)).body
+        for node in ast.walk(ast.parse(inspect.getsource(module)))
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
