@@ -52,13 +52,16 @@ class Citation(NamedTuple):
         return text + (f"@{self.digest[:_DIGEST_DIGITS]}" if self.digest else "")
 
     @classmethod
-    def parse(cls, text: str) -> Citation:
-        """Parse a citation.
+    def parse(cls, text: str, manual_id: str | None = None) -> Citation:
+        """Parse a citation; with ``manual_id``, ``manual://ID/`` may be missing.
 
         Raises:
             InvalidParameter: when it has another form.
         """
-        match = _FORM.match(text.strip())
+        text = text.strip()
+        if manual_id is not None and "://" not in text:
+            text = f"{SCHEME}{_escaped(_UNSAFE_ID, manual_id)}/{text}"
+        match = _FORM.match(text)
         place = PlaceRange.parse(match["place"]) if match and match["place"] else None
         if match is None or (match["place"] and place is None):
             raise InvalidParameter(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange
+from fumishirube_manual.evidence.own_texts import enclosing_block
 from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, Spans
 
 WHOLE = 400
@@ -107,7 +108,7 @@ class LinePage:
             key = self._key(place, around)
             number = self._numbers.setdefault(key, len(self._numbers))
             if number == self.end and not self._full:
-                self._show(place, around, section_of(text.headings(match.number), text.path))
+                self._show(place, around, _section_and_block(text, lines, match.number))
             if number >= self.end:
                 self.remaining[place[:2]] += 1
             elif number >= self._offset and self.entries[number - self._offset].place != place:
@@ -174,6 +175,14 @@ def cut(line: str, spans: Spans) -> str:
     ]
     hidden = sum(begin >= ranges[-1][1] for begin, _ in spans[_MATCHES:])
     return " ".join(shown) + (f" (+{hidden} more in this line)" if hidden else "")
+
+
+def _section_and_block(text: FileText, lines: Sequence[str], number: int) -> str:
+    """Return the heading path of a line, with the block around it that is for some readers only."""
+    section = section_of(text.headings(number), text.path)
+    before = sum(len(line) + 1 for line in lines[: number - 1])
+    block = enclosing_block(text.text, before) if ":::" in text.text else ""
+    return f"{section} [{block}]".strip() if block else section
 
 
 def section_of(headings: Sequence[str], path: str) -> str:

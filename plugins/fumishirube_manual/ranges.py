@@ -13,6 +13,8 @@ from fumishirube import (
     Citation,
     Document,
     InvalidParameter,
+    Manual,
+    NotFound,
     Params,
     Section,
     SurfaceContext,
@@ -22,9 +24,10 @@ from fumishirube.disk import clean_path
 from fumishirube.parsing import PlaceRange, place_range
 from fumishirube.text import Lines
 from fumishirube.tools import LeanAnswer, TextPage
-from fumishirube_manual.arguments import ManualId, manual_by_id
+from fumishirube_manual.arguments import CANDIDATES, ManualId, manual_by_id
 from fumishirube_manual.deliveries import record
 from fumishirube_manual.evidence.blocks import is_fence
+from fumishirube_manual.scopes import EVERY_MANUAL
 
 MOST_RANGES = 8
 RANGES_CHARS = 8_000
@@ -44,10 +47,13 @@ class LineRangeRef(Params):
 
 
 def _of_citation(value: Any) -> Any:
-    """Convert a citation to the lines that it names; leave other values unchanged."""
+    """Convert a citation to the lines that it names; leave other values unchanged.
+
+    Without ``manual://ID/``, as searches of one manual print places, any manual may have the file.
+    """
     if not isinstance(value, str):
         return value
-    cited = Citation.parse(value)
+    cited = Citation.parse(value, EVERY_MANUAL)
     lines = {"start_line": cited.start_line, "end_line": cited.end_line}
     return {"manual_id": cited.manual_id, "path": cited.path, **lines, "place": cited.place}
 
@@ -164,7 +170,7 @@ def _opened(
     context: SurfaceContext, requested: LineRangeRef, *, alone: bool
 ) -> _Range | RangeAnswer:
     try:
-        manual = manual_by_id(context, requested.manual_id)
+        manual = _manual(context, requested)
         document = manual.document(requested.path)
         requested = _placed(document, requested)
         lines = Lines(document.text)
@@ -174,6 +180,29 @@ def _opened(
             raise
         payload = error.payload()
         return RangeAnswer(manual_id=requested.manual_id, path=requested.path, error=payload)
+
+
+def _manual(context: SurfaceContext, requested: LineRangeRef) -> Manual:
+    """Return the manual of a range; without an id, the only one that has the file.
+
+    Raises:
+        NotFound: when no manual has the file.
+        InvalidParameter: when several have it.
+    """
+    if requested.manual_id != EVERY_MANUAL:
+        return manual_by_id(context, requested.manual_id)
+    manuals = map(context.manual, context.manuals())
+    holding = [manual for manual in manuals if requested.path in manual.paths()]
+    if not holding:
+        raise NotFound("no manual has this file", path=requested.path)
+    if len(holding) > 1:
+        candidates: Any = [manual.id for manual in holding][:CANDIDATES]
+        raise InvalidParameter(
+            f"several manuals have this file: cite {Citation(candidates[0], requested.path)}",
+            parameter="refs",
+            candidate_ids=candidates,
+        )
+    return holding[0]
 
 
 def _placed(document: Document, requested: LineRangeRef) -> LineRangeRef:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from manuals import write
-from stdio import Fumishirube
+from stdio import Fumishirube, Wire
 
 from fumishirube_manual.evidence import excerpts
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, stem
@@ -177,6 +179,17 @@ def test_a_hit_names_the_block_that_it_applies_to(server: Fumishirube) -> None:
     assert within == {3: None, 9: 'zone pivot="north"', 14: 'zone pivot="south"'}
 
 
+def test_matching_lines_name_the_block_that_they_apply_to(tmp_path: Path) -> None:
+    page = '# Ports\n::: zone pivot="linux"\nPort 80.\n::: zone-end\nPort 81.\n'
+    with Fumishirube(write(tmp_path, {"a/ports.md": page})) as client:
+        client.ok("manual_ls")
+        groups = client.ok("manual_grep", any=["Port 80", "Port 81"], manual_id="a")["groups"]
+    assert [(group["section"], group["lines"]) for group in groups] == [
+        ('Ports [zone pivot="linux"]', [[3, "Port 80."]]),
+        ("Ports", [[5, "Port 81."]]),
+    ]
+
+
 def test_wordings_of_which_no_section_holds_most_are_named(server: Fumishirube) -> None:
     asked = {"query": "parking fee a day", "manual_id": "guide", "required_terms": ["parking"]}
     others = ["locker costs", "locker fingerprint biometric turnstile"]
@@ -200,6 +213,28 @@ def test_ranges_are_read_by_their_numbers(server: Fumishirube) -> None:
     assert [number for number, _ in whole["lines"]] == [1, 3, 4, 5]
 
 
+def test_the_place_of_a_hit_is_read_as_a_search_of_one_manual_prints_it(tmp_path: Path) -> None:
+    files = {"a/one.md": "# One\nfirst\n", "a/same.md": "# A\n", "b/same.md": "# B\n"}
+    with Wire(write(tmp_path, files)) as wire:
+        wire.request("tools/call", {"name": "manual_ls", "arguments": {}})
+        find = {"query": "first", "manual_id": "a", "required_terms": ["first"]}
+        found = wire.request("tools/call", {"name": "manual_find", "arguments": find})
+        (place,) = re.findall(r"(?m)^1\. (\S+)", found["result"]["content"][0]["text"])
+        assert place.startswith("one.md#L1-L2@")
+
+        def read(*refs: str) -> dict[str, Any]:
+            arguments = {"name": "manual_read", "arguments": {"refs": refs}}
+            result: dict[str, Any] = wire.request("tools/call", arguments)["result"]
+            return result
+
+        (item,) = read(place)["structuredContent"]["items"]
+        assert (item["manual_id"], item["lines"][1]) == ("a", [2, "first"])
+        several, none = read("same.md#L1", "none.md")["structuredContent"]["items"]
+        assert several["error"]["details"]["candidate_ids"] == ["a", "b"]
+        assert "manual://a/same.md" in several["error"]["message"]
+        assert none["error"]["code"] == "not_found"
+
+
 def test_a_range_that_is_cut_says_what_is_left(server: Fumishirube) -> None:
     refs = [{"manual_id": "guide", "path": "parking.md", "start_line": 1, "end_line": 60}]
     (cut,) = server.ok("manual_read", refs=refs, max_chars=256)["items"]
@@ -219,7 +254,7 @@ def test_a_range_that_is_cut_says_what_is_left(server: Fumishirube) -> None:
         {"ref": {"manual_id": "guide", "path": "v1.md"}, "refs": ["manual://guide/v1.md"]},
         {"refs": []},
         {"refs": ["manual://guide/v1.md"] * 9},
-        {"refs": ["nonsense"]},
+        {"refs": ["manual://nonsense"]},
         {"refs": [{"manual_id": "guide", "path": "v1.md", "start_line": 9}]},
         {"refs": [{"manual_id": "guide", "path": "v1.md", "start_line": 4, "end_line": 3}]},
     ],
