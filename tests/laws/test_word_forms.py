@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fumishirube import Holds
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube.text import concepts, fold, mentions, occurs, term_forms
+from fumishirube.text import concepts, fold, letter_names, mentions, occurs, term_forms
 from fumishirube_stages.tokenizers.bigram import Bigram
 from fumishirube_stages.tokenizers.english import form_finder, stem
 
@@ -29,6 +29,12 @@ LATIN = st.text(alphabet="aeisxy tr", min_size=1, max_size=12).map(fold).filter(
         ("e-1042", "e-104", False),
         ("passwords", "pass", False),
         ("this is", "thi", False),
+        ("an α particle", "alpha particle", True),
+        ("alpha particles", "α", True),
+        ("はα線", "alpha", True),
+        ("alphabet", "α", False),
+        ("μ", "micro", True),
+        ("10 ω", "ohms", True),
     ],
 )
 def test_a_term_is_met_in_singular_and_plural(text: str, term: str, *, there: bool) -> None:
@@ -52,6 +58,25 @@ def test_every_word_is_among_the_forms_of_its_stem(words: list[str]) -> None:
     for word in words:
         if stem(word) != word:
             assert word in form_finder(stem(word))(text)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("\u00b5", "μ"), ("\u2126", "Ω"), ("Ω", "ω"), ("ς", "σ"), ("ϑ", "θ")]
+)
+def test_signs_of_units_and_other_forms_of_a_greek_letter_are_equal(
+    first: str, second: str
+) -> None:
+    assert fold(first) == fold(second)
+
+
+@given(st.sampled_from("αβγδεζηθικλμνξοπρστυφχψω"), st.sampled_from(" (線0"))
+def test_a_greek_letter_has_the_stem_of_each_of_its_names(letter: str, beside: str) -> None:
+    for name in letter_names(letter):
+        assert stem(name) == stem(letter)
+        assert letter in term_forms(name)
+        assert name in term_forms(letter)
+        text = f"{beside}{letter} {name} {name}x x{letter}"
+        assert [*form_finder(stem(name))(text)] == [letter, name]
 
 
 @pytest.mark.parametrize("word", ["studying", "studies", "coding", "visibility", "tying", "homing"])

@@ -17,6 +17,7 @@ from fumishirube.text.folding import (
     runs,
     words,
 )
+from fumishirube.text.greek import letter_named, letter_names
 from fumishirube.text.pattern_literals import holds_newline, required_literals
 from fumishirube.text.projections import (
     LOOSE,
@@ -76,6 +77,8 @@ __all__ = [
     "is_function",
     "is_unspaced",
     "is_worded",
+    "letter_named",
+    "letter_names",
     "mentions",
     "nfc",
     "occurrences",

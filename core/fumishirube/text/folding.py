@@ -23,8 +23,8 @@ from fumishirube.text.scripts import (
     fold_letters,
 )
 
-FOLDING = 2
-"""The version of folding and of the division into words: indexes of others are built again."""
+FOLDING = 3
+"""The version of folding, and of words and their stems: indexes of others are built again."""
 
 _DASHES = re.compile("[\u2010-\u2015\u2043\u2212\ufe58\ufe63]")
 # Rare characters come first, so that the engine need not look behind every character.

@@ -1,13 +1,14 @@
-"""Forms of words: English singular and plural, and the forms that a tokenizer defines."""
+"""Forms of words: English numbers, Greek letters, and the forms that a tokenizer defines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from fumishirube.text.folding import occurs
+from fumishirube.text.greek import greek_forms
 
 FormFinder: TypeAlias = Callable[[str], Sequence[str]]
 """A function that returns the words of a folded text that stand for a term, with repetitions."""
@@ -18,7 +19,7 @@ _LAST_WORD = re.compile(r"(?<![^\W_])[a-z]{3,}\Z")
 
 
 def mentions(folded_text: str, folded_term: str) -> bool:
-    """Tell whether a term, or its other number, occurs in a text as :func:`occurs` decides."""
+    """Tell whether a term occurs in a text in any form, as :func:`occurs` decides."""
     if occurs(folded_text, folded_term):
         return True
     return any(occurs(folded_text, form) for form in term_forms(folded_term)[1:])
@@ -26,17 +27,25 @@ def mentions(folded_text: str, folded_term: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def term_forms(folded_term: str) -> tuple[str, ...]:
-    """Return a term, and the same with its last English word in the other number, if it has one."""
+    """Return a term, and its other forms.
+
+    These have the last English word in the other number, or Greek letters as names and the reverse.
+    """
+    return tuple(dict.fromkeys((folded_term, *_numbers(folded_term), *greek_forms(folded_term))))
+
+
+def _numbers(folded_term: str) -> Iterable[str]:
+    """Return a term with its last English word in the other number, if it has one."""
     match = _LAST_WORD.search(folded_term)
     if match is None:
-        return (folded_term,)
+        return ()
     word, before = match.group(), folded_term[: match.start()]
     begin, endings = inflected(word)
     forms = [f"{begin}{ending}" for ending in endings]
     if word.endswith(_SILENT):
         forms.append(word[:-1])  # caches is the plural of cache, boxes of box
     numbers = (form for form in forms if form.endswith("ss") or not _NO_PLURAL.fullmatch(form))
-    return tuple(dict.fromkeys((folded_term, *(f"{before}{form}" for form in numbers))))
+    return [f"{before}{form}" for form in numbers]
 
 
 def inflected(word: str) -> tuple[str, tuple[str, ...]]:

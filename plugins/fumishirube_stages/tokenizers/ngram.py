@@ -18,7 +18,7 @@ from fumishirube import (
     Stage,
     Term,
 )
-from fumishirube.text import words
+from fumishirube.text import letter_names, words
 from fumishirube_stages.tokenizers.english import form_finder, is_stem, stem, stems
 
 _PARTS = re.compile(r"[^\W\d]+|\d+")
@@ -56,8 +56,9 @@ class NGram(Stage):
 
     A term that is no word separates runs where one begins with the characters that end the last.
     Other words stay whole. The parts of words with letters and digits, such as ``e104``, and the
-    stems of English words (unless ``stems`` is false) are added after the last term of the text, so
-    that adjacent terms stay adjacent in the index. Queries are scored by stems.
+    stems of English words and Greek letters (unless ``stems`` is false) are added after the last
+    term of the text, so that adjacent terms stay adjacent in the index. Queries are scored by
+    stems.
     """
 
     n: Annotated[int, Field(ge=1, le=8)] = 3
@@ -70,7 +71,8 @@ class NGram(Stage):
     def written_terms(self, text: str) -> WrittenTerms:
         """Return the terms of a text joined by spaces, without making each of them."""
         written, parts, latin, runs = self._divided(text)
-        last = parts + stems(latin) if self.stems else parts
+        letters = [part for part in parts if letter_names(part)]
+        last = parts + stems(latin + letters) if self.stems else parts
         foreign = "" if text.isascii() else "".join(word for word in latin if not word.isascii())
         characters = "".join(runs) + "".join(c for c in foreign if not c.isascii())
         mere_parts = {part for part in parts if part.isascii()}.difference(latin) if parts else ()
