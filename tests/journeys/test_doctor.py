@@ -8,12 +8,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event, Thread
 
 import manuals
 import pytest
 from warm_start import installed_script, warm_script
 
-from fumishirube.faces.cli.checks import installation
+from fumishirube.faces.cli.checks import installation, leftovers
 
 ONE = {"a/a.md": "# 給付\n日額。\n"}
 ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
@@ -149,6 +150,34 @@ def test_an_index_of_another_version_is_named_and_can_be_removed(tmp_path: Path)
     assert "fumishirube index a --rebuild" in line
     assert manuals.fumishirube("index", "a", "--rebuild", cwd=tmp_path).code == 0
     assert told(doctor(tmp_path), "warn") == []
+
+
+def test_doctor_reports_an_old_index_whose_files_a_server_is_deleting(tmp_path: Path) -> None:
+    old = tmp_path / "index" / "m" / "old"
+    old.mkdir(parents=True)
+    (old / "segment").write_bytes(b"x" * 300_000)
+    files, ended = [old / f"{number}.idx" for number in range(50)], Event()
+
+    def merge() -> None:
+        while not ended.is_set():
+            for file in files:
+                file.touch()
+            for file in files:
+                file.unlink()
+
+    server = Thread(target=merge)
+    server.start()
+    try:
+        findings = {
+            check.finding
+            for _ in range(300)
+            for check in leftovers(tmp_path / "index" / "m" / "now", "manual m", "rebuild")
+        }
+    finally:
+        ended.set()
+        server.join()
+    assert findings == {"1 folder with an index of other settings, or of another version, 0.3 MB"}
+    assert not [*leftovers(tmp_path / "none" / "m" / "now", "manual m", "rebuild")]
 
 
 def test_an_index_that_cannot_be_opened_is_made_anew(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -83,20 +85,28 @@ def check_writable(root: Root, subject: str, remedy: str) -> Check:
 
 
 def leftovers(current: Path, subject: str, command: str) -> Iterator[Check]:
-    """Report indexes of a manual that other settings or another version made."""
-    if not current.parent.is_dir():
-        return
-    others = [
-        folder
-        for folder in current.parent.iterdir()
-        if folder.is_dir() and folder.name != current.name
-    ]
+    """Report indexes of a manual that other settings or another version made.
+
+    A server may change or delete them meanwhile.
+    """
+    _, folders, _ = next(os.walk(current.parent), ("", [], []))
+    others = [current.parent / name for name in folders if name != current.name]
     if others:
-        size = sum(file.stat().st_size for folder in others for file in folder.rglob("*"))
+        size = sum(map(_size, others))
         number = counted(len(others), "folder")
         finding = f"{number} with an index of other settings, or of another version"
         remedy = f"if it is no longer used, run '{command}'"
         yield Check("warn", subject, f"{finding}, {size / 1e6:.1f} MB", remedy)
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes of the files in a folder that are still there."""
+    size = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                size += Path(place, name).stat().st_size
+    return size
 
 
 def _version(package: str) -> str:
