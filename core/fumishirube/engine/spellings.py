@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 
 from fumishirube.corpus import Bool, Clause, Corpus, Part, Term
 from fumishirube.model import Passage
@@ -35,10 +34,13 @@ def near_spellings(term: str, corpus: Corpus) -> list[str]:
     if clause is None:
         return []
     matches = corpus.search(clause, _SECTIONS)
-    seen = Counter(text for match in matches for text in _candidates(match.passage, wanted))
+    seen: Counter[str] = Counter()
+    for match in matches:
+        seen.update(_candidates(match.passage, wanted))
     least = _LEAST_SHORT if len(wanted) < _SHORT else _LEAST
     likeness = Levenshtein.normalized_similarity
     near = extract(wanted, [*seen], scorer=likeness, limit=None, score_cutoff=least)
+    near = [match for match in near if _is_worded(match[0], wanted)]  # most texts are not near
     near.sort(key=lambda match: (-match[1], -seen[match[0]], match[0]))
     return [text for text, _, _ in near[:NEAR]]
 
@@ -57,20 +59,23 @@ def _pieces(word: str) -> set[str]:
     return {word[at : at + size] for at in range(0, len(word) - size + 1, size)}
 
 
-def _candidates(passage: Passage, wanted: str) -> Iterator[str]:
-    """Yield the texts of a passage that may be another spelling, by their borders."""
+def _candidates(passage: Passage, wanted: str) -> list[str]:
+    """Return the texts of a passage that may be another spelling, by their borders."""
     slack = 1 if len(wanted) <= _SHORT else 2
     lengths = range(max(_SHORTEST, len(wanted) - slack), len(wanted) + slack + 1)
+    spelled: list[str] = []
     for text in passage.fields.values():
         shown = text[:_CHARACTERS]
         edges = {place for _, run, at in runs(shown) for place in (at, at + len(run))}
         ends = edges | {at + 1 for at in _places(shown, wanted[-1])}
-        for start in edges | _places(shown, wanted[0]):
-            yield from (
-                shown[start : start + length]
-                for length in lengths
-                if start + length in ends and _is_worded(shown[start : start + length], wanted)
-            )
+        starts = edges | _places(shown, wanted[0])
+        spelled += [
+            shown[start : start + length]
+            for length in lengths
+            for start in starts
+            if start + length in ends
+        ]
+    return spelled
 
 
 def _is_worded(text: str, wanted: str) -> bool:

@@ -70,12 +70,15 @@ class LineText(NamedTuple):
 
     def share(self, concept: ConceptWeight) -> float:
         """Return the share of a concept in the line: 0 to 1, a little more if it occurs whole."""
-        if occurs(self.folded, concept.text):
+        folded, stems = self.folded, self.stems
+        if concept.text in folded and occurs(folded, concept.text):
             return _WHOLE
         return sum(
-            share
-            for term, share in concept.shares.items()
-            if (term in self.stems if term.isascii() else term in self.folded)
+            [
+                share
+                for term, share in concept.shares.items()
+                if (term in stems if term.isascii() else term in folded)
+            ]
         )
 
 
