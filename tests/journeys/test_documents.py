@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,12 +15,14 @@ from typing import Any
 
 import pytest
 from manuals import ask, fumishirube, write
+from stdio import Wire
 
 from fumishirube import Call, InvalidParameter, NotFound
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.text import Lines
 
+SECONDS = 100.0
 PACKAGE = Path(__file__).parents[2] / "plugins" / "packages" / "fumishirube-documents"
 
 
@@ -272,3 +275,33 @@ def test_a_locked_file_is_found_once_its_password_is_known(tmp_path: Path) -> No
     assert after.json["hits"][0]["cite"].startswith("manual://m/locked.pdf#p1@")
     shown = fumishirube("config", "show", cwd=tmp_path, environ=environ)
     assert "secret" not in shown.out + after.err
+
+
+def test_small_files_of_a_folder_are_found_before_a_large_one_is_read(tmp_path: Path) -> None:
+    """Files of 20 pages, and one of 1,000, whose text is the same but for one word of each."""
+    page = ["Every line speaks of nothing but bolts and nuts."] * 30
+    small = samples.pdf([["# About key000x"], *[page] * 20], compressed=False)
+    names = [f"{number:03}" for number in range(1, 25)]
+    files = {f"m/{name}.pdf": small.replace(b"key000x", f"key{name}x".encode()) for name in names}
+    large = samples.pdf([["# About key999x"], *[page] * 1000])
+    write(tmp_path, {**files, "m/999.pdf": large})
+
+    with Wire(tmp_path) as server:
+
+        def found(name: str) -> bool:
+            word = f"key{name}x"
+            asked = {"query": word, "required_terms": [word], "budget": {"time_ms": 500}}
+            answer = server.ok("manual_find", manual_id="m", use_cache=False, **asked)
+            return any(
+                hit["ref"]["path"] == f"{name}.pdf" for hit in answer["inline_hits"]["items"]
+            )
+
+        server.ok("manual_ls")
+        until = time.monotonic() + SECONDS
+        while not found("001"):
+            assert time.monotonic() < until
+        assert not found("999"), "the first one is not found before the last one is read"
+        waiting = {*names, "999"}
+        while waiting := {name for name in waiting if not found(name)}:
+            assert time.monotonic() < until
+            time.sleep(0.2)

@@ -40,7 +40,7 @@ ONLY_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read even the smallest manual in two processes."""
     monkeypatch.setattr(file_readers, "LARGE", 1)
-    monkeypatch.setattr(file_readers, "_cores", lambda: 2)
+    monkeypatch.setattr(file_readers, "cores", lambda: 2)
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_a_build_an_update_and_a_rebuild_answer_alike(
 def monkeypatch_module() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(file_readers, "LARGE", 1)
-        patch.setattr(file_readers, "_cores", lambda: 2)
+        patch.setattr(file_readers, "cores", lambda: 2)
         yield
 
 
@@ -118,7 +118,7 @@ def _page(number: int, words: Sequence[str]) -> str:
 def _alone(manuals: Path, state: Path) -> object:
     """Return the answers of an index that this process builds alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(file_readers, "_cores", lambda: 1)
+        patch.setattr(file_readers, "cores", lambda: 1)
         return rebuilt(manuals, state)
 
 
@@ -185,7 +185,7 @@ def test_what_fails_elsewhere_is_as_if_read_here(
     with opened(tmp_path / "manuals", tmp_path / "state", loaders) as indexed:
         state = indexed.bring_up_to_date(Budget())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(file_readers, "_cores", lambda: 1)
+        patch.setattr(file_readers, "cores", lambda: 1)
         with opened(tmp_path / "manuals", tmp_path / "other", loaders) as indexed:
             alone = indexed.bring_up_to_date(Budget())
             reasons = {out.reason for out in alone.skipped}
@@ -214,7 +214,7 @@ def test_what_cannot_be_sent_is_made_here(begun: list[int], tmp_path: Path) -> N
     assert sum(begun) > 50
     loaders = [Markdown(), LocalLoader()]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(file_readers, "_cores", lambda: 1)
+        patch.setattr(file_readers, "cores", lambda: 1)
         with opened(tmp_path / "manuals", tmp_path / "other", loaders) as alone:
             assert got == answers(alone.bring_up_to_date(Budget()))
 

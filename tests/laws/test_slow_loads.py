@@ -17,7 +17,7 @@ from test_indexing import answers, found, opened, rebuilt
 from torture import examples
 
 from fumishirube import Budget, Document, Root, Source
-from fumishirube.engine import file_readers
+from fumishirube.engine import file_loads, file_readers
 from fumishirube.engine.file_loads import PATIENCE_SECONDS
 from fumishirube.engine.folder_index import FolderIndex, IndexState
 from fumishirube.errors import Cancelled
@@ -29,12 +29,14 @@ LONG = 30.0
 class Halting:
     """Reads Markdown, and halts in the loads of some files until they are released."""
 
-    def __init__(self, paths: Collection[str] | None = None) -> None:
+    def __init__(self, paths: Collection[str] | None = None, *, isolated: bool = False) -> None:
         self.paths = paths
+        self.isolated = isolated
         self.halted: dict[str, Event] = {}
         self.loads: Counter[str] = Counter()
         self.at_once: Counter[str] = Counter()
         self.most_at_once = 0
+        self.most_together = 0
         self._lock = Lock()
 
     def sources(self, root: Root) -> Iterable[Source]:
@@ -46,6 +48,7 @@ class Halting:
             self.loads[source.path] += 1
             self.at_once[source.path] += 1
             self.most_at_once = max(self.most_at_once, self.at_once[source.path])
+            self.most_together = max(self.most_together, self.at_once.total())
         document = Markdown().load(root, source)
         if source.path in self.halted:
             self.halted[source.path].wait(LONG)
@@ -196,7 +199,7 @@ def test_files_of_other_processes_do_not_wait_either(
     manuals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_readers, "LARGE", 1)
-    monkeypatch.setattr(file_readers, "_cores", lambda: 2)
+    monkeypatch.setattr(file_readers, "cores", lambda: 2)
     halting = Halting(["a.md"])
     release = halt(halting, "a")
     with opened(manuals, tmp_path / "state", (halting, Markdown())) as index:
@@ -209,6 +212,43 @@ def test_files_of_other_processes_do_not_wait_either(
         release()
         assert paths(caught_up(index))[0] == "a.md"
     assert halting.loads["a.md"] == 1
+
+
+def test_isolated_loaders_load_one_file_a_core_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_loads, "cores", lambda: 4)
+    names = "abcdefghij"
+    manuals = write(tmp_path, {f"m/{name}.md": f"# {name}\ntext\n" for name in names}) / "manuals"
+    halting = Halting(isolated=True)
+    release = halt(halting, *names)
+    with opened(manuals, tmp_path / "state", (halting,)) as index:
+        began = time.monotonic()
+        index.bring_up_to_date(Budget.of(3_000))
+        assert halting.most_together == 4
+        index.bring_up_to_date(Budget.of(20_000))
+        assert time.monotonic() - began < LONG
+        assert halting.most_together == 4
+        release()
+        assert paths(caught_up(index)) == [f"{name}.md" for name in names]
+    assert (halting.most_together, set(halting.loads.values())) == (4, {1})
+
+
+def test_files_of_other_loaders_pass_slow_isolated_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_loads, "cores", lambda: 2)
+    pages = {f"m/{name}.md": f"# {name}\ntext\n" for name in "abcdefgh"}
+    slow = Halting(["a.md", "b.md", "c.md"], isolated=True)
+    quick = Halting(["d.md", "e.md", "f.md"], isolated=True)
+    release = halt(slow, "a", "b", "c")
+    state = tmp_path / "state"
+    with opened(write(tmp_path, pages) / "manuals", state, (slow, quick, Markdown())) as index:
+        seen = paths(index.bring_up_to_date(Budget.of(4_000)))
+        assert seen == [f"{name}.md" for name in "defgh"]
+        assert slow.most_together == 2
+        release()
+        assert len(paths(caught_up(index))) == len(pages)
 
 
 STEP = st.one_of(
@@ -226,11 +266,11 @@ STEP = st.one_of(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(steps=st.lists(STEP, max_size=20))
+@given(steps=st.lists(STEP, max_size=20), isolated=st.booleans())
 def test_whatever_halts_the_index_ends_like_a_rebuild(
-    steps: list[tuple[str, str, int]], tmp_path_factory: pytest.TempPathFactory
+    steps: list[tuple[str, str, int]], isolated: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    folder, loader = tmp_path_factory.mktemp("slow"), Halting()
+    folder, loader = tmp_path_factory.mktemp("slow"), Halting(isolated=isolated)
     manuals = write(folder, {"m/a.md": "# a\npassword\n"}) / "manuals"
     with opened(manuals, folder / "state", (loader,)) as index:
         for number, (verb, name, value) in enumerate(steps):

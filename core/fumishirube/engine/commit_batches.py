@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from fumishirube.budget import Budget
@@ -13,6 +13,8 @@ from fumishirube.engine.file_loads import (
     FileLoad,
     FileLoads,
     busy_loaders,
+    is_isolated,
+    most_parsed,
 )
 from fumishirube.engine.file_readers import ReadUpdate
 from fumishirube.engine.read_files import IndexedPage
@@ -57,10 +59,11 @@ class CommitBatches:
         self._wanted = {file.source.path: file for file in changed}
         self._running = [load for path in self._wanted if (load := loads.begun(path))]
         begun = {load.file.source.path for load in self._running}
-        self._waiting = deque(file for path, file in self._wanted.items() if path not in begun)
+        waiting = [file for path, file in self._wanted.items() if path not in begun]
         self._reading = reading
-        if reading is not None:
-            self._waiting = deque(reading.give(self._waiting))
+        self._waiting: deque[ClaimedFile] = deque()
+        self._isolated: deque[ClaimedFile] = deque()
+        self._queue(waiting if reading is None else reading.give(waiting))
         self._put_off: list[ClaimedFile] = []
         self._taken: list[FileLoad] = []
 
@@ -107,7 +110,7 @@ class CommitBatches:
             self._budget.check()
             if (load := self._next_here()) is not None:
                 return load
-            if not (self._running or self._waiting or self._put_off):
+            if not (self._running or self._waiting or self._isolated or self._put_off):
                 if self._reading is None:
                     return None
                 continue
@@ -115,7 +118,8 @@ class CommitBatches:
                 self._take_back()
             if self._running and self._is_over():
                 return None
-            if all(load.seconds >= PATIENCE_SECONDS for load in self._running):
+            self._begin_isolated()
+            if self._delays_none:
                 self._begin_next()
             if self._reading is None or not self._is_idle:
                 self._running[-1].done.wait(_LOOK)
@@ -127,7 +131,7 @@ class CommitBatches:
         if self._budget.late:
             self._reading.withdraw()
         load = self._reading.next(wait=self._is_idle)
-        self._waiting.extend(self._reading.returned())
+        self._queue(self._reading.returned())
         if load is None and not self._reading.busy:
             self._reading = None
         return load
@@ -138,20 +142,28 @@ class CommitBatches:
         if load is None:
             return None
         self._running.remove(load)
-        self._waiting.extend(self._put_off)  # its loader has time again
-        self._put_off.clear()
+        put_off, self._put_off = self._put_off, []
+        self._queue(put_off)  # its loader has time again
         wanted = self._wanted[load.file.source.path]
         if load.file == wanted:
             return load
         self._loads.forget(load)
-        self._waiting.append(wanted)
+        self._queue([wanted])
         return None
+
+    def _queue(self, files: Iterable[ClaimedFile]) -> None:
+        for file in files:
+            (self._isolated if is_isolated(file) else self._waiting).append(file)
 
     @property
     def _is_idle(self) -> bool:
         """Whether this process has nothing to do but to wait for slow loads."""
-        slow = all(load.seconds >= PATIENCE_SECONDS for load in self._running)
-        return slow and not self._waiting
+        return self._delays_none and not self._waiting
+
+    @property
+    def _delays_none(self) -> bool:
+        """Whether no running load keeps another file of this process waiting."""
+        return all(load.isolated or load.seconds >= PATIENCE_SECONDS for load in self._running)
 
     def _take_back(self) -> None:
         """Take back the files that have not been begun."""
@@ -169,8 +181,25 @@ class CommitBatches:
         if self._budget.late:
             return all(load.seconds > GRACE_SECONDS for load in self._running)
         slow = self._began - PATIENCE_SECONDS
-        waiting = self._waiting or any(load.began > slow for load in self._running)
+        waiting = (
+            self._waiting or self._isolated or any(load.began > slow for load in self._running)
+        )
         return self._budget.deadline is not None and not waiting
+
+    def _begin_isolated(self) -> None:
+        """Begin files that other processes parse, one a core, and more beside slow ones."""
+        loads = [load for load in self._running if load.isolated]
+        while self._isolated and not (self._budget.late and self._running):
+            running = [load for load in loads if not load.done.is_set()]
+            quick = sum(load.seconds < PATIENCE_SECONDS for load in running)
+            if max(quick, len(loads) - len(running)) >= most_parsed():
+                return
+            file = self._isolated.popleft()
+            if id(file.loader) in busy_loaders(running):
+                self._put_off.append(file)
+                continue
+            loads.append(self._loads.begin_beside(file))
+            self._running.append(loads[-1])
 
     def _begin_next(self) -> None:
         """Begin the next files whose loaders are not busy."""

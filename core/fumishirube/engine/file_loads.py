@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,9 @@ PATIENCE_SECONDS = 1.0
 """Seconds of one load after which another file is begun beside it."""
 
 _MOST_OF_LOADER = 2
-"""The most files that one loader loads at the same time."""
+"""The most files that one loader loads at the same time, unless it is isolated."""
+_MOST_PARSED = 8
+"""The most files of an isolated loader: with more, their indexing takes the longer time."""
 
 
 class SlowFile(NamedTuple):
@@ -54,6 +57,11 @@ class FileLoad:
         load._page = page
         load.done.set()
         return load
+
+    @property
+    def isolated(self) -> bool:
+        """Whether the loader parses each file in another process."""
+        return is_isolated(self.file)
 
     @property
     def running(self) -> bool:
@@ -142,6 +150,14 @@ class FileLoads:
         self._thread.begin(loads)
         return loads
 
+    def begin_beside(self, file: ClaimedFile) -> FileLoad:
+        """Begin to load a file on a thread of its own; it is not being loaded."""
+        load = self._loads[file.source.path] = FileLoad(file)
+        thread = _LoadThread(self._manual, self._files)
+        thread.begin([load])
+        thread.dismiss()
+        return load
+
     def begun(self, path: str) -> FileLoad | None:
         """Return the load of a file that an earlier update began."""
         return self._loads.get(path)
@@ -205,4 +221,26 @@ class FileLoads:
 def busy_loaders(running: Sequence[FileLoad]) -> frozenset[int]:
     """Return the identities of the loaders that load as many files as they may."""
     numbers = Counter(id(load.file.loader) for load in running)
-    return frozenset(loader for loader, number in numbers.items() if number >= _MOST_OF_LOADER)
+    isolated = {id(load.file.loader) for load in running if load.isolated}
+    return frozenset(
+        loader
+        for loader, number in numbers.items()
+        if number >= _MOST_OF_LOADER and (loader not in isolated or number >= most_parsed())
+    )
+
+
+def is_isolated(file: ClaimedFile) -> bool:
+    """Tell whether a file is parsed in another process, so that several are parsed at a time."""
+    return getattr(file.loader, "isolated", False)
+
+
+def most_parsed() -> int:
+    """Return how many files isolated loaders parse at a time: one a core."""
+    return min(cores(), _MOST_PARSED)
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

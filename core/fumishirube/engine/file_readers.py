@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import marshal
-import os
 import pickle
 import time
 from collections import deque
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from fumishirube.budget import Budget
 from fumishirube.disk.roots import Root
 from fumishirube.engine.claimed_files import ClaimedFiles
-from fumishirube.engine.file_loads import FileLoad
+from fumishirube.engine.file_loads import FileLoad, cores
 from fumishirube.engine.library import ManualFolder
 from fumishirube.engine.watchdog import GRACE_SECONDS
 from fumishirube.model import Passage
@@ -77,7 +76,7 @@ class FileReaders:
     def _begun(
         self, changed: Sequence[ClaimedFile], prepare: Callable[[Passage], object] | None
     ) -> ReadUpdate | None:
-        number = min(_cores(), MOST_PROCESSES)
+        number = min(cores(), MOST_PROCESSES)
         if number < _SEVERAL or sum(file.size for file in changed) < LARGE:
             return None
         loaders = [loader for loader in self._manual.loaders if _portable(loader)]
@@ -240,10 +239,3 @@ def _portable(thing: object) -> bool:
     except Exception:  # plugins raise anything
         return False
     return True
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -98,6 +98,7 @@ class RememberingLoader:
     placed = True
 
     def __init__(self, loader: Loader, fingerprint: str, documents: ParsedDocuments) -> None:
+        self.isolated: bool = getattr(loader, "isolated", False)
         self._loader = loader
         self._fingerprint = fingerprint
         self._documents = documents

@@ -74,7 +74,9 @@ class IsolatedLoader(Stage):
 
 @dataclass(frozen=True)
 class ParsedLoader:
-    """The running form of an isolated loader."""
+    """The running form of an isolated loader; threads may load several files at a time."""
+
+    isolated: ClassVar[bool] = True
 
     settings: IsolatedLoader
     processes: ParserProcesses

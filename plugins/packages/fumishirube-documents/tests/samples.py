@@ -30,6 +30,7 @@ def pdf(
     outline: Mapping[str, int] | None = None,
     password: str | None = None,
     labels: Mapping[int, str] | None = None,
+    compressed: bool = True,
 ) -> bytes:
     """Return pages of lines; ``# x`` is in large letters, ``|`` draws a table.
 
@@ -37,7 +38,9 @@ def pdf(
     """
     pdfmetrics.registerFont(UnicodeCIDFont("HeiseiMin-W3"))
     buffer = io.BytesIO()
-    canvas = Canvas(buffer, pagesize=A4, encrypt=password, invariant=1)
+    canvas = Canvas(
+        buffer, pagesize=A4, encrypt=password, invariant=1, pageCompression=int(compressed)
+    )
     for number, lines in enumerate(pages, start=1):
         for title, page in (outline or {}).items():
             if page == number:
