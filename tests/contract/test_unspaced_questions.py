@@ -36,8 +36,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
     files = {f"{name}.md": f"# {name}\n\n{term}の内容。\n" for term, name in SUBJECTS.items()}
     files["other.md"] = "# Other\n\nどこにも書いていないので、必要なことは係に聞いてください。\n"
     workspace = documents(tmp_path_factory.mktemp("unspaced"), files)
-    for name, text in files.items():
-        path = workspace / "manuals" / "m" / name
+    nouns = ("違い", "関係", "理由", "注意点")
+    others = {f"{noun}.md": f"# 手引\n\n認定、通知、その{noun}。\n" for noun in nouns}
+    others["all.md"] = "# 手続\n\n認定は通知される。返還も書面による。\n"
+    manuals = [("m", files), ("n", others)]
+    for manual, name, text in ((m, *file) for m, named in manuals for file in named.items()):
+        path = workspace / "manuals" / manual / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     (workspace / "fumishirube.yaml").write_text(
@@ -69,6 +73,23 @@ def test_a_whole_concept_counts_beside_a_much_longer_one(server: Wire) -> None:
 def test_words_that_hold_a_sentence_together_find_nothing(server: Wire) -> None:
     found = server.ok("ubp_search", query="存在しない語彙はどこに書いてあるか")
     assert "other.md" not in [result["filepath"] for result in found["results"]]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "認定、通知、返還の違い",
+        "認定と通知と返還の関係について教えてください",
+        "認定の通知は返還とどう関係しますか",
+        "認定の通知が返還になる理由を説明して",
+    ],
+)
+def test_what_is_asked_about_things_counts_less_than_the_things(
+    server: Wire, question: str
+) -> None:
+    found = server.ok("manual_find", query=question, manual_id="n", required_terms=["認定"])
+    hits = server.ok("manual_hits", trace_id=found["trace_id"])["items"]
+    assert hits[0]["ref"]["path"] == "all.md"
 
 
 @pytest.mark.parametrize("run", ["ので", "a-", "a ", "漢", "ア", "知り"])

@@ -58,6 +58,12 @@ _REQUEST = re.compile(
     "(?:ください|下さい|くれ|ほしい|欲しい|もらえ|です|ます|か|ん|の|い)*[。.?!]*$"
 )
 """The ending of a question that requests an answer, such as 教えてください."""
+_QUESTION_ENDING = re.compile(
+    "(?:(?:場合|とき|際)の|の|どう|どのような|どのように|どんな|(?<=[るたい]))"
+    "(?:違い|関係|理由|注意点)(?:し(?:ます|ています|ている)|が?あ(?:る|ります))?"
+    "(?:について|とは|[はがをで])?(?:何|なん)?(?:です|でしょう)?か?[。.?!、]*$"
+)
+"""The ending of a question that names what is asked about things, such as の違いは."""
 _QUESTION_WORDS = "何誰"
 """What a question asks for; its answer does not contain it."""
 _QUERIES_CACHED = 32
@@ -117,7 +123,9 @@ def _concepts(folded: str) -> tuple[Concept, ...]:
     """Return the concepts of a part of a query, in order; compound verbs first, whole."""
     result: list[Concept] = []
     end = 0
-    folded = _RELATION.sub("の", _REQUEST.sub("", folded) or folded)
+    for ending in (_REQUEST, _QUESTION_ENDING):
+        folded = ending.sub("", folded) or folded
+    folded = _RELATION.sub("の", folded)
     for match in _COMPOUND.finditer(folded):
         result += _concepts_of_runs(folded[end : match.start()], inflected=bool(result))
         result.append(_concept(match.group()))
