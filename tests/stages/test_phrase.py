@@ -11,7 +11,10 @@ from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.phrase import (
     PhraseScorer,
     _counts,
+    _pairs,
+    _parts,
     _query_phrases,
+    _QueryPhrases,
     _verbatim,
     _verbatim_words,
     _whole_words,
@@ -138,7 +141,9 @@ def test_it_nominates_nothing() -> None:
 def test_the_longest_parts_from_four_characters_to_64_left_to_right(
     stretch: str, text: str, parts: list[str]
 ) -> None:
-    assert [*_verbatim(stretch, text)] == parts
+    for number in (0, len(text)):  # of a short query, and of a long one
+        phrases = _QueryPhrases(((stretch, _parts(stretch)),), (), japanese=True, number=number)
+        assert [*_verbatim(phrases, text)] == parts
 
 
 @pytest.mark.parametrize(
@@ -158,7 +163,8 @@ def test_the_longest_parts_from_four_characters_to_64_left_to_right(
 def test_the_longest_sequences_of_two_words_on_left_to_right(
     stretch: str, text: str, parts: list[str]
 ) -> None:
-    assert [*_verbatim_words(stretch, text)] == parts
+    phrases = _QueryPhrases(((stretch, _pairs(stretch)),), (), japanese=False, number=0)
+    assert [*_verbatim_words(phrases, text)] == parts
 
 
 @pytest.mark.parametrize(
@@ -195,9 +201,11 @@ def test_what_counts_as_a_phrase() -> None:
 
 
 def test_a_query_of_one_chunk_is_one_whole_and_a_japanese_part_has_2048_characters() -> None:
-    assert _query_phrases("休暇届") == (("休暇届",), ("休暇届",), True)
-    several = _query_phrases("red 休暇")
-    assert several.stretches == ("red", "休暇")
-    assert several.wholes == ("red 休暇", "red", "休暇")
-    assert _query_phrases("red blue") == (("red blue",), ("red blue", "red", "blue"), False)
-    assert [len(part) for part in _query_phrases("休" * 3000).stretches] == [2048]
+    assert _query_phrases("休暇届") == ((("休暇届", ()),), ("休暇届",), True, 0)
+    several = _query_phrases("red 休暇の申請")
+    assert several.stretches == (("red", ()), ("休暇の申請", ("休暇の申", "暇の申請")))
+    assert several.wholes == ("red 休暇の申請", "red", "休暇の申請")
+    assert several.number == 2
+    words = (("red blue", ("red blue",)),)
+    assert _query_phrases("red blue") == (words, ("red blue", "red", "blue"), False, 1)
+    assert [len(part) for part, _ in _query_phrases("休" * 3000).stretches] == [2048]

@@ -39,7 +39,7 @@ class LineScores:
         query: str,
     ) -> None:
         self._lines = lines
-        self._weights = weights
+        self._all_weights = weights
         self._titles = [*titles]
         self._heading = bool(lines) and fold(lines[0].strip("# \t")) in {
             fold(title) for title in self._titles
@@ -88,13 +88,12 @@ class LineScores:
 
     def shares_of_all(self) -> Sequence[float]:
         """Return the score of each line, as a share of the weight of all concepts."""
-        total = sum(concept.weight for concept in self._weights)
+        total = sum(concept.weight for concept in self._all_weights)
         return [score / total if total else 0.0 for score in self.every]
 
     def present(self) -> set[str]:
         """Return the concepts of which one line, or the headings, contain at least half."""
-        above = shares(LineText.of("\n".join(self._titles)), self._weights)
-        every_line = [above, *(line for line in self._shares if line)]
+        every_line = [shares(self._above, self._weights), *filter(None, self._shares)]
         return {
             concept.text
             for concept, among in zip(self._weights, zip(*every_line, strict=True), strict=True)
@@ -102,16 +101,34 @@ class LineScores:
         }
 
     @cached_property
-    def _shares(self) -> Sequence[tuple[float, ...]]:
+    def _above(self) -> LineText:
+        return LineText.of("\n".join(self._titles))
+
+    @cached_property
+    def _texts(self) -> Sequence[LineText | None]:
         return [
-            () if _RULE.match(line) or self.hidden(at) else shares(LineText.of(line), self._weights)
+            None if _RULE.match(line) or self.hidden(at) else LineText.of(line)
             for at, line in enumerate(self._lines)
         ]
 
     @cached_property
+    def _weights(self) -> Sequence[ConceptWeight]:
+        """The concepts that occur in a line or the headings: of a long query, few."""
+        texts = [self._above, *filter(None, self._texts)]
+        everything = LineText(
+            "\n".join(text.folded for text in texts),
+            frozenset().union(*(text.stems for text in texts)),
+        )
+        return [concept for concept in self._all_weights if everything.share(concept)]
+
+    @cached_property
+    def _shares(self) -> Sequence[tuple[float, ...]]:
+        return [() if text is None else shares(text, self._weights) for text in self._texts]
+
+    @cached_property
     def _worths(self) -> Sequence[float]:
         """The weight of each concept in a line: lower if the headings contain it already."""
-        above = shares(LineText.of("\n".join(self._titles)), self._weights)
+        above = shares(self._above, self._weights)
         return [
             concept.weight * (1 - (1 - _TITLE) * min(1.0, said))
             for concept, said in zip(self._weights, above, strict=True)

@@ -50,7 +50,7 @@ class PhraseScorer(Stage):
     def _score(self, passage: Passage, phrases: _QueryPhrases, rarities: _SpanRarity) -> Hit:
         text = f"{passage.fields['title']}\n{passage.fields['body']}"
         find_spans = _verbatim if phrases.japanese else _verbatim_words
-        spans = {span for stretch in phrases.stretches for span in find_spans(stretch, text)}
+        spans = {*find_spans(phrases, text)}
         score = self.weight * sum(rarities.of(span) for span in spans)
         labels = {"phrase"} if spans else set()
         if any(occurs(text, whole) for whole in phrases.wholes):
@@ -59,11 +59,15 @@ class PhraseScorer(Stage):
 
 
 class _QueryPhrases(NamedTuple):
-    """A query's phrases, those that must match whole, and whether it is Japanese."""
+    """A query's phrases with their parts, those that must match whole, and whether it is Japanese.
 
-    stretches: tuple[str, ...]
+    Parts are four characters of Japanese, otherwise two words.
+    """
+
+    stretches: tuple[tuple[str, tuple[str, ...]], ...]
     wholes: tuple[str, ...]
     japanese: bool
+    number: int
 
 
 @lru_cache(maxsize=32)
@@ -71,8 +75,12 @@ def _query_phrases(text: str) -> _QueryPhrases:
     texts = tuple(dict.fromkeys(chunk.text for chunk in chunks(text)))
     joined = fold(text)
     japanese = any(map(is_cjk, joined))
-    stretches = tuple(part[:_MOST] for part in (texts if japanese else (joined,)))
-    return _QueryPhrases(stretches, (joined, *texts) if len(texts) > 1 else (joined,), japanese)
+    divided = _parts if japanese else _pairs
+    stretches = tuple(
+        (part[:_MOST], divided(part[:_MOST])) for part in (texts if japanese else (joined,))
+    )
+    wholes = (joined, *texts) if len(texts) > 1 else (joined,)
+    return _QueryPhrases(stretches, wholes, japanese, sum(len(parts) for _, parts in stretches))
 
 
 class _SpanRarity:
@@ -91,49 +99,46 @@ class _SpanRarity:
         return self._known[span]
 
 
-def _verbatim(stretch: str, text: str) -> Iterable[str]:
-    """Yield the longest parts of a phrase that occur in the text, left to right."""
-    end = 0
-    for start in _places(stretch, text):
-        if start < end:
-            continue
-        end = start + _CJK_CHARACTERS
-        while end < min(len(stretch), start + _LONGEST) and stretch[start : end + 1] in text:
-            end += 1
-        span = _whole_words(stretch, start, end)
-        if _counts(span):
-            yield span
+def _verbatim(phrases: _QueryPhrases, text: str) -> Iterable[str]:
+    """Yield the longest parts of each phrase that occur in the text, left to right."""
+    # One search is faster than a set of a text's parts; thousands of them are slower.
+    known = text if phrases.number < len(text) else frozenset(_parts(text))
+    for stretch, parts in phrases.stretches:
+        end = 0
+        for start in [place for place, part in enumerate(parts) if part in known]:
+            if start < end:
+                continue
+            end = start + _CJK_CHARACTERS
+            while end < min(len(stretch), start + _LONGEST) and stretch[start : end + 1] in text:
+                end += 1
+            span = _whole_words(stretch, start, end)
+            if _counts(span):
+                yield span
 
 
-def _verbatim_words(stretch: str, text: str) -> Iterable[str]:
-    """Yield the longest sequences of words of a phrase that occur in the text, left to right."""
-    words = stretch.split(" ")
-    end = 0
-    for start, pair in enumerate(_pairs(stretch)):
-        if start < end or pair not in text:
-            continue
-        end = start + _WORDS
-        while end < len(words) and " ".join(words[start : end + 1]) in text:
-            end += 1
-        span = " ".join(words[start:end])
-        if occurs(text, span):
-            yield span
+def _verbatim_words(phrases: _QueryPhrases, text: str) -> Iterable[str]:
+    """Yield the longest sequences of words of each phrase that occur in the text, in order."""
+    for stretch, pairs in phrases.stretches:
+        words = stretch.split(" ")
+        end = 0
+        for start, pair in enumerate(pairs):
+            if start < end or pair not in text:
+                continue
+            end = start + _WORDS
+            while end < len(words) and " ".join(words[start : end + 1]) in text:
+                end += 1
+            span = " ".join(words[start:end])
+            if occurs(text, span):
+                yield span
 
 
-@lru_cache(maxsize=256)
 def _pairs(stretch: str) -> tuple[str, ...]:
     return tuple(f"{left} {right}" for left, right in pairwise(stretch.split(" ")))
 
 
-def _places(stretch: str, text: str) -> list[int]:
-    """Return the offsets in the phrase of four characters that occur in the text."""
-    return [place for place, part in enumerate(_parts(stretch)) if part in text]
-
-
-@lru_cache(maxsize=256)
-def _parts(stretch: str) -> tuple[str, ...]:
-    last = len(stretch) - _CJK_CHARACTERS
-    return tuple(stretch[start : start + _CJK_CHARACTERS] for start in range(last + 1))
+def _parts(text: str) -> tuple[str, ...]:
+    last = len(text) - _CJK_CHARACTERS
+    return tuple([text[start : start + _CJK_CHARACTERS] for start in range(last + 1)])
 
 
 def _whole_words(stretch: str, start: int, end: int) -> str:
