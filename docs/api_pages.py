@@ -70,6 +70,8 @@ EXAMPLES = {
     "is_function": "is_function('の')",
     "is_settled": "is_settled(0, looked_ns=10**12)",
     "is_unfinished": "is_unfinished('plan.md')",
+    "letter_named": "letter_named('ohm')",
+    "letter_names": "letter_names('μ')",
     "link_levels": "list(link_levels(['a.md'], 1, lambda path: []))",
     "merge_rankings": "merge_rankings([], 60)",
     "nfc": "nfc('か\\u3099')",

@@ -79,14 +79,14 @@ class Query:
     """One search request.
 
     ``required`` are the terms that the caller names; ``must`` are those that every hit of this run
-    has to contain. ``limit`` bounds the final ranking. ``exclude`` lists sections, by path and
-    line, that no run may return; some of them were ``read``, and not returned before. ``within``,
-    if given, lists the only files that may be returned. ``stage_arguments`` are arguments of single
-    stages for this search, by the stage's name. ``alternatives`` are other wordings of the same
-    question, and ``synonyms`` words of it that a glossary has, with others of the same meaning.
-    ``case_sensitive`` is for scorers that search the text as written. ``cache`` says
-    whether an earlier answer may be used; ``None`` leaves that to the configuration. ``state`` is
-    what the runs of one search share.
+    has to contain. ``limit`` bounds the final ranking, and ``pool`` how many candidates are
+    generated for this run. ``exclude`` lists sections, by path and line, that no run may return;
+    some of them were ``read``, and not returned before. ``within``, if given, lists the only files
+    that may be returned. ``stage_arguments`` are arguments of single stages for this search, by the
+    stage's name. ``alternatives`` are other wordings of the same question, and ``synonyms`` words
+    of it that a glossary has, with others of the same meaning. ``case_sensitive`` is for scorers
+    that search the text as written. ``cache`` says whether an earlier answer may be used; ``None``
+    leaves that to the configuration. ``state`` is what the runs of one search share.
     """
 
     text: str
@@ -102,6 +102,7 @@ class Query:
         default=(), metadata={"key": lambda texts: tuple(map(fold, texts))}
     )
     synonyms: tuple[Synonyms, ...] = ()
+    pool: int | None = None
     budget: Budget = field(
         default_factory=Budget,
         compare=False,
@@ -282,6 +283,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "must": _texts,
     "synonyms": _synonyms,
     "limit": _checked("limit", int, type(None)),
+    "pool": _checked("pool", int, type(None)),
     "exclude": _places,
     "read": _places,
     "case_sensitive": _checked("case_sensitive", bool),

@@ -122,7 +122,7 @@ def test_the_unpacked_bundle_serves(bundle: Path, tmp_path: Path) -> None:
     done = subprocess.run(sync, capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
         pytest.skip(f"uv cannot install the bundle: {done.stderr.strip()[-200:]}")
-    environ = {**told["env"], "FUMISHIRUBE_SURFACE_EXTRAS": "cite,grep"}
+    environ = {**told["env"], "FUMISHIRUBE_SURFACE_EXTRAS": "cite,grep,batch"}
     with Fumishirube(workspace, started=[uv, *words], **environ) as server:
         assert len(server.tools()) == len(manifest["tools"])
         server.ok("manual_ls")

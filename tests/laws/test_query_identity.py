@@ -27,6 +27,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "text": st.lists(WORDS, min_size=1, max_size=3).map(" ".join),
     "required": st.lists(WORDS, max_size=2, unique=True).map(tuple),
     "must": st.lists(WORDS, max_size=2, unique=True).map(tuple),
+    "pool": st.none() | st.integers(1, 5),
     "synonyms": st.lists(
         st.builds(Synonyms, WORDS, st.lists(WORDS, min_size=1, max_size=2).map(tuple)), max_size=2
     ).map(tuple),

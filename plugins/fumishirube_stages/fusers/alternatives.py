@@ -29,16 +29,18 @@ _OF_EACH = 2
 class Alternatives(Stage):
     """Runs a query and all its alternatives as one text, and each wording alone.
 
-    The combined run has weight 1, each other run ``each_weight``. A section's share in a run is the
-    weight times its score divided by the top score, and falls with its rank by ``k``. Its fused
-    score is its best share plus ``agreement`` times its other shares, scaled to the highest score.
-    The two best sections of each run are pinned. A label of a hit names the alternative that ranks
-    it best, if there is one. Runs with required terms do not use the alternatives.
+    The combined run has weight 1. Each other run has ``each_weight``, and ``each_pool`` candidates:
+    only its best sections count. A section's share in a run is the weight times its score divided
+    by the top score, and falls with its rank by ``k``. Its fused score is its best share plus
+    ``agreement`` times its other shares, scaled to the highest score. The two best sections of each
+    run are pinned. A label of a hit names the alternative that ranks it best, if there is one. Runs
+    with required terms do not use the alternatives.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("fusers", "alternatives")
 
     each_weight: Annotated[float, Field(gt=0, le=1)] = 0.3
+    each_pool: Annotated[int, Field(ge=1)] = 10
     agreement: Annotated[float, Field(ge=0, le=1)] = 0.5
     k: Annotated[int, Field(ge=1)] = 60
 
@@ -50,11 +52,12 @@ class Alternatives(Stage):
         """Return the run of all wordings as one text, and one run for each wording."""
         plain = replace(query, alternatives=(), required=())
         together = replace(plain, text=" ".join((query.text, *query.alternatives)))
+        each = replace(plain, pool=self.each_pool)
         others = (
-            Run(f"{LABEL}{number}", replace(plain, text=text), self.each_weight)
+            Run(f"{LABEL}{number}", replace(each, text=text), self.each_weight)
             for number, text in enumerate(query.alternatives, start=1)
         )
-        return (Run(TOGETHER, together), Run(QUERY, plain, self.each_weight), *others)
+        return (Run(TOGETHER, together), Run(QUERY, each, self.each_weight), *others)
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
         """Merge the runs, and label each hit with the wording that ranks it best."""

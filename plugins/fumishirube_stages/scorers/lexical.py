@@ -117,6 +117,7 @@ class Lexical(Stage):
         if not analysis.terms and not extras:
             return ()
         limit = min(self.pool, self.scan_hard_cap) if self.prescan else self.scan_hard_cap
+        limit = min(limit, query.pool or limit)
         if query.budget.spent:
             limit = min(limit, _LATE)
         cutoff = ScoreCutoff(self.sure, self.promising)
