@@ -48,6 +48,13 @@ WHOLE: Mapping[str, list[dict[str, Any]]] = {
         {"ref": {"manual_id": "m", "path": "rules.md", "start_line": 1}},
         {"ref": {"manual_id": "long", "path": "a.md", "start_line": 4}, "max_chars": 256},
     ],
+    "manual_find": [
+        {"query": "期限", "manual_id": "long", "required_terms": ["期限"]},
+        {"query": "期限", "manual_id": "*", "required_terms": ["期限"], "alternatives": ["期間"]},
+    ],
+    "manual_batch": [
+        {"calls": [{"tool": "manual_ls"}, {"tool": "manual_toc", "arguments": {"manual_id": "m"}}]},
+    ],
 }
 """Arguments that chance puts together too rarely."""
 

@@ -104,3 +104,20 @@ def test_a_workspace_that_may_not_be_written_is_searched(
     assert done.returncode == served.returncode == 0, done.stderr + served.stderr
     assert words[0] == "vault" or "alpha" in done.stdout
     assert "denies permission" not in done.stdout + done.stderr
+
+
+def test_a_file_that_may_be_read_again_is_found(tmp_path: Path) -> None:
+    """A change of permissions changes neither the size nor the time of a file."""
+    workspace = write(tmp_path, {"m/a.md": "# A\nalpha\n", "m/b.md": "# B\nalpha\n"})
+    file = workspace / "manuals" / "m" / "b.md"
+    os.utime(file, (1_700_000_000, 1_700_000_000))
+    file.chmod(0o000)
+    try:
+        before = [run(*words, workspace=workspace) for words in (("index",), ("grep", "alpha"))]
+    finally:
+        file.chmod(0o644)
+    assert "b.md" in before[-1].stdout + before[-1].stderr
+    assert "b.md:" not in before[-1].stdout
+    after = run("find", "alpha", workspace=workspace)
+    assert {"1. ", "2. "} <= {line[:3] for line in after.stdout.splitlines()}, after.stdout
+    assert "2 lines" in run("grep", "alpha", workspace=workspace).stderr

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from fumishirube.disk.folders import is_settled
 from fumishirube.documents import Document
 from fumishirube.engine.library import ManualFolder
+from fumishirube.errors import Forbidden
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile
 
 UNSURE = "?"
@@ -32,7 +33,8 @@ class ClaimedFiles:
     ) -> IndexChanges:
         """Return the removed pages, and the new or changed files.
 
-        The result is cached until index or folder changes, unless time stamps are uncertain.
+        The result is cached until index or folder changes, unless time stamps are uncertain or a
+        file may not be read, because a change of permissions changes no stamp.
         """
         if self._compared and self._compared[0] is claimed and self._compared[1] is pages:
             return self._compared[2]
@@ -42,15 +44,22 @@ class ClaimedFiles:
             for path in sorted(claimed)
             if (page := pages.get(path)) is None or not self.is_current(page, claimed[path])
         ]
-        if all(UNSURE not in p.stamp or self._sure.get(p.path) == p.stamp for p in pages.values()):
+        if all(map(self._is_lasting, pages.values())):
             self._compared = (claimed, pages, (gone, changed))
         return gone, changed
+
+    def _is_lasting(self, page: IndexedFile) -> bool:
+        """Tell whether a comparison with a page stays valid while the folder is unchanged."""
+        sure = UNSURE not in page.stamp or self._sure.get(page.path) == page.stamp
+        return sure and page.skipped != Forbidden.code
 
     def is_current(self, page: IndexedFile, file: ClaimedFile) -> bool:
         """Compare stamps; a file indexed within two seconds of its change is read once more.
 
         The clock of a file system may be too coarse to separate two quick changes.
         """
+        if page.skipped == Forbidden.code and self._folder.content_hash(file):
+            return False
         if page.stamp == file.stamp:
             return True
         stamp, unsure, known = page.stamp.partition(UNSURE)
