@@ -9,7 +9,7 @@ from pydantic import Field
 from fumishirube import Answer, Call, Params, Tool
 from fumishirube_vault.notes import ExpectedHash, NoteStore, short_hash
 from fumishirube_vault.replacement import append_text
-from fumishirube_vault.rules import NotePath, may_replace
+from fumishirube_vault.rules import NotePath
 
 
 class AppendParams(Params):
@@ -32,8 +32,6 @@ def append_tool(notes: NoteStore) -> Tool[AppendParams, AppendAnswer]:
     """Return the tool."""
 
     def run(params: AppendParams, _: Call) -> AppendAnswer:
-        may_replace(params.path, notes.allow_hidden)
-        notes.read(params.path)  # fail for a missing note before a journal is created
         size = 0
 
         def made(before: bytes | None) -> bytes:
@@ -44,7 +42,7 @@ def append_tool(notes: NoteStore) -> Tool[AppendParams, AppendAnswer]:
             size = len(data) - len(known)
             return data
 
-        data = notes.change(params.path, "append", made).data or b""
+        data = notes.rewrite(params.path, "append", made)
         return AppendAnswer(
             written_path=params.path, written_bytes=size, content_hash=short_hash(data)
         )

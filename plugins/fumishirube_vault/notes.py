@@ -12,7 +12,7 @@ from fumishirube import Conflict, NotFound, Root, Unreadable
 from fumishirube.disk import WritableRoot, content_hash
 from fumishirube.text import DecodedText, decode_with_encoding
 from fumishirube_vault.journal import LOCKS, Action, NoteJournal, Write
-from fumishirube_vault.rules import is_hidden
+from fumishirube_vault.rules import is_hidden, may_replace
 from fumishirube_vault.settings import VaultBounds
 
 ExpectedHash = Annotated[str | None, Field(description="content_hash of vault_read.")]
@@ -94,6 +94,18 @@ class NoteStore:
             with self.journal.recorded(path, action, before, after, of) as write:
                 writable.swap(path, before, after, write.id)
             return ChangedNote(after, write)
+
+    def rewrite(self, path: str, action: Action, made: Callable[[bytes | None], bytes]) -> bytes:
+        """Change a note that exists, and return its new content.
+
+        Raises:
+            NotFound: when it does not exist; no journal is created then.
+            Forbidden: when notes of its kind are never changed.
+            Conflict: when another program changed it meanwhile; nothing is written.
+        """
+        may_replace(path, self.allow_hidden)
+        self.read(path)
+        return self.change(path, action, made).data or b""
 
     def changeable(self, path: str, before: bytes | None, expected_hash: str | None) -> bytes:
         """Return the content of a note that may be changed now.

@@ -43,8 +43,6 @@ def replace_tool(notes: NoteStore) -> Tool[ReplaceParams, ReplaceAnswer]:
     """Return the tool."""
 
     def run(params: ReplaceParams, _: Call) -> ReplaceAnswer:
-        may_replace(params.path, notes.allow_hidden)
-        notes.read(params.path)  # fail for a missing note before a journal is created
         count = 0
 
         def made(before: bytes | None) -> bytes:
@@ -52,7 +50,7 @@ def replace_tool(notes: NoteStore) -> Tool[ReplaceParams, ReplaceAnswer]:
             data, count = _replaced(notes, params, before)
             return data
 
-        data = notes.change(params.path, "replace", made).data or b""
+        data = notes.rewrite(params.path, "replace", made)
         return ReplaceAnswer(
             written_path=params.path, replacements=count, content_hash=short_hash(data)
         )
