@@ -84,7 +84,8 @@ Recorder: TypeAlias = Callable[[RequestLogEntry, float], None]
 class LoggingMiddleware:
     """Records every request, and turns an unhandled exception into a 500 with an id.
 
-    Inside another one it leaves the record to that one.
+    A request is recorded before the end of its answer is sent: whoever has an answer finds it in
+    the log. Inside another one it leaves the record to that one.
     """
 
     def __init__(self, app: ASGIApp, record: Recorder = RequestLogEntry.write) -> None:
@@ -99,12 +100,20 @@ class LoggingMiddleware:
         state = scope.setdefault("state", {})
         inner = isinstance(state.get("line"), RequestLogEntry)
         line = state.setdefault("line", RequestLogEntry(f"{scope['method']} {scope['path']}"))
-        started, answered = monotonic(), False
+        started, answered, recorded = monotonic(), False, inner
+
+        def record() -> None:
+            nonlocal recorded
+            if not recorded:
+                recorded = True
+                self._record(line, monotonic() - started)
 
         async def watch(message: Message) -> None:
             nonlocal answered
             if message["type"] == "http.response.start":
                 answered, line.status = True, message["status"]
+            elif message["type"] == "http.response.body" and not message.get("more_body"):
+                record()
             await send(message)
 
         try:
@@ -117,8 +126,7 @@ class LoggingMiddleware:
             if not answered:
                 await reply(of_internal(failure))(scope, receive, send)
         finally:
-            if not inner:
-                self._record(line, monotonic() - started)
+            record()
 
 
 class RotatingLogFile(RotatingFileHandler):

@@ -130,7 +130,6 @@ def test_the_audit_log_has_one_line_a_call_and_no_contents(team: TeamServer) -> 
         team.mcp("aiko", "resources/read", team.session("aiko"), uri=uri)
     team.client.get("/metrics")
     team.client.get("/healthz")
-    eventually(lambda: len(team.audit()) >= before + 5)
     lines = team.audit()[before:]
     assert [(line.get("person"), line.get("tool"), line["status"]) for line in lines] == [
         ("aiko", "manual_find", 200),
