@@ -20,7 +20,16 @@ from fumishirube.parsing.records import document_of, document_record
 PARSER = """
 import os, sys, time
 from fumishirube import Document, Section, Unreadable
-from fumishirube.parsing import Place
+from fumishirube.parsing import Place, cached_text, part_texts
+
+def pages(words, made):
+    for word in words:
+        def make():
+            made.append(word)
+            if word == "unreadable":
+                raise ValueError("no text")
+            return f"text of {word}"
+        yield cached_text(word, make)
 
 def parsed(data, name, settings):
     word = data.decode()
@@ -38,6 +47,19 @@ def parsed(data, name, settings):
         raise Unreadable("no such thing", reason="refused")
     if word == "recurse":
         return parsed(data, name, settings)
+    if word.startswith("pages "):
+        made = []
+        text = "\\n".join([*pages(word.split()[1:], made), f"made: {' '.join(made)}\\n"])
+        return Document("", "x", text, ())
+    if word == "lie":
+        for message in ({"wanted": 3}, {"wanted": "x" * 9999}):
+            part_texts._write(part_texts._PIPES.get()[1], message)
+            size = part_texts.ANSWER.unpack(part_texts._PIPES.get()[0].read(8))[0]
+            assert part_texts._PIPES.get()[0].read(size) == b"null"
+        for key, text in ((3, 4), ("one", None), ("one", "x" * 9**7)):
+            part_texts._write(part_texts._PIPES.get()[1], {"made": key, "text": text})
+    if word == "noise":
+        part_texts._write(part_texts._PIPES.get()[1], [])
     if word == "nonsense":
         return Document("", "x", "abc", (Section("t", 1, 1, 0, 99, 99, 0),))
     if word == "print":
@@ -93,6 +115,7 @@ def process_of(document: Document) -> str:
         ("raise", "damaged"),
         ("recurse", "damaged"),
         ("nonsense", "damaged"),
+        ("noise", "parser_crashed"),
         ("refuse", "refused"),
         pytest.param(
             "swell",
@@ -195,6 +218,38 @@ def test_a_file_is_parsed_once_whatever_it_is_called(folder: Path) -> None:
             loader.load(Root(manual), Source("a.x"))
 
 
+def test_a_text_of_a_part_is_made_once_for_all_files(folder: Path) -> None:
+    state = ParsedDocuments(Root(folder / "state"))
+    with Rough().open() as running:
+        loader = RememberingLoader(running, "1", state)
+
+        def made(words: str, settings: RememberingLoader = loader) -> str:
+            (folder / "a.x").write_text(f"pages {words}")
+            *texts, last = settings.load(Root(folder), Source("a.x")).text.splitlines()
+            assert texts == [f"text of {word}" for word in words.split()]
+            return last.removeprefix("made:").strip()
+
+        assert made("one two three") == "one two three"
+        assert made("one new three") == "new"
+        assert made("new", RememberingLoader(running, "other settings", state)) == ""
+        with pytest.raises(Unreadable):
+            made("one four unreadable")
+        assert made("one four five") == "five"  # what was made before the failure is stored
+        for file in (folder / "state" / "parsed").iterdir():
+            file.write_bytes(file.read_bytes()[:-9])
+        assert made("five") == "five"
+        (folder / "a.x").write_text("lie")
+        assert loader.load(Root(folder), Source("a.x")).text.startswith("a lie")
+        assert made("two one") == "two one"
+
+
+def test_a_text_of_a_part_is_made_each_time_where_nothing_is_cached(
+    loader: ParsedLoader, folder: Path
+) -> None:
+    for _ in range(2):
+        assert load(loader, folder, "pages one two").text.endswith("made: one two\n")
+
+
 def test_a_new_revision_of_a_parser_parses_again(folder: Path) -> None:
     class Revised(Rough):
         """The same parser, after it was changed."""
@@ -209,20 +264,27 @@ def test_a_new_revision_of_a_parser_parses_again(folder: Path) -> None:
 def test_what_is_remembered_does_not_grow_without_end(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fumishirube.engine.parsed_documents.MOST_BYTES", 2_000)
+    monkeypatch.setattr("fumishirube.engine.parsed_documents.MOST_BYTES", 20_000)
+    monkeypatch.setattr("fumishirube.engine.parsed_documents._MOST_UNCHECKED", 8_000)
     parsed = folder / "state" / "parsed"
     parsed.mkdir(parents=True)
     for number in range(10):
         old = parsed / f"{number}.json.gz"
-        old.write_bytes(b"x" * 500)
+        old.write_bytes(b"x" * 5_000)
         os.utime(old, (number, number))
     document = Document("a.x", "x", "text\n", ())
-    ParsedDocuments(Root(folder / "state")).put("new", document)
+    documents = ParsedDocuments(Root(folder / "state"))
+    documents.put("new", document)
     names = {file.name for file in parsed.iterdir()}
     assert "new.json.gz" in names
     assert "9.json.gz" in names
     assert "0.json.gz" not in names
-    assert sum(file.stat().st_size for file in parsed.iterdir()) <= 2_000
+    assert sum(file.stat().st_size for file in parsed.iterdir()) <= 20_000
+    for number in range(100):
+        documents.put_text(f"page {number}", "short")
+        assert len([*parsed.iterdir()]) <= 6  # a small file takes 4 KiB too
+    assert documents.text("page 99") == "short"
+    assert documents.text("page 0") is None
 
 
 def test_the_server_needs_no_parser_where_nothing_is_to_parse(tmp_path: Path) -> None:

@@ -5,7 +5,10 @@ Skipped where the package ``plugins/packages/fumishirube-documents`` is not inst
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -37,6 +40,7 @@ pytestmark = pytest.mark.skipif(not _installed(), reason="fumishirube-documents 
 if _installed():
     sys.path.append(str(PACKAGE / "tests"))
     import samples
+    from PIL import Image, ImageDraw, ImageFont
 
 
 @pytest.fixture(scope="module")
@@ -275,6 +279,52 @@ def test_a_locked_file_is_found_once_its_password_is_known(tmp_path: Path) -> No
     assert after.json["hits"][0]["cite"].startswith("manual://m/locked.pdf#p1@")
     shown = fumishirube("config", "show", cwd=tmp_path, environ=environ)
     assert "secret" not in shown.out + after.err
+
+
+def scans(*sentences: str) -> bytes:
+    """Return a PDF with a small picture of each sentence."""
+    pictures = []
+    for sentence in sentences:
+        picture = Image.new("L", (900, 120), 255)
+        ImageDraw.Draw(picture).text((20, 30), sentence, fill=0, font=ImageFont.load_default(40))
+        pictures.append(picture)
+    buffer = io.BytesIO()
+    pictures[0].save(buffer, "PDF", resolution=300, save_all=True, append_images=pictures[1:])
+    return buffer.getvalue()
+
+
+@pytest.mark.skipif(
+    shutil.which("tesseract") is None or sys.platform == "win32",
+    reason="tesseract is not on the path, or a script cannot stand in for it",
+)
+def test_ocr_reads_only_the_pages_that_changed(tmp_path: Path) -> None:
+    """A script that makes a folder for each run counts them: a worker may not write files."""
+    write(tmp_path, {"m/a.md": "# Notes\n"})
+    runs, program = tmp_path / "runs", tmp_path / "bin" / "tesseract"
+    for folder in (runs, program.parent):
+        folder.mkdir()
+    real = shutil.which("tesseract")
+    program.write_text(f'#!/bin/sh\n/bin/mkdir "{runs}/$$"\nexec "{real}" "$@"\n')
+    program.chmod(0o755)
+    loaders = "[{use: markdown}, {use: pdf, with: {ocr: true, ocr_languages: eng}}]"
+    (tmp_path / "fumishirube.yaml").write_text(f"pipelines: {{manual: {{loaders: {loaders}}}}}\n")
+    environ = {"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
+
+    def found(query: str) -> tuple[str, int]:
+        hits = fumishirube("find", query, "--json", cwd=tmp_path, environ=environ).json["hits"]
+        number = len([*runs.iterdir()])
+        for run in runs.iterdir():
+            run.rmdir()
+        return hits[0]["cite"].partition("@")[0], number
+
+    pages = [f"The {key} key opens a door" for key in ("brass", "iron", "wooden", "glass", "lead")]
+    write(tmp_path, {"m/scan.pdf": scans(*pages)})
+    assert found("glass key") == ("manual://m/scan.pdf#p4", 5)
+    pages[2] = "The silver spoon is lost"
+    write(tmp_path, {"m/scan.pdf": scans(*pages)})
+    assert found("silver spoon") == ("manual://m/scan.pdf#p3", 1)
+    write(tmp_path, {"m/other.pdf": scans(pages[2], "A golden ring is found", pages[0])})
+    assert found("golden ring") == ("manual://m/other.pdf#p2", 1)
 
 
 def test_small_files_of_a_folder_are_found_before_a_large_one_is_read(tmp_path: Path) -> None:

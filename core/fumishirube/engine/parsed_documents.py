@@ -1,4 +1,4 @@
-"""A cache of documents from slow loaders, by the content of their files."""
+"""A cache of documents from slow loaders, and of texts of parts of files, by their content."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,12 +17,17 @@ from threading import Lock
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.errors import Forbidden
+from fumishirube.parsing import ParsedLoader
 from fumishirube.parsing.records import document_of, document_record
 from fumishirube.stages import Loader
 
 FOLDER = "parsed"
 MOST_BYTES = 1024**3
-"""The size of the cache; the least recently used documents are dropped first."""
+"""The size of the cache; what was not used for the longest time is dropped first."""
+_LEAST_BYTES = 4096
+"""The space that a file takes at least."""
+_MOST_UNCHECKED = 64 * 1024**2
+"""The most bytes that are written before the size is checked again."""
 
 _VERSION = 2
 
@@ -34,28 +40,46 @@ class ParsedDocuments:
     def __init__(self, state: Root) -> None:
         self._state = state
         self._lock = Lock()
-        self._pruned = False
+        self._unchecked: int | None = None
 
     def document(self, key: str, path: str) -> Document | None:
         """Return the document of a key, or ``None`` if it is missing or damaged."""
-        file = self._file(key)
+        record = self._read(self._file(key))
         try:
-            document = document_of(json.loads(gzip.decompress(file.read_bytes())), path)
-            os.utime(file)
-        except (OSError, ValueError, EOFError):
+            return None if record is None else document_of(json.loads(record), path)
+        except ValueError:
             return None
-        return document
 
     def put(self, key: str, document: Document) -> None:
         """Store a document; ignore write errors."""
-        data = gzip.compress(json.dumps(document_record(document)).encode(), compresslevel=3)
+        self._write(self._file(key), json.dumps(document_record(document)))
+
+    def text(self, key: str) -> str | None:
+        """Return the text of a part of a file, or ``None`` if it is missing or damaged."""
+        return self._read(self._text_file(key))
+
+    def put_text(self, key: str, text: str) -> None:
+        """Store the text of a part of a file; ignore write errors."""
+        self._write(self._text_file(key), text)
+
+    @staticmethod
+    def _read(file: Path) -> str | None:
+        try:
+            text = gzip.decompress(file.read_bytes()).decode("utf-8", "surrogatepass")
+            os.utime(file)
+        except (OSError, ValueError, EOFError, zlib.error):
+            return None
+        return text
+
+    def _write(self, file: Path, text: str) -> None:
+        data = gzip.compress(text.encode("utf-8", "surrogatepass"), compresslevel=3)
         try:
             self._state.make(FOLDER)
-            with self._written(self._file(key)) as part:
+            with self._written(file) as part:
                 part.write_bytes(data)
-            self._prune()
+            self._prune(max(len(data), _LEAST_BYTES))
         except (OSError, Forbidden):
-            _log.warning("a parsed document cannot be stored; it will be parsed again")
+            _log.warning("a parsed text cannot be stored; it will be parsed again")
 
     @contextmanager
     def _written(self, file: Path) -> Iterator[Path]:
@@ -70,23 +94,31 @@ class ParsedDocuments:
             with suppress(FileNotFoundError):
                 part.unlink()
 
-    def _prune(self) -> None:
-        """Drop the least recently used documents, once in a process."""
+    def _prune(self, written: int) -> None:
+        """Drop what was not used for the longest time, at the first write and then sometimes."""
         with self._lock:
-            if self._pruned:
+            if self._unchecked is not None and self._unchecked + written < _MOST_UNCHECKED:
+                self._unchecked += written
                 return
-            self._pruned = True
-        folder = self._state.path / FOLDER
-        sizes = [(entry.stat(), entry.path) for entry in os.scandir(folder) if entry.is_file()]
-        total = sum(status.st_size for status, _ in sizes)
-        for status, path in sorted(sizes, key=lambda pair: pair[0].st_mtime_ns):
+            self._unchecked = 0
+        used = []
+        for entry in os.scandir(self._state.path / FOLDER):
+            with suppress(FileNotFoundError):  # another process drops files too
+                status = entry.stat()
+                used.append((status.st_mtime_ns, max(status.st_size, _LEAST_BYTES), entry.path))
+        total = sum(size for _, size, _ in used)
+        for _, size, path in sorted(used):
             if total <= MOST_BYTES:
                 return
             Path(path).unlink(missing_ok=True)
-            total -= status.st_size
+            total -= size
 
     def _file(self, key: str) -> Path:
         return self._state.path / FOLDER / f"{key}.json.gz"
+
+    def _text_file(self, key: str) -> Path:
+        name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+        return self._state.path / FOLDER / f"{name}.txt.gz"
 
 
 class RememberingLoader:
@@ -99,7 +131,7 @@ class RememberingLoader:
 
     def __init__(self, loader: Loader, fingerprint: str, documents: ParsedDocuments) -> None:
         self.isolated: bool = getattr(loader, "isolated", False)
-        self._loader = loader
+        self._loader = loader.caching(documents) if isinstance(loader, ParsedLoader) else loader
         self._fingerprint = fingerprint
         self._documents = documents
 

@@ -2,6 +2,7 @@
 
 from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
 from fumishirube.parsing.isolated_loader import IsolatedLoader, ParsedLoader
+from fumishirube.parsing.part_texts import TextCache, cached_text
 from fumishirube.parsing.processes import ParseRequest
 from fumishirube.places import Place, PlaceRange, lines_of, place_at, place_range
 
@@ -12,7 +13,9 @@ __all__ = [
     "ParsedLoader",
     "Place",
     "PlaceRange",
+    "TextCache",
     "WorkerProcess",
+    "cached_text",
     "lines_of",
     "place_at",
     "place_range",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, ClassVar
 
@@ -14,6 +14,7 @@ from fumishirube.disk.names import OFFICE_LOCKS
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.errors import Unreadable
+from fumishirube.parsing.part_texts import TextCache
 from fumishirube.parsing.processes import ParseRequest, ParserProcesses
 from fumishirube.stages import Stage
 
@@ -27,7 +28,8 @@ class IsolatedLoader(Stage):
     of its name, and the loader's settings, and returns a document, whose path is ignored, or raises
     ``Unreadable``. It receives no path, and its process is limited to ``parse_seconds`` and
     ``parse_bytes`` of memory. Results are cached by the file's content, the settings, and
-    ``revision``, which is to be raised whenever the parser reads the same file differently.
+    ``revision``, which is to be raised whenever the parser reads the same file differently. Texts
+    that take long, of parts that may return in other files, are cached by ``cached_text``.
     """
 
     parser: ClassVar[str]
@@ -80,6 +82,11 @@ class ParsedLoader:
 
     settings: IsolatedLoader
     processes: ParserProcesses
+    texts: TextCache | None = None
+
+    def caching(self, texts: TextCache) -> ParsedLoader:
+        """Return this loader, with a cache for texts of parts of files."""
+        return replace(self, texts=texts)
 
     def sources(self, root: Root) -> list[Source]:
         """Return the files that the settings select."""
@@ -94,4 +101,4 @@ class ParsedLoader:
         data = root.read_bytes(source.path)
         if not data:
             raise Unreadable("the file is empty", "empty", path=source.path)
-        return self.processes.parse(self.settings.request, data, source.path)
+        return self.processes.parse(self.settings.request, data, source.path, self.texts)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from fumishirube.documents import Document
 from fumishirube.errors import Unreadable
 from fumishirube.parsing import worker
 from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
+from fumishirube.parsing.part_texts import PartTexts, TextCache
 from fumishirube.parsing.records import document_of
 
 _START_SECONDS = 60.0
@@ -53,9 +55,12 @@ class _ParserProcess(WorkerProcess):
         environ = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
         script = Path(worker.__file__)
         super().__init__(script, environ=environ, folder=script.parent)
-        self._exchange(b"", _START_SECONDS)
+        with self._limited(_START_SECONDS):
+            self._receive()
 
-    def answer(self, request: ParseRequest, data: bytes, name: str) -> Any:
+    def answer(
+        self, request: ParseRequest, data: bytes, name: str, texts: PartTexts
+    ) -> dict[str, Any]:
         """Return the parser's answer for a file.
 
         Raises:
@@ -71,29 +76,55 @@ class _ParserProcess(WorkerProcess):
             }
         ).encode()
         frame = worker.HEAD.pack(len(head), len(data)) + head + data
-        return json.loads(self._exchange(frame, request.seconds))
+        with self._limited(request.seconds):
+            self._send(frame)
+            message = self._message()
+            while (reply := texts.reply(message)) is not None:
+                self._send(reply)
+                message = self._message()
+        return message
 
-    def _exchange(self, frame: bytes, seconds: float) -> bytes:
-        source, target = self._process.stdout, self._process.stdin
-        assert source is not None
-        assert target is not None
+    def _message(self) -> dict[str, Any]:
+        try:
+            message = json.loads(self._receive())
+        except ValueError:
+            message = None
+        if not isinstance(message, dict):
+            raise _ParserLost("parser_crashed")
+        return message
+
+    @contextmanager
+    def _limited(self, seconds: float) -> Iterator[None]:
+        """End the process when it is lost, or after some seconds."""
         timer = Timer(seconds, self._overrun)
         timer.daemon = True
         timer.start()
         try:
-            target.write(frame)
-            target.flush()
-            head = source.read(worker.ANSWER.size)
-            size = worker.ANSWER.unpack(head)[0] if len(head) == worker.ANSWER.size else -1
-            answer = source.read(size) if 0 <= size <= _LONGEST_ANSWER else b""
-        except OSError:
-            size, answer = -1, b""
+            yield
+        except _ParserLost as lost:
+            self.end()
+            raise _ParserLost("parser_timeout" if self._late else lost.reason) from None
         finally:
             timer.cancel()
+
+    def _send(self, frame: bytes) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(frame)
+            self._process.stdin.flush()
+        except OSError:
+            raise _ParserLost("parser_crashed") from None
+
+    def _receive(self) -> bytes:
+        assert self._process.stdout is not None
+        try:
+            head = self._process.stdout.read(worker.ANSWER.size)
+            size = worker.ANSWER.unpack(head)[0] if len(head) == worker.ANSWER.size else -1
+            answer = self._process.stdout.read(size) if 0 <= size <= _LONGEST_ANSWER else b""
+        except OSError:
+            raise _ParserLost("parser_crashed") from None
         if size != len(answer):
-            self.end()
-            too_long = "parser_memory" if size > _LONGEST_ANSWER else "parser_crashed"
-            raise _ParserLost("parser_timeout" if self._late else too_long)
+            raise _ParserLost("parser_memory" if size > _LONGEST_ANSWER else "parser_crashed")
         return answer
 
     def _overrun(self) -> None:
@@ -107,15 +138,19 @@ class ParserProcesses:
     def __init__(self) -> None:
         self._idle = IdleProcesses[_ParserProcess]()
 
-    def parse(self, request: ParseRequest, data: bytes, path: str) -> Document:
-        """Return the document that a parser makes of a file's bytes.
+    def parse(
+        self, request: ParseRequest, data: bytes, path: str, texts: TextCache | None = None
+    ) -> Document:
+        """Return the document that a parser makes of a file's bytes, with ``texts`` of its parts.
 
         Raises:
             Unreadable: when the parser refuses the file, crashes, or exceeds a limit.
         """
         try:
             process = self._idle.take() or _ParserProcess()
-            answer = process.answer(request, data, Path(path).stem)
+            answer = process.answer(
+                request, data, Path(path).stem, PartTexts(texts, request.parser)
+            )
         except _ParserLost as lost:
             raise _unreadable(lost.reason, "", request, path) from None
         self._idle.put_back(process)

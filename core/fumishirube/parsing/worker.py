@@ -31,7 +31,8 @@ def main() -> None:
             sys.path[:] = request["path"]
             _function(request["serve"])(source, target, source.read(size))
             return
-        answer = json.dumps(_answer(request, source.read(size))).encode()
+        data = source.read(size)
+        answer = json.dumps(_answer(request, data, source, target)).encode()
         target.write(ANSWER.pack(len(answer)) + answer)
         target.flush()
 
@@ -46,12 +47,16 @@ def _streams() -> tuple[BinaryIO, BinaryIO]:
     return source, target
 
 
-def _answer(request: dict[str, Any], data: bytes) -> dict[str, Any]:
+def _answer(
+    request: dict[str, Any], data: bytes, source: BinaryIO, target: BinaryIO
+) -> dict[str, Any]:
     sys.path[:] = request["path"]
     _limit(request["memory"])
     from fumishirube.errors import Unreadable  # noqa: PLC0415 - the path has come just now
+    from fumishirube.parsing import part_texts  # noqa: PLC0415 - see above
     from fumishirube.parsing.records import document_record  # noqa: PLC0415 - see above
 
+    part_texts.connect(source, target)
     try:
         document = _function(request["parser"])(data, request["name"], request["settings"])
         return {"document": document_record(document)}

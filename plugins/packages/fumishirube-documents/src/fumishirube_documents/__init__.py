@@ -38,16 +38,20 @@ class Pdf(IsolatedLoader):
 
     @cached_property
     def fingerprint(self) -> str:
-        """The fingerprint of all settings; of passwords it has one byte of a hash."""
+        """The fingerprint of all settings; of passwords it has one byte of a hash.
+
+        With ``ocr`` it changes when ``tesseract`` is installed.
+        """
         words = "\0".join(password.get_secret_value() for password in self.passwords)
         digest = hashlib.sha256(words.encode()).hexdigest()[:2] if words else ""
-        return hashlib.sha256(f"{super().fingerprint}{digest}".encode()).hexdigest()[:8]
+        installed = "t" * (self._tesseract is not None)
+        return hashlib.sha256(f"{super().fingerprint}{digest}{installed}".encode()).hexdigest()[:8]
 
     @property
     def request(self) -> ParseRequest:
         """The request to a worker, with passwords, and the place of ``tesseract``."""
         request = super().request
-        program = shutil.which("tesseract") if self.ocr else None
+        program = self._tesseract
         settings: dict[str, JsonValue] = {
             **request.settings,
             "passwords": [password.get_secret_value() for password in self.passwords],
@@ -55,6 +59,10 @@ class Pdf(IsolatedLoader):
         }
         seconds = self.ocr_seconds if program else request.seconds
         return request._replace(settings=settings, seconds=seconds)
+
+    @property
+    def _tesseract(self) -> str | None:
+        return shutil.which("tesseract") if self.ocr else None
 
 
 class Docx(IsolatedLoader):

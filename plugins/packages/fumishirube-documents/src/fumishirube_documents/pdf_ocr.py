@@ -1,12 +1,15 @@
-"""Reads the pictures of pages with the program tesseract."""
+"""Reads the pictures of pages with the program tesseract, each picture once."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+from fumishirube.parsing import cached_text
 from fumishirube.text import is_unspaced
 from fumishirube_documents.pdf_lines import PdfLine
 
@@ -18,18 +21,32 @@ _SPACE = re.compile(r"(?<=(.)) (?=(.))")
 
 def ocr_lines(page: Any, program: str, languages: str) -> Iterator[PdfLine]:
     """Yield the lines on the picture of a page; none where the program fails."""
-    command = [program, "stdin", "stdout", "-l", languages]
+    picture = _picture(page)
+    key = f"{languages} {hashlib.sha256(picture).hexdigest()}"
+    try:
+        text = cached_text(key, partial(_read, picture, program, languages))
+    except (OSError, subprocess.CalledProcessError):
+        return
+    for line in text.splitlines():
+        if words := " ".join(line.split()):
+            yield PdfLine(_SPACE.sub(_between, words), 0, 0, 0, 0, 0)
+
+
+def _read(picture: bytes, program: str, languages: str) -> str:
+    """Return the text of a picture.
+
+    Raises:
+        CalledProcessError: when the program fails.
+    """
     done = subprocess.run(  # noqa: S603 - found on the path, and its languages are checked
-        command,
-        input=_picture(page),
+        [program, "stdin", "stdout", "-l", languages],
+        input=picture,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={"OMP_THREAD_LIMIT": "1"},
-        check=False,
+        check=True,
     )
-    for line in done.stdout.decode("utf-8", "replace").splitlines():
-        if text := " ".join(line.split()):
-            yield PdfLine(_SPACE.sub(_between, text), 0, 0, 0, 0, 0)
+    return done.stdout.decode("utf-8", "replace")
 
 
 def _picture(page: Any) -> bytes:

@@ -1,0 +1,97 @@
+"""Texts of parts of files, such as scanned pages, that the server caches for parsers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from typing import BinaryIO, Protocol
+
+from fumishirube.parsing.worker import ANSWER
+
+LONGEST_KEY = 1000
+"""The most characters of a key."""
+_LONGEST_TEXT = 1_000_000
+_MOST_OF_FILE = 64_000_000
+"""The most characters of texts that are stored for one file."""
+_PIPES: ContextVar[tuple[BinaryIO, BinaryIO] | None] = ContextVar("_PIPES", default=None)
+"""The pipes of a worker, in the thread that parses: only one may use them."""
+
+
+class TextCache(Protocol):
+    """Stores texts by keys; any thread may use it."""
+
+    def text(self, key: str) -> str | None:
+        """Return a stored text, or ``None``."""
+        ...
+
+    def put_text(self, key: str, text: str) -> None:
+        """Store a text, if possible."""
+        ...
+
+
+def cached_text(key: str, make: Callable[[], str]) -> str:
+    """Return the text of a part of a file, made now, or stored when any file had that part.
+
+    A parser calls this. ``key``, of at most 1,000 characters, names all that the text depends on,
+    such as a hash of the part and the settings; keys of different parsers never meet. A text is
+    stored as soon as it is made. Outside a worker process, and in threads
+    that the parser starts, nothing is stored.
+    """
+    pipes = _PIPES.get()
+    if pipes is None:
+        return make()
+    source, target = pipes
+    _write(target, {"wanted": key})
+    text = json.loads(source.read(*ANSWER.unpack(source.read(ANSWER.size))))
+    if text is None:
+        text = make()
+        _write(target, {"made": key, "text": text})
+    return str(text)
+
+
+def connect(source: BinaryIO, target: BinaryIO) -> None:
+    """Exchange texts over the pipes of this process, which is a worker."""
+    _PIPES.set((source, target))
+
+
+def _write(target: BinaryIO, message: object) -> None:
+    data = json.dumps(message).encode()
+    target.write(ANSWER.pack(len(data)) + data)
+    target.flush()
+
+
+class PartTexts:
+    """The server's side of the exchange for one file."""
+
+    def __init__(self, cache: TextCache | None, parser: str) -> None:
+        self._cache = cache
+        self._parser = parser
+        self._stored = 0
+
+    def reply(self, message: Mapping[str, object]) -> bytes | None:
+        """Return the frame that answers a message about texts; ``None`` for other messages."""
+        if "wanted" in message:
+            data = json.dumps(self._text(message["wanted"])).encode()
+            return ANSWER.pack(len(data)) + data
+        if "made" in message:
+            self._put(message["made"], message.get("text"))
+            return b""
+        return None
+
+    def _text(self, key: object) -> str | None:
+        return self._cache.text(self._name(key)) if self._cache and _is_key(key) else None
+
+    def _put(self, key: object, text: object) -> None:
+        if self._cache is None or not _is_key(key) or not isinstance(text, str):
+            return
+        self._stored += len(text)
+        if len(text) <= _LONGEST_TEXT and self._stored <= _MOST_OF_FILE:
+            self._cache.put_text(self._name(key), text)
+
+    def _name(self, key: object) -> str:
+        return f"{self._parser}\0{key}"
+
+
+def _is_key(key: object) -> bool:
+    return isinstance(key, str) and len(key) <= LONGEST_KEY
