@@ -36,7 +36,7 @@ from processes import QUIET, Served, console, spent, timed
 from real_texts import real_manual
 
 from fumishirube.budget import Budget
-from fumishirube.faces.mcp.collector import THRESHOLDS
+from fumishirube.faces.mcp.stdio import GC_THRESHOLDS
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.query import Query
@@ -140,7 +140,7 @@ def measure(made: Manual, engines: Sequence[str], *, reuse: bool, pings: bool, c
     row["index_mb"] = _size(made.workspace / ".fumishirube" / "index")
     # As the server does: what start-up made stays, and collections of everything are rare.
     gc.freeze()
-    gc.set_threshold(*THRESHOLDS)
+    gc.set_threshold(*GC_THRESHOLDS)
     with application.lifespan():
         row |= _warm(application, made, searches)
         row["changed_ms"] = statistics.median(_changes(application, made))

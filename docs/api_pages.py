@@ -29,7 +29,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "api-corpus": (
         "Corpus: documents, clauses, and queries of stages",
-        ("corpus", "documents", "links", "vectors", "citations"),
+        ("corpus", "corpus_kinds", "documents"),
     ),
     "api-tools": (
         "Tools: surfaces, their tools, resources and prompts",

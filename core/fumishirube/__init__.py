@@ -7,7 +7,6 @@ from fumishirube.plugins.deprecation import resolve_former_name as _former
 
 if _typing.TYPE_CHECKING:
     from fumishirube.budget import Budget
-    from fumishirube.citations import Citation
     from fumishirube.corpus import (
         Bool,
         Clause,
@@ -25,8 +24,16 @@ if _typing.TYPE_CHECKING:
         Term,
         texts_of,
     )
+    from fumishirube.corpus_kinds import (
+        LinkedCorpus,
+        Neighbour,
+        TextMatches,
+        VectorCorpus,
+        link_levels,
+    )
     from fumishirube.disk.roots import Root
     from fumishirube.documents import (
+        Citation,
         Document,
         Heading,
         Link,
@@ -54,7 +61,6 @@ if _typing.TYPE_CHECKING:
         ToolError,
         Unreadable,
     )
-    from fumishirube.links import LinkedCorpus, Neighbour, TextMatches, link_levels
     from fumishirube.model import (
         Hit,
         LeftOut,
@@ -101,28 +107,27 @@ if _typing.TYPE_CHECKING:
         SurfaceIndex,
     )
     from fumishirube.tools.definitions import Answer, Call, Params, Tool
-    from fumishirube.traces.coverage import CoverageReport
-    from fumishirube.traces.records import SearchAssessment, Span, Trace, TraceRow
-    from fumishirube.vectors import VectorCorpus
+    from fumishirube.traces.records import CoverageReport, SearchAssessment, Span, Trace, TraceRow
 
 __version__ = "0.1.0"
 
 _MODULES = {
     "budget": "Budget",
-    "citations": "Citation",
     "corpus": (
         "Bool Clause Corpus Count Everything Holds IndexMatch Pages Part PassageText "
         "Phrase ScoreCutoff SequenceCorpus Term texts_of"
     ),
+    "corpus_kinds": "LinkedCorpus Neighbour TextMatches VectorCorpus link_levels",
     "disk.roots": "Root",
-    "documents": "Document Heading Link LinkKind LoaderRemark Section Source divide_at_headings",
+    "documents": (
+        "Citation Document Heading Link LinkKind LoaderRemark Section Source divide_at_headings"
+    ),
     "engine.rankings": "fused_ranking merge_rankings",
     "errors": (
         "AlreadyServed Cancelled ConfigError Conflict Forbidden FumishirubeError "
         "IndexDamaged InternalError InvalidParameter InvalidPath InvalidScope "
         "NeedsNarrowScope NotFound ToolError Unreadable"
     ),
-    "links": "LinkedCorpus Neighbour TextMatches link_levels",
     "model": "Hit LeftOut MatchCount Passage Ranking Skipped TermFilter TermUse",
     "plugins.commands": "Command CommandRegister",
     "plugins.hookspecs": "hook",
@@ -137,9 +142,7 @@ _MODULES = {
     ),
     "surfaces": "ClassicSettings Diagnostic Manual Surface SurfaceContext SurfaceIndex",
     "tools.definitions": "Answer Call Params Tool",
-    "traces.coverage": "CoverageReport",
-    "traces.records": "SearchAssessment Span Trace TraceRow",
-    "vectors": "VectorCorpus",
+    "traces.records": "CoverageReport SearchAssessment Span Trace TraceRow",
 }
 """The public names of each module, which is imported when one of them is used."""
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -1,7 +1,7 @@
 """The API for commands: their parser, the opened application, and their output."""
 
-from fumishirube.citations import SCHEME
-from fumishirube.engine.passages import digest
+from fumishirube.documents import SCHEME
+from fumishirube.engine.indexed_files import digest
 from fumishirube.errors import did_you_mean
 from fumishirube.faces.cli import main
 from fumishirube.faces.cli.editors import open_file

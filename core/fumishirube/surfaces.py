@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
+from fumishirube.corpus_kinds import SectionVectors
 from fumishirube.disk.folders import FolderEntry
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document
@@ -33,7 +34,6 @@ from fumishirube.tools.definitions import Progress, Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
 from fumishirube.traces.records import SearchAssessment, Trace, TraceRow
-from fumishirube.vectors import SectionVectors
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from fumishirube_opensearch import OpenSearch
 
 from fumishirube import Budget, Fields, Forbidden, IndexedFile, Root
-from fumishirube.engine.passages import FIELDS
+from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.testing.corpora import PlainTokenizer, passage
 
 

@@ -17,7 +17,7 @@ import pytest
 from cluster_nodes import Cluster
 
 from fumishirube import Budget, Fields, IndexedFile, OpenIndex, Root
-from fumishirube.engine.passages import FIELDS
+from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.testing.corpora import PlainTokenizer, passage
 
 pytest.importorskip("fumishirube_opensearch", reason="fumishirube-opensearch is not installed")

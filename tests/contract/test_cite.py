@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from manuals import RULES, fumishirube, write
 
-from fumishirube.citations import Citation
+from fumishirube.documents import Citation
 from fumishirube.parsing import PlaceRange
 from fumishirube_manual.citation_checks import find_citations
 

@@ -19,7 +19,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from warm_start import kill, warm_python
 
-from fumishirube.faces.mcp.collector import CALLS
+from fumishirube.faces.mcp.stdio import GC_ANSWERS
 from fumishirube.host.scheduler import CONCURRENT_CALLS, WORKERS
 
 SCRIPT = Path(__file__).parents[1] / "support" / "stdio_fixture_server.py"
@@ -324,7 +324,7 @@ def test_workers_whose_calls_were_cancelled_are_free_again(raw: Raw) -> None:
 def test_old_garbage_is_collected_when_nothing_is_asked(raw: Raw) -> None:
     raw.call(2, "litter", {})
     raw.answer(2)
-    for identity in range(10, 10 + CALLS):
+    for identity in range(10, 10 + GC_ANSWERS):
         raw.call(identity, "echo", {})
         raw.answer(identity)
     raw.hear("litter was collected")

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fumishirube import Budget, Fields, IndexedFile, Query, Root, SurfaceContext
+from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library
-from fumishirube.engine.passages import FIELDS
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.testing import (
     EmbedderContract,

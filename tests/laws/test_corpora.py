@@ -33,7 +33,7 @@ from fumishirube import (
     Tokenizer,
     texts_of,
 )
-from fumishirube.engine.passages import FIELDS
+from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.section_vectors import StoredVectors
 from fumishirube.engine.unions import UnionCorpus
 from fumishirube.testing import CorpusContract, MemoryCorpus, passage

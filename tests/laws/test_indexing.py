@@ -39,8 +39,8 @@ from fumishirube import (
     Unreadable,
 )
 from fumishirube.engine.folder_index import FolderIndex, IndexState
+from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library
-from fumishirube.engine.passages import FIELDS
 from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.errors import Cancelled
 from fumishirube_stages.fusers.required_terms import RequiredTerms

@@ -13,7 +13,7 @@ from typing import Any
 import manuals
 import pytest
 
-from fumishirube.engine import open_indexes
+from fumishirube.host import indexes
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.tools.calls import call_tool
@@ -24,7 +24,7 @@ MANUALS = 10
 
 @pytest.fixture
 def application(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Application]:
-    monkeypatch.setattr(open_indexes, "MOST_OPEN", 2)
+    monkeypatch.setattr(indexes, "MOST_OPEN", 2)
     text = "# 入院 {0}\n\n入院{0}の給付を定める。\n"
     manuals.write(tmp_path, {f"m{n}/{n}.md": text.format(n) for n in range(MANUALS)})
     opened = open_application(tmp_path, strangers=False, environ={"SEM_CACHE_ENABLED": "false"})

@@ -23,8 +23,8 @@ from warm_start import installed_script
 from fumishirube import Budget, Fields, Root
 from fumishirube.engine import file_readers
 from fumishirube.engine.folder_index import FolderIndex
+from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library
-from fumishirube.engine.passages import FIELDS
 from fumishirube.engine.reading_processes import ReadingProcesses
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.loaders import Markdown

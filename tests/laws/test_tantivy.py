@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fumishirube import Bool, Budget, Corpus, Fields, Holds, IndexedFile, Passage, Root, Term
-from fumishirube.engine.passages import FIELDS
+from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.testing import TokenizerContract, passage
 from fumishirube.text import occurs
 from fumishirube_stages.indexes.tantivy import Tantivy

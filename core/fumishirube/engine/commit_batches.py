@@ -17,9 +17,9 @@ from fumishirube.engine.file_loads import (
     most_parsed,
 )
 from fumishirube.engine.file_readers import ReadUpdate
-from fumishirube.engine.read_files import IndexedPage
+from fumishirube.engine.indexed_files import IndexedPage
 from fumishirube.engine.recovery import RecoverableIndex
-from fumishirube.engine.watchdog import GRACE_SECONDS
+from fumishirube.engine.stage_calls import GRACE_SECONDS
 from fumishirube.stages import ClaimedFile, FileContents
 from fumishirube.text.folding import fold
 from fumishirube.tools.definitions import Progress

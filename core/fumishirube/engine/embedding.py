@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Literal, NamedTuple
 
+from fumishirube.corpus_kinds import SectionText
 from fumishirube.engine.vector_file import FileKeys, SectionKeys
 from fumishirube.errors import FumishirubeError, PluginError
 from fumishirube.stages import Embedder, Vectors
 from fumishirube.text.pieces import pieces
-from fumishirube.vectors import SectionText
 
 _QUERIES = 16
 """Vectors of queries that stay in memory: the runs of a search share their text."""

@@ -14,9 +14,9 @@ from threading import Event, Thread
 from typing import NamedTuple
 
 from fumishirube.engine.claimed_files import ClaimedFiles
+from fumishirube.engine.indexed_files import IndexedPage, read_file
 from fumishirube.engine.library import ManualFolder
-from fumishirube.engine.read_files import IndexedPage, read_file
-from fumishirube.engine.watchdog import GRACE_SECONDS
+from fumishirube.engine.stage_calls import GRACE_SECONDS
 from fumishirube.stages import ClaimedFile, Loader
 
 PATIENCE_SECONDS = 1.0

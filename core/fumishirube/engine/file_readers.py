@@ -16,7 +16,7 @@ from fumishirube.disk.roots import Root
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.file_loads import FileLoad, cores
 from fumishirube.engine.library import ManualFolder
-from fumishirube.engine.watchdog import GRACE_SECONDS
+from fumishirube.engine.stage_calls import GRACE_SECONDS
 from fumishirube.model import Passage
 from fumishirube.stages import ClaimedFile, IndexedFile, Loader
 

@@ -16,8 +16,7 @@ from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.disk.watches import Watch
 from fumishirube.documents import Document
 from fumishirube.engine.claims import claims, unlisted
-from fumishirube.engine.outlying import OutlyingFolders
-from fumishirube.engine.stored_manuals import StoredManuals
+from fumishirube.engine.outlying import OutlyingFolders, StoredManuals
 from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
 from fumishirube.model import OutsideSearch, Skipped
 from fumishirube.places import Place

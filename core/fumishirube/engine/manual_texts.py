@@ -12,9 +12,9 @@ from fumishirube.corpus import Corpus
 from fumishirube.documents import Document, Section
 from fumishirube.engine.claimed_files import UNSURE
 from fumishirube.engine.folder_index import IndexState
+from fumishirube.engine.indexed_files import is_text_of, passages
 from fumishirube.engine.library import ManualFolder
-from fumishirube.engine.passages import passages
-from fumishirube.engine.text_narrowing import candidates, is_text_of
+from fumishirube.engine.text_narrowing import candidates
 from fumishirube.errors import IndexDamaged, ToolError, Unreadable
 from fumishirube.model import Passage
 from fumishirube.stages import ClaimedFile, IndexedFile, Tokenizer

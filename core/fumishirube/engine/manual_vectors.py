@@ -15,14 +15,13 @@ from fumishirube.corpus import (
     ScoreCutoff,
     texts_of,
 )
+from fumishirube.corpus_kinds import SectionText, rehearse, unsearched
 from fumishirube.documents import Document
-from fumishirube.engine.distant_corpora import rehearse, unsearched
 from fumishirube.engine.section_vectors import MOST_VECTORS, StoredVectors
 from fumishirube.errors import ToolError
 from fumishirube.model import Passage
 from fumishirube.stages import IndexedFile
 from fumishirube.tools.definitions import Progress
-from fumishirube.vectors import SectionText
 
 _NO_STAMPS: Mapping[str, str] = {}
 

@@ -11,18 +11,19 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from fumishirube.corpus import Corpus
-from fumishirube.engine.distant_corpora import rehearse, unsearched
-from fumishirube.engine.matches import SureMatches
+from fumishirube.corpus_kinds import rehearse, unsearched
 from fumishirube.engine.rankings import merge_by_rank
 from fumishirube.engine.recorder import Recorder
-from fumishirube.engine.reports import SearchCounts, report_search
-from fumishirube.engine.stage_results import (
+from fumishirube.engine.reports import SearchCounts, SureMatches, report_search
+from fumishirube.engine.stage_calls import (
+    Overdue,
+    StageCall,
     WrongResult,
     checked_hits,
     checked_plan,
     checked_ranking,
+    watched,
 )
-from fumishirube.engine.watchdog import Overdue, StageCall, watched
 from fumishirube.errors import Cancelled, IndexDamaged, PluginError
 from fumishirube.model import Hit, LeftOut, Passage, Ranking
 from fumishirube.query import Outcome, Query, Run, SearchState

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
-from fumishirube.engine.read_files import read_file
+from fumishirube.engine.indexed_files import read_file
 from fumishirube.model import Passage
 from fumishirube.parsing.worker import ANSWER
 from fumishirube.stages import Loader

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Literal
 
-from fumishirube.engine.watchdog import StageCall
+from fumishirube.engine.stage_calls import StageCall
 from fumishirube.errors import Cancelled
 from fumishirube.model import Hit, Ranking
 from fumishirube.traces.records import Span, TraceRow

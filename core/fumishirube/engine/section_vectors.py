@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import RLock
 
-from fumishirube.engine.embedding import CheckedEmbedder, FileTexts, NamedEmbedder, TextBatch
-from fumishirube.engine.vector_file import FileKeys, Position, SectionKeys, VectorFile
-from fumishirube.engine.vector_rows import RowGroups, VectorRows
-from fumishirube.errors import Cancelled, Forbidden
-from fumishirube.vectors import (
+from fumishirube.corpus_kinds import (
     EmbeddingCounts,
     EmbeddingProgress,
     SectionText,
     SimilarSection,
 )
+from fumishirube.engine.embedding import CheckedEmbedder, FileTexts, NamedEmbedder, TextBatch
+from fumishirube.engine.vector_file import FileKeys, Position, SectionKeys, VectorFile
+from fumishirube.engine.vector_rows import RowGroups, VectorRows
+from fumishirube.errors import Cancelled, Forbidden
 
 MOST_VECTORS = 200_000
 """The most texts that are embedded: a search compares the query with every one of them."""

@@ -7,46 +7,20 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from pydantic import JsonValue
-
 from fumishirube.corpus import Bool, Clause, Corpus, Part, Term
-from fumishirube.documents import EMPTY_MAPPING, Document
-from fumishirube.engine.passages import digest
+from fumishirube.documents import EMPTY_MAPPING
+from fumishirube.engine.indexed_files import words_beside
 from fumishirube.errors import IndexDamaged
 from fumishirube.model import Passage
 from fumishirube.stages import IndexedFile, Tokenizer
-from fumishirube.text.folding import fold, is_cjk, words
+from fumishirube.text.folding import fold, is_cjk
 from fumishirube.text.readings import Reading
 
-_TEXT, _BESIDE = "text", "beside"
 _SHORTEST = 3
 """Shorter parts of words are in too many terms for the index to search."""
 _SECTIONS = 500
 _SHARE = 0.05
 """If more sections, and more than this share of all, match, reading every file costs less."""
-
-
-def text_record(document: Document, passages: Sequence[Passage]) -> JsonValue:
-    """Return what an index stores of a file, to exclude it later or to read it unparsed.
-
-    That is a digest of its text, and the words of the file that are not in its passages: in
-    headings as written, front matter, escapes, and sections that are not searched.
-    """
-    beside: dict[str, None] = {}
-    for section, passage in zip(document.sections, passages, strict=True):
-        body = section.body if section.searched is None and passage.fields["body"] else section.end
-        known = set[str]()
-        if passage.fields["body"]:
-            names = ("title",) if section.searched is None else ("title", "body")
-            known = {run for name in names for run, _ in words(passage.fields[name])}
-        outside = fold(document.text[section.start : body])
-        beside |= dict.fromkeys(run for run, _ in words(outside) if run not in known)
-    return {_TEXT: digest(document.text), _BESIDE: " ".join(beside)}
-
-
-def is_text_of(page: IndexedFile, text: str) -> bool:
-    """Tell whether a text equals that of an indexed file."""
-    return isinstance(page.about, dict) and page.about.get(_TEXT) == digest(text)
 
 
 class Candidates(NamedTuple):
@@ -82,8 +56,8 @@ def candidates(
 
 def _may_hold(page: IndexedFile, stems: Collection[str]) -> bool:
     """Tell whether a file may contain a stem outside its passages; with an older record it may."""
-    beside = page.about.get(_BESIDE) if isinstance(page.about, dict) else None
-    return not isinstance(beside, str) or any(stem in beside for stem in stems)
+    beside = words_beside(page)
+    return beside is None or any(stem in beside for stem in stems)
 
 
 def _matching(corpus: Corpus, readings: Sequence[tuple[Clause, ...]]) -> list[Passage] | None:

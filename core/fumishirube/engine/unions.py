@@ -23,12 +23,12 @@ from fumishirube.corpus import (
     ScoreCutoff,
     Term,
 )
+from fumishirube.corpus_kinds import VectorCorpus
 from fumishirube.engine.folder_index import IndexState
 from fumishirube.model import LeftOut, OutsideSearch, Passage, Skipped
 from fumishirube.text.query_concepts import rarity
 from fumishirube.text.word_forms import FormFinder, form_finder, query_terms
 from fumishirube.tools.definitions import Progress
-from fumishirube.vectors import VectorCorpus
 
 EVERY_MANUAL = "*"
 

@@ -19,22 +19,20 @@ from fumishirube.engine.background import BackgroundIndexer
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.folder_index import FolderIndex, IndexState, SearchExtent
+from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.manual_texts import manual_texts
-from fumishirube.engine.open_indexes import OpenIndexes
-from fumishirube.engine.outlying import OutlyingFolders
-from fumishirube.engine.passages import FIELDS
+from fumishirube.engine.outlying import OutlyingFolders, stored_manuals
 from fumishirube.engine.pipeline import NamedStage, Pipeline, restore_ranking
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.reports import report_for_query
 from fumishirube.engine.section_vectors import StoredVectors
-from fumishirube.engine.stored_manuals import stored_manuals
 from fumishirube.engine.unions import EVERY_MANUAL, JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host import embedders
 from fumishirube.host.fences import unlisted_by
 from fumishirube.host.find_requests import FindRequest
-from fumishirube.host.index_folders import IndexFolders
+from fumishirube.host.indexes import IndexFolders, OpenIndexes
 from fumishirube.host.loaders import remembering_loaders, unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, running
 from fumishirube.model import Ranking, UnreadFiles

@@ -16,7 +16,7 @@ from fumishirube import (
     Phrase,
     Term,
 )
-from fumishirube.engine.passages import FIELDS
+from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.testing.corpora import MemoryCorpus
 from fumishirube.testing.samples import PASSAGES
 

@@ -34,9 +34,10 @@ from fumishirube import (
     Trace,
     TraceRow,
 )
+from fumishirube.corpus_kinds import SectionVectors
 from fumishirube.disk import FolderEntry
+from fumishirube.engine.indexed_files import passages
 from fumishirube.engine.manual_texts import file_text, is_below
-from fumishirube.engine.passages import passages
 from fumishirube.model import UnreadFiles
 from fumishirube.places import Place
 from fumishirube.query import recorded
@@ -47,7 +48,6 @@ from fumishirube.text.file_texts import ManualTexts
 from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import Origin
-from fumishirube.vectors import SectionVectors
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from fumishirube import (
     Term,
     Tokenizer,
 )
-from fumishirube.engine.passages import digest
+from fumishirube.engine.indexed_files import digest
 from fumishirube.text import fold, runs
 
 

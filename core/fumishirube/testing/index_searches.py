@@ -24,7 +24,7 @@ from fumishirube import (
     ScoreCutoff,
     Term,
 )
-from fumishirube.engine.passages import FIELDS
+from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.testing.answers import CLAUSES, answers, assert_alike, keys
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, PlainTokenizer, passage

@@ -1,5 +1,6 @@
 """The parts of tools: answers, pages, resources and prompts."""
 
+from fumishirube.corpus_kinds import EmbeddingCounts, SectionVectors
 from fumishirube.tools.answers import ANSWER_CHARS, LeanAnswer, fitting, json_chars
 from fumishirube.tools.argument_errors import FailsWith
 from fumishirube.tools.calls import call_tool, compact, error_payload
@@ -24,7 +25,6 @@ from fumishirube.tools.text_pages import (
     ScanCursor,
     TextPage,
 )
-from fumishirube.vectors import EmbeddingCounts, SectionVectors
 
 __all__ = [
     "ANSWER_CHARS",

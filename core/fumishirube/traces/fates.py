@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from fumishirube.citations import Citation
-from fumishirube.documents import Document
+from fumishirube.documents import Citation, Document
 from fumishirube.model import LeftOut
 from fumishirube.traces.records import Span, Trace, TraceRow
 

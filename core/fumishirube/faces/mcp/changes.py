@@ -1,14 +1,15 @@
-"""Notify MCP clients of either protocol era that the catalog changed."""
+"""Notify MCP clients of either protocol era of changes of the catalog, and of resources."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from weakref import WeakSet
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from weakref import WeakKeyDictionary, WeakSet
 
 import anyio
 import mcp_types as types
-from anyio import from_thread
+from anyio import from_thread, to_thread
 from anyio.lowlevel import current_token
 from anyio.streams.memory import MemoryObjectReceiveStream
 from mcp.server.connection import Connection
@@ -17,15 +18,126 @@ from mcp.server.subscriptions import (
     ListenHandler,
     PromptsListChanged,
     ResourcesListChanged,
+    ResourceUpdated,
     ToolsListChanged,
 )
+from mcp.shared.exceptions import MCPError
 
+from fumishirube.errors import ToolError
 from fumishirube.faces.mcp.requests import RequestContext
-from fumishirube.faces.mcp.subscriptions import ResourceSubscriptions
 from fumishirube.host.catalog import CatalogPublisher
+from fumishirube.tools.resources import Resources
 
+LOOK_SECONDS = 1.0
+"""Seconds between two looks at the resources with subscriptions; without any, there is no look."""
+MOST_SUBSCRIPTIONS = 500
+"""The most resources that all clients of a server may subscribe to."""
 NOTIFY_SECONDS = 5.0
 """Seconds that notifying one client may take."""
+
+
+class ResourceSubscriptions:
+    """Compares the stamps of subscribed resources, and notifies clients of both protocol eras."""
+
+    def __init__(self, publisher: CatalogPublisher, bus: InMemorySubscriptionBus) -> None:
+        self._publisher = publisher
+        self._bus = bus
+        self._listening = Counter[str]()
+        self._older: WeakKeyDictionary[Connection, set[str]] = WeakKeyDictionary()
+        self._stamps: dict[str, str] = {}
+        self._any = anyio.Event()
+
+    @property
+    def offered(self) -> bool:
+        """Whether any resources of the catalog have stamps."""
+        return any(resources.stamp for resources in self._publisher.catalog.resources)
+
+    async def subscribe(
+        self, ctx: RequestContext, params: types.SubscribeRequestParams
+    ) -> types.EmptyResult:
+        """Subscribe a client of the older protocol to a resource."""
+        uri = str(params.uri)
+        if not await to_thread.run_sync(self._stamp, uri):
+            raise MCPError(types.INVALID_PARAMS, "there is no such resource to subscribe to")
+        connection = ctx.session._connection  # noqa: SLF001 - a session is of one message only
+        uris = self._older.setdefault(connection, set())
+        if uri not in uris and len(self._wanted()) >= MOST_SUBSCRIPTIONS:
+            refusal = f"at most {MOST_SUBSCRIPTIONS} resources can be subscribed to"
+            raise MCPError(types.INVALID_PARAMS, refusal)
+        uris.add(uri)
+        await self.begin([uri])
+        return types.EmptyResult()
+
+    async def unsubscribe(
+        self, ctx: RequestContext, params: types.UnsubscribeRequestParams
+    ) -> types.EmptyResult:
+        """End a subscription of a client of the older protocol."""
+        connection = ctx.session._connection  # noqa: SLF001 - a session is of one message only
+        self._older.get(connection, set()).discard(str(params.uri))
+        return types.EmptyResult()
+
+    async def honoured(self, uris: Iterable[str]) -> list[str]:
+        """Return the resources of a subscription of the newer protocol that are followed."""
+        known = [uri for uri in uris if await to_thread.run_sync(self._stamp, uri)]
+        return known[: max(0, MOST_SUBSCRIPTIONS - len(self._wanted()))]
+
+    @contextmanager
+    def listening(self, uris: Iterable[str]) -> Iterator[None]:
+        """Follow resources for a stream of the newer protocol while the body runs."""
+        followed = [*uris]
+        self._listening.update(followed)
+        try:
+            yield
+        finally:
+            self._listening.subtract(followed)
+
+    async def follow(self) -> None:
+        """Look at the subscribed resources again and again, until it is cancelled."""
+        while True:
+            await self._any.wait()
+            await anyio.sleep(LOOK_SECONDS)
+            wanted = self._wanted()
+            if not wanted:
+                self._any = anyio.Event()
+                self._stamps.clear()
+                continue
+            changed = await to_thread.run_sync(self._changed, wanted)
+            for uri in changed:
+                await self._bus.publish(ResourceUpdated(uri=uri))
+                for connection, uris in [*self._older.items()]:
+                    if uri in uris:
+                        # A client that does not read must not delay the others for long.
+                        with anyio.move_on_after(NOTIFY_SECONDS):
+                            await connection.send_resource_updated(uri)
+
+    async def begin(self, uris: Iterable[str]) -> None:
+        """Take the present state of resources as that which the client knows."""
+        await to_thread.run_sync(self._changed, {*uris})
+        self._any.set()
+
+    def _wanted(self) -> set[str]:
+        listening = {uri for uri, number in self._listening.items() if number > 0}
+        return listening.union(*self._older.values())
+
+    def _changed(self, uris: set[str]) -> list[str]:
+        """Return the resources whose stamp is another than before; new ones are not changed."""
+        now = {uri: self._stamp(uri) for uri in sorted(uris)}
+        changed = [uri for uri in now if uri in self._stamps and self._stamps[uri] != now[uri]]
+        self._stamps.update(now)
+        return changed
+
+    def _stamp(self, uri: str) -> str:
+        """Return the stamp of a resource; it is empty where there is none."""
+        resources = self._of(uri)
+        if resources is None or resources.stamp is None:
+            return ""
+        with suppress(ToolError):
+            return resources.stamp(uri)
+        return ""
+
+    def _of(self, uri: str) -> Resources | None:
+        known = {resources.scheme: resources for resources in self._publisher.catalog.resources}
+        return known.get(uri.partition(":")[0])
 
 
 class ChangeNotifier:

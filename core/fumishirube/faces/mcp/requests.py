@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from functools import partial
-from threading import Event
+from threading import Event, Lock
 from time import monotonic
 from typing import Any, TypeAlias, TypeVar
 
+import anyio
 import mcp_types as types
+from anyio import from_thread
+from anyio.lowlevel import EventLoopToken, current_token
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -18,7 +22,6 @@ from pydantic import JsonValue
 
 from fumishirube.budget import Budget
 from fumishirube.errors import InternalError, NotFound, ToolError
-from fumishirube.faces.mcp.progress import relay_progress
 from fumishirube.host.logs import log_event
 from fumishirube.host.scheduler import Scheduler
 from fumishirube.tools.calls import LOG, error_payload, replace_surrogates
@@ -36,6 +39,11 @@ CallReporter: TypeAlias = Callable[
     [str, object, Mapping[str, JsonValue], ToolError | None, float], None
 ]
 """Called with the tool, its arguments, its answer, its error, and the seconds it took."""
+
+PACE = 0.1
+"""Seconds between two reports of one call."""
+ProgressStep: TypeAlias = tuple[int, int, str]
+ProgressReporter: TypeAlias = Callable[[int, int, str], Awaitable[None]]
 
 
 class RequestRunner:
@@ -138,3 +146,50 @@ async def _progress(ctx: RequestContext) -> AsyncIterator[Progress | None]:
 
     async with relay_progress(report) as progress:
         yield progress
+
+
+@asynccontextmanager
+async def relay_progress(report: ProgressReporter) -> AsyncIterator[Progress]:
+    """Yield a function that tools call from any thread; ``report`` is awaited on the loop.
+
+    All reports that were sent are awaited before the body is left.
+    """
+    send, receive = anyio.create_memory_object_stream[ProgressStep](8)
+    async with anyio.create_task_group() as group:
+        group.start_soon(_report_all, receive, report)
+        with send:
+            yield _Steps(send, current_token())
+
+
+async def _report_all(
+    steps: MemoryObjectReceiveStream[ProgressStep], report: ProgressReporter
+) -> None:
+    async with steps:
+        async for step in steps:
+            await report(*step)
+
+
+class _Steps:
+    def __init__(self, steps: MemoryObjectSendStream[ProgressStep], token: EventLoopToken) -> None:
+        self._steps = steps
+        self._token = token
+        self._lock = Lock()
+        self._done = -1
+        self._at = -PACE
+
+    def __call__(self, done: int, total: int, message: str) -> None:
+        with self._lock:
+            now, last = monotonic(), self._done
+            complete = last < total <= done
+            if done <= last or (now - self._at < PACE and not complete):
+                return
+            self._done, self._at = done, now
+        # A client that left, or reads too slowly, misses a step; the tool continues.
+        with suppress(
+            anyio.WouldBlock,
+            anyio.ClosedResourceError,
+            anyio.BrokenResourceError,
+            anyio.RunFinishedError,
+        ):
+            step = (done, total, message)
+            from_thread.run_sync(self._steps.send_nowait, step, token=self._token)

@@ -9,9 +9,8 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from fumishirube.errors import NotFound, ToolError
-from fumishirube.faces.mcp.apps import page_of
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
-from fumishirube.faces.mcp.tools import TRUST, refuse_cursor
+from fumishirube.faces.mcp.tools import TRUST, page_of, refuse_cursor
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.answers import ANSWER_CHARS, fitting
 from fumishirube.tools.calls import replace_surrogates

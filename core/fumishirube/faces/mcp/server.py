@@ -11,11 +11,10 @@ from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
-from fumishirube.faces.mcp.changes import ChangeNotifier
+from fumishirube.faces.mcp.changes import ChangeNotifier, ResourceSubscriptions
 from fumishirube.faces.mcp.prompts import PromptHandlers
 from fumishirube.faces.mcp.requests import CallReporter, RequestRunner, SessionOf
 from fumishirube.faces.mcp.resources import ResourceHandlers
-from fumishirube.faces.mcp.subscriptions import ResourceSubscriptions
 from fumishirube.faces.mcp.tools import ToolHandlers, admit
 from fumishirube.host.catalog import CatalogPublisher
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
-from contextlib import suppress
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from threading import Thread
 from time import monotonic, sleep
@@ -18,7 +20,6 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from fumishirube.faces.mcp.collector import IdleCollector
 from fumishirube.faces.mcp.server import build_server
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.scheduler import SWITCH_SECONDS
@@ -30,6 +31,13 @@ GRACE = 0.2
 """Seconds that running calls may take to answer after the client closed its input."""
 LAST = 0.45
 """Seconds after which the process ends once the client closed its input."""
+
+GC_THRESHOLDS = (700, 10, 500)
+"""Thresholds of ``gc``; full collections are so rare that only the idle collector runs them."""
+GC_ANSWERS = 16
+"""Answers after which a full collection is due."""
+GC_REST = 1.0
+"""Seconds without a request before a due collection runs."""
 
 
 def run_stdio(
@@ -188,3 +196,44 @@ def _encoded(message: types.JSONRPCMessage) -> bytes:
             identity = getattr(message, "id", None)
             failed = _error(identity, types.INTERNAL_ERROR, "The answer is not JSON")
             return failed.model_dump_json(by_alias=True, exclude_unset=True).encode()
+
+
+class IdleCollector:
+    """Runs full collections while the client is idle.
+
+    A full collection stops every thread, for tens of milliseconds once a large manual is open: too
+    long for a ping behind it.
+    """
+
+    def __init__(self, pending: Collection[str]) -> None:
+        self._pending = pending
+        self._answers = 0
+        self._last = 0.0
+        self._due = anyio.Event()
+
+    def record_answer(self) -> None:
+        """Count an answer that has been written."""
+        self._answers += 1
+        self._last = monotonic()
+        if self._answers >= GC_ANSWERS:
+            self._due.set()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Collect while the body runs, whenever a collection is due and no request is pending."""
+        # Objects made at start-up live as long as the process; the collector can skip them.
+        gc.freeze()
+        gc.set_threshold(*GC_THRESHOLDS)
+        gc.enable()
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._collect)
+            yield
+            group.cancel_scope.cancel()
+
+    async def _collect(self) -> None:
+        while True:
+            await self._due.wait()
+            await anyio.sleep(GC_REST)
+            if not self._pending and monotonic() - self._last >= GC_REST:
+                gc.collect()
+                self._answers, self._due = 0, anyio.Event()

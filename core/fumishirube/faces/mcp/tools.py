@@ -1,4 +1,4 @@
-"""MCP requests for tools."""
+"""MCP requests for tools; their views (MCP Apps, SEP-1865), and questions before they run."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ import mcp_types as types
 from anyio import to_thread
 from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from fumishirube.errors import InternalError, ToolError
-from fumishirube.faces.mcp.apps import shows_views, with_view
-from fumishirube.faces.mcp.questions import elicit, is_repeated, repeated_choice, shows_forms
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.argument_errors import accepted, json_type
 from fumishirube.tools.calls import call_tool, compact, error_payload, replace_surrogates
-from fumishirube.tools.definitions import Call, QuestionMaker, Tool
+from fumishirube.tools.definitions import Call, Question, QuestionMaker, Tool, View
 from fumishirube.tools.schemas import input_schema, output_schema
 
 TRUST = {"fumishirube/content_trust": "untrusted"}
@@ -30,6 +29,9 @@ TRUST = {"fumishirube/content_trust": "untrusted"}
 
 # Stands for arguments that are not an object; no client can send this name.
 _WHOLE = "\0arguments"
+
+EXTENSION = "io.modelcontextprotocol/ui"
+MIME = "text/html;profile=mcp-app"
 
 
 class ToolHandlers:
@@ -188,3 +190,80 @@ def _structured(tool: Tool[Any, Any]) -> dict[str, frozenset[str]]:
     return {
         name: k & containers for name, k in kinds.items() if k & containers and "string" not in k
     }
+
+
+def shows_forms(ctx: RequestContext) -> bool:
+    """Tell whether a client has declared that it shows forms to its person."""
+    capabilities = ctx.session.client_capabilities
+    elicitation = capabilities.elicitation if capabilities else None
+    # A client of the first version of elicitation names no mode, and means forms.
+    return elicitation is not None and not (elicitation.url and not elicitation.form)
+
+
+def repeated_choice(question: Question, params: types.CallToolRequestParams) -> str | None:
+    """Return the answer that came with the repeated call of a client of the newer protocol."""
+    response = (params.input_responses or {}).get(question.parameter)
+    return _chosen(question, response) if isinstance(response, types.ElicitResult) else None
+
+
+def is_repeated(question: Question, params: types.CallToolRequestParams) -> bool:
+    """Tell whether a call is the repetition of one that was answered with this question."""
+    return question.parameter in (params.input_responses or {})
+
+
+async def elicit(ctx: RequestContext, question: Question) -> str | types.InputRequiredResult | None:
+    """Ask, and return the answer, or ``None`` if it was declined.
+
+    A client of the newer protocol gets the question as the result of its call, which it repeats.
+    """
+    request = _form(question)
+    if ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
+        asking = types.ElicitRequest(params=request)
+        return types.InputRequiredResult(input_requests={question.parameter: asking})
+    response = await ctx.session.elicit_form(
+        request.message, request.requested_schema, related_request_id=ctx.request_id
+    )
+    return _chosen(question, response)
+
+
+def _form(question: Question) -> types.ElicitRequestFormParams:
+    field = {"type": "string", "title": question.title, "enum": [*question.choices]}
+    schema = {
+        "type": "object",
+        "properties": {question.parameter: field},
+        "required": [question.parameter],
+    }
+    return types.ElicitRequestFormParams(message=question.message, requested_schema=schema)
+
+
+def _chosen(question: Question, response: types.ElicitResult) -> str | None:
+    content: dict[str, Any] = dict(response.content or {})
+    value = content.get(question.parameter)
+    if response.action != "accept" or not isinstance(value, str):
+        return None
+    return value if value in question.choices else None
+
+
+def shows_views(ctx: RequestContext) -> bool:
+    """Tell whether a client has declared that it shows such pages.
+
+    The SDK's own function would import its larger server.
+    """
+    capabilities = ctx.session.client_capabilities
+    declared = (capabilities.extensions or {}) if capabilities else {}
+    mimes = (declared.get(EXTENSION) or {}).get("mimeTypes")
+    return isinstance(mimes, (list, tuple)) and MIME in mimes
+
+
+def with_view(entry: types.Tool, tool: Tool[Any, Any]) -> types.Tool:
+    """Return the entry of a tool with its view, if it has one."""
+    if tool.view is None:
+        return entry
+    return entry.model_copy(update={"meta": {"ui": {"resourceUri": tool.view.uri}}})
+
+
+def page_of(view: View) -> types.TextResourceContents:
+    """Return the page of a view; it needs no access to any network."""
+    return types.TextResourceContents(
+        uri=view.uri, mime_type=MIME, text=view.html, _meta={"ui": {"prefersBorder": True}}
+    )

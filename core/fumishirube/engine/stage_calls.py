@@ -1,22 +1,25 @@
-"""Abandons a stage that still runs when the time of the call is over."""
+"""The call of a stage: abandoned when its time is over, and its result checked."""
 
 from __future__ import annotations
 
 import contextvars
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import Event, Thread
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from fumishirube.budget import Budget
 from fumishirube.errors import Cancelled
-
-T = TypeVar("T")
+from fumishirube.model import Hit, Ranking
+from fumishirube.query import Run
 
 GRACE_SECONDS = 0.5
 """Seconds that a stage may run past the deadline: most work ends by itself."""
 _LOOK = 0.1
 """Seconds between two checks of the clock and of a cancellation."""
+
+T = TypeVar("T")
 
 
 class StageCall(NamedTuple):
@@ -91,3 +94,43 @@ def watched(work: Callable[[], T], progress: Watched, budget: Budget) -> T:
         if budget.cancelled.is_set() and now > since + GRACE_SECONDS:
             raise Cancelled("the request was cancelled")
     return worker.result()
+
+
+class WrongResult(ValueError):
+    """A stage returned what its kind cannot return; the message quotes no text."""
+
+
+def checked_plan(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Return a fuser's plan; raise if it has no runs, or is no plan."""
+    plan = _items(runs, Run)
+    if not plan:
+        raise WrongResult("a plan has one run or more")
+    return plan
+
+
+def checked_hits(result: Ranking | Iterable[Hit]) -> Ranking:
+    """Return a stage's result as a ranking; raise if it is of another type."""
+    if not isinstance(result, Ranking):
+        result = Ranking(_items(result, Hit))
+    elif not all(isinstance(hit, Hit) for hit in result.hits):
+        raise WrongResult("a ranking contains hits, and nothing else")
+    if not all(map(math.isfinite, [hit.score for hit in result.hits])):
+        raise WrongResult("a score is not a finite number")
+    return result
+
+
+def checked_ranking(result: Ranking | Iterable[Hit]) -> Ranking:
+    """Return the result of a fuser or refiner; raise too if a section is in it twice."""
+    ranking = checked_hits(result)
+    if len({hit.passage.key for hit in ranking.hits}) < len(ranking.hits):
+        raise WrongResult("a section is in the ranking twice")
+    return ranking
+
+
+def _items(result: Iterable[T], kind: type[T]) -> tuple[T, ...]:
+    if not isinstance(result, Iterable):
+        raise WrongResult(f"it returned {type(result).__name__}")
+    items = tuple(result)
+    if not all(isinstance(item, kind) for item in items):
+        raise WrongResult(f"it returned something else than a {kind.__name__}")
+    return items
