@@ -187,7 +187,7 @@ def reported(query: Query, corpus: Corpus = MANUAL) -> SearchReport:
 
 def searched(query: Query, corpus: Corpus = MANUAL) -> tuple[Ranking, dict[str, Span]]:
     """Return the ranking, and the spans of the outermost runs by name."""
-    ranking, span = PIPELINE.search(query, corpus)
+    ranking, span, _ = PIPELINE.run(query, corpus)
     return ranking, {child.name: child for child in span.children if child.kind == "run"}
 
 

@@ -138,7 +138,7 @@ def walk(span: Span) -> Iterator[Span]:
 
 
 def test_scores_add_up_and_signals_are_kept_by_scorer() -> None:
-    ranking, _ = pipeline([All(), Lifting()]).search(Query("x"), CORPUS)
+    ranking, *_ = pipeline([All(), Lifting()]).run(Query("x"), CORPUS)
     assert paths(ranking) == ["c.md", "a.md", "b.md"]
     first = ranking.hits[0]
     assert first.score == 11.0
@@ -148,25 +148,25 @@ def test_scores_add_up_and_signals_are_kept_by_scorer() -> None:
 
 
 def test_only_who_nominates_brings_in_passages() -> None:
-    ranking, _ = pipeline([All(), Lifting()]).search(Query("x"), CORPUS)
+    ranking, *_ = pipeline([All(), Lifting()]).run(Query("x"), CORPUS)
     assert "stray.md" not in paths(ranking)
-    nothing, _ = pipeline([Lifting()]).search(Query("x"), CORPUS)
+    nothing, *_ = pipeline([Lifting()]).run(Query("x"), CORPUS)
     assert nothing.hits == ()
 
 
 def test_the_order_of_scorers_is_the_order_of_the_configuration() -> None:
     """Who lifts before anything was nominated finds nothing to lift."""
-    ranking, _ = pipeline([Lifting(), All()]).search(Query("x"), CORPUS)
+    ranking, *_ = pipeline([Lifting(), All()]).run(Query("x"), CORPUS)
     assert paths(ranking) == ["a.md", "b.md", "c.md"]
 
 
 def test_what_scores_nothing_is_no_hit() -> None:
-    ranking, _ = pipeline([All(), Lifting(by=-1.0)]).search(Query("x"), CORPUS)
+    ranking, *_ = pipeline([All(), Lifting(by=-1.0)]).run(Query("x"), CORPUS)
     assert paths(ranking) == ["a.md", "b.md"]
 
 
 def test_a_pipeline_without_scorers_finds_nothing() -> None:
-    ranking, span = pipeline([]).search(Query("x"), CORPUS)
+    ranking, span, _ = pipeline([]).run(Query("x"), CORPUS)
     assert ranking == Ranking()
     assert span.children == ()
 
@@ -174,7 +174,7 @@ def test_a_pipeline_without_scorers_finds_nothing() -> None:
 @given(st.frozensets(st.sampled_from([("a.md", 1), ("b.md", 1), ("c.md", 1), ("d.md", 1)])))
 def test_what_is_excluded_is_in_no_ranking(exclude: frozenset[tuple[str, int]]) -> None:
     stages = pipeline([All(), Lifting()], [Splitting(), Rrf()])
-    ranking, span = stages.search(Query("x", exclude=exclude), CORPUS)
+    ranking, span, _ = stages.run(Query("x", exclude=exclude), CORPUS)
     returned = {hit.passage.key for hit in ranking.hits}
     assert returned == {one.key for one in CORPUS.passages} - exclude
     for each in walk(span):
@@ -191,7 +191,7 @@ def test_the_tree_of_spans_is_the_recursion(widths: list[int], scorers: int, ref
         [Splitting(runs=width) for width in widths],
         [Rounding()] * refiners,
     )
-    _, span = stages.search(Query("x"), CORPUS)
+    _, span, _ = stages.run(Query("x"), CORPUS)
     assert (span.kind, span.name) == ("search", "search")
     assert [child.kind for child in span.children[len(span.children) - refiners :]] == [
         "refiner"
@@ -221,7 +221,7 @@ def _check_shape(spans: Sequence[Span], widths: list[int], scorers: int) -> None
 
 def test_spans_tell_times_and_rankings() -> None:
     stages = pipeline([All(), Lifting()], [Splitting()], [Reversing()])
-    ranking, span = stages.search(Query("x"), CORPUS)
+    ranking, span, _ = stages.run(Query("x"), CORPUS)
     assert [row.path for row in span.rows] == paths(ranking) == ["b.md", "a.md"]
     for each in walk(span):
         for child in each.children:
@@ -236,7 +236,7 @@ def test_spans_tell_times_and_rankings() -> None:
 
 
 def test_a_row_is_its_hit_without_the_text() -> None:
-    ranking, span = pipeline([All(), Lifting()]).search(Query("x"), CORPUS)
+    ranking, span, _ = pipeline([All(), Lifting()]).run(Query("x"), CORPUS)
     hit, row = ranking.hits[0], span.rows[0]
     assert (row.path, row.start_line) == hit.passage.key
     assert (row.score, row.coverage, row.matched) == (hit.score, hit.coverage, hit.matched)
@@ -262,7 +262,7 @@ def test_a_failing_scorer_is_skipped_and_named(
 ) -> None:
     WHAT["score"] = failing
     with caplog.at_level(logging.CRITICAL):
-        ranking, span = pipeline([All(), Calling(), Lifting()]).search(Query("x"), CORPUS)
+        ranking, span, _ = pipeline([All(), Calling(), Lifting()]).run(Query("x"), CORPUS)
     assert paths(ranking) == ["c.md", "a.md", "b.md"]
     assert [text.partition(": ")[0] for text in failures(span)] == [
         "stage 'calling-1' failed and was skipped"
@@ -274,7 +274,7 @@ def test_a_failing_scorer_is_skipped_and_named(
 def test_a_failing_refiner_is_skipped_and_named(failing: Callable[..., Any]) -> None:
     WHAT["refine"] = failing
     stages = pipeline([All()], [], [Reversing(), Calling(), Reversing()])
-    ranking, span = stages.search(Query("x"), CORPUS)
+    ranking, span, _ = stages.run(Query("x"), CORPUS)
     assert paths(ranking) == ["b.md"], "the others have refined"
     assert [text.partition(": ")[0] for text in failures(span)] == [
         "stage 'calling-1' failed and was skipped"
@@ -285,7 +285,7 @@ def test_a_failing_refiner_is_skipped_and_named(failing: Callable[..., Any]) -> 
 
 def test_what_fails_in_every_run_is_told_once() -> None:
     WHAT["score"] = _fail
-    _, span = pipeline([All(), Calling()], [Splitting(runs=3)]).search(Query("x"), CORPUS)
+    _, span, _ = pipeline([All(), Calling()], [Splitting(runs=3)]).run(Query("x"), CORPUS)
     assert sum(each.error is not None for each in walk(span)) == 3
     assert len(failures(span)) == 1
 
@@ -295,7 +295,7 @@ def test_a_strict_pipeline_skips_nothing(kind: str) -> None:
     WHAT[kind] = _fail
     scorers, refiners = ([Calling()], []) if kind == "score" else ([All()], [Calling()])
     with pytest.raises(ZeroDivisionError):
-        pipeline(scorers, [], refiners, strict=True).search(Query("x"), CORPUS)
+        pipeline(scorers, [], refiners, strict=True).run(Query("x"), CORPUS)
 
 
 def _endless(*_: object) -> Ranking:
@@ -321,9 +321,9 @@ def test_the_runs_of_a_failing_fuser_are_merged_by_rank(
     WHAT["plan"] = lambda query: [Run("only", query), Run("again", query)]
     WHAT["fuse"] = lambda outcomes: outcomes[0].ranking
     stages = pipeline([All()], [Calling(), Splitting()])
-    assert paths(stages.search(Query("x"), CORPUS)[0]) == ["a.md", "b.md", "c.md"]
+    assert paths(stages.run(Query("x"), CORPUS)[0]) == ["a.md", "b.md", "c.md"]
     WHAT[verb] = failing
-    ranking, span = stages.search(Query("x"), CORPUS)
+    ranking, span, _ = stages.run(Query("x"), CORPUS)
     assert paths(ranking) == ["a.md", "b.md", "c.md"]
     assert [text.partition(": ")[0] for text in failures(span)] == [
         "stage 'calling-0' failed and was skipped"
@@ -331,7 +331,7 @@ def test_the_runs_of_a_failing_fuser_are_merged_by_rank(
     named = [each for each in walk(span) if each.error]
     assert [(each.kind, each.name) for each in named] == [("fuser", "calling-0")]
     with pytest.raises((ZeroDivisionError, TypeError, ValueError)):
-        replace(stages, strict=True).search(Query("x"), CORPUS)
+        replace(stages, strict=True).run(Query("x"), CORPUS)
 
 
 @pytest.mark.parametrize("error", [Cancelled("gone"), KeyboardInterrupt()])
@@ -343,7 +343,7 @@ def test_who_has_gone_is_not_searched_for(kind: str, error: BaseException) -> No
     WHAT[kind] = leave
     scorers, refiners = ([Calling()], []) if kind == "score" else ([All()], [Calling()])
     with pytest.raises(type(error)):
-        pipeline(scorers, [], refiners).search(Query("x"), CORPUS)
+        pipeline(scorers, [], refiners).run(Query("x"), CORPUS)
 
 
 # --- time -----------------------------------------------------------------------------------
@@ -351,7 +351,7 @@ def test_who_has_gone_is_not_searched_for(kind: str, error: BaseException) -> No
 
 def test_a_spent_budget_leaves_the_first_run_and_the_first_scorer() -> None:
     stages = pipeline([All(), Lifting()], [Splitting(runs=3)], [Rounding()])
-    ranking, span = stages.search(Query("x", budget=Budget.of(0)), CORPUS)
+    ranking, span, _ = stages.run(Query("x", budget=Budget.of(0)), CORPUS)
     assert paths(ranking) == ["a.md", "b.md", "c.md"]
     assert span.out_of_time is True
     run, _fuser, refiner = span.children
@@ -361,7 +361,7 @@ def test_a_spent_budget_leaves_the_first_run_and_the_first_scorer() -> None:
 
 def test_a_budget_that_suffices_is_not_spoken_of() -> None:
     query = Query("x", budget=Budget.of(60_000))
-    _, span = pipeline([All()], [Splitting()]).search(query, CORPUS)
+    _, span, _ = pipeline([All()], [Splitting()]).run(query, CORPUS)
     assert not span.out_of_time
 
 
@@ -375,7 +375,7 @@ def test_a_cancelled_search_ends_before_the_next_stage() -> None:
 
     WHAT["score"] = leave
     with pytest.raises(Cancelled):
-        pipeline([Calling(), Calling()], [Splitting(runs=3)]).search(query, CORPUS)
+        pipeline([Calling(), Calling()], [Splitting(runs=3)]).run(query, CORPUS)
     assert scored == [1]
 
 
@@ -383,7 +383,7 @@ def test_a_search_that_is_cancelled_already_does_nothing() -> None:
     budget = Budget()
     budget.cancelled.set()
     with pytest.raises(Cancelled):
-        pipeline().search(Query("x", budget=budget), CORPUS)
+        pipeline().run(Query("x", budget=budget), CORPUS)
 
 
 # --- the manual pipeline as a whole ---------------------------------------------------------
@@ -422,9 +422,9 @@ def test_a_smaller_limit_gives_the_beginning_of_a_larger_one(
     text: str, required: tuple[str, ...]
 ) -> None:
     query = Query(text, required)
-    whole = MANUAL.search(query, LIBRARY)[0].hits
+    whole = MANUAL.run(query, LIBRARY)[0].hits
     for limit in (1, 2, 3, 5, 10, 49, 50):
-        part = MANUAL.search(replace(query, limit=limit, state=SearchState()), LIBRARY)[0].hits
+        part = MANUAL.run(replace(query, limit=limit, state=SearchState()), LIBRARY)[0].hits
         assert part == whole[:limit]
 
 
@@ -433,7 +433,7 @@ def test_a_search_returns_what_it_may_once_and_best_first(
     text: str, required: tuple[str, ...], data: st.DataObject
 ) -> None:
     exclude = data.draw(st.frozensets(st.sampled_from([one.key for one in MANY]), max_size=10))
-    ranking, span = MANUAL.search(Query(text, required, exclude=exclude), LIBRARY)
+    ranking, span, _ = MANUAL.run(Query(text, required, exclude=exclude), LIBRARY)
     keys = [hit.passage.key for hit in ranking.hits]
     assert len(set(keys)) == len(keys)
     assert exclude.isdisjoint(keys)
@@ -444,7 +444,7 @@ def test_a_search_returns_what_it_may_once_and_best_first(
 
 @given(asked)
 def test_the_same_question_has_the_same_answer(text: str) -> None:
-    first, second = (MANUAL.search(Query(text), LIBRARY)[0] for _ in range(2))
+    first, second = (MANUAL.run(Query(text), LIBRARY)[0] for _ in range(2))
     assert first == second
 
 
@@ -453,6 +453,6 @@ def test_the_order_of_passages_does_not_matter(text: str, random: Any) -> None:
     other = [*LIBRARY.passages]
     random.shuffle(other)
     assert (
-        MANUAL.search(Query(text), MemoryCorpus(other, Bigram()))[0]
-        == (MANUAL.search(Query(text), LIBRARY)[0])
+        MANUAL.run(Query(text), MemoryCorpus(other, Bigram()))[0]
+        == (MANUAL.run(Query(text), LIBRARY)[0])
     )

@@ -96,7 +96,8 @@ def test_another_field_is_another_key_answer_and_origin(
 def _key(application: Application, query: Query) -> Any:
     context = application.contexts["manual"]
     state = context.prepare("m", query)
-    return context._question(context._request("m", replace(query, cache=True), state))
+    thresholds = application.memory.statistics.thresholds
+    return context._finder.cache_key(replace(query, cache=True), state, thresholds)
 
 
 @given(QUERIES)

@@ -104,7 +104,7 @@ def test_a_stage_that_sleeps_is_abandoned_and_named_with_its_seconds(
 ) -> None:
     query = Query("旅費", budget=Budget.of(300))
     with within(5), caplog.at_level(logging.ERROR):
-        ranking, span = pipeline(verb, Sleeping(verb=verb)).search(query, CORPUS)
+        ranking, span, _ = pipeline(verb, Sleeping(verb=verb)).run(query, CORPUS)
     assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md", "2.md"]
     (message,) = failures(span)
     assert message.startswith("stage 'slow' of plugin 'strangers' was abandoned after ")
@@ -117,7 +117,7 @@ def test_a_stage_that_sleeps_is_abandoned_and_named_with_its_seconds(
 def test_a_search_that_was_left_behind_goes_no_further() -> None:
     scorers = [NamedStage(n, Sleeping(verb=v)) for n, v in (("slow", "score"), ("next", "none"))]
     stages = Pipeline([NamedStage("lexical", Lexical()), *scorers], [], [])
-    stages.search(Query("旅費", budget=Budget.of(200)), CORPUS)
+    stages.run(Query("旅費", budget=Budget.of(200)), CORPUS)
     before = len(CALLS)
     RELEASED.set()
     time.sleep(0.5)
@@ -128,20 +128,20 @@ def test_a_search_that_was_left_behind_goes_no_further() -> None:
 def test_a_strict_pipeline_abandons_nothing_silently(verb: str) -> None:
     stages = pipeline(verb, Sleeping(verb=verb), strict=True)
     with pytest.raises(TimeoutError, match="stage 'slow' of plugin 'strangers'"):
-        stages.search(Query("旅費", budget=Budget.of(200)), CORPUS)
+        stages.run(Query("旅費", budget=Budget.of(200)), CORPUS)
 
 
 def test_a_caller_who_leaves_does_not_wait_for_a_stage_that_sleeps() -> None:
     query = Query("旅費", budget=Budget.of(60_000))
     threading.Timer(0.2, query.budget.cancelled.set).start()
     with within(5), pytest.raises(Cancelled):
-        pipeline("score", Sleeping(verb="score")).search(query, CORPUS)
+        pipeline("score", Sleeping(verb="score")).run(query, CORPUS)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("verb", ["score", "refine"])
 def test_scores_that_are_no_finite_numbers_count_as_a_failure(verb: str, value: float) -> None:
-    ranking, span = pipeline(verb, Scoring(value=value)).search(Query("旅費"), CORPUS)
+    ranking, span, _ = pipeline(verb, Scoring(value=value)).run(Query("旅費"), CORPUS)
     assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md", "2.md"]
     assert all(math.isfinite(hit.score) for hit in ranking.hits)
     assert failures(span) == [f"{SKIPPED}: a score is not a finite number"]
@@ -200,7 +200,7 @@ def test_a_wrong_result_counts_as_a_failure_and_is_named(
     verb: str, change: Callable[[Any], Any], reason: str
 ) -> None:
     stage = (Fusing if verb == "fuse" else Returning)(change=change)
-    ranking, span = pipeline(verb, stage).search(Query("旅費"), CORPUS)
+    ranking, span, _ = pipeline(verb, stage).run(Query("旅費"), CORPUS)
     assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md", "2.md"]
     assert failures(span) == [f"{SKIPPED}: {reason}"]
 

@@ -74,10 +74,6 @@ class Pipeline:
     refiners: Sequence[NamedStage[Refiner]]
     strict: bool = False
 
-    def search(self, query: Query, corpus: Corpus) -> tuple[Ranking, Span]:
-        """Answer a query, and return the ranking with the spans; see :meth:`run`."""
-        return self.run(query, corpus)[:2]
-
     def run(self, query: Query, corpus: Corpus) -> PipelineResult:
         """Answer a query, record each stage, and count what the answer reports.
 

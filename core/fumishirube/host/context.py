@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from threading import Lock
 from typing import Any, TypeVar
@@ -16,33 +14,31 @@ from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
 from fumishirube.disk.roots import Root
 from fumishirube.engine.background import BackgroundIndexer
-from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
 from fumishirube.engine.claimed_files import ClaimedFiles
-from fumishirube.engine.folder_index import FolderIndex, IndexState, SearchExtent
+from fumishirube.engine.folder_index import FolderIndex, IndexState
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.manual_texts import manual_texts
 from fumishirube.engine.outlying import OutlyingFolders, stored_manuals
-from fumishirube.engine.pipeline import NamedStage, Pipeline, restore_ranking
+from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.engine.recovery import RecoverableIndex
-from fumishirube.engine.reports import report_for_query
 from fumishirube.engine.section_vectors import StoredVectors
 from fumishirube.engine.unions import EVERY_MANUAL, JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host import embedders
 from fumishirube.host.fences import unlisted_by
-from fumishirube.host.find_requests import FindRequest
+from fumishirube.host.finder import Finder
 from fumishirube.host.indexes import IndexFolders, OpenIndexes
 from fumishirube.host.loaders import remembering_loaders, unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, running
-from fumishirube.model import Ranking, UnreadFiles
-from fumishirube.query import Query, SearchState
+from fumishirube.model import UnreadFiles
+from fumishirube.query import Query
 from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.surfaces import SearchResult
 from fumishirube.text.file_texts import ManualTexts
 from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress
-from fumishirube.traces.records import CacheOutcome, SearchAssessment, Trace
+from fumishirube.traces.records import SearchAssessment, Trace
 
 T = TypeVar("T")
 
@@ -90,6 +86,7 @@ class PipelineContext:
         self._pipeline = Pipeline(
             stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
         )
+        self._finder = Finder(configured, shared, self._pipeline, self.prepare)
         is_outlying = self.library.is_outlying
         folders = IndexFolders(state, configured.fingerprint, outlying, is_outlying)
         self._index_folders = folders
@@ -126,15 +123,8 @@ class PipelineContext:
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Update the manual's index, answer from the cache or the pipeline, and store the trace."""
-        query = self._shared.glossary.applied(query)
         with self._call():
-            prepare = partial(self.prepare, manual_id, progress=progress, vectors=True)
-            try:
-                return self._find(manual_id, query, prepare(query))
-            except IndexDamaged:
-                # Diagnostics of the search in the damaged index are dropped.
-                again = replace(query, state=SearchState())
-                return self._find(manual_id, again, prepare(again))
+            return self._finder.find(manual_id, self._shared.glossary.applied(query), progress)
 
     def texts(
         self,
@@ -150,38 +140,6 @@ class PipelineContext:
             state = self.prepare(manual_id, query, progress)
             manual = self.manual(manual_id)
             return manual_texts(manual, state, readings, self.tokenizer(), budget, below)
-
-    def _find(self, manual_id: str, query: Query, state: IndexState) -> SearchResult:
-        request = self._request(manual_id, query, state, query.within)
-        began = time.perf_counter()
-        question = self._question(request)
-        surveyed = self._shared.cache.look_up(question) if question else CacheLookup("bypass")
-        if surveyed.cached_search:
-            saved = round(max(0.0, surveyed.cached_search.ms - _since(began)), 3)
-            search = surveyed.cached_search.search
-            report = report_for_query(surveyed.cached_search.report, query)
-            trace = request.trace(
-                search, report, CacheOutcome(surveyed.mode, surveyed.score, saved)
-            )
-            ranked = partial(self._restored, trace, query, state.corpus)
-            finding = SearchResult(trace, ranked, state.corpus)
-        else:
-            ranking, span, report = self._pipeline.run(query, state.corpus)
-            trace = request.trace(span, report, CacheOutcome(surveyed.mode, surveyed.score))
-            finding = SearchResult(trace, lambda: ranking, state.corpus)
-            if question and not trace.degraded and not report.out_of_time:
-                cached_search = CachedSearch(trace.id, span, _since(began), report)
-                self._shared.cache.keep(question, cached_search)
-        self._shared.traces.put(trace)
-        self._shared.observe(trace)
-        return finding
-
-    def _restored(self, trace: Trace, query: Query, corpus: Corpus) -> Ranking:
-        """Return the ranking of a cached answer; rebuild a damaged index first."""
-        try:
-            return restore_ranking(trace.search, corpus)
-        except IndexDamaged:
-            return restore_ranking(trace.search, self.prepare(trace.manual_id, query).corpus)
 
     def loaders(self) -> Sequence[Loader]:
         """Return the pipeline's loaders, in order."""
@@ -237,12 +195,7 @@ class PipelineContext:
         self, corpus: Corpus, files: int, query: Query, *, written: bool = True
     ) -> SearchResult:
         """Run the pipeline over a corpus of the surface's own, and store the trace."""
-        ranking, span, report = self._pipeline.run(query, corpus)
-        request = self._request(corpus.manual_id, query, IndexState(corpus, files, (), None, ""))
-        trace = replace(request.trace(span, report, CacheOutcome("bypass")), own=True)
-        self._shared.traces.put(trace, written=written)
-        self._shared.observe(trace)
-        return SearchResult(trace, lambda: ranking, corpus)
+        return self._finder.search(corpus, files, query, written=written)
 
     def folder(self, name: str) -> Root:
         """Return one of the configuration's folders, or the workspace."""
@@ -351,23 +304,6 @@ class PipelineContext:
         self._index_folders.close()
         self._running.close()
 
-    def _request(
-        self, manual_id: str, query: Query, state: IndexState, within: frozenset[str] | None = None
-    ) -> FindRequest:
-        thresholds, recipe = self._shared.statistics.thresholds, self._configured.recipe
-        extent = SearchExtent.of(state, within)
-        return FindRequest(manual_id, query, state, thresholds, recipe, extent)
-
-    def _question(self, request: FindRequest) -> CacheKey | None:
-        """Return the cache's key of a query, or ``None`` if the cache is not to be used."""
-        query, state = request.query, request.state
-        if query.exclude or not (self._shared.cached if query.cache is None else query.cache):
-            return None
-        pipeline = self._configured.pipeline + self._shared.versions
-        return CacheKey.of(
-            query, state.corpus.manual_id, state.fingerprint, pipeline, request.thresholds
-        )
-
     def indexed_of(self, manual_id: str) -> FolderIndex:
         """Return a manual with its index, which is opened on first use."""
         manual = self.library.manual(manual_id)
@@ -389,7 +325,3 @@ class PipelineContext:
                 f"pipelines.{self._configured.pipeline_name}: searching needs one of {kind_name}"
             )
         return stages[0].stage
-
-
-def _since(began: float) -> float:
-    return (time.perf_counter() - began) * 1000

@@ -1,0 +1,147 @@
+"""A find: answered from the cache or by the pipeline, and recorded as a trace."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+from fumishirube.corpus import Corpus
+from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
+from fumishirube.engine.folder_index import IndexState, SearchExtent
+from fumishirube.engine.pipeline import Pipeline, failures, restore_ranking
+from fumishirube.engine.reports import report_for_query
+from fumishirube.errors import IndexDamaged
+from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
+from fumishirube.model import Ranking
+from fumishirube.query import Query, SearchState, recorded
+from fumishirube.report import SearchReport
+from fumishirube.surfaces import SearchResult
+from fumishirube.tools.definitions import Progress
+from fumishirube.traces.records import CacheOutcome, Origin, Span, Thresholds, Trace
+from fumishirube.traces.store import new_trace_id
+
+
+class IndexUpdate(Protocol):
+    """Brings the index of a manual, or of several, up to date."""
+
+    def __call__(
+        self,
+        manual_id: str,
+        query: Query,
+        progress: Progress | None = None,
+        *,
+        vectors: bool = False,
+    ) -> IndexState:
+        """Return the state of the index, with vectors if they are wanted."""
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Answers the queries of one surface."""
+
+    configured: ConfiguredSurface
+    shared: SharedServices
+    pipeline: Pipeline
+    prepare: IndexUpdate
+
+    def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
+        """Update the manual's index, answer from the cache or the pipeline, and store the trace."""
+        prepare = partial(self.prepare, manual_id, progress=progress, vectors=True)
+        try:
+            return self._find(manual_id, query, prepare(query))
+        except IndexDamaged:
+            # Diagnostics of the search in the damaged index are dropped.
+            again = replace(query, state=SearchState())
+            return self._find(manual_id, again, prepare(again))
+
+    def _find(self, manual_id: str, query: Query, state: IndexState) -> SearchResult:
+        thresholds = self.shared.statistics.thresholds
+        extent = SearchExtent.of(state, query.within)
+        record = partial(self._trace, manual_id, query, state, extent, thresholds)
+        began = time.perf_counter()
+        cache, key = self.shared.cache, self.cache_key(query, state, thresholds)
+        lookup = cache.look_up(key) if key else CacheLookup("bypass")
+        if (known := lookup.cached_search) is not None:
+            saved = round(max(0.0, known.ms - _since(began)), 3)
+            report = report_for_query(known.report, query)
+            outcome = CacheOutcome(lookup.mode, lookup.score, saved)
+            trace = record(known.search, report, outcome)
+            result = SearchResult(trace, partial(self._restored, trace, query, state), state.corpus)
+        else:
+            ranking, span, report = self.pipeline.run(query, state.corpus)
+            trace = record(span, report, CacheOutcome(lookup.mode, lookup.score))
+            result = SearchResult(trace, lambda: ranking, state.corpus)
+            if key and not trace.degraded and not report.out_of_time:
+                cache.keep(key, CachedSearch(trace.id, span, _since(began), report))
+        self._store(trace)
+        return result
+
+    def search(
+        self, corpus: Corpus, files: int, query: Query, *, written: bool = True
+    ) -> SearchResult:
+        """Run the pipeline over a corpus of the surface's own, and store the trace."""
+        ranking, span, report = self.pipeline.run(query, corpus)
+        state = IndexState(corpus, files, (), None, "")
+        extent, thresholds = SearchExtent.of(state, None), self.shared.statistics.thresholds
+        record = partial(self._trace, corpus.manual_id, query, state, extent, thresholds)
+        trace = replace(record(span, report, CacheOutcome("bypass")), own=True)
+        self._store(trace, written=written)
+        return SearchResult(trace, lambda: ranking, corpus)
+
+    def cache_key(self, query: Query, state: IndexState, thresholds: Thresholds) -> CacheKey | None:
+        """Return the cache's key of a query, or ``None`` if the cache is not to be used."""
+        cached = self.shared.cached if query.cache is None else query.cache
+        if query.exclude or not cached:
+            return None
+        return CacheKey.of(
+            query,
+            state.corpus.manual_id,
+            state.fingerprint,
+            self.configured.pipeline + self.shared.versions,
+            thresholds,
+        )
+
+    def _trace(
+        self,
+        manual_id: str,
+        query: Query,
+        state: IndexState,
+        extent: SearchExtent,
+        thresholds: Thresholds,
+        search: Span,
+        report: SearchReport,
+        outcome: CacheOutcome,
+    ) -> Trace:
+        return Trace(
+            id=new_trace_id(),
+            manual_id=manual_id,
+            created=time.time(),
+            search=search,
+            files=extent.files,
+            sections=extent.sections,
+            skipped=extent.skipped,
+            aside=extent.aside,
+            degraded="; ".join(filter(None, (state.degraded, *failures(search)))) or None,
+            cache=outcome,
+            thresholds=thresholds,
+            origin=Origin(self.configured.recipe, state.fingerprint, recorded(query)),
+            report=report,
+            manuals=state.manuals,
+        )
+
+    def _store(self, trace: Trace, *, written: bool = True) -> None:
+        self.shared.traces.put(trace, written=written)
+        self.shared.observe(trace)
+
+    def _restored(self, trace: Trace, query: Query, state: IndexState) -> Ranking:
+        """Return the ranking of a cached answer; rebuild a damaged index first."""
+        try:
+            return restore_ranking(trace.search, state.corpus)
+        except IndexDamaged:
+            return restore_ranking(trace.search, self.prepare(trace.manual_id, query).corpus)
+
+
+def _since(began: float) -> float:
+    return (time.perf_counter() - began) * 1000
