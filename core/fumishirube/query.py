@@ -40,6 +40,10 @@ class SearchState:
             self._counts[forms] = corpus.count(clause).number
         return self._counts[forms]
 
+    def known_sections_with(self, forms: tuple[str, ...]) -> int | None:
+        """Return how many sections contain one of some texts, if a stage has counted them."""
+        return self._counts.get(forms)
+
     def terms_in(self, passage: Passage, terms: tuple[str, ...]) -> frozenset[str]:
         """Return which of the terms a passage contains, folded; searched only once."""
         key = (passage.key, terms)

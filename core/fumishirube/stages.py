@@ -158,7 +158,8 @@ class Tokenizer(Protocol):
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return a clause that matches wherever the folded text occurs, and whether only there.
 
-        If it may match elsewhere too, the index checks the texts themselves.
+        If it may match elsewhere too, the index checks the texts themselves. Some terms of a long
+        text are enough: for each term of a phrase an index reads all places of the term.
         """
         ...
 

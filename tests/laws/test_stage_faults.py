@@ -8,17 +8,31 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 from manuals import write
 
-from fumishirube import Budget, Corpus, Hit, Outcome, Passage, Query, Ranking, Run, Stage
+from fumishirube import (
+    Budget,
+    Clause,
+    Corpus,
+    Count,
+    Hit,
+    Outcome,
+    Passage,
+    Query,
+    Ranking,
+    Run,
+    Stage,
+)
 from fumishirube.engine.pipeline import NamedStage, Pipeline, failures
 from fumishirube.errors import Cancelled
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
+from fumishirube.query import SearchState
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.tokenizers.bigram import Bigram
@@ -112,6 +126,42 @@ def test_a_stage_that_sleeps_is_abandoned_and_named_with_its_seconds(
     assert 0.3 <= seconds < 5
     assert message in caplog.text
     assert CALLS.count(verb) == 1, "it is not called again"
+
+
+class Uncounted(MemoryCorpus):
+    """Does not count the sections with a text until the test is over."""
+
+    text = ""
+
+    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
+        if f"Holds(text={self.text!r})" in repr(clause):
+            CALLS.append("count")
+            RELEASED.wait(30)
+        return super().count(clause, cap, searched=searched)
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"), [("旅費", [("日当", 3), ("宿泊", 0)]), ("宿泊", [("日当", 3)])]
+)
+def test_a_count_that_does_not_end_costs_the_count_and_no_hit(
+    text: str, terms: list[tuple[str, int]], caplog: pytest.LogCaptureFixture
+) -> None:
+    corpus = Uncounted([passage(f"{n}.md", 1, body="旅費の日当") for n in range(3)], Bigram())
+    corpus.text = text
+    stages = Pipeline([NamedStage("lexical", Lexical())], [], [])
+    query = Query("旅費", required=("日当", "宿泊"), limit=2, budget=Budget.of(300))
+    with caplog.at_level(logging.ERROR):
+        ranking, span, report = stages.run(query, corpus)
+    assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md"]
+    assert CALLS == ["count"]
+    (message,) = failures(span)
+    assert message.startswith("the count of further matches was abandoned after ")
+    assert message in caplog.text
+    assert (report.returned, report.matched, report.at_least) == (2, 3, True)
+    assert [(term.term, term.sections) for term in report.terms] == terms
+    again = replace(query, state=SearchState(), budget=Budget.of(300))
+    with pytest.raises(TimeoutError, match="the count of further matches was abandoned"):
+        replace(stages, strict=True).search(again, corpus)
 
 
 def test_a_search_that_was_left_behind_goes_no_further() -> None:

@@ -41,6 +41,7 @@ SKIPPED = "failed and was skipped"
 SectionKey = tuple[str, int]
 
 _REHEARSAL = StageCall("index", "rehearsal", "the index")
+_COUNTING = StageCall("report", "counts", "the count of further matches")
 _CONTINUED = 50
 """Sure matches are added to a search up to this number of hits."""
 
@@ -80,7 +81,8 @@ class Pipeline:
         A scorer or refiner that fails is skipped, and the runs of a fuser that fails are merged by
         rank, unless the pipeline is strict; the stage's span says so. A stage that still runs after
         the deadline counts as failed: it is abandoned on its thread, and the search is repeated
-        without it within the time for finishing.
+        without it within the time for finishing. If it is the count of what matches and is not
+        ranked, the ranking is returned with the counts so far.
 
         Raises:
             Cancelled: when the caller has gone.
@@ -99,6 +101,8 @@ class Pipeline:
                 _log.error("%s: the time of the call was over", message)
                 if self.strict:
                     raise TimeoutError(message) from overdue
+                if overdue.call == _COUNTING:
+                    return search.uncounted(message)
                 abandoned = {**abandoned, overdue.call: message}
                 query = replace(query, state=SearchState())
 
@@ -116,6 +120,7 @@ class _Search:
         self.recorder = Recorder()
         self.counts = SearchCounts()
         self.began = time.monotonic()
+        self.uncounted: Callable[[str], PipelineResult]
 
     def run(self) -> PipelineResult:
         if _REHEARSAL not in self.abandoned:
@@ -131,17 +136,32 @@ class _Search:
 
     def answer(self) -> PipelineResult:
         """Plan, score, fuse and refine."""
-        recorder, query, corpus = self.recorder, self.query, self.corpus
+        recorder, query = self.recorder, self.query
         started = recorder.open()
         merged = self._fan_out(query, self.pipeline.fusers)
         ranking = merged
         for refiner in self.pipeline.refiners:
             ranking = self._refine(refiner, ranking)
-        ranking = self._continued(_limited(ranking, query))
+        ranking = _limited(ranking, query)
+        self.uncounted = partial(self._result, recorder.copy(), started, merged, ranking)
+        with recorder.calling(_COUNTING):
+            return self._result(recorder, started, merged, self._continued(ranking))
+
+    def _result(
+        self,
+        recorder: Recorder,
+        started: float,
+        merged: Ranking,
+        ranking: Ranking,
+        uncounted: str | None = None,
+    ) -> PipelineResult:
+        """Close the span of the search, and report its counts; ``uncounted`` says why not all."""
         ranking = _complete(ranking, self.counts.candidates)
-        late, missing = self.counts.out_of_time, unsearched(corpus, self.began)
-        span = recorder.close("search", "search", started, ranking, out_of_time=late, error=missing)
-        report = report_search(query, corpus, span, merged, ranking, self.counts)
+        late, missing = self.counts.out_of_time, unsearched(self.corpus, self.began)
+        error = uncounted or missing
+        span = recorder.close("search", "search", started, ranking, out_of_time=late, error=error)
+        results = (span, merged, ranking, self.counts)
+        report = report_search(self.query, self.corpus, *results, counting=not uncounted)
         return PipelineResult(ranking, span, report)
 
     def _continued(self, ranking: Ranking) -> Ranking:

@@ -49,6 +49,12 @@ class Recorder:
         """Abandon the search: it ends before its next stage."""
         self._abandoned = True
 
+    def copy(self) -> Recorder:
+        """Return a recorder with the spans so far, which may be closed on another thread."""
+        copy = Recorder()
+        copy._began, copy._children = self._began, [[*spans] for spans in self._children]
+        return copy
+
     def open(self) -> float:
         """Begin a span below the last open one; return its start."""
         self._children.append([])

@@ -106,11 +106,21 @@ def report_search(
     merged: Ranking,
     ranking: Ranking,
     counts: SearchCounts,
+    *,
+    counting: bool = True,
 ) -> SearchReport:
-    """Return the report on a search; ``merged`` is its ranking before the refiners."""
+    """Return the report on a search; ``merged`` is its ranking before the refiners.
+
+    Without ``counting`` the corpus is not searched: what the search itself has not counted is
+    counted in its hits, and terms that none of them contains are left out.
+    """
     use = counts.terms or TermUse()
     names = tuple(dict.fromkeys(query.required)) or use.picked or ()
-    terms = tuple(_term(name, query, corpus) for name in names)
+    terms = (
+        tuple(_term(name, query, corpus) for name in names)
+        if counting
+        else tuple(_known_terms(names, query, merged))
+    )
     filtered = _filtered(terms, use, corpus.size)
     dropped = {row.term for row in filtered if row.dropped}
     applied = {name for name in names if name not in dropped}
@@ -127,7 +137,7 @@ def report_search(
     if unnamed or query.exclude or query.required or counts.matched is None:
         passages = {hit.passage.key: hit.passage for hit in ranking.hits} | counts.candidates
         places = {*passages, *((out.path, out.start_line or 0) for out in named)}
-        sure = _unranked(query, corpus, passages, places)
+        sure = _unranked(query, corpus, passages, places) if counting else Count(0, at_least=True)
         omitted += Counter({UNRANKED: sure.number, PARTIAL: unnamed - sure.number})
         at_least = at_least or sure.at_least
     return SearchReport(
@@ -142,6 +152,7 @@ def report_search(
         returned=len(ranking.hits),
         left_out=dict(omitted),
         at_least=at_least
+        or not counting
         or bool(query.exclude or query.alternatives or query.synonyms)
         or known > number
         or _beyond_query(query, terms, applied),
@@ -165,6 +176,16 @@ def _term(name: str, query: Query, corpus: Corpus) -> TermReport:
         sections = corpus.count(query.inside(Bool(should=forms))).number
     look = not sections and not query.budget.spent
     return TermReport(name, sections, tuple(near_spellings(name, corpus)) if look else ())
+
+
+def _known_terms(names: Iterable[str], query: Query, merged: Ranking) -> Iterable[TermReport]:
+    """Yield the terms that a stage has counted, or that some hits contain."""
+    for name in names:
+        known = query.state.known_sections_with(query.forms(name))
+        if known is None or query.within is not None:
+            known = sum(bool(query.terms_in(hit.passage, (name,))) for hit in merged.hits) or None
+        if known is not None:
+            yield TermReport(name, known)
 
 
 def _filtered(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import islice
 from typing import Annotated, NamedTuple
 
 from pydantic import Field
@@ -25,6 +26,11 @@ _PARTS = re.compile(r"[^\W\d]+|\d+")
 _BORDER = "|"
 """A term between two runs of which one goes on where the other ends: no word is like it."""
 _WIDE = "utf-32-le"
+_PHRASE = 16
+"""The most terms of a phrase, and the most phrases, by which a text narrows a search.
+
+For each term of a phrase an index reads all places of the term, also when it is repeated.
+"""
 
 
 class WrittenTerms(NamedTuple):
@@ -123,7 +129,8 @@ class NGram(Stage):
         """Return a clause that matches every text that contains this one, and whether it is exact.
 
         It is exact for one Japanese run, in texts of one line, as folded texts are: a separator
-        keeps the last gram of a run from the first of the next.
+        keeps the last gram of a run from the first of the next. Long runs are searched by their
+        ends, and only the first of many, which is not exact.
         """
         pieces = list(words(text))
         if not pieces:
@@ -131,13 +138,13 @@ class NGram(Stage):
         if all(not japanese for _, japanese in pieces):
             return phrase(run for run, _ in pieces), False
         last = len(pieces) - 1
-        clauses = tuple(
+        clauses = dict.fromkeys(
             self._piece(run, japanese=japanese, edge=place in (0, last))
             for place, (run, japanese) in enumerate(pieces)
         )
-        if len(clauses) == 1:
-            return clauses[0], text == pieces[0][0]
-        return Bool(must=clauses), False
+        if last == 0:
+            return next(iter(clauses)), text == pieces[0][0] and len(text) < _PHRASE + self.n
+        return Bool(must=tuple(islice(clauses, _PHRASE))), False
 
     def _piece(self, run: str, *, japanese: bool, edge: bool) -> Clause:
         if japanese and edge and len(run) < self.n:
@@ -175,6 +182,9 @@ def _woven(text: str, n: int, end: str) -> str:
 
 
 def phrase(terms: Iterable[str]) -> Clause:
-    """Return a phrase, or a single term."""
-    sequence = tuple(terms)
+    """Return a phrase, or a single term; for many terms the phrases at both ends of them."""
+    sequence, half = tuple(terms), _PHRASE // 2
+    if len(sequence) > _PHRASE:
+        ends = (Phrase(sequence[:half]), Phrase(sequence[-half:]))
+        return Bool(must=tuple(dict.fromkeys(ends)))
     return Term(sequence[0]) if len(sequence) == 1 else Phrase(sequence)

@@ -10,7 +10,6 @@ from fumishirube_stages.tokenizers.ngram import phrase, windows
 
 _SPACE = "\u2423"
 """Replaces a space, which a term must not contain."""
-_ENOUGH = 64
 
 
 class Pairs(Stage):
@@ -33,6 +32,5 @@ class Pairs(Stage):
         """Return a clause that matches every text that contains this one, also inside words."""
         if len(text) == 1:
             return Part(text.replace(" ", _SPACE)), False
-        # This many pairs narrow enough; the texts themselves are searched afterwards.
-        terms = self.terms(text)[:_ENOUGH]
+        terms = self.terms(text)
         return (phrase(terms) if terms else Everything()), False

@@ -32,6 +32,7 @@ MARK = "≈"
 """The prefix of a normal form that is a term of its own."""
 
 _PARTS = re.compile(r"[^\W\d]+|\d+")
+_ENOUGH = 16
 _MOST = 8_000
 """The most characters analysed at once: Sudachi accepts 49,149 bytes, and slows down before."""
 
@@ -160,6 +161,8 @@ def _grams(run: str) -> list[str]:
 
 
 def _phrase(terms: Sequence[str]) -> Clause:
+    """Return a term, or a phrase of the first terms, which are enough: the texts are searched."""
+    terms = terms[:_ENOUGH]
     return Term(terms[0]) if len(terms) == 1 else Phrase(tuple(terms))
 
 
