@@ -6,7 +6,7 @@ import pytest
 
 from fumishirube import InvalidParameter, Params
 from fumishirube.tools.calls import parse_arguments
-from fumishirube.tools.narrowing import narrowed_params
+from fumishirube.tools.definitions import narrowed_params
 from fumishirube.tools.schemas import arguments_shape
 
 

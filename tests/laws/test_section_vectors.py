@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fumishirube.engine import vector_rows
-from fumishirube.engine.embedding import NamedEmbedder
+from fumishirube.engine.embedding import NamedEmbedder, pieces
 from fumishirube.engine.section_vectors import StoredVectors
-from fumishirube.text.pieces import pieces
 
 WORDS = ("red", "blue", "green", "house", "door")
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)

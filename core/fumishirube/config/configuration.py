@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from fumishirube.config.classic import FILE as CLASSIC
 from fumishirube.config.classic import ClassicSections, merge_classic, source_places
@@ -30,7 +30,7 @@ from fumishirube.config.sections import (
 from fumishirube.config.trust import Trust, trust_for
 from fumishirube.config.validation import build
 from fumishirube.config.yaml_file import YamlDocument, read_yaml
-from fumishirube.errors import ConfigError
+from fumishirube.errors import ConfigError, InvalidParameter
 from fumishirube.plugins.registry import KINDS
 from fumishirube.stages import Env
 
@@ -238,3 +238,35 @@ PIPELINE_KEYS = {
     for kind in KINDS
     if kind.kind_name != "surfaces"
 }
+
+
+def without_state(loaded: LoadedConfig, scratch: Path) -> LoadedConfig:
+    """Return a configuration that searches the same way, but writes nothing to disk.
+
+    Trials write neither traces nor statistics, and use no tuned thresholds, so that measurements
+    are repeatable.
+    """
+    config = loaded.config
+    traces = config.traces.model_copy(update={"files": False})
+    file = str(scratch / "statistics.jsonl")
+    adaptive = config.adaptive.model_copy(update={"tuning": False, "file": file})
+    changed = config.model_copy(update={"traces": traces, "adaptive": adaptive})
+    # The scratch folder is not named by a file of the workspace, so it needs no trust.
+    origins = loaded.origins | {"adaptive.file": "a trial"}
+    return replace(loaded, config=changed, origins=origins)
+
+
+def with_pipeline(loaded: LoadedConfig, name: str, stages: Mapping[str, JsonValue]) -> LoadedConfig:
+    """Return a configuration with this pipeline, every setting included.
+
+    Environment and classic sections do not change it.
+
+    Raises:
+        InvalidParameter: when it is not a pipeline.
+    """
+    try:
+        spec = PipelineSpec.model_validate(dict(stages))
+    except ValidationError as error:
+        raise InvalidParameter("the trace names stages in a form that is not known") from error
+    config = loaded.config.model_copy(update={"pipelines": {**loaded.config.pipelines, name: spec}})
+    return replace(loaded, config=config, environ={}, sections=ClassicSections())

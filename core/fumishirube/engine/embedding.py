@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
+import re
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from threading import Lock
@@ -14,12 +15,16 @@ from fumishirube.corpus_kinds import SectionText
 from fumishirube.engine.vector_file import FileKeys, SectionKeys
 from fumishirube.errors import FumishirubeError, PluginError
 from fumishirube.stages import Embedder, Vectors
-from fumishirube.text.pieces import pieces
+from fumishirube.text.folding import estimate_tokens
 
 _QUERIES = 16
 """Vectors of queries that stay in memory: the runs of a search share their text."""
 
 _log = logging.getLogger("fumishirube")
+
+PIECE_TOKENS = 256
+_BLOCKS = re.compile(r"\n[ \t]*\n")
+_FENCE = re.compile(r"^ {0,3}(```+|~~~+)", re.MULTILINE)
 
 
 class NamedEmbedder(NamedTuple):
@@ -136,3 +141,30 @@ class FileTexts(NamedTuple):
 
 def _key(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def pieces(heading: str, text: str) -> list[str]:
+    """Return the heading with the blocks of a text, joined up to the size limit; at least one.
+
+    A block is never split, nor a fenced one at its blank lines.
+    """
+    packed: list[str] = []
+    for block in _blocks(text):
+        joined = f"{packed[-1]}\n\n{block}" if packed else block
+        if packed and estimate_tokens(joined) <= PIECE_TOKENS:
+            packed[-1] = joined
+        else:
+            packed.append(block)
+    return [f"{heading}\n{piece}" for piece in packed] or [heading]
+
+
+def _blocks(text: str) -> Iterator[str]:
+    waiting = ""
+    for block in _BLOCKS.split(text):
+        waiting = f"{waiting}\n\n{block}" if waiting else block
+        if len(_FENCE.findall(waiting)) % 2 == 0:
+            if waiting.strip():
+                yield waiting
+            waiting = ""
+    if waiting.strip():
+        yield waiting

@@ -13,8 +13,7 @@ from pydantic import JsonValue
 
 from fumishirube import __version__
 from fumishirube.budget import Budget
-from fumishirube.config.configuration import LoadedConfig
-from fumishirube.config.trials import with_pipeline, without_state
+from fumishirube.config.configuration import LoadedConfig, with_pipeline, without_state
 from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.engine.library import ManualFolder
 from fumishirube.errors import ConfigError, InvalidScope

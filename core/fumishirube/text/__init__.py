@@ -1,7 +1,13 @@
 """Texts: encodings, folding, forms, concepts, references."""
 
 from fumishirube.text.controls import printable, printable_json, unseen_character, without_unseen
-from fumishirube.text.encoding import DecodedText, decode, decode_with_encoding, unify_line_ends
+from fumishirube.text.encoding import (
+    DecodedText,
+    decode,
+    decode_lossy,
+    decode_with_encoding,
+    unify_line_ends,
+)
 from fumishirube.text.file_texts import FileText, ManualTexts, UnreadFile
 from fumishirube.text.folding import (
     FOLDING,
@@ -32,7 +38,6 @@ from fumishirube.text.projections import (
 )
 from fumishirube.text.query_concepts import Concept, chunks, concepts, is_function, rarity
 from fumishirube.text.readings import Reading, reading, reading_form, wraps
-from fumishirube.text.recovery import decode_lossy
 from fumishirube.text.references import References
 from fumishirube.text.synonyms import Synonyms, replace_synonyms, synonyms_in
 from fumishirube.text.word_forms import (

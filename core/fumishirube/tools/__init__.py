@@ -1,19 +1,22 @@
 """The parts of tools: answers, pages, resources and prompts."""
 
 from fumishirube.corpus_kinds import EmbeddingCounts, SectionVectors
-from fumishirube.tools.answers import ANSWER_CHARS, LeanAnswer, fitting, json_chars
 from fumishirube.tools.argument_errors import FailsWith
 from fumishirube.tools.calls import call_tool, compact, error_payload
 from fumishirube.tools.definitions import (
+    ANSWER_CHARS,
     DeliveredRanges,
+    LeanAnswer,
     Progress,
     Question,
     ReadPosition,
     Session,
     View,
+    fitting,
+    json_chars,
+    narrowed_params,
 )
 from fumishirube.tools.list_pages import listed, paged
-from fumishirube.tools.narrowing import narrowed_params
 from fumishirube.tools.prompts import Prompt, PromptParameter
 from fumishirube.tools.resources import Content, Resource, Resources, Template
 from fumishirube.tools.text_pages import (

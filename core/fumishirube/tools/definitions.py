@@ -1,16 +1,35 @@
-"""The definition of a tool: its arguments, its answer, its caller, and its function."""
+"""The definition of a tool: its arguments, its answer, its caller, and its function.
+
+Answers leave out empty keys, and have limits of their size.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    create_model,
+    model_serializer,
+)
 
 from fumishirube.budget import Budget
 from fumishirube.errors import ToolError
+
+Progress = Callable[[int, int, str], None]
+"""Called with the number of done and total steps, and a description."""
+LIST_CHARS = 24_000
+"""The longest list in an answer, in characters: clients cut longer ones."""
+ANSWER_CHARS = 48_000
+"""The longest answer, in characters, except whole texts; with its frame it is below 50,000."""
+Item = TypeVar("Item")
 
 
 @dataclass
@@ -70,9 +89,6 @@ class Answer(BaseModel):
 
 P = TypeVar("P", bound=Params)
 A = TypeVar("A", bound=Answer)
-
-Progress = Callable[[int, int, str], None]
-"""Called with the number of done and total steps, and a description."""
 
 
 @dataclass(frozen=True)
@@ -141,3 +157,62 @@ class Tool(Generic[P, A]):
     question: QuestionMaker | None = None
     view: View | None = None
     examples: Sequence[Mapping[str, JsonValue]] = ()
+
+
+class LeanAnswer(Answer):
+    """An answer in which the fields named in ``omitted`` are absent when they are ``None``."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset()
+
+    @model_serializer(mode="wrap")
+    def _lean(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {
+            key: value
+            for key, value in handler(self).items()
+            if value is not None or key not in self.omitted
+        }
+
+
+def fitting(items: Iterable[Item], chars: int = LIST_CHARS) -> Iterator[Item]:
+    """Yield items while their JSON fits into so many characters, but at least one."""
+    left = chars
+    for number, item in enumerate(items):
+        left -= json_chars(item)
+        if left < 0 and number:
+            return
+        yield item
+
+
+def json_chars(item: object) -> int:
+    """Return the length of a value as JSON, in characters, or slightly more."""
+    shown = item.model_dump() if isinstance(item, BaseModel) else item
+    return len(json.dumps(shown, ensure_ascii=False)) + len(", ")
+
+
+def narrowed_params(
+    params: type[P],
+    withheld: Collection[str],
+    replaced: Mapping[str, Any] | None = None,
+) -> type[P]:
+    """Return parameters without the ``withheld`` ones, which are refused like unknown names.
+
+    Withheld parameters must be optional: the tool uses their defaults. ``replaced`` gives other
+    types to parameters that remain.
+    """
+    types = dict(replaced or {})
+    if not withheld and not types:
+        return params
+    fields = {
+        name: (types[name], ...) if name in types else (info.annotation, info)
+        for name, info in params.model_fields.items()
+        if name not in withheld
+    }
+    narrowed = create_model(  # type: ignore[call-overload]
+        params.__name__, __base__=Params, __doc__=params.__doc__, **fields
+    )
+    for name in withheld:
+        setattr(narrowed, name, params.model_fields[name].default)
+    for name, member in vars(params).items():
+        if isinstance(member, property):  # the tool reads the defaults of withheld parameters
+            setattr(narrowed, name, member)
+    return cast("type[P]", narrowed)

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, Field, create_model
 
 from fumishirube.errors import InvalidParameter
-from fumishirube.tools.answers import ANSWER_CHARS, fitting
-from fumishirube.tools.definitions import Answer, Call, Tool
+from fumishirube.tools.definitions import ANSWER_CHARS, Answer, Call, Tool, fitting
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -18,8 +18,13 @@ from fumishirube.config.process import ProcessSettings
 from fumishirube.config.validation import build
 from fumishirube.config.yaml_file import read_yaml
 from fumishirube.errors import ConfigError
-from fumishirube.faces.cli.configurations import EFFECTIVE, configured, differences
-from fumishirube.faces.cli.effective_config import effective, origins
+from fumishirube.faces.cli.configurations import (
+    EFFECTIVE,
+    configured,
+    differences,
+    effective,
+    origins,
+)
 from fumishirube.faces.cli.folders import folder
 from fumishirube.faces.cli.outline import outline
 from fumishirube.faces.cli.output import print_json, table

@@ -10,7 +10,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fumishirube.config.trust import TrustRequest
+from fumishirube.config.trust import TrustRequest, record_trust
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.clients.files import ClientFile, block
 from fumishirube.faces.cli.clients.specs import CLIENTS, ClientFolders, ClientSpec
@@ -19,7 +19,6 @@ from fumishirube.faces.cli.messages import translated
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json, one_of
 from fumishirube.faces.cli.streams import complain
-from fumishirube.faces.cli.trust import trust_workspace
 from fumishirube.faces.cli.workspace import opened
 from fumishirube.plugins.installation import start_command
 
@@ -193,7 +192,7 @@ def _checked_entry(
     with opened(options, trusted=True) as application:
         outside += application.outside
         if options.write and outside:
-            trust_workspace(application, outside)
+            record_trust(application.loaded.trust, outside, os.environ)
         if not application.tools:
             raise ConfigError("surfaces: there is no tool to serve; see 'fumishirube doctor'")
     command, *first = start_command()

@@ -9,6 +9,7 @@ from argparse import (
     ArgumentParser,
     ArgumentTypeError,
     Namespace,
+    RawDescriptionHelpFormatter,
     _SubParsersAction,
 )
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +18,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from fumishirube.errors import did_you_mean
-from fumishirube.faces.cli.help_format import HelpFormatter
+from fumishirube.faces.cli.messages import translated, translated_sentence
+from fumishirube.faces.cli.output import clipped, width
 from fumishirube.faces.cli.streams import complain
 from fumishirube.plugins.commands import OWN_COMMANDS, Command, CommandRegistry
 
@@ -232,3 +234,43 @@ def at_least(least: int) -> Callable[[str], int]:
 def not_known(what: str, word: str, known: Iterable[str]) -> str:
     """Return a message about an unknown word, with the nearest word or the list of all."""
     return f"there is no {what} {word[:60]!r}; {did_you_mean(word, known)}"
+
+
+class HelpFormatter(RawDescriptionHelpFormatter):
+    """Translates what argparse formats, and breaks lines by columns instead of characters."""
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[Action],
+        groups: Any,
+        prefix: str | None = None,
+    ) -> None:
+        """Add the usage with its heading."""
+        super().add_usage(
+            usage, actions, groups, translated("usage: ") if prefix is None else prefix
+        )
+
+    def start_section(self, heading: str | None) -> None:
+        """Begin a section with its heading."""
+        super().start_section(translated(heading) if heading else heading)
+
+    def add_text(self, text: str | None) -> None:
+        """Add a description."""
+        super().add_text(translated_sentence(text) if text else text)
+
+    def _get_help_string(self, action: Action) -> str | None:
+        return translated(action.help) if action.help else action.help
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        lines = super()._split_lines(text, width)
+        return lines if text.isascii() else [*_by_columns(" ".join(lines), width)]
+
+
+def _by_columns(text: str, columns: int) -> Iterable[str]:
+    """Yield the lines of a text in which a character may take two columns, and spaces are rare."""
+    while width(text) > columns:
+        line = clipped(text, columns).removesuffix("…") or text[:1]
+        yield line
+        text = text[len(line) :].lstrip()
+    yield text

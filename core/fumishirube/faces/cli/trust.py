@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 
-from fumishirube.config.trust import TrustRequest, record_trust
+from fumishirube.config.trust import record_trust
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.workspace import opened
-from fumishirube.host.application import Application
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,7 +21,7 @@ def run(options: Namespace) -> int:
     """Record trust in the user's own configuration, or revoke it, and print for what."""
     with opened(options, empty=True, trusted=True) as application:
         requests = [] if options.remove else [*application.outside]
-        trust_workspace(application, requests)
+        record_trust(application.loaded.trust, requests, os.environ)
     if options.json:
         print_json({"trusted": [request._asdict() for request in requests]})
         return 0
@@ -35,8 +34,3 @@ def run(options: Namespace) -> int:
     else:
         print("nothing leads out of this workspace; there is nothing to trust")
     return 0
-
-
-def trust_workspace(application: Application, requests: list[TrustRequest]) -> None:
-    """Record that the user trusts these targets of a workspace."""
-    record_trust(application.loaded.trust, requests, os.environ)

@@ -12,9 +12,8 @@ from fumishirube.errors import NotFound, ToolError
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.faces.mcp.tools import TRUST, page_of, refuse_cursor
 from fumishirube.host.catalog import CatalogPublisher
-from fumishirube.tools.answers import ANSWER_CHARS, fitting
 from fumishirube.tools.calls import replace_surrogates
-from fumishirube.tools.definitions import Call
+from fumishirube.tools.definitions import ANSWER_CHARS, Call, fitting
 from fumishirube.tools.resources import Content, Resource, Resources, Template
 
 PAGE = 500
