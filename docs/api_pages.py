@@ -25,7 +25,7 @@ MODULES = (
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "api-stages": (
         "Stages: what a plugin registers, and what a search passes to it",
-        ("stages", "query", "budget", "model", "report", "engine", "plugins", "traces"),
+        ("stages", "query", "budget", "model", "engine", "plugins", "traces"),
     ),
     "api-corpus": (
         "Corpus: documents, clauses, and queries of stages",

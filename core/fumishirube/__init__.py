@@ -69,6 +69,7 @@ if _typing.TYPE_CHECKING:
         Ranking,
         Skipped,
         TermFilter,
+        TermReport,
         TermUse,
     )
     from fumishirube.plugins.commands import Command, CommandRegister
@@ -76,7 +77,6 @@ if _typing.TYPE_CHECKING:
     from fumishirube.plugins.installation import install_command
     from fumishirube.plugins.registry import DefaultRegister, Register
     from fumishirube.query import Outcome, Query, Run
-    from fumishirube.report import TermReport
     from fumishirube.stages import (
         Chapter,
         ClaimedFile,
@@ -128,13 +128,12 @@ _MODULES = {
         "IndexDamaged InternalError InvalidParameter InvalidPath InvalidScope "
         "NeedsNarrowScope NotFound ToolError Unreadable"
     ),
-    "model": "Hit LeftOut MatchCount Passage Ranking Skipped TermFilter TermUse",
+    "model": "Hit LeftOut MatchCount Passage Ranking Skipped TermFilter TermReport TermUse",
     "plugins.commands": "Command CommandRegister",
     "plugins.hookspecs": "hook",
     "plugins.installation": "install_command",
     "plugins.registry": "DefaultRegister Register",
     "query": "Outcome Query Run",
-    "report": "TermReport",
     "stages": (
         "Chapter ClaimedFile ClassicKey Contents ContentsLoader Embedder Env Fields Fuser "
         "Index IndexedFile LinkLoader Loader OpenIndex Refiner Scorer Stage Tokenizer "

@@ -20,8 +20,7 @@ from stdio import Fumishirube, Wire
 
 from fumishirube import LeftOut, NotFound, Query, Span, TermReport, Trace, TraceRow
 from fumishirube.host.application import Application
-from fumishirube.model import OutsideSearch, Skipped
-from fumishirube.report import FrequencyReport, SearchReport
+from fumishirube.model import FrequencyReport, OutsideSearch, SearchReport, Skipped
 from fumishirube.traces.files import VERSION, TraceFiles, decode_trace, encode_trace
 from fumishirube.traces.records import CacheOutcome, Origin, PipelineSnapshot, Thresholds
 from fumishirube.traces.store import TraceStore, new_trace_id

@@ -22,7 +22,7 @@ from fumishirube import (
     merge_rankings,
 )
 from fumishirube.engine.pipeline import NamedStage, Pipeline
-from fumishirube.report import FrequencyReport, SearchReport
+from fumishirube.model import FrequencyReport, SearchReport
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import fold
 from fumishirube_stages.fusers.decompose import Decompose

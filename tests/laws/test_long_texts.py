@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fumishirube import Bool, Budget, Clause, Fields, Holds, IndexedFile, Phrase, Root, Tokenizer
-from fumishirube.engine.passages import FIELDS
+from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import fold
 from fumishirube_stages.indexes.tantivy import Tantivy

@@ -13,8 +13,8 @@ from operator import mul
 from threading import Lock
 from typing import NamedTuple
 
+from fumishirube.model import SearchReport
 from fumishirube.query import Query
-from fumishirube.report import SearchReport
 from fumishirube.stages import Embedder, ResourceStage
 from fumishirube.traces.records import CacheMode, SearchAssessment, Span, Thresholds
 

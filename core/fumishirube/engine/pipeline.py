@@ -13,10 +13,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from fumishirube.corpus import Corpus
 from fumishirube.corpus_kinds import rehearse, unsearched
 from fumishirube.engine.rankings import merge_by_rank
-from fumishirube.engine.recorder import Recorder
 from fumishirube.engine.reports import SearchCounts, SureMatches, report_search
 from fumishirube.engine.stage_calls import (
     Overdue,
+    Recorder,
     StageCall,
     WrongResult,
     checked_hits,
@@ -25,9 +25,8 @@ from fumishirube.engine.stage_calls import (
     watched,
 )
 from fumishirube.errors import Cancelled, IndexDamaged, PluginError
-from fumishirube.model import Hit, LeftOut, Passage, Ranking
+from fumishirube.model import Hit, LeftOut, Passage, Ranking, SearchReport
 from fumishirube.query import Outcome, Query, Run, SearchState
-from fumishirube.report import SearchReport
 from fumishirube.stages import ConditionalFuser, Fuser, Refiner, Scorer
 from fumishirube.traces.records import Span
 

@@ -9,9 +9,17 @@ from itertools import islice
 
 from fumishirube.corpus import Bool, Corpus, Count, Holds, Term
 from fumishirube.engine.spellings import near_spellings
-from fumishirube.model import Hit, MatchCount, Passage, Ranking, TermUse
+from fumishirube.model import (
+    FrequencyReport,
+    Hit,
+    MatchCount,
+    Passage,
+    Ranking,
+    SearchReport,
+    TermReport,
+    TermUse,
+)
 from fumishirube.query import Query
-from fumishirube.report import FrequencyReport, SearchReport, TermReport
 from fumishirube.text.folding import fold
 from fumishirube.text.query_concepts import concepts
 from fumishirube.text.word_forms import mentions

@@ -1,18 +1,21 @@
-"""The call of a stage: abandoned when its time is over, and its result checked."""
+"""The call of a stage: recorded, abandoned when its time is over, and its result checked."""
 
 from __future__ import annotations
 
 import contextvars
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from threading import Event, Thread
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from fumishirube.budget import Budget
 from fumishirube.errors import Cancelled
 from fumishirube.model import Hit, Ranking
 from fumishirube.query import Run
+from fumishirube.traces.records import Span, TraceRow
 
 GRACE_SECONDS = 0.5
 """Seconds that a stage may run past the deadline: most work ends by itself."""
@@ -20,6 +23,8 @@ _LOOK = 0.1
 """Seconds between two checks of the clock and of a cancellation."""
 
 T = TypeVar("T")
+
+SpanKind = Literal["search", "run", "scorer", "fuser", "refiner"]
 
 
 class StageCall(NamedTuple):
@@ -42,10 +47,109 @@ class Overdue(Exception):
         self.seconds = seconds
 
 
-class Watched(Protocol):
-    """Work that names its running stage, and its start by :func:`time.monotonic`."""
+class Recorder:
+    """Collects the spans of one search. A span is made when its work is done.
 
-    current: tuple[StageCall, float] | None
+    ``current`` is the running stage, and its start by :func:`time.monotonic`; another thread may
+    read it.
+    """
+
+    def __init__(self) -> None:
+        self.current: tuple[StageCall, float] | None = None
+        self._abandoned = False
+        self._began = time.perf_counter()
+        self._children: list[list[Span]] = [[]]
+        self._written: dict[int, tuple[tuple[Hit, ...], tuple[TraceRow, ...]]] = {}
+
+    @contextmanager
+    def calling(self, call: StageCall) -> Iterator[None]:
+        """Record that a stage is running.
+
+        Raises:
+            Cancelled: when this search was abandoned.
+        """
+        if self._abandoned:
+            raise Cancelled("the search was left behind")
+        self.current = (call, time.monotonic())
+        try:
+            yield
+        finally:
+            self.current = None
+
+    def leave(self) -> None:
+        """Abandon the search: it ends before its next stage."""
+        self._abandoned = True
+
+    def copy(self) -> Recorder:
+        """Return a recorder with the spans so far, which may be closed on another thread."""
+        copy = Recorder()
+        copy._began, copy._children = self._began, [[*spans] for spans in self._children]
+        return copy
+
+    def open(self) -> float:
+        """Begin a span below the last open one; return its start."""
+        self._children.append([])
+        return time.perf_counter()
+
+    def close(
+        self,
+        kind: SpanKind,
+        name: str,
+        started: float,
+        ranking: Ranking,
+        *,
+        weight: float = 1.0,
+        error: str | None = None,
+        must: tuple[str, ...] = (),
+        out_of_time: bool = False,
+    ) -> Span:
+        """End the last open span with its ranking."""
+        span = Span(
+            name=name,
+            kind=kind,
+            started_ms=round((started - self._began) * 1000, 3),
+            ms=round((time.perf_counter() - started) * 1000, 3),
+            rows=() if kind == "scorer" else self._rows(ranking.hits),
+            left_out=ranking.left_out,
+            diagnostics=ranking.diagnostics,
+            weight=weight,
+            error=error,
+            children=tuple(self._children.pop()),
+            must=must,
+            out_of_time=out_of_time,
+        )
+        self._children[-1].append(span)
+        return span
+
+    def _rows(self, hits: tuple[Hit, ...]) -> tuple[TraceRow, ...]:
+        """Return the rows of a ranking, made once if several stages pass it on unchanged."""
+        if id(hits) not in self._written:
+            self._written[id(hits)] = (hits, tuple(_row(hit) for hit in hits))
+        return self._written[id(hits)][1]
+
+
+def _row(hit: Hit) -> TraceRow:
+    passage, score, labels, coverage, matched, signals, _ = hit
+    path, start, end, title, ancestors, _, digest, _ = passage
+    return TraceRow(
+        path,
+        start,
+        end,
+        title,
+        digest,
+        score,
+        coverage,
+        _once(labels),
+        matched,
+        signals,
+        ancestors,
+    )
+
+
+@lru_cache(maxsize=1024)
+def _once(labels: frozenset[str]) -> frozenset[str]:
+    """Return the same object for equal labels: a hundred traces contain thousands of them."""
+    return labels
 
 
 class _Worker(Generic[T]):
@@ -75,7 +179,7 @@ class _Worker(Generic[T]):
             self.done.set()
 
 
-def watched(work: Callable[[], T], progress: Watched, budget: Budget) -> T:
+def watched(work: Callable[[], T], recorder: Recorder, budget: Budget) -> T:
     """Return the result of the work, run on one thread for all its stages.
 
     Raises:
@@ -84,7 +188,7 @@ def watched(work: Callable[[], T], progress: Watched, budget: Budget) -> T:
     """
     worker = _Worker(work)
     while not worker.done.wait(_LOOK):
-        current = progress.current
+        current = recorder.current
         if current is None:
             continue
         call, since = current

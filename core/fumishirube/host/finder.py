@@ -14,9 +14,8 @@ from fumishirube.engine.pipeline import Pipeline, failures, restore_ranking
 from fumishirube.engine.reports import report_for_query
 from fumishirube.errors import IndexDamaged
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
-from fumishirube.model import Ranking
+from fumishirube.model import Ranking, SearchReport
 from fumishirube.query import Query, SearchState, recorded
-from fumishirube.report import SearchReport
 from fumishirube.surfaces import SearchResult
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import CacheOutcome, Origin, Span, Thresholds, Trace

@@ -9,9 +9,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from pydantic import JsonValue
 
-from fumishirube.model import LeftOut, OutsideSearch, Skipped
+from fumishirube.model import LeftOut, OutsideSearch, SearchReport, Skipped, TermReport
 from fumishirube.query import Query
-from fumishirube.report import SearchReport, TermReport
 
 CacheMode: TypeAlias = Literal["bypass", "miss", "exact", "semantic", "guard_revalidate"]
 
