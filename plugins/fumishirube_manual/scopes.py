@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, JsonValue
@@ -123,6 +123,24 @@ def files_below(context: SurfaceContext, scope: str, prefix: str | None) -> froz
             path=folder,
         )
     return frozenset(below) if others else None
+
+
+def narrowed(
+    context: SurfaceContext, scope: Sequence[str], prefix: str | None
+) -> tuple[Sequence[str], str | None]:
+    """Return the manuals and the path that a prefix means; both may be in it, as results print it.
+
+    ``guide/start.md`` is in the manual ``guide`` if the scope, which is all manuals if empty, has
+    one with such a file or folder; else it is below each manual.
+    """
+    manual_id, _, path = (prefix or "").strip().partition("/")
+    if manual_id in (scope or context.manuals()):
+        try:
+            files_below(context, manual_id, path)
+        except (InvalidPath, NotFound):
+            return scope, prefix
+        return [manual_id], path or None
+    return scope, prefix
 
 
 def excluded_sections(

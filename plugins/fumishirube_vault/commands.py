@@ -153,7 +153,8 @@ def _replace(options: Namespace) -> int:
         max_replacements=options.max,
         expected_hash=options.expect,
     )
-    return show(answer, options, _previewed_lines if options.dry_run else _replaced_lines)
+    show(answer, options, _previewed_lines if options.dry_run else _replaced_lines)
+    return 0 if answer["replacements"] or options.max == 0 else 1
 
 
 def _replaced_lines(answer: Any) -> Iterator[str]:

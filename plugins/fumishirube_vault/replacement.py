@@ -131,6 +131,8 @@ def _starts(data: bytes, read: DecodedText) -> array[int]:
         if got:
             starts.extend([place, *[-1] * (len(got) - 1)])
             place = number + 1
+    if place < len(data):  # the last character is unfinished
+        starts.append(place)
     starts.append(len(data))
     return starts
 

@@ -160,6 +160,24 @@ def test_calls_may_come_as_json_and_nulls_count_as_absent(server: Fumishirube) -
     assert item["answer"]["items"]
 
 
+def test_arguments_at_every_depth_may_come_as_json(server: Fumishirube) -> None:
+    arguments = {"any": ["20日"], "manual_id": "*"}
+    plain = [{"tool": "manual_grep", "arguments": arguments}]
+    expected = server.ok("manual_batch", calls=plain)["items"]
+    assert expected[0]["answer"]["total"]
+    packed: list[Any] = [
+        [{"tool": "manual_grep", "arguments": json.dumps(arguments)}],
+        [json.dumps(plain[0])],
+        [{"tool": "manual_grep", "arguments": {**arguments, "any": '["20日"]'}}],
+        json.dumps([{"tool": "manual_grep", "arguments": json.dumps(arguments)}]),
+    ]
+    for calls in packed:
+        assert server.ok("manual_batch", calls=calls)["items"] == expected
+    for wrong in ("[1]", "{", "text", '"{}"'):
+        refused = server.refused("manual_batch", calls=[{"tool": "manual_ls", "arguments": wrong}])
+        assert refused["details"]["parameter"] == "calls[0].arguments"
+
+
 @pytest.mark.parametrize(("extras", "offered"), [("none", False), ("grep", False), ("batch", True)])
 def test_the_tool_is_an_extra(workspace: Path, extras: str, offered: bool) -> None:
     with Wire(workspace, FUMISHIRUBE_SURFACE_EXTRAS=extras) as wire:

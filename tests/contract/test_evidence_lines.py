@@ -263,6 +263,13 @@ def test_ranges_that_cannot_be_are_refused(server: Fumishirube, arguments: dict[
     assert server.refused("manual_read", **arguments)["code"] == "invalid_parameter"
 
 
+def test_a_citation_as_ref_is_refused_with_the_argument_that_takes_it(server: Fumishirube) -> None:
+    refused = server.refused("manual_read", ref="manual://guide/v1.md#L1-L4")
+    assert refused["message"] == (
+        'ref must be an object; pass a citation in refs: ["manual://ID/PATH#L1-L9"]'
+    )
+
+
 # --- laws -----------------------------------------------------------------------------------
 
 WEIGHTS = [ConceptWeight("fee", 3.0, {"fee": 1.0}), ConceptWeight("料金", 4.0, {"料金": 1.0})]

@@ -125,6 +125,12 @@ def test_bytes_that_are_no_utf8_are_marked_not_skipped(tmp_path: Path) -> None:
     assert warned(tmp_path) == ["undecodable"]
 
 
+def test_a_page_that_ends_within_a_character_is_read_with_a_warning(tmp_path: Path) -> None:
+    page = told(tmp_path, {"a.md": "# 非常灯\r\n停電".encode()[:-1]})
+    assert page["content"] == "# 非常灯\n停\ufffd"
+    assert warned(tmp_path) == ["undecodable"]
+
+
 def test_files_that_are_no_documents_are_left_out(tmp_path: Path) -> None:
     names = ("a.md", "b.markdown", "c.txt", "node_modules/x.md", "p/dist/y.md", ".g/z.md")
     files: dict[str, str | bytes] = dict.fromkeys(names, "x")

@@ -535,6 +535,32 @@ def test_the_command_takes_patterns_and_gives_json(workspace: Path) -> None:
     assert fumishirube(*words, cwd=workspace, environ=environ).json["total"] == 1
 
 
+def test_the_command_takes_a_path_as_it_prints_it(tmp_path: Path) -> None:
+    page = "# 非常灯\n停電のときは非常灯をつける。\n"
+    # The manual b has a folder that is named as the manual a is.
+    workspace = write(
+        tmp_path, {f"{p}.md": page for p in ("a/in/x", "b/in/x", "b/a/y", "b/a/in/z")}
+    )
+
+    def counts(*words: str) -> set[str]:
+        done = fumishirube("grep", "非常灯", "--count", "--json", *words, cwd=workspace)
+        rows = done.json["counts"] if done.code in (0, 1) and done.out else []
+        only = words[-1].partition("/")[0]
+        return {f"{row.get('manual_id', only)}/{row['path']}" for row in rows if "path" in row}
+
+    for group in ("a/in/x.md", "b/in/x.md", "b/a/y.md"):
+        assert counts("--prefix", group) == {group}
+    assert counts("--prefix", "a") == {"a/in/x.md"}
+    assert counts("--prefix", "in") == {"a/in/x.md", "b/in/x.md"}
+    assert counts("--prefix", "a/y.md") == {"b/a/y.md"}, "the manual a has no such file"
+    assert counts("--manual", "b", "--prefix", "b/in") == {"b/in/x.md"}
+    inside = fumishirube("grep", "非常灯", "--manual", "b", "--prefix", "a", cwd=workspace)
+    assert "in 2 files; 2 files searched" in inside.err
+    assert "not_found" in fumishirube("grep", "非常灯", "--prefix", "a/no.md", cwd=workspace).err
+    words = ("toc", "b", "--deep", "--prefix", "b/a/y.md")
+    assert "非常灯" in fumishirube(*words, cwd=workspace).out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -29,6 +29,8 @@ EXAMPLES = _ROW.findall((ROOT / "docs" / "command-line.md").read_text(encoding="
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("workspace")
     shutil.copytree(ROOT / "manuals", folder / "manuals")
+    (folder / "vault").mkdir()
+    (folder / "vault" / "plan.md").write_text("A draft.\n")
     assert fumishirube("index", cwd=folder).code == 0
     return folder
 

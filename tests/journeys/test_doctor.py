@@ -82,6 +82,20 @@ def test_manuals_without_a_manual_are_named(tmp_path: Path) -> None:
     assert "make a folder in it for each manual" in told(doctor(tmp_path), "warn")[0]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_a_name_that_is_no_text_is_shown_by_its_bytes(tmp_path: Path) -> None:
+    manuals.write(tmp_path, ONE)
+    folder = tmp_path / "manuals"
+    (folder / os.fsdecode(b"\xe9t\xe9")).mkdir()
+    for name in (b"a/caf\xe9.md", b"a/\x82\xa0.md"):
+        (folder / os.fsdecode(name)).write_text("# Page\n")
+    done = doctor(tmp_path)
+    assert done.code == 0
+    warned = "\n".join(told(done, "warn"))
+    assert r"is not Unicode text: \x82\xa0.md, caf\xe9.md; rename it" in warned
+    assert r"manuals/\xe9t\xe9: no manual: its name contains control characters" in warned
+
+
 def test_nothing_offered_is_named(tmp_path: Path) -> None:
     manuals.write(tmp_path, ONE)
     (tmp_path / "fumishirube.yaml").write_text("surfaces: []\n")

@@ -78,6 +78,18 @@ def test_a_heading_without_text_is_found_by_the_next_command(workspace: Path) ->
     assert "5: ## Zebra" in run(workspace, "grep", "zebra").out
 
 
+@pytest.mark.parametrize("name", ["cut.md", "cut.txt", "cut.json"])
+def test_a_file_that_ends_within_a_character_is_searched_and_its_defect_is_named(
+    tmp_path: Path, name: str
+) -> None:
+    content = "停電のときは非常灯をつける。".encode()[:-1]
+    folder = write(tmp_path, {f"m/{name}": content})
+    assert f"manual://m/{name}#L1" in run(folder, "find", "非常灯").out
+    assert "停電のときは非常灯をつける�" in run(folder, "scan", "m", name).out
+    shown = run(folder, "toc", "m", "--deep", "--prefix", name).out
+    assert "the file ends within a character, which is read as �" in shown
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a file that can seek becomes a pipe")
 def test_a_server_starts_with_its_output_thrown_away(workspace: Path) -> None:
     words = [installed_script(), "serve"]

@@ -91,8 +91,13 @@ def test_writing_twice_changes_nothing_more_and_removing_undoes_it(home: Path, c
     written = (home / FILES[client]).read_bytes()
     assert "nothing to change" in init(home, client, "--write").out
     assert (home / FILES[client]).read_bytes() == written
-    assert init(home, client, "--remove").code == 0
-    assert servers(home, client) is None
+    removed = init(home, client, "--remove")
+    assert removed.code == 0
+    assert "had nothing else in it, and is deleted" in removed.out
+    assert f"next: restart {CLIENTS[client].title}\n" in removed.out
+    file = home / FILES[client]
+    [copy] = file.parent.glob(f"{file.name}.*.bak")
+    assert (file.exists(), copy.read_bytes()) == (False, written)
     assert "nothing to change" in init(home, client, "--remove").out
 
 
@@ -121,6 +126,10 @@ def test_comments_and_order_of_a_toml_file_stay(home: Path) -> None:
     assert file.read_text().startswith(before)
     init(home, "codex", "--remove")
     assert file.read_text().strip() == before.strip()
+    file.write_text("# mine\n")
+    init(home, "codex", "--write")
+    init(home, "codex", "--remove")
+    assert file.read_text().strip() == "# mine"
 
 
 @pytest.mark.parametrize(
@@ -165,6 +174,9 @@ def test_a_link_to_the_file_stays_a_link(home: Path) -> None:
     assert init(home, "cursor", "--write").code == 0
     assert (home / FILES["cursor"]).is_symlink()
     assert "fumishirube" in json.loads((home / "dotfiles" / "mcp.json").read_text())["mcpServers"]
+    assert init(home, "cursor", "--remove").code == 0
+    assert (home / FILES["cursor"]).is_symlink()
+    assert json.loads((home / "dotfiles" / "mcp.json").read_text()) == {}
 
 
 def test_two_folders_have_servers_of_two_names(home: Path) -> None:
@@ -197,11 +209,10 @@ def test_the_readmes_commands_do_what_they_say(home: Path, name: str) -> None:
     [block] = re.findall(r"^<!-- init -->\n+```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     shown, written, removed = (shlex.split(line, comments=True) for line in block.splitlines())
     file = home / "work" / ".mcp.json"
-    for words, there in ((shown, False), (written, True), (removed, True)):
+    for words, there in ((shown, False), (written, True), (removed, False)):
         assert words[0] == "fumishirube"
         assert fumishirube(*words[1:], cwd=home / "work", environ={"HOME": str(home)}).code == 0
         assert file.exists() is there
-    assert json.loads(file.read_text()) == {}
 
 
 # --- without a client -------------------------------------------------------------------------
@@ -262,8 +273,8 @@ def test_on_a_terminal_it_asks_for_each(home: Path) -> None:
     assert "names already 'fumishirube' this way" in again
     assert again.count("[y/N]") == 1
     removed = answered(home, "y", "y", *("--remove", "--project", "project"))
-    assert "is changed" in removed
-    assert servers(home, "kiro") is None
+    assert "is deleted" in removed
+    assert not (home / FILES["kiro"]).exists()
 
 
 def answered(home: Path, first: str, second: str, *words: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -94,9 +95,11 @@ def test_a_package_that_is_not_installed_is_named_with_its_command(
     workspace: Path, plugins: Path
 ) -> None:
     told = failure(workspace, "fumishirube-nowhere")
-    assert f"it is not installed for {sys.executable}" in told
-    assert f"{sys.executable} -m pip install fumishirube-nowhere" in told
+    assert f"no plugin, package or stage has this name for {sys.executable}" in told
+    assert f"{sys.executable} -m pip install PATH" in told
+    assert "install fumishirube-nowhere" not in told, "anybody may own that name on the index"
     assert "did you mean 'manual'?" in failure(workspace, "manuel")
+    assert "did you mean 'lexical'?" in failure(workspace, "lexicale")
     source = workspace / "fumishirube-mine"
     source.mkdir()
     (source / "pyproject.toml").write_text('[project]\nname = "fumishirube-mine"\n')
@@ -230,6 +233,25 @@ def test_what_a_stage_did_wrong_in_a_search_is_named(workspace: Path, plugins: P
     configure(workspace, "pipelines: {manual: {refiners: [{use: steady}]}}\n")
     run(workspace, "find", "oil")
     assert "KeyError: 'late'" in failure(workspace, "first")
+
+
+def test_a_slow_stage_is_named_with_its_seconds(workspace: Path, plugins: Path) -> None:
+    slow = "import time; time.sleep(1.2); return ranking"
+    stranger(plugins, "first", PLUGIN.format(name="steady").replace("return ranking", slow))
+    stranger(plugins, "second", PLUGIN.format(name="quick"))
+    configure(
+        workspace,
+        "pipelines: {manual: {refiners: [{use: steady, as: mine}, {use: quick}]}}\n",
+    )
+    run(workspace, "find", "oil")
+    (stage,) = (one for one in doctor(workspace, "first")[1] if one["status"] == "warn")
+    took = re.search(r"it took (\d\.\d\d) s of (\d+\.\d\d) s", stage["finding"])
+    assert took is not None, stage
+    assert 1.2 <= float(took[1]) <= float(took[2])
+    assert stage["remedy"] == "make it faster, or leave it out"
+    (code, checks) = doctor(workspace, "quick")
+    assert (code, {check["status"] for check in checks}) == (0, {"ok"})
+    assert "in the slowest recorded search it took 0.0" in checks[-1]["finding"]
 
 
 def test_the_list_of_plugins_is_as_before(workspace: Path) -> None:

@@ -63,6 +63,25 @@ def test_a_dry_run_prints_the_difference_and_writes_nothing(written: Path) -> No
     )
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",), ("--json",)])
+def test_a_text_that_the_note_lacks_is_not_found(written: Path, more: tuple[str, ...]) -> None:
+    assert vault(written, "replace", "plan.md", "no", "x", *more).code == 1
+    assert vault(written, "replace", "plan.md", "決定", "x", "--max", "0", *more).code == 0
+    assert text(written, "plan.md") == "# 計画\n決定\n"
+    assert vault(written, "replace", "plan.md", "決定", "x", *more).code == 0
+
+
+def test_a_note_that_ends_within_a_character_keeps_its_bytes(workspace: Path) -> None:
+    (workspace / "vault").mkdir()
+    note = workspace / "vault" / "cut.md"
+    note.write_bytes("決定と下書".encode()[:-1])
+    assert vault(workspace, "read", "cut.md").out == "決定と下�\n"
+    assert vault(workspace, "replace", "cut.md", "決定", "廃案").code == 0
+    assert note.read_bytes() == "廃案と下書".encode()[:-1]
+    assert vault(workspace, "replace", "cut.md", "�", "書").code == 0
+    assert note.read_bytes() == "廃案と下書".encode()
+
+
 def test_the_last_write_is_taken_back_and_done_again(written: Path) -> None:
     assert vault(written, "undo").code == 0
     assert text(written, "plan.md") == "# 計画\n下書き\n"

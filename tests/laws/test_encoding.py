@@ -4,11 +4,11 @@ import codecs
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fumishirube import Unreadable
-from fumishirube.text import decode
+from fumishirube.text import decode, decode_with_encoding
 
 RULES = (
     "　第１条　この規程は、出張旅費の取扱いについて定める。\n　第２条　日当は 3,000 円とする。\n"
@@ -78,6 +78,32 @@ def test_any_bytes_are_decoded_or_unreadable(data: bytes) -> None:
         text = decode(data)
         assert "\r" not in text
         text.encode()
+
+
+@given(texts, st.characters(min_codepoint=0x80, exclude_categories=["Cs"]), st.data())
+def test_utf8_that_ends_within_a_character_is_read_to_there(
+    text: str, last: str, data: st.DataObject
+) -> None:
+    assume("\0" not in text and not text.startswith("\ufeff"))
+    whole = last.encode()
+    part = whole[: data.draw(st.integers(1, len(whole) - 1))]
+    assert decode(codecs.BOM_UTF8 + text.encode() + part) == unified(text) + "\ufffd"
+    assume(not text.isascii())
+    read = decode_with_encoding(text.encode() + part)
+    assert (read.text, read.encoding, read.cut) == (f"{text}\ufffd", "utf-8", True)
+    assert not decode_with_encoding(text.encode()).cut
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("停電".encode()[:-1], "停\ufffd"),
+        (b"caf\xc3", "caf\uff83"),  # CP932: there is no other sign of UTF-8
+        (b"caf\xe3", "caf\ufffd"),
+    ],
+)
+def test_a_cut_file_of_a_few_characters_is_what_its_whole_part_is(data: bytes, text: str) -> None:
+    assert decode(data) == text
 
 
 def test_ideographic_spaces_do_not_turn_the_byte_order_round() -> None:

@@ -25,6 +25,8 @@ _CASE_BLIND = sys.platform in ("win32", "darwin")
 _TRAPS = sys.platform == "win32"
 
 _FORBIDDEN_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_ESCAPED_BYTES = (0xDC80, 0xDCFF)
+"""The code points for bytes of a name that are no UTF-8 (PEP 383)."""
 
 _DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
@@ -207,6 +209,18 @@ def is_junction(entry: os.DirEntry[str]) -> bool:
 def is_allowed_name(name: str) -> bool:
     """Tell whether a path may contain this name: it is text without control characters."""
     return name.isprintable() or not _FORBIDDEN_CHARACTERS.search(name)
+
+
+def escaped_name(name: str) -> str:
+    r"""Return a name for messages: undecodable bytes and controls are written as ``\xe9``."""
+    return _FORBIDDEN_CHARACTERS.sub(_escaped, name)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if _ESCAPED_BYTES[0] <= code <= _ESCAPED_BYTES[1]:
+        return f"\\x{code & 0xFF:02x}"
+    return match[0].encode("unicode_escape").decode()
 
 
 def entry_of(path: str, name: str, status: os.stat_result) -> FolderEntry:

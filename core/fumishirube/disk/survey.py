@@ -7,7 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from fumishirube.disk.folders import FolderEntry, OpenFolder, is_allowed_name, is_junction
+from fumishirube.disk.folders import (
+    FolderEntry,
+    OpenFolder,
+    escaped_name,
+    is_allowed_name,
+    is_junction,
+)
 from fumishirube.disk.ignore_rules import IgnoreRules, rules_of
 from fumishirube.errors import NeedsNarrowScope
 from fumishirube.text.folding import nfc
@@ -54,7 +60,10 @@ ALL_BUT_HIDDEN = Listing()
 
 
 class UnlistedEntry(NamedTuple):
-    """A file that is not listed, or a folder that was not opened, and why."""
+    r"""A file that is not listed, or a folder that was not opened, and why.
+
+    In its path, what cannot be part of a name is escaped, such as ``caf\xe9.md``.
+    """
 
     path: str
     reason: UnlistedReason
@@ -182,7 +191,7 @@ class Surveyor:
     ) -> None:
         """Skip a hidden or unprintable name, but note an ignore file."""
         is_text = is_allowed_name(entry.name)
-        path = prefix + (nfc(entry.name) if is_text else "\ufffd")
+        path = prefix + nfc(escaped_name(entry.name))
         if entry.is_symlink():
             self._add_unlisted(path, "symlink")
         elif entry.name in self.listing.ignore_files and entry.is_file(follow_symlinks=False):
@@ -231,9 +240,7 @@ class Surveyor:
                     self.effort -= 1
                     if self.effort < 0 or depth > self.limits.depth:
                         return None
-                    child = (
-                        f"{path}/{nfc(entry.name) if is_allowed_name(entry.name) else chr(0xFFFD)}"
-                    )
+                    child = f"{path}/{nfc(escaped_name(entry.name))}"
                     if not entry.is_dir(follow_symlinks=False):
                         entries.append(UnlistedEntry(child, reason, "file"))
                         continue

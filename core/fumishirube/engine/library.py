@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from threading import RLock
 
-from fumishirube.disk.folders import FolderEntry, is_settled
+from fumishirube.disk.folders import FolderEntry, escaped_name, is_allowed_name, is_settled
 from fumishirube.disk.roots import Root
 from fumishirube.disk.stored import StoredFile, StoredRoot
 from fumishirube.disk.survey import Survey, UnlistedEntry
@@ -370,7 +370,17 @@ class Library:
         named = [(e.name, self._fault(e.name)) for e in entries if e.kind == "dir"]
         links = [(e.name, "it is a symbolic link") for e in entries if e.kind == "link"]
         outlying = self._outlying.faults(self._inside())
-        return sorted([*((name, fault) for name, fault in named if fault), *links, *outlying])
+        faults = [*((name, fault) for name, fault in named if fault), *self._unnameable()]
+        return sorted([*faults, *links, *outlying])
+
+    def _unnameable(self) -> Iterator[tuple[str, str]]:
+        if not self._root.exists:
+            return
+        with self._root.opened() as folder, folder.scan() as scanned:
+            for entry in scanned:
+                if not is_allowed_name(entry.name) and entry.is_dir(follow_symlinks=False):
+                    why = "its name contains control characters, or is not Unicode text"
+                    yield escaped_name(entry.name), why
 
     def _offered(self, name: str) -> bool:
         return not self._fault(name)

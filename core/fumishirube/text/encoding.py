@@ -20,6 +20,8 @@ _JAPANESE = ("cp932", "euc_jp", "euc_jis_2004")
 _PLAUSIBLE_UTF8 = 0.8
 _PLAUSIBLE_UTF16 = 0.5
 _SAMPLE = 1_000_000
+_UNFINISHED = "unexpected end of data"
+"""Why Python refuses UTF-8 of which nothing but the end of the last character is missing."""
 
 # Excludes controls, private use, half-width kana and rare scripts, frequent in wrong readings.
 _PLAUSIBLE = (
@@ -39,11 +41,15 @@ _BLOCK = 65_536
 
 
 class DecodedText(NamedTuple):
-    """The text of a file with its own line ends, its encoding, and whether it has a BOM."""
+    """The text of a file with its own line ends, its encoding, and whether it has a BOM.
+
+    A file that is ``cut`` ends within a character, which is the U+FFFD at the end of the text.
+    """
 
     text: str
     encoding: str
     bom: bytes = b""
+    cut: bool = False
 
     def encode(self, text: str) -> bytes:
         """Return the bytes of a file with another text, in the same encoding.
@@ -71,21 +77,33 @@ def unify_line_ends(text: str) -> str:
 def decode_with_encoding(data: bytes) -> DecodedText:
     """Return the text of a file with its encoding and line ends.
 
-    A byte order mark decides; else strict UTF-8 does, unless NUL bytes suggest UTF-16; else the
-    most plausible valid reading as UTF-16 (with NUL bytes), CP932 or EUC-JP.
+    A byte order mark decides; else UTF-8 does, unless NUL bytes suggest UTF-16; else the most
+    plausible valid reading as UTF-16 (with NUL bytes), CP932 or EUC-JP. UTF-8 may end within a
+    character; with nothing but ASCII before that, it counts only if no other reading is valid.
 
     Raises:
         Unreadable: with the reason ``undecodable``, when none of these is valid.
     """
     for bom, name in _BOMS:
         if data.startswith(bom):
-            return _best(_readings(data[len(bom) :], name))._replace(bom=bom)
-    try:
-        plain = DecodedText(data.decode("utf-8"), "utf-8")
-    except UnicodeDecodeError:
-        return _best([*_utf16(data), *_readings(data, *_JAPANESE)])
+            own = data[len(bom) :]
+            readings = _utf8(own) if name == "utf-8" else _readings(own, name)
+            return _best(readings)._replace(bom=bom)
+    plain = next(_utf8(data), None)
+    if plain is None or (plain.cut and plain.text[:-1].isascii()):
+        return _best([*_utf16(data), *_readings(data, *_JAPANESE)] or _utf8(data))
     doubtful = "\0" in plain.text and _plausibility(plain) < _PLAUSIBLE_UTF8
     return _best([plain, *_utf16(data)]) if doubtful else plain
+
+
+def _utf8(data: bytes) -> Iterator[DecodedText]:
+    """Yield the reading as UTF-8, if nothing but the end of the last character is missing."""
+    try:
+        yield DecodedText(data.decode("utf-8"), "utf-8")
+    except UnicodeDecodeError as error:
+        if error.reason == _UNFINISHED:
+            whole = data[: error.start].decode("utf-8")
+            yield DecodedText(f"{whole}\ufffd", "utf-8", cut=True)
 
 
 def _utf16(data: bytes) -> Iterator[DecodedText]:

@@ -2,7 +2,7 @@
 
 from fumishirube.corpus_kinds import EmbeddingCounts, SectionVectors
 from fumishirube.tools.argument_errors import FailsWith
-from fumishirube.tools.calls import call_tool, compact, error_payload
+from fumishirube.tools.calls import call_tool, compact, error_payload, unpack_arguments
 from fumishirube.tools.definitions import (
     ANSWER_CHARS,
     DeliveredRanges,
@@ -62,4 +62,5 @@ __all__ = [
     "listed",
     "narrowed_params",
     "paged",
+    "unpack_arguments",
 ]

@@ -11,11 +11,20 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from fumishirube.errors import Cancelled, InternalError, InvalidParameter, PluginError, ToolError
-from fumishirube.tools.argument_errors import ArgumentLocation, accepted, joined, of_shape, refusal
+from fumishirube.tools.argument_errors import (
+    ArgumentLocation,
+    accepted,
+    joined,
+    json_type,
+    of_shape,
+    refusal,
+)
 from fumishirube.tools.definitions import A, Answer, Call, P, Params, Tool
 from fumishirube.tools.schemas import Schema, arguments_shape
 
 LOG = logging.getLogger("fumishirube")
+
+_CONTAINERS = frozenset({"array", "object"})
 
 EXACT = 2**53
 """The largest integer that all JSON readers parse without loss."""
@@ -80,6 +89,17 @@ def parse_arguments(params: type[P], arguments: object) -> P:
     shape = arguments_shape(params)
     absent = getattr(params, "null_is_absent", True)
     return _validated(params, _without_nulls(arguments, shape) if absent else arguments, shape)
+
+
+def unpack_arguments(tool: Tool[Any, Any], arguments: object) -> object:
+    """Return the arguments of a tool, with each string parsed that must be an array or an object.
+
+    Some clients send these as strings of JSON. A string that is not such JSON stays as it is.
+    """
+    if not isinstance(arguments, dict):
+        return arguments
+    params: type[Params] = tool.params
+    return _unpacked(arguments, arguments_shape(params))
 
 
 def plain(value: object) -> JsonValue:
@@ -179,6 +199,20 @@ def _without_nulls(value: Any, shape: Schema) -> Any:
         for name, member in value.items()
         if member is not None or name not in known or "null" in accepted(known[name])
     }
+
+
+def _unpacked(value: Any, schema: Schema) -> Any:
+    kinds = accepted(schema)
+    if isinstance(value, str) and kinds & _CONTAINERS and "string" not in kinds:
+        with suppress(ValueError, RecursionError):
+            parsed = json.loads(value)
+            value = parsed if json_type(parsed) in kinds & _CONTAINERS else value
+    if isinstance(value, list) and "items" in schema:
+        return [_unpacked(member, schema["items"]) for member in value]
+    if isinstance(value, dict) and "properties" in schema:
+        known = schema["properties"]
+        return {name: _unpacked(member, known.get(name, {})) for name, member in value.items()}
+    return value
 
 
 def _validated(params: type[P], arguments: dict[str, Any], shape: Schema) -> P:

@@ -26,6 +26,7 @@ from fumishirube.commands import (
     strip_controls,
 )
 from fumishirube.text import fold, places_of
+from fumishirube_manual.scopes import narrowed
 from fumishirube_manual.settings import SURFACE
 
 _CHARS = 50_000
@@ -52,7 +53,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-C", "--context", metavar="N", type=at_least(0), help=help_text)
     help_text = "only count the lines, by file"
     parser.add_argument("--count", action="store_true", help=help_text)
-    help_text = "only this folder or file of the manuals"
+    help_text = "only this folder or file: PATH in each manual, or ID/PATH as printed"
     parser.add_argument("--prefix", metavar="PATH", help=help_text)
     help_text = "continue after the last page, with the cursor that it printed"
     parser.add_argument("--cursor", metavar="CURSOR", help=help_text)
@@ -67,7 +68,8 @@ def run(options: Namespace) -> int:
         options.parser.error(f"--context: at most {_MOST_CONTEXT} lines")
     with opened(options) as application:
         context = search_context(application)
-        manuals = [known_manual(context, name) for name in options.manual]
+        chosen = [known_manual(context, name) for name in options.manual]
+        manuals, prefix = narrowed(context, chosen, options.prefix)
         answer = call_by_name(
             application,
             "manual_grep",
@@ -76,7 +78,7 @@ def run(options: Namespace) -> int:
             regex=options.texts[0] if options.regex else None,
             without=options.without,
             manual_id=manuals or "*",
-            path_prefix=options.prefix,
+            path_prefix=prefix,
             context=options.context,
             exact=options.exact or None,
             word=options.word or None,

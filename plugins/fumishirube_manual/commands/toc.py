@@ -19,6 +19,7 @@ from fumishirube.commands import (
     show,
     table,
 )
+from fumishirube_manual.scopes import narrowed
 from fumishirube_manual.settings import SURFACE
 from fumishirube_manual.unread import unread_lines
 
@@ -26,7 +27,7 @@ from fumishirube_manual.unread import unread_lines
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("manual", metavar="MANUAL", help="the manual's id, as 'ls' shows it")
-    help_text = "only this folder or file of the manual"
+    help_text = "only this folder or file: PATH in the manual, or ID/PATH"
     parser.add_argument("--prefix", metavar="PATH", help=help_text)
     help_text = "show headings too; needs --prefix"
     parser.add_argument("--deep", action="store_true", help=help_text)
@@ -44,12 +45,15 @@ def run(options: Namespace) -> int:
     if options.deep and not options.prefix:
         options.parser.error("--deep needs --prefix PATH: a file, or a folder of the manual")
     with opened(options) as application:
+        context = search_context(application)
+        manual = known_manual(context, options.manual)
+        _, prefix = narrowed(context, [manual], options.prefix)
         answer = call_by_name(
             application,
             "manual_toc",
             surface=SURFACE,
-            manual_id=known_manual(search_context(application), options.manual),
-            path_prefix=options.prefix,
+            manual_id=manual,
+            path_prefix=prefix,
             depth="deep" if options.deep else None,
             max_files=options.max_files,
             max_headings_per_file=options.max_headings,

@@ -8,7 +8,15 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, JsonValue
 
 from fumishirube import Answer, Call, InvalidParameter, Params, Tool, ToolError
-from fumishirube.tools import ANSWER_CHARS, LeanAnswer, call_tool, compact, error_payload, paged
+from fumishirube.tools import (
+    ANSWER_CHARS,
+    LeanAnswer,
+    call_tool,
+    compact,
+    error_payload,
+    paged,
+    unpack_arguments,
+)
 
 CALLS = 5
 BATCH_CHARS = ANSWER_CHARS // 2
@@ -105,7 +113,8 @@ def batch_tool(tools: Sequence[Tool[Any, Any]]) -> Tool[BatchParams, BatchAnswer
 
 def _answer(tool: Tool[Any, Any], batched: BatchedCall, call: Call) -> BatchedAnswer:
     try:
-        return BatchedAnswer(tool=tool.name, answer=call_tool(tool, batched.arguments, call))
+        arguments = unpack_arguments(tool, batched.arguments)
+        return BatchedAnswer(tool=tool.name, answer=call_tool(tool, arguments, call))
     except ToolError as error:
         return BatchedAnswer(tool=tool.name, error=error_payload(error))
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from fumishirube import (
     Answer,
@@ -50,10 +50,19 @@ class ReadRef(Params):
     ] = None
 
 
+def _no_citation(value: Any) -> Any:
+    if isinstance(value, str):
+        raise InvalidParameter(
+            'ref must be an object; pass a citation in refs: ["manual://ID/PATH#L1-L9"]',
+            parameter="ref",
+        )
+    return value
+
+
 class ManualReadParams(Params):
     """The section and how much of it, or the ranges of lines."""
 
-    ref: ReadRef | None = None
+    ref: Annotated[ReadRef | None, BeforeValidator(_no_citation)] = None
     refs: LineRanges | None = None
     code: Annotated[bool | None, Field(description="With refs: false leaves code out.")] = None
     max_chars: Annotated[MaxChars | None, Field(description="12000; refs 8000.")] = None

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from fumishirube import Document, Root, Section, Source, Stage
-from fumishirube.text import decode
+from fumishirube_stages.loaders.decoded_files import decoded_file
 from fumishirube_stages.loaders.divisions import PASSAGE_CHARS, whole
 from fumishirube_stages.loaders.json_divisions import json_sections
 from fumishirube_stages.loaders.names import is_navigation, left_nothing, sources_ending
@@ -42,14 +42,21 @@ class Json(Stage):
         Raises:
             Unreadable: when its text cannot be read.
         """
-        text = decode(root.read_bytes(source.path))
+        text, remarks = decoded_file(root.read_bytes(source.path))
         name, searched = PurePosixPath(source.path).name, _searched(text)
         sections: tuple[Section, ...] = ()
         if searched is not None and self.section_chars and len(text) > self.section_chars:
             sections = json_sections(text, name, self.section_chars)
         sections = sections or whole(text, name, searched)
-        navigation = is_navigation(source.path)
-        return Document(source.path, "json", text, sections, navigation=navigation, scan_only=True)
+        return Document(
+            path=source.path,
+            file_type="json",
+            text=text,
+            sections=sections,
+            navigation=is_navigation(source.path),
+            remarks=remarks,
+            scan_only=True,
+        )
 
 
 def _searched(text: str) -> str | None:

@@ -22,7 +22,8 @@ from fumishirube import (
     Unreadable,
     divide_at_headings,
 )
-from fumishirube.text import Lines, decode
+from fumishirube.text import Lines, unify_line_ends
+from fumishirube_stages.loaders.decoded_files import DecodedFile, decoded_file
 from fumishirube_stages.loaders.divisions import without_surrogates
 from fumishirube_stages.loaders.globs import matcher
 from fumishirube_stages.loaders.headings import MOST_STEPS, headings, parsed
@@ -105,7 +106,7 @@ class Markdown(Stage):
             Unreadable: when its text cannot be read.
         """
         path = source.path
-        text, _ = _decoded(root.read_bytes(path), self.undecodable or "skip")
+        text, remarks = _decoded(root.read_bytes(path), self.undecodable or "skip")
         front = _front_matter(text)
         stem = PurePosixPath(path).stem
         return Document(
@@ -116,6 +117,7 @@ class Markdown(Stage):
             navigation=is_navigation(path),
             facts={"title": front.title} if front.title else {},
             content=front.end,
+            remarks=remarks,
         )
 
     def load_with_links(self, root: Root, source: Source) -> Document:
@@ -127,7 +129,7 @@ class Markdown(Stage):
         from fumishirube_stages.loaders.front_matter import front_matter  # noqa: PLC0415 - see links
         from fumishirube_stages.loaders.links import links  # noqa: PLC0415 - manuals need neither
 
-        text, whole = _decoded(root.read_bytes(source.path), self.undecodable or "replace")
+        text, remarks = _decoded(root.read_bytes(source.path), self.undecodable or "replace")
         front = front_matter(text)
         lines = Lines(text)
         structure = parsed(text, front.end, lines, self.parse_steps)
@@ -135,9 +137,6 @@ class Markdown(Stage):
             heading for heading in structure.headings if heading.level <= (self.heading_levels or 3)
         ]
         linked = links(text, front.end, structure.opaque, structure.references)
-        remarks = (
-            () if whole else (LoaderRemark("undecodable", 1, "bytes that are no UTF-8 read as �"),)
-        )
         return Document(
             path=source.path,
             file_type="md",
@@ -165,20 +164,17 @@ def _chosen(root: Root, included: Callable[[str], bool]) -> list[Source]:
     return [Source(path) for path in paths if included(path)]
 
 
-def _decoded(data: bytes, undecodable: str) -> tuple[str, bool]:
-    """Return the text, and whether every byte could be decoded."""
+def _decoded(data: bytes, undecodable: str) -> DecodedFile:
+    """Return the text, with a remark unless every byte could be decoded."""
     if undecodable == "skip":
-        return decode(data), True
+        return decoded_file(data)
     with suppress(Unreadable):
-        decoded = decode(data)
-        if "\0" not in decoded:
-            return decoded, True
-    data = data.removeprefix(codecs.BOM_UTF8)
-    try:
-        text, whole = data.decode(), b"\0" not in data
-    except UnicodeDecodeError:
-        text, whole = data.decode("utf-8", "replace"), False
-    return text.replace("\0", "�").replace("\r\n", "\n").replace("\r", "\n"), whole
+        decoded = decoded_file(data)
+        if "\0" not in decoded.text:
+            return decoded
+    text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace").replace("\0", "�")
+    remark = LoaderRemark("undecodable", 1, "bytes that are no UTF-8 read as �")
+    return DecodedFile(unify_line_ends(text), (remark,))
 
 
 def _sections(text: str, front: _FrontMatter, stem: str, settings: Markdown) -> Iterator[Section]:

@@ -10,7 +10,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from fumishirube import Document, Root, Section, Source, Stage, Unreadable
-from fumishirube.text import Lines, decode, is_cjk
+from fumishirube.text import Lines, is_cjk
+from fumishirube_stages.loaders.decoded_files import DecodedFile, decoded_file
 from fumishirube_stages.loaders.delimited import table_sections
 from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
 from fumishirube_stages.loaders.names import is_navigation, left_nothing
@@ -69,7 +70,7 @@ class Text(Stage):
             Unreadable: when it is not text for people.
         """
         path = source.path
-        text = self._text(root.read_bytes(path))
+        text, remarks = self._decoded(root.read_bytes(path))
         name = PurePosixPath(path)
         suffix = name.suffix.lower()
         _check_lines(text, suffix)
@@ -79,6 +80,7 @@ class Text(Stage):
             text=text,
             sections=_sections(text, without_surrogates(name.stem), suffix),
             navigation=is_navigation(path),
+            remarks=remarks,
         )
 
     def _reads(self, name: str) -> bool:
@@ -87,22 +89,22 @@ class Text(Stage):
         suffix = f".{last}".lower() if stem and last else ""
         return suffix in self.suffixes if suffix else self.extensionless and "." not in name
 
-    def _text(self, data: bytes) -> str:
+    def _decoded(self, data: bytes) -> DecodedFile:
         if len(data) > self.most_bytes:
             raise Unreadable(
                 f"the text has over {self.most_bytes} bytes; raise most_bytes of the loader 'text'",
                 reason="too_large",
             )
         try:
-            text = decode(data)
+            decoded = decoded_file(data)
         except Unreadable as error:
             if b"\0" in data[:_SAMPLE]:
                 raise Unreadable("the file is binary", reason="binary") from error
             raise
-        sample = text[:_SAMPLE]
+        sample = decoded.text[:_SAMPLE]
         if len(_CONTROLS.findall(sample)) > _MOST_CONTROLS * len(sample):
             raise Unreadable("the file is binary", reason="binary")
-        return text
+        return decoded
 
 
 def _is_printed_toc(path: str, listed: set[str]) -> bool:

@@ -14,6 +14,7 @@ from pydantic import Field
 from fumishirube import Contents, Document, Root, Source, Stage, ToolError
 from fumishirube.text import decode, decode_lossy, nfc
 from fumishirube_stages.loaders.contents import named, parsed
+from fumishirube_stages.loaders.decoded_files import decoded_file
 from fumishirube_stages.loaders.divisions import whole
 from fumishirube_stages.loaders.names import is_navigation
 
@@ -51,11 +52,13 @@ class TocText(Stage):
             Unreadable: when its text cannot be read.
         """
         path = source.path
-        text = decode(self._read(root, path))
+        text, remarks = decoded_file(self._read(root, path))
         titles = [self._titles(root, toc) for toc in source.governed_by]
         stem = PurePosixPath(path).stem
         sections = whole(text, next((each[path] for each in titles if path in each), stem))
-        return Document(path, "txt", text, sections, navigation=is_navigation(path))
+        return Document(
+            path, "txt", text, sections, navigation=is_navigation(path), remarks=remarks
+        )
 
     def contents(self, root: Root, path: str) -> Contents:
         """Parse a table of contents, and report what was repaired.

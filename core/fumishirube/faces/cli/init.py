@@ -81,7 +81,7 @@ def run(options: Namespace) -> int:
     if change.is_one and not made:
         print(f"\nnothing is changed yet; --write makes this change for {change.client.title}")
     elif change.is_one:
-        print(f"\n{_result(change, backup)}")
+        print(f"\n{_result(change, backup, removed=options.remove)}")
     return 0
 
 
@@ -133,9 +133,11 @@ def _shown(change: _Change, options: Namespace) -> Iterator[str]:
         yield f"{change.file.path} {there} {options.name!r} this way; nothing to change"
 
 
-def _result(change: _Change, backup: Path | None) -> str:
+def _result(change: _Change, backup: Path | None, *, removed: bool) -> str:
+    done = "is changed" if change.text else "had nothing else in it, and is deleted"
     before = f"; before: {backup}" if backup else ""
-    return f"{change.file.path} is changed{before}\nnext: {change.client.then}"
+    then = f"restart {change.client.title}" if removed else change.client.then
+    return f"{change.file.path} {done}{before}\nnext: {then}"
 
 
 def _choose(options: Namespace) -> int:
@@ -173,7 +175,8 @@ def _confirm(name: str, options: Namespace) -> None:
             print(translated("not changed"))
             return
         change = _planned(name, Namespace(**{**vars(unwritten), "write": not options.remove}))
-        print(_result(change, change.file.save(change.text)))
+        backup = change.file.save(change.text)
+        print(_result(change, backup, removed=options.remove))
     except ConfigError as error:
         complain(f"{CLIENTS[name].title}: {error}")
 

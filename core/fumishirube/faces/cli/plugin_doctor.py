@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Literal
 
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, Use, load_config
-from fumishirube.errors import ConfigError, PluginError
+from fumishirube.errors import ConfigError, PluginError, did_you_mean
 from fumishirube.faces.cli.checks import Check, print_checks
 from fumishirube.faces.cli.folders import folder, folders_in_place
-from fumishirube.faces.cli.parser import add_json, not_known
+from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.plugins import faults_of, reports_of
+from fumishirube.faces.cli.stage_uses import how_to_use, longest_time, names_of, used_check, uses
 from fumishirube.faces.cli.workspace import opened, plugins_for
 from fumishirube.host.application import Application
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.entry_points import PREFIX, installed
 from fumishirube.plugins.hookspecs import GROUP
-from fumishirube.plugins.registry import SURFACES, RegisteredStage, StageKind
 
 _PROJECT = "pyproject.toml"
 
@@ -110,11 +110,12 @@ def _uninstalled(name: str, plugins: Plugins) -> Check:
     if spec is not None and spec.origin is not None:
         finding = f"a module {module!r} can be imported, but no package with an entry point has it"
         return Check("FAIL", subject, finding, "install it with pip; a path is not enough")
-    known = dict.fromkeys(
-        of for report in plugins.reports for of in (report.plugin, report.distribution)
-    )
-    remedy = f"{not_known('plugin', name, known)}; to install it: {installing} {shlex.quote(name)}"
-    return Check("FAIL", subject, finding, remedy)
+    known = [of for report in plugins.reports for of in (report.plugin, report.distribution)]
+    stages = [stage for report in plugins.reports for _, stage in report.offers]
+    near = did_you_mean(name, [*known, *stages], f"plugins: {', '.join(dict.fromkeys(known))}")
+    finding = f"no plugin, package or stage has this name for {sys.executable}"
+    remedy = f"{near}; a package is installed by {installing} PATH, its folder or wheel"
+    return Check("FAIL", name, finding, remedy)
 
 
 def _is_project(place: Path, name: str) -> bool:
@@ -198,49 +199,20 @@ def _working(
         for kind, offer in application.plugins.registry.offers()
         if offer.plugin == report.plugin and stage_name in (None, offer.name)
     ]
-    used = {id(offer): [*_uses(kind, offer, application)] for kind, offer in offers}
+    used = {id(offer): [*uses(kind, offer, application)] for kind, offer in offers}
+    traces, _ = application.traces.all_traces()
     unused: Literal["warn", "FAIL"] = "warn" if any(used.values()) else "FAIL"
     for kind, offer in offers:
         places, stage = used[id(offer)], f"{kind.noun} {offer.name}"
         if places:
-            yield Check("ok", stage, f"it is used in {', '.join(places)}")
+            names = names_of(offer, application)
+            yield used_check(stage, places, longest_time(traces, kind.noun, names))
         else:
-            remedy = _how_to_use(kind, offer, application)
+            remedy = how_to_use(kind, offer, application)
             yield Check(unused, stage, "nothing in the configuration uses it", remedy)
     for noun, name in report.offers:
         if noun == "command" and stage_name in (None, name):
             yield _command(name, application.plugins)
-
-
-def _uses(kind: StageKind, offer: RegisteredStage, application: Application) -> Iterator[str]:
-    """Yield where the configuration in force uses a stage."""
-    stage: type[object] = offer.stage
-    if kind.kind_name == SURFACES:
-        yield from ("surfaces" for s in application.surfaces if type(s.surface) is stage)
-        return
-    for surface in application.surfaces:
-        if any(type(named.stage) is stage for named in surface.stages[kind.kind_name]):
-            yield f"pipelines.{surface.pipeline_name}.{PIPELINE_KEYS[kind.kind_name]}"
-        elif offer.default:
-            yield f"pipelines.{surface.pipeline_name}.loaders, for files that no other reads"
-
-
-def _how_to_use(kind: StageKind, offer: RegisteredStage, application: Application) -> str:
-    """Return the lines of YAML that use a stage beside those that are used now."""
-    use = f"{{use: {offer.name}}}"
-    names = [surface.name for surface in application.surfaces]
-    if kind.kind_name == SURFACES:
-        every = [f"{{use: {name}}}" for name in names]
-        return f"write into fumishirube.yaml: surfaces: [{', '.join([*every, use])}]"
-    surface = next((s for s in application.surfaces if s.indexed), None)
-    if surface is None:
-        return "configure a surface with a pipeline"
-    key = PIPELINE_KEYS[kind.kind_name]
-    if kind.kind_name not in SINGLE_KINDS:
-        every = [f"{{use: {named.name}}}" for named in surface.stages[kind.kind_name]]
-        use = f"[{', '.join([*every, use])}]"
-    pipeline = f"pipelines: {{{surface.pipeline_name}: {{{key}: {use}}}}}"
-    return f"write into fumishirube.yaml: {pipeline}"
 
 
 def _command(words: str, plugins: Plugins) -> Check:

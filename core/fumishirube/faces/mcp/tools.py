@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from time import monotonic
@@ -19,8 +17,13 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from fumishirube.errors import InternalError, ToolError
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.host.catalog import CatalogPublisher
-from fumishirube.tools.argument_errors import accepted, json_type
-from fumishirube.tools.calls import call_tool, compact, error_payload, replace_surrogates
+from fumishirube.tools.calls import (
+    call_tool,
+    compact,
+    error_payload,
+    replace_surrogates,
+    unpack_arguments,
+)
 from fumishirube.tools.definitions import Call, Question, QuestionMaker, Tool, View
 from fumishirube.tools.schemas import input_schema, output_schema
 
@@ -62,13 +65,13 @@ class ToolHandlers:
         if tool is None:
             message = f"Unknown tool: {replace_surrogates(params.name[:80])}"
             raise MCPError(types.INVALID_PARAMS, message, {"code": "not_found", "message": message})
-        structured, arguments = tools.structured[tool.name], params.arguments or {}
+        arguments = params.arguments or {}
         if tool.question is not None and shows_forms(ctx):
             choice = await self._person_choice(tool.question, ctx, params)
             if isinstance(choice, types.InputRequiredResult):
                 return choice
             arguments = {**arguments, **choice}
-        body = partial(self._answer, tool, arguments, structured, monotonic())
+        body = partial(self._answer, tool, arguments, monotonic())
         return await self._work.run(ctx, body)
 
     async def _person_choice(
@@ -101,12 +104,12 @@ class ToolHandlers:
         self,
         tool: Tool[Any, Any],
         arguments: dict[str, Any],
-        structured: dict[str, frozenset[str]],
         began: float,
         call: Call,
     ) -> types.CallToolResult:
         try:
-            payload = call_tool(tool, _unpacked(arguments, structured), call)
+            unpacked = unpack_arguments(tool, arguments.get(_WHOLE, arguments))
+            payload = call_tool(tool, unpacked, call)
             self._work.report(tool.name, arguments, payload, None, began)
             meta: dict[str, Any] | None = {**TRUST} if tool.quotes else None
             text = tool.text(payload) if tool.text else compact(payload)
@@ -138,7 +141,7 @@ def refuse_cursor(params: types.PaginatedRequestParams | None) -> None:
 
 
 class _ToolSet:
-    """The tools of one catalog: by name, as listed, and their structured arguments."""
+    """The tools of one catalog: by name, and as listed."""
 
     def __init__(self, tools: Sequence[Tool[Any, Any]], *, output_schemas: bool) -> None:
         self.tools = tools
@@ -147,7 +150,6 @@ class _ToolSet:
         self.listed = types.ListToolsResult(tools=entries)
         shown = [with_view(entry, tool) for entry, tool in zip(entries, tools, strict=True)]
         self.with_views = types.ListToolsResult(tools=shown)
-        self.structured = {tool.name: _structured(tool) for tool in tools}
 
 
 def _listed(tool: Tool[Any, Any], *, output_schemas: bool) -> types.Tool:
@@ -167,29 +169,6 @@ def _listed(tool: Tool[Any, Any], *, output_schemas: bool) -> types.Tool:
             open_world_hint=False,
         ),
     )
-
-
-def _unpacked(arguments: dict[str, Any], structured: dict[str, frozenset[str]]) -> object:
-    """Parse arrays and objects that some clients send as strings of JSON."""
-    if _WHOLE in arguments:
-        return arguments[_WHOLE]
-    unpacked = dict(arguments)
-    for name, kinds in structured.items():
-        value = arguments.get(name)
-        if isinstance(value, str):
-            with suppress(ValueError, RecursionError):
-                parsed = json.loads(value)
-                unpacked[name] = parsed if json_type(parsed) in kinds else value
-    return unpacked
-
-
-def _structured(tool: Tool[Any, Any]) -> dict[str, frozenset[str]]:
-    properties: dict[str, Any] = dict(input_schema(tool))["properties"]  # type: ignore[assignment]
-    kinds = {name: accepted(schema) for name, schema in properties.items()}
-    containers = frozenset({"array", "object"})
-    return {
-        name: k & containers for name, k in kinds.items() if k & containers and "string" not in k
-    }
 
 
 def shows_forms(ctx: RequestContext) -> bool:

@@ -58,16 +58,23 @@ class ClientFile:
         return self._written()
 
     def without_server(self, name: str) -> str:
-        """Return the file's text without a server; other text is unchanged."""
+        """Return the file's text without a server: empty if nothing else is in the file.
+
+        The target of a link keeps an empty configuration.
+        """
         if name not in self._servers:
             return self.before
         del self._servers[name]
         if not self._servers:
             del self._content[self._client.key]
-        return self._written()
+        text = self._written()
+        is_empty = not self._content and text.strip() in ("", "{}")
+        return "" if is_empty and not self.path.is_symlink() else text
 
     def save(self, text: str) -> Path | None:
         """Replace the file's text, and return the path of the backup of the former file.
+
+        A file without text is deleted.
 
         Raises:
             ConfigError: when writing fails, or another process changed the file meanwhile.
@@ -79,7 +86,10 @@ class ClientFile:
                 raise ConfigError(f"{self.path.name}: another process changed it; try again")
             target.parent.mkdir(parents=True, exist_ok=True)
             backup = None if current is None else _backup(target, current)
-            _replace(target, text.encode(), None if current is None else target.stat().st_mode)
+            if text:
+                _replace(target, text.encode(), None if current is None else target.stat().st_mode)
+            else:
+                self.path.unlink(missing_ok=True)
         except OSError as error:
             raise ConfigError(f"{self.path.name}: it was not changed: {_reason(error)}") from error
         return backup

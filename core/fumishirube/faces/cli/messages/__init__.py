@@ -37,13 +37,14 @@ def use_language(environ: Mapping[str, str] | None) -> None:
 def language_of(environ: Mapping[str, str]) -> str | None:
     """Return the language, by the rules of gettext; ``None`` for English and all others.
 
-    The first of ``LC_ALL``, ``LC_MESSAGES`` and ``LANG`` is the locale. Unless it is neutral, the
-    languages of ``LANGUAGE`` come before it. Without a locale ``LANGUAGE`` decides alone, as in
-    Python's own gettext; containers often have none.
+    The first of ``LC_ALL``, ``LC_MESSAGES`` and ``LANG`` is the locale. Unless it is ``C`` or
+    ``POSIX``, the languages of ``LANGUAGE`` come before it. Without a locale ``LANGUAGE`` decides
+    alone, as in Python's own gettext; so it does with ``C.UTF-8``, which many containers set for
+    its encoding. (The GNU C library ignores ``LANGUAGE`` there since version 2.39, not before.)
     """
     names = (environ.get(name, "") for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
     locale = next(filter(None, names), _system_language())
-    if re.split(r"[.@]", locale)[0] in _NEUTRAL:
+    if locale in _NEUTRAL:
         return None
     for name in [*filter(None, environ.get("LANGUAGE", "").split(":")), locale]:
         language = re.split(r"[_.@-]", name)[0].lower()

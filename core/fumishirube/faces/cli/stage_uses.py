@@ -1,0 +1,106 @@
+"""Where the configuration in force uses a stage, how long it took, and what to write to use it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS
+from fumishirube.faces.cli.checks import Check
+from fumishirube.host.application import Application
+from fumishirube.plugins.registry import SURFACES, RegisteredStage, StageKind
+from fumishirube.traces.records import Span, Trace
+
+_SLOW_SECONDS = 1.0
+_SLOW_SHARE = 0.5
+
+
+def used_check(stage: str, places: Sequence[str], time: StageTime | None) -> Check:
+    """Report that a stage is used, and how long it took."""
+    finding = f"it is used in {', '.join(places)}"
+    if time is None:
+        return Check("ok", stage, finding)
+    if not time.is_slow:
+        return Check("ok", stage, f"{finding}; {time}")
+    return Check("warn", stage, f"{finding}; {time}", "make it faster, or leave it out")
+
+
+def names_of(offer: RegisteredStage, application: Application) -> Iterator[str]:
+    """Yield the names under which the configuration in force uses a stage."""
+    for surface in application.surfaces:
+        for stages in surface.stages.values():
+            yield from (named.name for named in stages if type(named.stage) is offer.stage)
+
+
+def uses(kind: StageKind, offer: RegisteredStage, application: Application) -> Iterator[str]:
+    """Yield where the configuration in force uses a stage."""
+    stage: type[object] = offer.stage
+    if kind.kind_name == SURFACES:
+        yield from ("surfaces" for s in application.surfaces if type(s.surface) is stage)
+        return
+    for surface in application.surfaces:
+        if any(type(named.stage) is stage for named in surface.stages[kind.kind_name]):
+            yield f"pipelines.{surface.pipeline_name}.{PIPELINE_KEYS[kind.kind_name]}"
+        elif offer.default:
+            yield f"pipelines.{surface.pipeline_name}.loaders, for files that no other reads"
+
+
+def how_to_use(kind: StageKind, offer: RegisteredStage, application: Application) -> str:
+    """Return the lines of YAML that use a stage beside those that are used now."""
+    use = f"{{use: {offer.name}}}"
+    names = [surface.name for surface in application.surfaces]
+    if kind.kind_name == SURFACES:
+        every = [f"{{use: {name}}}" for name in names]
+        return f"write into fumishirube.yaml: surfaces: [{', '.join([*every, use])}]"
+    surface = next((s for s in application.surfaces if s.indexed), None)
+    if surface is None:
+        return "configure a surface with a pipeline"
+    key = PIPELINE_KEYS[kind.kind_name]
+    if kind.kind_name not in SINGLE_KINDS:
+        every = [f"{{use: {named.name}}}" for named in surface.stages[kind.kind_name]]
+        use = f"[{', '.join([*every, use])}]"
+    pipeline = f"pipelines: {{{surface.pipeline_name}: {{{key}: {use}}}}}"
+    return f"write into fumishirube.yaml: {pipeline}"
+
+
+# --- times ----------------------------------------------------------------------------------
+
+
+class StageTime(NamedTuple):
+    """The search in which a stage took longest: the seconds of the stage, and of the search."""
+
+    seconds: float
+    of: float
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the stage took over a second, and most of the search."""
+        return self.seconds >= max(_SLOW_SECONDS, _SLOW_SHARE * self.of)
+
+    def __str__(self) -> str:
+        return f"in the slowest recorded search it took {self.seconds:.2f} s of {self.of:.2f} s"
+
+
+def longest_time(traces: Iterable[Trace], kind: str, names: Iterable[str]) -> StageTime | None:
+    """Return the longest time of a stage of these names, or ``None`` if it ran in no search."""
+    stages = {(kind, name) for name in names}
+    times = []
+    for trace in traces:
+        spent = _own_milliseconds(trace.search)
+        times += [StageTime(spent[s] / 1000, trace.search.ms / 1000) for s in stages if s in spent]
+    return max(times, default=None)
+
+
+def _own_milliseconds(search: Span) -> Mapping[tuple[str, str], float]:
+    """Return the milliseconds of each stage, without those of the runs inside a fuser."""
+    times: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for span in _spans(search):
+        times[span.kind, span.name] += max(0.0, span.ms - sum(inner.ms for inner in span.children))
+    return times
+
+
+def _spans(span: Span) -> Iterator[Span]:
+    yield span
+    for inner in span.children:
+        yield from _spans(inner)
