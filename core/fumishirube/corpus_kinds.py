@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from fumishirube.corpus import Corpus, IndexMatch
@@ -219,4 +220,79 @@ class LinkedCorpus(VectorCorpus, Protocol):
         With a ``share`` below 1, that share of the texts is enough, and missing ones lower the
         score.
         """
+        ...
+
+
+class EmbeddedPiece(NamedTuple):
+    """A vector: of which section of its file, numbered from 0, and a hash of the embedded text."""
+
+    number: int
+    key: str
+    vector: Sequence[float]
+
+
+class EmbeddedFile(NamedTuple):
+    """Vectors of a file at one stamp: all of them if it is ``complete``, else some."""
+
+    path: str
+    stamp: str
+    pieces: Sequence[EmbeddedPiece]
+    complete: bool
+
+
+SimilarPiece: TypeAlias = tuple[str, str, int, float]
+"""A piece of a section: path and stamp of its file, its number there, and its similarity."""
+
+
+class VectorStore(Protocol):
+    """The vectors of one embedder on other machines, which compare them there.
+
+    Its methods raise :class:`fumishirube.Forbidden` when these do not answer.
+    """
+
+    @property
+    def writable(self) -> bool:
+        """Whether this process may store vectors."""
+        ...
+
+    def stamps(self) -> Mapping[str, str]:
+        """Return the complete files with their stamps: the same object until that changes."""
+        ...
+
+    def writing(self, go_on: Callable[[], bool]) -> AbstractContextManager[bool]:
+        """Become the writer; yield ``False`` if another one stays busy until time is up."""
+        ...
+
+    def known(self, keys: Collection[str]) -> Mapping[str, Sequence[float]]:
+        """Return the stored vectors of texts, by their hash."""
+        ...
+
+    def write(self, files: Sequence[EmbeddedFile]) -> None:
+        """Store vectors; those of a file at other stamps are deleted when it is complete."""
+        ...
+
+    def drop(self, paths: Collection[str]) -> None:
+        """Delete the vectors of files."""
+        ...
+
+    def nearest(
+        self, vector: Sequence[float], limit: int, within: frozenset[str] | None
+    ) -> Sequence[SimilarPiece]:
+        """Return the pieces most similar to a vector, perhaps of earlier stamps too.
+
+        The search may be approximate; fewer than ``limit`` pieces mean that there are no more.
+        """
+        ...
+
+
+@runtime_checkable
+class StoresVectors(Protocol):
+    """An open index that can also store vectors, and compare them where it is."""
+
+    def vector_store(self, identity: str) -> VectorStore | None:
+        """Return the vectors of an embedder; ``None`` where this server has to compare them."""
+        ...
+
+    def vector_note(self) -> str:
+        """Return who compares vectors, and why, as a part of a sentence."""
         ...

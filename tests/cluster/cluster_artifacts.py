@@ -7,14 +7,37 @@ import os
 import shutil
 import subprocess
 import urllib.request
+import zipfile
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 from urllib.error import URLError
 
 REPOSITORY = "https://repo1.maven.org/maven2/"
 HERE = Path(__file__).parent
 _SOURCE = HERE / "ClusterNode.java"
 _SECONDS = 60
+
+
+class Plugin(NamedTuple):
+    """A plugin of OpenSearch: its archive in the repository, the checksum, and its class."""
+
+    archive: str
+    checksum: str
+    classname: str
+
+
+KNN = Plugin(
+    "org/opensearch/plugin/opensearch-knn/2.19.1.0/opensearch-knn-2.19.1.0.zip",
+    "eab8c9818865bc035212eab5068cdacae164baa09d4c152f49b736d6f6b0e85c",
+    "org.opensearch.knn.plugin.KNNPlugin",
+)
+SECURITY = Plugin(
+    "org/opensearch/plugin/opensearch-security/2.19.3.0/opensearch-security-2.19.3.0.zip",
+    "ae79a0cf1094446e357758904552717c52c2d9b30ec153271b52ec73497510df",
+    "org.opensearch.security.OpenSearchSecurityPlugin",
+)
 
 
 class MissingArtifacts(Exception):
@@ -34,8 +57,10 @@ def java(command: str = "java") -> str:
     return found
 
 
-def class_path() -> str:
+def class_path(plugins: Collection[Plugin] = ()) -> str:
     """Return the class path of a node, after fetching and compiling what is not cached yet.
+
+    The jars of plugins come last: a node has its own version of what both need.
 
     Raises:
         MissingArtifacts: when something cannot be fetched or compiled.
@@ -43,7 +68,7 @@ def class_path() -> str:
     cache = _cache()
     jars = [line.split() for line in (HERE / "artifacts.txt").read_text().splitlines()]
     with ThreadPoolExecutor(8) as pool:
-        files = list(pool.map(lambda row: _jar(cache, row[1], row[0]), jars))
+        files = list(pool.map(lambda row: _file(cache, row[1], row[0]), jars))
     classes = cache / f"classes-{hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:12]}"
     path = os.pathsep.join(map(str, files))
     if not (classes / "ClusterNode.class").exists():
@@ -51,7 +76,8 @@ def class_path() -> str:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise MissingArtifacts(f"the node's class does not compile: {done.stderr[-500:]}")
-    return f"{classes}{os.pathsep}{path}"
+    added = [str(jar) for plugin in plugins for jar in _unpacked(cache, plugin)]
+    return os.pathsep.join((str(classes), path, *added))
 
 
 def _cache() -> Path:
@@ -59,8 +85,20 @@ def _cache() -> Path:
     return Path(named) if named else Path.home() / ".cache" / "fumishirube-cluster"
 
 
-def _jar(cache: Path, path: str, checksum: str) -> Path:
-    """Return a jar of the cache, fetched if it is not there with this checksum."""
+def _unpacked(cache: Path, plugin: Plugin) -> list[Path]:
+    """Return the jars of a plugin, unpacked beside its archive."""
+    archive = _file(cache, plugin.archive, plugin.checksum)
+    folder = archive.with_suffix("")
+    if not folder.exists():
+        beside = folder.with_suffix(f".{os.getpid()}.part")
+        with zipfile.ZipFile(archive) as packed:
+            packed.extractall(beside)
+        beside.replace(folder)
+    return sorted(folder.glob("*.jar"))
+
+
+def _file(cache: Path, path: str, checksum: str) -> Path:
+    """Return a file of the cache, fetched if it is not there with this checksum."""
     file = cache / path.rpartition("/")[2]
     if file.exists() and _checksum(file.read_bytes()) == checksum:
         return file

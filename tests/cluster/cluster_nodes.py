@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cluster_artifacts import class_path, java
+from cluster_artifacts import Plugin, class_path, java
 
 _START_SECONDS = 90
 _HEAP = "256m"
@@ -36,13 +36,20 @@ class Node:
     """One node, in a process of its own."""
 
     def __init__(
-        self, name: str, folder: Path, host: str, port: int, inside: Sequence[str]
+        self,
+        name: str,
+        folder: Path,
+        host: str,
+        port: int,
+        inside: Sequence[str],
+        plugins: Sequence[Plugin] = (),
     ) -> None:
         self.name = name
         self.host = host
         self.port = port
         self.folder = folder
         self._inside = inside
+        self._plugins = plugins
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -92,7 +99,8 @@ class Node:
             java(),
             *_JVM,
             "-cp",
-            class_path(),
+            class_path(self._plugins),
+            f"-Dnode.plugins={','.join(plugin.classname for plugin in self._plugins)}",
             *(f"-Dnode.setting.{key}={value}" for key, value in settings.items()),
             "ClusterNode",
         ]
@@ -207,10 +215,11 @@ def namespaces_missing() -> str:
 
 
 @contextmanager
-def started(folder: Path, number: int = 1) -> Iterator[Cluster]:
+def started(folder: Path, number: int = 1, plugins: Sequence[Plugin] = ()) -> Iterator[Cluster]:
     """Start a cluster, wait for it, and end it: one node on loopback, several each in a network."""
     if number == 1:
-        yield from _run([Node("n1", folder / "n1", "127.0.0.1", _free_port(), ())], "loopback")
+        node = Node("n1", folder / "n1", "127.0.0.1", _free_port(), (), plugins)
+        yield from _run([node], "loopback")
         return
     if reason := namespaces_missing():
         raise RuntimeError(reason)
@@ -218,7 +227,7 @@ def started(folder: Path, number: int = 1) -> Iterator[Cluster]:
     with _networks(names):
         yield from _run(
             [
-                Node(name, folder / name, f"{_SUBNET}.{place}", 9200, _within(name))
+                Node(name, folder / name, f"{_SUBNET}.{place}", 9200, _within(name), plugins)
                 for place, name in enumerate(names, 11)
             ],
             "namespaces",

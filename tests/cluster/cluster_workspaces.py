@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,6 +46,14 @@ def first_ten(application: Application, manual: str, query: Query) -> Sequence[t
     """Return where the first ten hits of a query are."""
     hits = search_context(application).find(manual, query).ranking.hits
     return [hit.passage.key for hit in hits[:10]]
+
+
+def eventually_listed(application: Application, manual: str) -> None:
+    """Wait until a server lists a manual."""
+    deadline = time.monotonic() + 10
+    while manual not in search_context(application).manuals():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
 
 
 def requests(usage: Mapping[str, Any], action: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cluster_artifacts import MissingArtifacts, class_path
+from cluster_artifacts import KNN, MissingArtifacts, class_path
 from cluster_nodes import Cluster, namespaces_missing, started
 
 
@@ -41,3 +41,14 @@ def cluster(artifacts: None, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         pytest.skip(reason)
     with started(tmp_path_factory.mktemp("cluster"), 3) as nodes:
         yield nodes
+
+
+@pytest.fixture(scope="session")
+def knn_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Return a cluster of one node with the k-NN plugin."""
+    try:
+        class_path([KNN])
+    except MissingArtifacts as error:
+        pytest.skip(str(error))
+    with started(tmp_path_factory.mktemp("knn"), plugins=[KNN]) as cluster:
+        yield cluster

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cluster_nodes import Cluster
-from cluster_workspaces import MANUALS, first_ten, opened, requests
+from cluster_workspaces import MANUALS, eventually_listed, first_ten, opened, requests
 
 from fumishirube import Query
 from fumishirube.faces.cli.workspace import search_context
@@ -105,10 +104,3 @@ def signals(application: Application, manual: str, query: Query) -> set[str]:
     """Return the scorers that gave hits a signal."""
     hits = search_context(application).find(manual, query).ranking.hits
     return {name for hit in hits for name in hit.signals}
-
-
-def eventually_listed(application: Application, manual: str) -> None:
-    deadline = time.monotonic() + 10
-    while manual not in search_context(application).manuals():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)

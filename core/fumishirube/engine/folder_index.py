@@ -120,6 +120,8 @@ class FolderIndex:
         self._loads = FileLoads(manual, self._files)
         self._readers = FileReaders(manual, self._files)
         self._index = RecoverableIndex(open_index)
+        if vectors is not None:
+            vectors.follow(self._index)
         self._lock = Lock()
         self._summary = _CommitSummary.of(self._index.pages())
         self._committed = (self._summary, self._index.corpus(manual.id))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
 
 from fumishirube.budget import Budget
 from fumishirube.corpus import (
@@ -17,6 +20,9 @@ from fumishirube.corpus import (
 )
 from fumishirube.corpus_kinds import SectionText, rehearse, unsearched
 from fumishirube.documents import Document
+from fumishirube.engine.distant_vectors import DistantVectors
+from fumishirube.engine.embedding import NamedEmbedder
+from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.section_vectors import MOST_VECTORS, StoredVectors
 from fumishirube.errors import ToolError
 from fumishirube.model import Passage
@@ -24,15 +30,28 @@ from fumishirube.stages import IndexedFile
 from fumishirube.tools.definitions import Progress
 
 _NO_STAMPS: Mapping[str, str] = {}
+ComparedVectors: TypeAlias = StoredVectors | DistantVectors
 
 
 class ManualVectors:
-    """The vectors of one manual. Files without one are those that the index does not have yet."""
+    """The vectors of one manual. Files without one are those that the index does not have yet.
 
-    def __init__(self, manual_id: str, stored: StoredVectors) -> None:
+    ``comparison`` says who compares them, where that is not always this process.
+    """
+
+    def __init__(self, manual_id: str, named: NamedEmbedder, file: Path) -> None:
         self._manual_id = manual_id
-        self._stored = stored
+        self._named = named
+        self._stored: ComparedVectors = StoredVectors(named, file)
+        self.comparison = ""
         self._stamped: tuple[Mapping[str, IndexedFile], Mapping[str, str]] = ({}, _NO_STAMPS)
+
+    def follow(self, index: RecoverableIndex) -> None:
+        """Store the vectors in the manual's index, and compare them there, if it can."""
+        open_store = partial(index.vector_store, self._named.identity)
+        if open_store() is not None:
+            self._stored = DistantVectors(self._named, open_store)
+        self.comparison = index.vector_note()
 
     def embed(
         self,
@@ -68,7 +87,7 @@ class ManualVectors:
 
     def over(self, corpus: Corpus, pages: Mapping[str, IndexedFile]) -> EmbeddedCorpus:
         """Return a corpus with the vectors of its sections."""
-        return EmbeddedCorpus(corpus, self._stored, self._stamps(pages))
+        return EmbeddedCorpus(corpus, self._stored, self._stamps(pages), self.comparison)
 
     def shortfall(self, pages: Mapping[str, IndexedFile]) -> str | None:
         """Return a sentence for the answer if files have no vectors, or the embedder failed."""
@@ -110,8 +129,9 @@ class EmbeddedCorpus:
     """A corpus whose sections have vectors, those of the files in ``stamps``."""
 
     corpus: Corpus
-    stored: StoredVectors
+    stored: ComparedVectors
     stamps: Mapping[str, str]
+    comparison: str = ""
 
     @property
     def vectors(self) -> bool:
@@ -189,7 +209,7 @@ class EmbeddedCorpus:
 
     def rehearse(self, search: Callable[[Corpus], object]) -> None:
         """Fetch the answers of a search together, if the corpus is on another machine."""
-        rehearse(self.corpus, lambda inner: search(EmbeddedCorpus(inner, self.stored, self.stamps)))
+        rehearse(self.corpus, lambda inner: search(replace(self, corpus=inner)))
 
     def unsearched(self, since: float) -> str | None:
         """Return which part of the corpus did not answer."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
+from fumishirube.corpus_kinds import StoresVectors, VectorStore
 from fumishirube.disk.stored import StoredFile
 from fumishirube.errors import IndexDamaged, NotFound
 from fumishirube.model import Passage
@@ -102,6 +103,15 @@ class RecoverableIndex:
         if not isinstance(self._index, StoresFiles):
             raise NotFound("no such file or folder", path=path)
         return self._index.read_file(path)
+
+    def vector_store(self, identity: str) -> VectorStore | None:
+        """Return the vectors of an embedder, if the index stores and compares them."""
+        index = self._index
+        return index.vector_store(identity) if isinstance(index, StoresVectors) else None
+
+    def vector_note(self) -> str:
+        """Return who compares vectors, as a part of a sentence; empty if there is no choice."""
+        return self._index.vector_note() if isinstance(self._index, StoresVectors) else ""
 
     def corpus(self, manual_id: str) -> Corpus:
         """Return a view of the last commit that later commits do not change."""

@@ -65,4 +65,4 @@ def manual_vectors(
     if named is None or not gives_vectors(named.embedder):
         return None
     place = folder(manual_id, f"vectors-{named.identity}").path
-    return ManualVectors(manual_id, StoredVectors(named, place / "vectors.db"))
+    return ManualVectors(manual_id, named, place / "vectors.db")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from fumishirube import Corpus, Hit, Passage, Query, Stage, VectorCorpus
+from fumishirube import Corpus, Hit, Passage, Query, Ranking, Stage, VectorCorpus
 from fumishirube_stages.scorers.evidence import (
     MAX_CANDIDATES,
     PER_DOCUMENT,
@@ -26,7 +26,7 @@ class Vector(Stage):
 
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
-    ) -> Iterable[Hit]:
+    ) -> Iterable[Hit] | Ranking:
         """Return the best sections, by the cosine of their best passage."""
         if not isinstance(corpus, VectorCorpus) or not corpus.vectors:
             return ()
@@ -37,7 +37,11 @@ class Vector(Stage):
         store_document_scores(
             query, "vector", {path: _together(rows) for path, rows in values.items()}
         )
-        return [Hit(match.passage, match.estimate) for match in best]
+        hits = [Hit(match.passage, match.estimate) for match in best]
+        compared: str = getattr(corpus, "comparison", "")
+        if not compared:
+            return hits
+        return Ranking(tuple(hits), diagnostics={"vectors_compared": compared})
 
 
 def _together(likenesses: Sequence[float]) -> float:

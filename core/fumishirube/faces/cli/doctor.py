@@ -13,6 +13,7 @@ from fumishirube.config.personal import USERS_FOLDER
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import UnlistedEntry, UnlistedReason
 from fumishirube.engine.folder_index import IndexState
+from fumishirube.engine.manual_vectors import EmbeddedCorpus
 from fumishirube.errors import ConfigError, NeedsNarrowScope, PluginError, ToolError
 from fumishirube.faces.cli.checks import (
     Check,
@@ -268,6 +269,8 @@ def _indexed(subject: str, state: IndexState) -> Iterator[Check]:
     else:
         remedy = "put .md, .json or chapter .txt files with 00_目次.json into it"
         yield Check("warn", subject, "nothing in it can be searched", remedy)
+    if isinstance(state.corpus, EmbeddedCorpus) and state.corpus.comparison:
+        yield Check("ok", subject, f"vectors are compared {state.corpus.comparison}")
     reasons: dict[str, list[str]] = {}
     for row in state.skipped:
         reasons.setdefault(row.reason, []).append(row.path)

@@ -38,7 +38,8 @@ class OpenSearch(Stage):
     ``password`` and ``token`` belong into the environment. ``request_seconds`` bounds each
     request; a writer that dies is replaced after ``lease_seconds``. With ``files`` the files are
     stored too, and a server that may not write reads those of manuals that it has no folder of; all
-    servers have to set it alike. ``verified`` is up to how many
+    servers have to set it alike. With ``knn`` vectors are stored and compared in the cluster if all
+    nodes have its k-NN plugin, else by each server. ``verified`` is up to how many
     matches a text is looked up in the sections themselves, where terms alone cannot tell.
     """
 
@@ -57,6 +58,7 @@ class OpenSearch(Stage):
     tls: Tls = Tls()
     request_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
     files: bool = True
+    knn: bool = True
     writes: bool = True
     lease_seconds: Annotated[float, Field(ge=1, le=600)] = 6.0
     writer_wait_ms: Annotated[int, Field(ge=0)] = 2000

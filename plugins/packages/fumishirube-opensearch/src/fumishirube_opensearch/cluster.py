@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_KNN = "org.opensearch.knn.plugin.KNNPlugin"
 _REFUSED = 429
 _TIMES_OUT = frozenset({429, 502, 503, 504})
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
@@ -153,6 +154,15 @@ class Cluster:
         return self._major < 3
 
     _major: int | None = None
+
+    def nodes_without_knn(self) -> Sequence[str]:
+        """Return the names of the nodes that lack the k-NN plugin, sorted."""
+        reply = self._asked(lambda: self._client.nodes.info(metric="plugins"))
+        return sorted(
+            node["name"]
+            for node in reply["nodes"].values()
+            if not any(plugin["classname"] == _KNN for plugin in node["plugins"])
+        )
 
     def _insist(self, verb: Callable[[], None], budget: Budget) -> None:
         """Repeat a request while the cluster is too busy, each time after a longer pause."""

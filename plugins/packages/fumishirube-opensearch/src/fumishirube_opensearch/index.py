@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from fumishirube import (
@@ -28,6 +29,7 @@ from fumishirube_opensearch.lease import RecordStore, Writer
 from fumishirube_opensearch.names import index_name, manual_of, meta_name
 from fumishirube_opensearch.searches import Searches
 from fumishirube_opensearch.sections import Sections, index_body
+from fumishirube_opensearch.vectors import ClusterVectors, vector_note
 from fumishirube_opensearch.writing import PageRecord, Update, expired_indexes
 
 if TYPE_CHECKING:
@@ -53,9 +55,11 @@ class SharedIndex:
         self._manual = manual_of(folder)
         self._name = index_name(settings, self._manual, fields)
         meta = meta_name(settings)
+        self._meta = meta
         self._store = RecordStore(self._cluster, meta, self._name)
         self._writer: Writer | None = None
         self._contents = ContentCache()
+        self._vectors: dict[str, ClusterVectors] = {}
         self._view: SharedCorpus | None = None
         self._budget = Budget()
         self._see(IndexRecord(), {})
@@ -175,6 +179,22 @@ class SharedIndex:
                 manual_id, self._record, self._fields, self._searches, self._settings.verified
             )
         return self._view
+
+    def vector_store(self, identity: str) -> ClusterVectors | None:
+        """Return the vectors of an embedder; ``None`` where this server has to compare them."""
+        if identity not in self._vectors and self._comparison[0]:
+            self._vectors[identity] = ClusterVectors(
+                self._cluster, self._settings, self._meta, self._name, identity
+            )
+        return self._vectors.get(identity)
+
+    def vector_note(self) -> str:
+        """Return who compares vectors, and why, as a part of a sentence."""
+        return self._comparison[1]
+
+    @cached_property
+    def _comparison(self) -> tuple[bool, str]:
+        return vector_note(self._cluster, wanted=self._settings.knn)
 
     def close(self) -> None:
         """Close the connections."""

@@ -1,0 +1,219 @@
+"""Vectors that an index on other machines stores and compares."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from fumishirube.corpus_kinds import (
+    EmbeddedFile,
+    EmbeddedPiece,
+    EmbeddingCounts,
+    SectionText,
+    SimilarPiece,
+    SimilarSection,
+    VectorStore,
+)
+from fumishirube.engine.embedding import CheckedEmbedder, FileTexts, NamedEmbedder
+from fumishirube.errors import Cancelled, Forbidden
+
+_log = logging.getLogger("fumishirube")
+
+_BATCH = 64
+_FIRST, _MOST = 400, 10_000
+"""How many pieces are fetched at first, and at most: an approximate search finds more of more."""
+_SEARCHES = 64
+
+_Search: TypeAlias = tuple[tuple[float, ...], int, frozenset[str] | None]
+_Answers: TypeAlias = tuple[Mapping[str, str], dict[_Search, Sequence[SimilarPiece]]]
+
+
+class _DividedFile(NamedTuple):
+    """A file that is divided into texts, of which some may have no vector yet."""
+
+    path: str
+    stamp: str
+    texts: FileTexts
+
+    def embedded(self, vectors: Mapping[str, Sequence[float]]) -> EmbeddedFile:
+        """Return the file with those of its texts that have a vector."""
+        rows = [(number, key) for number, keys in enumerate(self.texts.keys) for key in keys]
+        pieces = [EmbeddedPiece(number, k, vectors[k]) for number, k in rows if k in vectors]
+        return EmbeddedFile(self.path, self.stamp, pieces, len(pieces) == len(rows))
+
+
+class DistantVectors:
+    """The vectors of one embedder in a store, which one server at a time fills."""
+
+    full = False
+
+    def __init__(self, named: NamedEmbedder, open_store: Callable[[], VectorStore | None]) -> None:
+        self._embedder = CheckedEmbedder(named)
+        self._open_store = open_store
+        self._refused: str | None = None
+        self._known: Mapping[str, str] = {}
+        self._answers: _Answers = (self._known, {})
+
+    @property
+    def failure(self) -> str | None:
+        """The message of the last failure, if what failed has not worked since."""
+        return self._refused or self._embedder.failure
+
+    @property
+    def present(self) -> bool:
+        """Whether there is any vector."""
+        return bool(self._stamps())
+
+    def files_left(self, stamps: Mapping[str, str]) -> int:
+        """Return how many files have texts without a vector."""
+        known = self._stamps()
+        return sum(known.get(path) != stamp for path, stamp in stamps.items())
+
+    def update(
+        self,
+        stamps: Mapping[str, str],
+        read: Callable[[str], Sequence[SectionText] | None],
+        go_on: Callable[[], bool] = lambda: True,
+    ) -> EmbeddingCounts:
+        """Embed what has no vector, if this server may store it."""
+        try:
+            store = self._store()
+            if not store.writable:
+                return EmbeddingCounts()
+            with store.writing(go_on) as mine:
+                counts = EmbeddingCounts(cut=True)
+                if mine:
+                    counts = self._update(store, stamps, read, go_on)
+        except Cancelled:
+            raise
+        except Forbidden as error:
+            self._refused = f"the vectors cannot be stored: {error}"
+            _log.warning("%s", self._refused)
+            return EmbeddingCounts()
+        except Exception as error:
+            if self._embedder.failure is None:
+                self._embedder.fail(error)
+            return EmbeddingCounts()
+        self._refused = None
+        return counts
+
+    def nearest(
+        self,
+        text: str,
+        stamps: Mapping[str, str],
+        limit: int,
+        within: frozenset[str] | None = None,
+        per_file: int | None = None,
+    ) -> Sequence[SimilarSection]:
+        """Return the sections most similar to a text, best first, then by path and number.
+
+        Raises:
+            Forbidden: when the store does not answer.
+        """
+        known = self._stamps()
+        if not known:
+            return []
+        vector = tuple(self._embedder.query(text, 0))
+        number = max(_FIRST, 2 * limit)
+        while True:
+            pieces = self._pieces(known, (vector, number, within))
+            sections = _sections(pieces, stamps, limit, within, per_file)
+            if len(sections) == limit or len(pieces) < number or number == _MOST:
+                return sections
+            number = min(4 * number, _MOST)
+
+    def _pieces(self, known: Mapping[str, str], search: _Search) -> Sequence[SimilarPiece]:
+        """Search the store once in each state: runs and rehearsals of a search repeat it."""
+        if self._answers[0] is not known or len(self._answers[1]) >= _SEARCHES:
+            self._answers = (known, {})
+        answers = self._answers[1]
+        if search not in answers:
+            answers[search] = self._store().nearest(*search)
+        return answers[search]
+
+    def _store(self) -> VectorStore:
+        store = self._open_store()
+        if store is None:
+            raise Forbidden("the index compares no vectors any more; start the server again")
+        return store
+
+    def _stamps(self) -> Mapping[str, str]:
+        """Return the complete files; the last known ones while the store does not answer."""
+        try:
+            stamps = self._store().stamps()
+        except Forbidden as error:
+            _log.warning("the vectors cannot be read now: %s", error)
+            return self._known
+        self._known = stamps
+        return stamps
+
+    def _update(
+        self,
+        store: VectorStore,
+        stamps: Mapping[str, str],
+        read: Callable[[str], Sequence[SectionText] | None],
+        go_on: Callable[[], bool],
+    ) -> EmbeddingCounts:
+        known = store.stamps()
+        embedded = reused = waiting = 0
+        files: list[_DividedFile] = []
+        for path in [path for path, stamp in stamps.items() if known.get(path) != stamp]:
+            if not go_on():
+                break
+            sections = read(path)
+            if sections is None:
+                continue
+            files.append(_DividedFile(path, stamps[path], FileTexts.of(sections)))
+            waiting += sum(map(len, files[-1].texts.keys))
+            if waiting >= _BATCH:
+                made, again = self._write(store, files, go_on)
+                embedded, reused, waiting, files = embedded + made, reused + again, 0, []
+        if files:  # each turn gets on
+            made, again = self._write(store, files, go_on)
+            embedded, reused = embedded + made, reused + again
+        if not go_on():
+            return EmbeddingCounts(embedded, reused, cut=True)
+        gone = known.keys() - stamps.keys()
+        if gone:
+            store.drop(gone)
+        return EmbeddingCounts(embedded, reused, len(gone))
+
+    def _write(
+        self, store: VectorStore, files: Sequence[_DividedFile], go_on: Callable[[], bool]
+    ) -> tuple[int, int]:
+        """Store the vectors of files; return how many were made, and how many were there."""
+        texts = {key: text for file in files for key, text in file.texts.rows()}
+        vectors = dict(store.known(texts.keys()))
+        again = len(vectors)
+        left = [key for key in texts if key not in vectors]
+        for at in range(0, len(left), _BATCH):
+            if at and not go_on():
+                break
+            keys = left[at : at + _BATCH]
+            made = self._embedder.embed([texts[key] for key in keys], "passage", 0)
+            vectors.update(zip(keys, made, strict=True))
+        store.write([file.embedded(vectors) for file in files])
+        return len(vectors) - again, again
+
+
+def _sections(
+    pieces: Sequence[SimilarPiece],
+    stamps: Mapping[str, str],
+    limit: int,
+    within: frozenset[str] | None,
+    per_file: int | None,
+) -> Sequence[SimilarSection]:
+    """Return each section once, by its best piece, of the current files."""
+    best: dict[tuple[str, int], float] = {}
+    for path, stamp, number, similarity in pieces:
+        if stamps.get(path) == stamp and (within is None or path in within) and similarity > 0:
+            best[path, number] = max(similarity, best.get((path, number), 0.0))
+    counts: Counter[str] = Counter()
+    chosen: list[SimilarSection] = []
+    for (path, number), similarity in sorted(best.items(), key=lambda row: (-row[1], row[0])):
+        counts[path] += 1
+        if len(chosen) < limit and counts[path] <= (per_file or counts[path]):
+            chosen.append(SimilarSection(path, number, round(min(1.0, similarity), 6)))
+    return chosen

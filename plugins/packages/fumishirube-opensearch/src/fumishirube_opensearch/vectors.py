@@ -1,0 +1,289 @@
+"""Vectors of sections in a k-NN field, which the cluster searches itself."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from hashlib import sha256
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from fumishirube import Budget, Forbidden, FumishirubeError, IndexDamaged
+from fumishirube_opensearch.cluster import Cluster
+from fumishirube_opensearch.connection import Unavailable
+from fumishirube_opensearch.generations import IndexRecord
+from fumishirube_opensearch.lease import RecordStore, Writer
+from fumishirube_opensearch.vector_documents import (
+    FileVectors,
+    FoundPiece,
+    Write,
+    file_marker,
+    piece_documents,
+    similar_piece,
+    unpacked_vector,
+    vector_index_body,
+)
+
+if TYPE_CHECKING:
+    from fumishirube_opensearch import OpenSearch
+
+_READ_SECONDS = 1.0
+"""For how long the record is not read again."""
+_RETRY_SECONDS = 0.05
+_BATCH = 5000
+_KEYS = 500
+_PATHS = 10_000
+"""How many paths a filter has at most; the engine takes six times as many."""
+
+
+class ClusterVectors:
+    """The vectors of one manual by one embedder, in an index of their own.
+
+    A document for each piece has the vector, and the path and the stamp of its file. Another one
+    for each file says at which stamp it is complete; its version is the number of the commit, so
+    that the engine refuses an earlier writer. A record, as of any index, has the lease of the
+    writer and changes with every commit. What was replaced is deleted after that.
+    """
+
+    def __init__(
+        self, cluster: Cluster, settings: OpenSearch, meta: str, name: str, identity: str
+    ) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._name = f"{name}-vectors-{sha256(identity.encode()).hexdigest()[:12]}"
+        self._store = RecordStore(cluster, meta, self._name)
+        self._holder = secrets.token_hex(8)
+        self._writer: Writer | None = None
+        self._record = IndexRecord()
+        self._stamps: Mapping[str, str] = {}
+        self._read = 0.0
+        self._lock = Lock()
+
+    @property
+    def writable(self) -> bool:
+        """Whether this server may store vectors."""
+        return self._settings.writes
+
+    def stamps(self) -> Mapping[str, str]:
+        """Return the complete files with their stamps: the same object until that changes."""
+        with self._lock:
+            if self._writer is None and time.monotonic() > self._read + _READ_SECONDS:
+                read = self._store.read()
+                self._see(read[0] if read else IndexRecord())
+                self._read = time.monotonic()
+            return self._stamps
+
+    @contextmanager
+    def writing(self, go_on: Callable[[], bool]) -> Iterator[bool]:
+        """Become the writer; yield ``False`` if another one stays busy until time is up."""
+        seconds = self._settings.lease_seconds
+        while (writer := Writer.of(self._store, self._holder, seconds)) is None:
+            if not go_on():
+                yield False
+                return
+            time.sleep(_RETRY_SECONDS)
+        try:
+            index = writer.record.index
+            if index is not None and not self._cluster.has_index(index):
+                writer.replace(lambda now: replace(now, index=None, commit=secrets.token_hex(8)))
+            with self._lock:
+                self._see(writer.record)
+                self._writer = writer
+            yield True
+        finally:
+            self._writer = None
+            with suppress(FumishirubeError):  # it expires
+                writer.release()
+
+    def known(self, keys: Collection[str]) -> Mapping[str, Sequence[float]]:
+        """Return the stored vectors of texts, by their hash."""
+        vectors: dict[str, Sequence[float]] = {}
+        for part in _parts([*keys], _KEYS) if self._record.index else ():
+            bodies = [{"query": {"term": {"key": k}}, "size": 1, "_source": ["data"]} for k in part]
+            answers = self._cluster.searches(str(self._record.index), bodies, whole=False)
+            for key, answer in zip(part, answers, strict=True):
+                for hit in answer["hits"]["hits"]:
+                    vectors[key] = unpacked_vector(hit["_source"]["data"])
+        return vectors
+
+    def write(self, files: Sequence[FileVectors]) -> None:
+        """Store vectors, and delete those of complete files at other stamps."""
+        writer = self._current_writer()
+        size = next((len(piece.vector) for file in files for piece in file.pieces), 0)
+        if size and writer.record.index is None:
+            self._make_index(writer, size)
+        if writer.record.index is None:  # files without a text are embedded with the next ones
+            return
+        complete = {file.path: file.stamp for file in files if file.complete}
+        self._commit(writer, [row for file in files for row in piece_documents(file)], complete)
+        self._stamps = {**self._stamps, **complete}
+
+    def drop(self, paths: Collection[str]) -> None:
+        """Delete the vectors of files."""
+        writer = self._current_writer()
+        self._commit(writer, (), dict.fromkeys(paths, ""))
+        self._stamps = {path: s for path, s in self._stamps.items() if path not in paths}
+
+    def nearest(
+        self, vector: Sequence[float], limit: int, within: frozenset[str] | None
+    ) -> Sequence[FoundPiece]:
+        """Return the pieces most similar to a vector, best first, by HNSW of Lucene.
+
+        Raises:
+            Unavailable: when not every shard answers.
+        """
+        index = self._record.index
+        if index is None:
+            return ()
+        wanted: dict[str, Any] = {"vector": [*vector], "k": limit}
+        if within is not None and len(within) <= _PATHS:
+            wanted["filter"] = {"terms": {"of": sorted(within)}}
+        body = {
+            "query": {"knn": {"vector": wanted}},
+            "size": limit,
+            "_source": ["of", "stamp", "number"],
+            "track_total_hits": False,
+        }
+        try:
+            (answer,) = self._cluster.searches(index, [body], whole=False)
+        except IndexDamaged as error:
+            self._read = 0.0
+            raise Unavailable("the vectors are gone from the cluster") from error
+        shards = answer["_shards"]
+        if shards["failed"]:
+            failed = shards["total"] - shards["successful"]
+            raise Unavailable(f"{failed} of {shards['total']} shards with vectors not searched")
+        return [similar_piece(hit) for hit in answer["hits"]["hits"]]
+
+    def _current_writer(self) -> Writer:
+        if self._writer is None:
+            raise RuntimeError("vectors are stored by the writer; use this inside writing()")
+        return self._writer
+
+    def _make_index(self, writer: Writer, size: int) -> None:
+        name = f"{self._name}-{secrets.token_hex(4)}"
+        self._cluster.make_index(name, vector_index_body(self._settings, size))
+        self._record = writer.replace(lambda now: replace(now, index=name))
+
+    def _commit(self, writer: Writer, pieces: Sequence[Write], stamps: Mapping[str, str]) -> None:
+        """Store pieces, and at which stamps files are complete; delete their other pieces.
+
+        Raises:
+            Forbidden: when another writer has taken over.
+        """
+        number = writer.record.next
+        self._send(pieces)
+        self._send([file_marker(path, stamp, number) for path, stamp in stamps.items()])
+        self._cluster.refresh(str(writer.record.index), Budget())
+        self._record = writer.replace(
+            lambda now: replace(now, next=number + 1, commit=secrets.token_hex(8))
+        )
+        self._delete_others(stamps)
+
+    def _send(self, writes: Sequence[Write]) -> None:
+        lines: list[bytes] = []
+        size = 0
+        for action, body in writes:
+            lines += (_line({"index": action}), _line(body))
+            size += len(lines[-1])
+            if size > self._settings.bulk_bytes:
+                self._bulk(lines)
+                lines, size = [], 0
+        self._bulk(lines)
+
+    def _bulk(self, lines: Sequence[bytes]) -> None:
+        if lines:
+            self._cluster.bulk(str(self._record.index), b"".join(lines), Budget())
+
+    def _delete_others(self, stamps: Mapping[str, str]) -> None:
+        """Delete the pieces of files at other stamps than these."""
+        for part in _parts([*stamps], _KEYS):
+            bodies = [
+                {
+                    "query": {
+                        "bool": {
+                            "filter": [{"term": {"kind": "piece"}}, {"term": {"of": path}}],
+                            "must_not": [{"term": {"stamp": stamps[path]}}],
+                        }
+                    },
+                    "size": 10_000,
+                    "_source": False,
+                }
+                for path in part
+            ]
+            answers = self._cluster.searches(str(self._record.index), bodies, whole=False)
+            hits = [hit["_id"] for answer in answers for hit in answer["hits"]["hits"]]
+            self._bulk([_line({"delete": {"_id": key}}) for key in hits])
+
+    def _see(self, record: IndexRecord) -> None:
+        """Read the files that were completed since the known record."""
+        if record.commit == self._record.commit:
+            self._record = record
+            return
+        same = record.index == self._record.index
+        stamps = dict(self._stamps) if same else {}
+        since = self._record.next - 1 if same else 0
+        if record.index is not None:
+            try:
+                for path, stamp in self._completed(record.index, since):
+                    stamps[path] = stamp
+            except IndexDamaged:  # the next writer makes it again
+                stamps = {}
+        self._record, self._stamps = record, {p: s for p, s in stamps.items() if s}
+
+    def _completed(self, index: str, since: int) -> Iterator[tuple[str, str]]:
+        """Yield files and stamps written after a commit, in order; an empty stamp if dropped.
+
+        Raises:
+            IndexDamaged: when the index is gone, or a part of it.
+        """
+        kind: Any = [{"term": {"kind": "file"}}, {"range": {"at": {"gte": since}}}]
+        body: dict[str, Any] = {
+            "query": {"bool": {"filter": kind}},
+            "size": _BATCH,
+            "sort": [{"at": "asc"}, {"of": "asc"}],
+            "_source": ["of", "stamp"],
+            "track_total_hits": False,
+        }
+        while True:
+            (answer,) = self._cluster.searches(index, [body], whole=False)
+            if answer["_shards"]["failed"]:
+                raise IndexDamaged("a shard of the index does not answer")
+            hits = answer["hits"]["hits"]
+            for hit in hits:
+                yield hit["_source"]["of"], hit["_source"]["stamp"]
+            if len(hits) < _BATCH:
+                return
+            body = {**body, "search_after": hits[-1]["sort"]}
+
+
+def vector_note(cluster: Cluster, *, wanted: bool) -> tuple[bool, str]:
+    """Return whether the cluster compares vectors, and a part of a sentence that says why.
+
+    Raises:
+        Unavailable: when the cluster does not answer.
+    """
+    if not wanted:
+        return False, "by this server, as its configuration says (knn: false)"
+    try:
+        nodes = cluster.nodes_without_knn()
+    except Unavailable:
+        raise
+    except Forbidden:
+        reason = "its user may not ask which plugins the nodes have (cluster:monitor/nodes/info)"
+        return False, f"by this server: {reason}"
+    if nodes:
+        return False, f"by this server: no k-NN plugin on the nodes {', '.join(nodes)}"
+    return True, "by the cluster: in a k-NN field, by HNSW of Lucene"
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    return json.dumps(row, ensure_ascii=False).encode() + b"\n"
+
+
+def _parts(rows: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    return (rows[at : at + size] for at in range(0, len(rows), size))
