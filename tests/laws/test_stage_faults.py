@@ -161,7 +161,7 @@ def test_a_count_that_does_not_end_costs_the_count_and_no_hit(
     assert [(term.term, term.sections) for term in report.terms] == terms
     again = replace(query, state=SearchState(), budget=Budget.of(300))
     with pytest.raises(TimeoutError, match="the count of further matches was abandoned"):
-        replace(stages, strict=True).search(again, corpus)
+        replace(stages, strict=True).run(again, corpus)
 
 
 def test_a_search_that_was_left_behind_goes_no_further() -> None:
