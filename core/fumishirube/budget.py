@@ -19,12 +19,13 @@ class Budget:
     """A deadline on the monotonic clock, and a flag that the caller may set to cancel.
 
     ``deadline`` is in seconds of :func:`time.monotonic`; ``None`` means no limit. ``milliseconds``
-    is the time from the start to the deadline.
+    is the time from the start to the deadline. ``ended`` is set to end the work before.
     """
 
     deadline: float | None = None
     cancelled: Event = field(default_factory=Event)
     milliseconds: int | None = None
+    ended: Event = field(default_factory=Event)
 
     @classmethod
     def of(cls, milliseconds: int | None, cancelled: Event | None = None) -> Budget:
@@ -33,6 +34,13 @@ class Budget:
             return cls(None, cancelled or Event())
         milliseconds = min(milliseconds, _LONGEST_MS)
         return cls(time.monotonic() + milliseconds / 1000, cancelled or Event(), milliseconds)
+
+    def part(self, milliseconds: int) -> Budget:
+        """Return the budget of a part that starts now, and ends with this one at the latest."""
+        part = Budget.of(milliseconds, self.cancelled)
+        if self.deadline is None or part.deadline is None:
+            return part
+        return replace(part, deadline=min(part.deadline, self.deadline))
 
     def within(self, seconds: float) -> Budget:
         """Return the budget of a part of the call, which ends after some seconds at the latest."""
@@ -44,14 +52,17 @@ class Budget:
     @property
     def _late_at(self) -> float:
         """The time from which only the time for finishing is left; infinite without a deadline."""
+        if self.ended.is_set():
+            return -inf
         if self.deadline is None or self.milliseconds is None:
             return inf if self.deadline is None else self.deadline
         return self.deadline - min(_RESERVED_SECONDS, _RESERVED_SHARE * self.milliseconds / 1000)
 
     @property
     def spent(self) -> bool:
-        """Whether the deadline has passed."""
-        return self.deadline is not None and time.monotonic() >= self.deadline
+        """Whether the time is over."""
+        left = self.left
+        return left is not None and left <= 0
 
     @property
     def late(self) -> bool:
@@ -60,7 +71,9 @@ class Budget:
 
     @property
     def left(self) -> float | None:
-        """Seconds until the deadline, never negative; ``None`` without one."""
+        """Seconds that are left, never negative; ``None`` without a limit."""
+        if self.ended.is_set():
+            return 0.0
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     def check(self) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 
 from fumishirube.text import FileText, Reading
 from fumishirube_manual.matching_lines import (
-    FileLines,
     LineMatcher,
+    MatchingLine,
     PatternMatcher,
     Spans,
     joined_lines,
@@ -32,9 +32,14 @@ class ExcludingMatcher:
         """The readings by which the index can exclude files."""
         return self._matcher.readings
 
-    def lines(self, text: FileText) -> FileLines:
+    @property
+    def unfinished(self) -> int:
+        """The number of searches that either pattern did not finish."""
+        return self._matcher.unfinished + self._excluded.unfinished
+
+    def lines(self, text: FileText) -> Sequence[MatchingLine]:
         """Return the matching lines that are not left out."""
-        matching, complete = self._matcher.lines(text)
+        matching = self._matcher.lines(text)
         lines = text.text.split("\n")
         written = [joined_lines(line.written(lines)) for line in matching]
         if self._matches:
@@ -45,11 +50,9 @@ class ExcludingMatcher:
                 if not any(start <= ends[number] for start, _ in spans)
             }
         else:
-            out, all_compared = self._excluded.matching(written)
-            complete = complete and all_compared
+            out = self._excluded.matching(written)
         self.left_out += len(out)
-        rest = [line for number, line in enumerate(matching) if number not in out]
-        return FileLines(rest, complete)
+        return [line for number, line in enumerate(matching) if number not in out]
 
     def spans(self, line: str) -> Spans:
         """Return the spans of the remaining matches in a line."""
@@ -67,7 +70,7 @@ class ExcludingMatcher:
                 for start, end in spans
             )
         )
-        numbers, _ = self._excluded.matching(texts)
+        numbers = self._excluded.matching(texts)
         out = {texts[number] for number in numbers}
         return [
             [(start, end) for start, end in spans if line[start:end] not in out]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
+from time import monotonic
 from typing import NamedTuple, Protocol
 
 from pydantic import JsonValue
@@ -34,8 +36,11 @@ from fumishirube.text import (
 )
 
 _SCORER = "regex"
-_SETTINGS: Mapping[str, JsonValue] = {"deadline_ms": 20_000}
-"""The time limit for the lines of one file; the scorer's default is for a whole search."""
+_SECONDS, _SLOW_SECONDS = 20.0, 5.0
+"""The time limits of a call for its pattern: in all, and of searches that were not finished."""
+_LEAST_SECONDS, _CHARS_A_SECOND = 1.0, 50_000
+"""The time limit of one search: this much, and more for a long text."""
+_SETTINGS: Mapping[str, JsonValue] = {"deadline_ms": int(_SECONDS * 1000)}
 _BLANK = re.compile(r" |\\s")
 _CAPITALS = re.compile(r"\[(?![^\]]*[a-z]-[a-z])[^\]]*[A-Z]-[A-Z]")
 """A class of only capital letters, which would match all letters if case were ignored."""
@@ -67,23 +72,21 @@ def joined_lines(written: Sequence[str]) -> str:
     return " ".join([first.rstrip(), *(line.strip(_QUOTED) for line in rest)]) if rest else first
 
 
-class FileLines(NamedTuple):
-    """The matching lines of a file in order; not ``complete`` if the pattern was too slow."""
-
-    lines: Sequence[MatchingLine]
-    complete: bool = True
-
-
 class LineMatcher(Protocol):
     """Finds the matching lines of a text, and the matches in a line."""
+
+    @property
+    def unfinished(self) -> int:
+        """The number of searches so far that a slow pattern did not finish."""
+        ...
 
     @property
     def readings(self) -> Sequence[Reading]:
         """The readings by which the index can exclude files; empty if it cannot."""
         ...
 
-    def lines(self, text: FileText) -> FileLines:
-        """Return the matching lines."""
+    def lines(self, text: FileText) -> Sequence[MatchingLine]:
+        """Return the matching lines in order."""
         ...
 
     def spans(self, line: str) -> Spans:
@@ -99,8 +102,9 @@ class TextMatcher(NamedTuple):
     """Finds several texts."""
 
     readings: tuple[Reading, ...]
+    unfinished: int = 0
 
-    def lines(self, text: FileText) -> FileLines:
+    def lines(self, text: FileText) -> Sequence[MatchingLine]:
         """Return the lines that contain any of the texts."""
         form = reading_form(text.text)
         by_line: defaultdict[int, list[int]] = defaultdict(list)
@@ -109,9 +113,7 @@ class TextMatcher(NamedTuple):
             for line, last in each.matching_lines(text.text, form):
                 by_line[line].append(number)
                 ends[line] = max(last, ends.get(line, 0))
-        return FileLines(
-            [MatchingLine(line, tuple(by_line[line]), ends[line]) for line in sorted(by_line)]
-        )
+        return [MatchingLine(line, tuple(by_line[line]), ends[line]) for line in sorted(by_line)]
 
     def spans(self, line: str) -> Spans:
         """Return the spans of all texts in a line, in order."""
@@ -123,9 +125,14 @@ class TextMatcher(NamedTuple):
 
 
 class PatternMatcher:
-    """Finds a regular expression in lines, by means of a scorer that limits the time."""
+    """Finds a regular expression in lines, by means of a scorer that limits the time.
+
+    When the time of all its searches is over, it ends the budget of the query.
+    """
 
     def __init__(self, context: SurfaceContext, query: Query, literals: Iterable[str]) -> None:
+        self.unfinished = 0
+        self._left, self._slow_left = _SECONDS, _SLOW_SECONDS
         self._context = context
         self._query = query
         understood = [reading(literal, exact=True) for literal in literals]
@@ -133,15 +140,14 @@ class PatternMatcher:
         if len(self.readings) < len(understood):
             self.readings = ()
 
-    def lines(self, text: FileText) -> FileLines:
+    def lines(self, text: FileText) -> Sequence[MatchingLine]:
         """Return the lines with a match; in running text, a match may end in the next line."""
         lines = text.text.split("\n")
-        ranking = self._ranking(_Lines(text.path, lines))
+        ranking = self._ranking(text.path, lines)
         ends = {hit.passage.start_line: hit.passage.start_line for hit in ranking.hits}
         if _BLANK.search(self._query.text):
             ends |= self._over_line_ends(text.path, lines)
-        matches = [MatchingLine(line, (0,), ends[line]) for line in sorted(ends)]
-        return FileLines(matches, not ranking.left_out)
+        return [MatchingLine(line, (0,), ends[line]) for line in sorted(ends)]
 
     def _over_line_ends(self, path: str, lines: Sequence[str]) -> dict[int, int]:
         """Return the lines with a match that ends in the next line, each with the next number."""
@@ -149,7 +155,7 @@ class PatternMatcher:
             joined_lines((line, following)) if wraps(line, following) else ""
             for line, following in pairwise(lines)
         ]
-        numbers = [hit.passage.start_line for hit in self._ranking(_Lines(path, pairs)).hits]
+        numbers = [hit.passage.start_line for hit in self._ranking(path, pairs).hits]
         spans = self.spans_of([pairs[number - 1] for number in numbers])
         return {
             number: number + 1
@@ -172,7 +178,7 @@ class PatternMatcher:
         for _ in range(_MATCHES_IN_LINE):
             numbers = [*waiting]
             rests = [lines[number][waiting[number] :] for number in numbers]
-            ranking = self._ranking(_Lines("", rests)) if rests else Ranking()
+            ranking = self._ranking("", rests) if rests else Ranking()
             begun = dict(waiting)
             waiting.clear()
             for hit in ranking.hits:
@@ -186,15 +192,29 @@ class PatternMatcher:
                 break
         return spans
 
-    def matching(self, texts: Sequence[str]) -> tuple[frozenset[int], bool]:
-        """Return the indexes of the texts with a match, and whether every text was searched."""
-        ranking = self._ranking(_Lines("", texts))
-        numbers = frozenset(hit.passage.start_line - 1 for hit in ranking.hits)
-        return numbers, not ranking.left_out
+    def matching(self, texts: Sequence[str]) -> frozenset[int]:
+        """Return the indexes of the texts with a match."""
+        ranking = self._ranking("", texts)
+        return frozenset(hit.passage.start_line - 1 for hit in ranking.hits)
 
-    def _ranking(self, lines: _Lines) -> Ranking:
-        scored = self._scorer().score(self._query, lines, {})
-        return scored if isinstance(scored, Ranking) else Ranking(tuple(scored))
+    def _ranking(self, path: str, lines: Sequence[str]) -> Ranking:
+        """Search some lines, for as long as is allowed and left."""
+        budget, began = self._query.budget, monotonic()
+        if budget.late:
+            self.unfinished += 1
+            return Ranking()
+        allowed = _LEAST_SECONDS + sum(map(len, lines)) / _CHARS_A_SECOND
+        query = replace(self._query, budget=budget.within(min(allowed, self._left)))
+        scored = self._scorer().score(query, _Lines(path, lines), {})
+        ranking = scored if isinstance(scored, Ranking) else Ranking(tuple(scored))
+        seconds = monotonic() - began
+        self._left -= seconds
+        if ranking.left_out:
+            self.unfinished += 1
+            self._slow_left -= seconds
+        if min(self._left, self._slow_left) <= 0:
+            budget.ended.set()
+        return ranking
 
     def _scorer(self) -> Scorer:
         context = self._context

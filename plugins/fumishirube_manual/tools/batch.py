@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, JsonValue
@@ -19,6 +20,8 @@ from fumishirube.tools import (
 )
 
 CALLS = 5
+TIME_MS = 20_000
+"""The time limit of all calls together."""
 BATCH_CHARS = ANSWER_CHARS // 2
 """When the answers have this many characters, no further call is made."""
 
@@ -69,6 +72,7 @@ def batch_tool(tools: Sequence[Tool[Any, Any]]) -> Tool[BatchParams, BatchAnswer
                     f"calls[{number}].tool must be one of {', '.join(named)}",
                     parameter=f"calls[{number}].tool",
                 )
+        call = replace(call, budget=call.budget.part(TIME_MS))
         left = BATCH_CHARS
         items = []
         for batched in params.calls:

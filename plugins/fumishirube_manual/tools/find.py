@@ -6,7 +6,6 @@ from functools import partial
 
 from fumishirube import (
     Answer,
-    Budget,
     Call,
     CoverageReport,
     Query,
@@ -100,7 +99,7 @@ def search(
         exclude=exclude,
         read=read_since(context, earlier, exclude),
         within=files_below(context, scope, params.path_prefix),
-        budget=Budget.of(limits.time_ms or TIME_MS, call.budget.cancelled),
+        budget=call.budget.part(limits.time_ms or TIME_MS),
         cache=False if params.include_claim_graph or follows else params.use_cache,
     )
     result = context.find(scope, query, call.progress)

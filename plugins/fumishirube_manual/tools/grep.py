@@ -90,7 +90,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
 
     def run(params: GrepParams, call: Call) -> GrepAnswer:
         scope = _scope(context, params.manual_id)
-        budget = Budget.of(TIME_MS, call.budget.cancelled)
+        budget = call.budget.part(TIME_MS)
         matcher = _matcher(context, params, budget)
         offset, fingerprint = _offset(params.cursor)
         chars = params.max_chars or PAGE
@@ -228,11 +228,12 @@ def _search(
             account.files -= 1
             account.unread.append((manual_id, text))
             continue
-        lines, complete = matcher.lines(text)
+        before = matcher.unfinished
+        lines = matcher.lines(text)
         page.add(manual_id, text, lines)
         if tally is not None and lines:
             tally.add(manual_id, text, lines)
-        if not complete:
+        if matcher.unfinished > before:
             account.unread.append((manual_id, UnreadFile(text.path, "pattern_too_slow")))
 
 
