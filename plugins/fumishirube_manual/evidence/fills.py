@@ -1,31 +1,36 @@
-"""Adds passages of the shown files to an answer, up to the requested number of characters."""
+"""Adds passages of the shown files to an answer, up to a number of characters."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from heapq import heapify, heappop, heapreplace
 from typing import NamedTuple
 
 from fumishirube import TraceRow
+from fumishirube_manual.evidence.annotations import wording_of
 from fumishirube_manual.evidence.lines import SectionEvidence
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 
-_LEAST_VALUE = 0.5
-"""Passages with a value below this share of the highest value are not added."""
+_LEAST_VALUE = 0.35
+"""Passages with a value below this share of the highest value for a wording are not added."""
 _LONG_CHARS = 1_500
 """A passage of this length has half the value of a very short one with the same worth."""
+_FAIR_CHARS = 1_000
+"""A wording with this many characters in the answer has half a claim to further ones."""
 _NEW = 0.5
-"""A section without shown lines is added only if this share of its passage is new text."""
+"""A passage is added only if this share of it is new text."""
 _NAMING_CHARS = 80
 """About the characters that one more section takes besides its lines."""
 
 
-class _Candidate(NamedTuple):
-    """A passage that may be added; its value follows its worth, its length and its hit's score."""
+class _Passage(NamedTuple):
+    """A passage that may be added; its value for each wording is 1 for the best passage."""
 
-    value: float
     hit: ShownHit
     lines: range
+    values: Sequence[float]
 
 
 def fill(
@@ -34,9 +39,9 @@ def fill(
     """Add passages to the evidence, the best first, up to ``chars`` characters in all.
 
     The passages are those of the ``shown`` hits, and of ``later`` rows in the same files. A later
-    row with an added passage is appended to ``shown``.
+    row with an added passage is appended to ``shown``. A wording with little text so far comes
+    before one with much, so that each part of a question has its share.
     """
-    left = chars - sum(_size(hit.evidence) for hit in shown)
     files = {hit.row.path for hit in shown if hit.evidence.lines}
     known = {row.digest for hit in shown for row in hit.rows}
     new = [
@@ -44,37 +49,77 @@ def fill(
         for row in later
         if row.path in files and row.digest not in known
     ]
-    candidates = sorted(_candidates(reader, [*shown, *new]), key=lambda candidate: -candidate.value)
-    added: dict[int, set[int]] = {}
-    said = {line.text for hit in shown for line in hit.evidence.lines}
-    for value, hit, lines in candidates:
-        if value < _LEAST_VALUE * candidates[0].value:
-            break
-        texts = reader.texts(hit.row, lines)
-        size = sum(len(text) for text in texts if text not in said)
-        if not hit.evidence.lines and id(hit) not in added:
-            if size < _NEW * sum(map(len, texts)):
-                continue
-            size += _NAMING_CHARS
-        if size <= left:
-            added.setdefault(id(hit), set()).update(lines)
-            said.update(texts)
-            left -= size
+    filling = _Filling(reader, shown, chars)
+    passages = [*_valued(_passages(reader, [*shown, *new]))]
+    queue = [(-filling.claim(each), place) for place, each in enumerate(passages)]
+    heapify(queue)
+    while queue:
+        before, place = queue[0]
+        claim = -filling.claim(passages[place])
+        if claim > before:  # claims only fall, so that the first that has not fallen is the best
+            heapreplace(queue, (claim, place))
+            continue
+        heappop(queue)
+        filling.add(passages[place])
     for hit in (*shown, *new):
-        if id(hit) in added:
-            hit.evidence = reader.evidence(hit.row, hit.room, added[id(hit)])
-    shown += [hit for hit in new if id(hit) in added]
+        if id(hit) in filling.added:
+            hit.evidence = reader.evidence(hit.row, hit.room, filling.added[id(hit)])
+    shown += [hit for hit in new if id(hit) in filling.added]
 
 
-def _candidates(reader: EvidenceReader, hits: Sequence[ShownHit]) -> Iterator[_Candidate]:
+class _Filling:
+    """The passages added so far, and the characters that each wording has in the answer."""
+
+    def __init__(self, reader: EvidenceReader, shown: Sequence[ShownHit], chars: int) -> None:
+        self.added: dict[int, set[int]] = {}
+        self._reader = reader
+        self._said = {line.text for hit in shown for line in hit.evidence.lines}
+        self._has: Counter[int] = Counter()
+        for hit in shown:
+            self._has[wording_of(hit.row)] += sum(len(line.text) for line in hit.evidence.lines)
+        self._left = chars - self._has.total()
+
+    def claim(self, passage: _Passage) -> float:
+        """Return the value of a passage for the wording that it serves best now."""
+        return max(value for value, _ in self._claims(passage))
+
+    def add(self, passage: _Passage) -> None:
+        """Add a passage if it fits."""
+        hit = passage.hit
+        texts = self._reader.texts(hit.row, passage.lines)
+        size = sum(len(text) for text in texts if text not in self._said)
+        if size < _NEW * sum(map(len, texts)):
+            return
+        if not hit.evidence.lines and id(hit) not in self.added:
+            size += _NAMING_CHARS
+        if size > self._left:
+            return
+        _, wording = max(self._claims(passage))
+        self.added.setdefault(id(hit), set()).update(passage.lines)
+        self._said.update(texts)
+        self._has[wording] += size
+        self._left -= size
+
+    def _claims(self, passage: _Passage) -> Iterator[tuple[float, int]]:
+        for wording, value in enumerate(passage.values):
+            yield value / (1 + self._has[wording] / _FAIR_CHARS), wording
+
+
+def _valued(passages: Iterator[_Passage]) -> Iterator[_Passage]:
+    """Yield passages with values relative to the best for each wording; omit poor ones."""
+    every = [*passages]
+    best = [max(values) or 1.0 for values in zip(*(each.values for each in every), strict=True)]
+    for each in every:
+        values = [value / most for value, most in zip(each.values, best, strict=True)]
+        if max(values, default=0.0) >= _LEAST_VALUE:
+            yield each._replace(values=values)
+
+
+def _passages(reader: EvidenceReader, hits: Sequence[ShownHit]) -> Iterator[_Passage]:
     best = max((hit.row.score for hit in hits), default=0.0) or 1.0
     for hit in hits:
         if not hit.evidence.whole:
             share = math.sqrt(max(0.0, hit.row.score) / best)
-            for lines, worth in reader.passages(hit.row):
+            for lines, worths in reader.passages(hit.row):
                 length = 1 + sum(map(len, reader.texts(hit.row, lines))) / _LONG_CHARS
-                yield _Candidate(share * worth / length, hit, lines)
-
-
-def _size(evidence: SectionEvidence) -> int:
-    return sum(len(line.text) for line in evidence.lines)
+                yield _Passage(hit, lines, [share * worth / length for worth in worths])

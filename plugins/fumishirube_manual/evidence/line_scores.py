@@ -28,28 +28,43 @@ _REPEATED = 0.25
 _HALF = 0.5
 
 
-class LineScores:
-    """Scores the lines of a section by the concepts of a query."""
+class LineTexts:
+    """The lines of a section below some headings, prepared for matching."""
 
-    def __init__(
-        self,
-        lines: Sequence[str],
-        weights: Sequence[ConceptWeight],
-        titles: Iterable[str],
-        query: str,
-    ) -> None:
-        self._lines = lines
-        self._all_weights = weights
+    def __init__(self, lines: Sequence[str], titles: Iterable[str], query: str = "") -> None:
+        self.lines = lines
+        self.wants_figure = bool(_WANTS_FIGURE.search(query))
         self._titles = [*titles]
         self._heading = bool(lines) and fold(lines[0].strip("# \t")) in {
             fold(title) for title in self._titles
         }
-        self._figures = bool(_WANTS_FIGURE.search(query))
 
     def hidden(self, at: int) -> bool:
         """Tell whether a line is never shown: if it is blank, a link definition or the title."""
-        line = self._lines[at]
+        line = self.lines[at]
         return not line.strip() or (at == 0 and self._heading) or bool(_DEFINED.match(line))
+
+    def empty(self, at: int) -> bool:
+        """Tell whether a line is never shown, or has no letters and no digits."""
+        return bool(_RULE.match(self.lines[at])) or self.hidden(at)
+
+    @cached_property
+    def above(self) -> LineText:
+        """The headings."""
+        return LineText.of("\n".join(self._titles))
+
+    @cached_property
+    def every(self) -> Sequence[LineText | None]:
+        """The lines; ``None`` for those that are empty."""
+        return [None if self.empty(at) else LineText.of(line) for at, line in enumerate(self.lines)]
+
+
+class LineScores:
+    """Scores the lines of a section by the concepts of a query."""
+
+    def __init__(self, texts: LineTexts, weights: Sequence[ConceptWeight]) -> None:
+        self._texts = texts
+        self._all_weights = weights
 
     def chosen(self, most: int) -> list[int]:
         """Return the best line, then others that each add enough: up to ``most`` lines.
@@ -59,14 +74,7 @@ class LineScores:
         scores = self.every
         best = max(range(len(scores)), key=scores.__getitem__, default=None)
         if best is None or not scores[best]:
-            first = next(
-                (
-                    at
-                    for at, line in enumerate(self._lines)
-                    if not _RULE.match(line) and not self.hidden(at)
-                ),
-                None,
-            )
+            first = next((at for at in range(len(scores)) if not self._texts.empty(at)), None)
             return [] if first is None else [first]
         chosen, covered = [best], [*self._shares[best]]
         while len(chosen) < most:
@@ -93,7 +101,7 @@ class LineScores:
 
     def present(self) -> set[str]:
         """Return the concepts of which one line, or the headings, contain at least half."""
-        every_line = [shares(self._above, self._weights), *filter(None, self._shares)]
+        every_line = [shares(self._texts.above, self._weights), *filter(None, self._shares)]
         return {
             concept.text
             for concept, among in zip(self._weights, zip(*every_line, strict=True), strict=True)
@@ -101,20 +109,9 @@ class LineScores:
         }
 
     @cached_property
-    def _above(self) -> LineText:
-        return LineText.of("\n".join(self._titles))
-
-    @cached_property
-    def _texts(self) -> Sequence[LineText | None]:
-        return [
-            None if _RULE.match(line) or self.hidden(at) else LineText.of(line)
-            for at, line in enumerate(self._lines)
-        ]
-
-    @cached_property
     def _weights(self) -> Sequence[ConceptWeight]:
         """The concepts that occur in a line or the headings: of a long query, few."""
-        texts = [self._above, *filter(None, self._texts)]
+        texts = [self._texts.above, *filter(None, self._texts.every)]
         everything = LineText(
             "\n".join(text.folded for text in texts),
             frozenset().union(*(text.stems for text in texts)),
@@ -123,12 +120,12 @@ class LineScores:
 
     @cached_property
     def _shares(self) -> Sequence[tuple[float, ...]]:
-        return [() if text is None else shares(text, self._weights) for text in self._texts]
+        return [() if text is None else shares(text, self._weights) for text in self._texts.every]
 
     @cached_property
     def _worths(self) -> Sequence[float]:
         """The weight of each concept in a line: lower if the headings contain it already."""
-        above = shares(self._above, self._weights)
+        above = shares(self._texts.above, self._weights)
         return [
             concept.weight * (1 - (1 - _TITLE) * min(1.0, said))
             for concept, said in zip(self._weights, above, strict=True)
@@ -143,7 +140,7 @@ class LineScores:
             if own:
                 beside = [self._more(at, other) for other in (at - 1, at + 1)]
                 own += _NEAR * max(beside)
-                if self._figures and _FIGURE.search(self._lines[at]):
+                if self._texts.wants_figure and _FIGURE.search(self._texts.lines[at]):
                     own *= _FIGURES
             scores.append(own)
         return scores

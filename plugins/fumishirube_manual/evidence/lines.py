@@ -11,7 +11,7 @@ from fumishirube_manual.cited_places import CitedPlace
 from fumishirube_manual.evidence.blocks import indentation, is_fence, related
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
-from fumishirube_manual.evidence.line_scores import LineScores
+from fumishirube_manual.evidence.line_scores import LineScores, LineTexts
 from fumishirube_manual.evidence.passages import passages
 
 BEST_CHARS, OTHER_CHARS = 400, 200
@@ -48,10 +48,13 @@ class SectionEvidence(NamedTuple):
 
 
 class EvidencePassage(NamedTuple):
-    """Lines of a section, counted from 0; ``worth`` is a share of the weight of all concepts."""
+    """Lines of a section, counted from 0, with their worth for each wording.
+
+    A worth is a share of the weight of all concepts of the wording.
+    """
 
     lines: range
-    worth: float
+    worths: Sequence[float]
 
 
 class SectionLines:
@@ -70,7 +73,8 @@ class SectionLines:
         self._weights = weights
         self._titles = [*titles]
         self._query = query
-        self._scores = LineScores(self._lines, weights, self._titles, query)
+        self._texts = LineTexts(self._lines, self._titles, query)
+        self._scores = LineScores(self._texts, weights)
 
     def evidence(self, room: int, whole: Collection[int] = ()) -> SectionEvidence:
         """Return the most relevant lines, in about ``room`` characters.
@@ -79,7 +83,7 @@ class SectionLines:
         further line that adds enough, both with their related lines. The lines ``whole``, counted
         from 0, are always included, uncut.
         """
-        readable = [at for at in range(len(self._lines)) if not self._scores.hidden(at)]
+        readable = [at for at in range(len(self._lines)) if not self._texts.hidden(at)]
         uncut = {at: self._lines[at].rstrip() for at in readable}
         if sum(map(len, uncut.values())) <= _SLACK * room or uncut.keys() <= {*whole}:
             return SectionEvidence(self._numbered(uncut), whole=True, worth=self._scores.worth())
@@ -112,20 +116,16 @@ class SectionLines:
         return EvidenceLine(self._first + at, excerpt(self._lines[at], room, weights).strip())
 
     def passages(self, wordings: Iterable[Sequence[ConceptWeight]]) -> Sequence[EvidencePassage]:
-        """Return the passages in order, each with its highest worth for any of the wordings."""
+        """Return the passages in order, each with its worth for each of some wordings."""
         ranges = [*passages(self._lines)]
-        texts = ["\n".join(self._lines[at] for at in lines) for lines in ranges]
-        worths = [
-            LineScores(texts, weights, self._titles, self._query).shares_of_all()
-            for weights in wordings
-        ]
-        return [
-            EvidencePassage(lines, max(each)) for lines, *each in zip(ranges, *worths, strict=True)
-        ]
+        blocks = ["\n".join(self._lines[at] for at in lines) for lines in ranges]
+        texts = LineTexts(blocks, self._titles, self._query)
+        worths = [LineScores(texts, weights).shares_of_all() for weights in wordings]
+        return [EvidencePassage(lines, each) for lines, *each in zip(ranges, *worths, strict=True)]
 
     def texts(self, numbers: Iterable[int]) -> Sequence[str]:
         """Return some lines, counted from 0, without those that are never shown."""
-        return [self._lines[at].rstrip() for at in numbers if not self._scores.hidden(at)]
+        return [self._lines[at].rstrip() for at in numbers if not self._texts.hidden(at)]
 
     @cached_property
     def present(self) -> set[str]:
@@ -134,7 +134,7 @@ class SectionLines:
 
     def _show(self, shown: dict[int, str], at: int, most: int) -> int:
         """Add a line to the shown ones; return the number of characters that it takes."""
-        if at in shown or self._scores.hidden(at):
+        if at in shown or self._texts.hidden(at):
             return 0
         line = self._lines[at].rstrip()
         shown[at] = line if len(line) <= most else excerpt(line.strip(), most, self._weights)

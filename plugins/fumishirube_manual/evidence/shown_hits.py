@@ -26,6 +26,9 @@ SECOND = "second"
 _FIRST_SHARE = 0.6
 """If a number of characters is requested, lines take at most this share of their usual room, and
 passages fill up the rest."""
+_PARTS, _PART_CHARS = 3, 5_000
+"""If this many wordings have a best hit of their own, they are parts of a question, and passages
+fill up the answer to this many characters for each."""
 _SEVERAL = 3
 _LOOK_AHEAD = 3
 _LATER = 20
@@ -37,11 +40,13 @@ def shown_hits(
 ) -> tuple[list[ShownHit], int]:
     """Return the first hits of a ranking, and the number of rows that they cover.
 
-    With ``chars``, passages fill up the evidence to about that many characters. With ``folded``, a
-    row that repeats a hit above becomes a copy of it.
+    With ``chars``, passages fill up the evidence to about that many characters; without, they do so
+    for a question of several parts. With ``folded``, a row that repeats a hit above becomes a copy
+    of it.
     """
     shown: list[ShownHit] = []
     covered = 0
+    chars = chars or _chars_of_parts(rows[:limit])
     usual = sum(_room(row, rank) for rank, row in enumerate(rows[:limit]))
     scale = min(_FIRST_SHARE, chars / usual) if chars and usual else 1.0
     for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
@@ -60,6 +65,12 @@ def shown_hits(
     if chars:
         fill(reader, shown, rows[covered : covered + _LATER], chars)
     return shown, covered
+
+
+def _chars_of_parts(rows: Sequence[TraceRow]) -> int | None:
+    """Return the characters for a question of several parts; ``None`` for another one."""
+    parts = sum(map(_is_best, rows))
+    return _PART_CHARS if parts >= _PARTS else None
 
 
 def _is_best(row: TraceRow) -> bool:

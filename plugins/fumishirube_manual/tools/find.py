@@ -65,7 +65,7 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
             "Returns the best sections, each with the numbered lines that bear most on the "
             "question. Finds most in the words that such a document would use; alternatives take "
             "the user's own words, other guesses and each part of a question: one call serves "
-            "all. Costs 600 tokens, 200 more an alternative."
+            "all, with passages for parts. Costs 600 tokens; of three parts 2,000."
         ),
         params=offered_arguments(settings),
         answer=FindAnswer,
