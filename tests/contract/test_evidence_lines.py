@@ -39,6 +39,18 @@ The {0} permit is valid for as long as its colour says.
 Reception issues the {0} permit.
 
 """
+WATERING = "\n\n".join(
+    f"Watering of palm {n}: the gardener gives the palm water at dawn, {'slowly ' * 40}and rests."
+    for n in range(12)
+)
+PESTS = (
+    f"{LONG}\n\nAgainst scale insects, the staff takes these steps:\n\n"
+    "* wipe the leaves\n* isolate the pot\n* tell the curator within two days\n"
+)
+VISITS = (
+    f"{LONG}\n\nSchool visits are limited as follows:\n\n* twenty pupils\n* one hour\n* no food\n"
+)
+PARTS = ["scale insects, what the staff does", "limits of school visits"]
 MANUALS = {
     "guide/permits.md": "# Permits\n\n" + "".join(PERMIT.format(one, LONG) for one in PERMITS),
     "guide/gates.md": "# Gates\n\n## Tray\n\nThe tray takes a ticket.\n\n"
@@ -51,6 +63,7 @@ MANUALS = {
     "guide/short.md": "# Lockers\n\nA locker costs 100 yen.\n\nIt opens at nine.\n",
     "guide/v1.md": BADGE.format("one"),
     "guide/v2.md": BADGE.format("two"),
+    "hall/plants.md": f"# Palm house\n\n{WATERING}\n## Pests\n\n{PESTS}\n## Visits\n\n{VISITS}",
     "rules/late.md": "# 延滞\n\n返却が遅れた日数に応じて延滞料を支払う。\n",
 }
 
@@ -164,6 +177,30 @@ def test_room_is_filled_with_the_best_passages_of_the_files_shown(server: Fumish
         assert [line("guide/permits.md", number) for number in numbers] == [
             text for _, text in hit["lines"]
         ]
+
+
+def test_each_part_of_a_question_is_answered_with_whole_passages(server: Fumishirube) -> None:
+    found = server.ok(
+        "manual_find",
+        query="watering of the palm by the gardener",
+        manual_id="hall",
+        required_terms=["palm"],
+        alternatives=PARTS,
+    )
+    lines = [text for hit in found["inline_hits"]["items"] for _, text in hit["lines"]]
+    steps = {"* wipe the leaves", "* isolate the pot", "* tell the curator within two days"}
+    assert steps | {"* twenty pupils", "* one hour", "* no food"} <= set(lines)
+    assert sum(text.startswith("Watering of palm") for text in lines) > 1
+    assert sum(map(len, lines)) <= 6_000
+
+
+def test_other_words_for_one_thing_fill_no_room(server: Fumishirube) -> None:
+    asked = "watering of the palm"
+    (plain, *_) = items(server, asked, "palm", manual_id="hall")
+    others = ["palm water gardener", "gardener watering the palm at dawn"]
+    (same, *_) = items(server, asked, "palm", manual_id="hall", alternatives=others)
+    assert sum(len(text) for _, text in same["lines"]) <= 1_000
+    assert same["ref"] == plain["ref"]
 
 
 def test_what_is_worth_little_fills_no_room(server: Fumishirube) -> None:

@@ -98,7 +98,7 @@ def batch_tool(tools: Sequence[Tool[Any, Any]]) -> Tool[BatchParams, BatchAnswer
         title="Make several calls at once",
         summary=(
             f"Returns the answers of up to {CALLS} calls of manual_* tools at once, such as a "
-            "search with patterns, or ranges with patterns. Costs what they cost."
+            "search with patterns, or ranges with patterns."
         ),
         params=BatchParams,
         answer=BatchAnswer,
