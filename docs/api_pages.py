@@ -36,8 +36,8 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ("surfaces", "tools"),
     ),
     "api-parsing": (
-        "Parsing: parsers in processes of their own, and places such as pages",
-        ("parsing", "places"),
+        "Parsing: parsers in processes of their own, places such as pages, and their pictures",
+        ("parsing", "pictures", "places"),
     ),
     "api-text": ("Text: encodings, folding, forms, concepts, references", ("text",)),
     "api-disk": ("Disk: roots, names, locks, watches and writes", ("disk",)),

@@ -65,7 +65,10 @@ class ClassicKey:
 
 @runtime_checkable
 class Loader(Protocol):
-    """Turns a manual folder into documents made of sections."""
+    """Turns a manual folder into documents made of sections.
+
+    If its documents have places, such as pages, its attribute ``placed`` is true.
+    """
 
     def sources(self, root: Root) -> Iterable[Source]:
         """Return the files that this loader claims; the result depends on the folder alone."""

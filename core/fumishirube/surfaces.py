@@ -17,6 +17,7 @@ from fumishirube.disk.folders import FolderEntry
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document
 from fumishirube.model import Ranking, UnreadFiles
+from fumishirube.pictures import PagePictures
 from fumishirube.places import Place
 from fumishirube.query import Query
 from fumishirube.stages import (
@@ -87,6 +88,10 @@ class Manual(Protocol):
 
     def places(self, path: str) -> Sequence[Place]:
         """Return the pages, slides or rows of a file's lines; raise as ``document`` does."""
+        ...
+
+    def pictures(self, path: str) -> PagePictures | None:
+        """Return what draws the pages of a file; ``None`` if nothing does."""
         ...
 
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from functools import partial
 from importlib.resources import files
+from threading import Lock
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -23,6 +24,7 @@ from fumishirube_inspect.charts import report_page
 from fumishirube_inspect.comparison import comparison_page
 from fumishirube_inspect.fates import sections_page, why_page
 from fumishirube_inspect.frame import error_page, trace_url
+from fumishirube_inspect.hit_pages import picture_of_hit
 from fumishirube_inspect.search import search_page
 from fumishirube_inspect.security_headers import SameOriginMiddleware
 from fumishirube_inspect.session import InspectorSession, SearchForm
@@ -52,6 +54,7 @@ def build_inspector(session: InspectorSession, guarded: Callable[[ASGIApp], ASGI
         Route("/", pages.page_endpoint(pages.listing)),
         Route("/find", pages.find, methods=["POST"]),
         Route("/trace/{id}", pages.page_endpoint(pages.search)),
+        Route("/trace/{id}/page", pages.page_endpoint(pages.page)),
         Route("/trace/{id}/why", pages.page_endpoint(pages.why)),
         Route("/trace/{id}/export", pages.page_endpoint(pages.export)),
         Route("/compare", pages.page_endpoint(pages.compare)),
@@ -70,6 +73,7 @@ class _PageHandlers:
 
     def __init__(self, session: InspectorSession) -> None:
         self._session = session
+        self._drawing = Lock()
 
     def page_endpoint(self, make: Callable[[Request], Response]) -> Callable[[Request], object]:
         """Return an endpoint that shows errors as pages."""
@@ -105,14 +109,18 @@ class _PageHandlers:
     def why(self, request: Request) -> Response:
         """Show what happened to a section."""
         trace = self._session.trace(request.path_params["id"])
-        path, line = request.query_params.get("path", ""), request.query_params.get("line")
-        if not path:
-            raise InvalidParameter("name the file of the section", parameter="path")
-        if not line:
+        path, line = _section_of(request)
+        if line is None:
             return HTMLResponse(sections_page(self._session, trace, path))
-        if not (line.isascii() and line.isdigit() and len(line) <= _LONGEST_LINE):
-            raise InvalidParameter("a line is a whole number from 1 on", parameter="line")
-        return HTMLResponse(why_page(self._session, trace, path, int(line)))
+        return HTMLResponse(why_page(self._session, trace, path, line))
+
+    def page(self, request: Request) -> Response:
+        """Send the picture of the page of a hit; one is drawn at a time."""
+        trace = self._session.trace(request.path_params["id"])
+        path, line = _section_of(request)
+        with self._drawing:
+            picture = picture_of_hit(self._session, trace, path, line or 0)
+        return Response(picture.data, media_type="image/png")
 
     def export(self, request: Request) -> Response:
         """Send a trace as a file."""
@@ -173,6 +181,18 @@ class _PageHandlers:
     def _error_response(self, error: Exception, code: str, status: int) -> Response:
         title = "Not found" if status == 404 else "That did not work"  # noqa: PLR2004 - HTTP's own
         return HTMLResponse(error_page(self._session, title, str(error), code), status)
+
+
+def _section_of(request: Request) -> tuple[str, int | None]:
+    """Return the file and the line that a request names."""
+    path, line = request.query_params.get("path", ""), request.query_params.get("line")
+    if not path:
+        raise InvalidParameter("name the file of the section", parameter="path")
+    if not line:
+        return path, None
+    if not (line.isascii() and line.isdigit() and len(line) <= _LONGEST_LINE):
+        raise InvalidParameter("a line is a whole number from 1 on", parameter="line")
+    return path, int(line)
 
 
 async def _static(request: Request) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
@@ -19,6 +20,7 @@ from fumishirube_inspect.frame import (
     select,
     trace_url,
 )
+from fumishirube_inspect.hit_pages import page_of_hit
 from fumishirube_inspect.markup import Content, Markup, tag
 from fumishirube_inspect.ranks import DEEPEST, chart, columns_of
 from fumishirube_inspect.session import InspectorSession
@@ -123,7 +125,7 @@ def _hit(session: InspectorSession, trace: Trace, row: TraceRow, rank: int, scal
         data_item=True,
     )
     text = session.passage(trace, row) if rank <= _WITH_TEXT else None
-    lines = _evidence(session, trace, row) if rank <= _WITH_TEXT else None
+    best = session.evidence(trace, row) if rank <= _WITH_TEXT else ()
     why = trace_url(trace, "/why", path=row.path, line=row.start_line)
     inside = tag(
         "div",
@@ -131,19 +133,35 @@ def _hit(session: InspectorSession, trace: Trace, row: TraceRow, rank: int, scal
         tag("p", _chips("covers", [f"{row.coverage:.0%} of the question"]),
             _chips("marks", sorted(row.labels)), _chips("matched", row.matched), class_="chips"),
         tag("pre", _marked(text, row), dir="auto", class_="text") if text else None,
+        _page(session, trace, row, best) if rank <= _WITH_TEXT else None,
         tag("p", tag("a", "What each stage did with it", href=why)),
         class_="inside",
     )  # fmt: skip
-    return tag("li", tag("details", head, inside), lines, data_hit=key_of(row))
+    return tag("li", tag("details", head, inside), _evidence(row, best), data_hit=key_of(row))
 
 
-def _evidence(session: InspectorSession, trace: Trace, row: TraceRow) -> Content:
+def _evidence(row: TraceRow, best: Sequence[tuple[int, str]]) -> Content:
     """Return the best lines of a hit for the query, with matches marked."""
-    lines = [
-        tag("li", _marked(line.strip(), row), value=str(number))
-        for number, line in session.evidence(trace, row)
-    ]
+    lines = [tag("li", _marked(line.strip(), row), value=str(number)) for number, line in best]
     return tag("ol", lines, dir="auto", class_="evidence") if lines else None
+
+
+def _page(
+    session: InspectorSession, trace: Trace, row: TraceRow, best: Sequence[tuple[int, str]]
+) -> Content:
+    """Return the picture of the page of a hit, which a browser loads when the hit is opened."""
+    page = page_of_hit(session, trace, row, best)
+    if page is None:
+        return None
+    name = f"Page {page.number}"
+    label = (", printed as ", isolated(page.label)) if page.label else None
+    picture = tag(
+        "img",
+        src=trace_url(trace, "/page", path=row.path, line=row.start_line),
+        alt=f"{name} as it is printed",
+        loading="lazy",
+    )
+    return tag("figure", tag("figcaption", name, label), picture, class_="page")
 
 
 def _marked(line: str, row: TraceRow) -> list[Content]:

@@ -13,6 +13,7 @@ from fumishirube import (
     ConfigError,
     Document,
     InvalidParameter,
+    Manual,
     NotFound,
     Query,
     SurfaceContext,
@@ -142,11 +143,12 @@ class InspectorSession:
 
     def passage(self, trace: Trace, row: TraceRow) -> str | None:
         """Return the beginning of a hit's present text; ``None`` when it no longer exists."""
-        context = self.application.contexts.get(trace.origin.recipe.surface)
+        file = self.file(trace, row.path)
+        if file is None:
+            return None
+        manual, path = file
         try:
-            if context is None or trace.own:
-                return None
-            document = _document(context, trace, row.path)
+            document = manual.document(path)
         except ToolError:
             return None
         for section in document.sections:
@@ -154,6 +156,17 @@ class InspectorSession:
                 text = document.text[section.start : section.end].strip("\n")
                 return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
         return None
+
+    def file(self, trace: Trace, path: str) -> tuple[Manual, str] | None:
+        """Return the manual of a file, and its path there; ``None`` when there is none."""
+        context = self.application.contexts.get(trace.origin.recipe.surface)
+        if context is None or trace.own:
+            return None
+        try:
+            manual_id, inner = trace.file(path)
+            return context.manual(manual_id), inner
+        except ToolError:
+            return None
 
     def section(self, trace: Trace, path: str, line: int) -> int:
         """Return the first line of the section that contains a line.

@@ -14,13 +14,14 @@ from manuals import opened, write
 
 from fumishirube import Document, NotFound, Root, Section, Source, Unreadable
 from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
-from fumishirube.parsing import IsolatedLoader, ParsedLoader, Place
+from fumishirube.parsing import IsolatedLoader, PageView, ParsedLoader, Picture, Place
 from fumishirube.parsing.records import document_of, document_record
 
 PARSER = """
 import os, sys, time
 from fumishirube import Document, Section, Unreadable
-from fumishirube.parsing import Place, cached_text, part_texts
+from fumishirube.parsing import Picture, Place, cached_text, part_texts
+from fumishirube.pictures import PNG
 
 def pages(words, made):
     for word in words:
@@ -30,6 +31,18 @@ def pages(words, made):
                 raise ValueError("no text")
             return f"text of {word}"
         yield cached_text(word, make)
+
+def drawn(data, view, settings):
+    word = data.decode()
+    if word == "hang":
+        time.sleep(600)
+    if word == "refuse":
+        raise Unreadable("no such thing", reason="refused")
+    if word == "document":
+        return Document("", "x", "text", ())
+    start = PNG if word != "script" else b"<script>"
+    rest = b"x" * (1 << 25 if word == "large" else 1)
+    return Picture(start + repr(tuple(view)).encode() + rest, 1)
 
 def parsed(data, name, settings):
     word = data.decode()
@@ -79,6 +92,7 @@ class Rough(IsolatedLoader):
     """Reads files with a parser that does whatever they say."""
 
     parser: ClassVar[str] = "rough_parser:parsed"
+    drawer: ClassVar[str] = "rough_parser:drawn"
 
     suffixes: tuple[str, ...] = (".x",)
     folder: str = ""
@@ -140,6 +154,40 @@ def test_a_file_is_skipped_and_the_next_one_read(
     assert skipped.value.reason == reason
     assert "secret" not in str(skipped.value)
     assert load(loader, folder, "fine").text.startswith("a fine ")
+
+
+def draw(loader: ParsedLoader, folder: Path, word: str) -> Picture:
+    (folder / "a.x").write_text(word)
+    return loader.picture(Root(folder), Source("a.x"), PageView(2, ("one", "two"), (1,)))
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [("script", "damaged"), ("large", "damaged"), ("document", "damaged"), ("refuse", "refused")],
+)
+def test_what_is_no_picture_of_a_page_is_refused(
+    loader: ParsedLoader, folder: Path, word: str, reason: str
+) -> None:
+    with pytest.raises(Unreadable) as refused:
+        draw(loader, folder, word)
+    assert refused.value.reason == reason
+    assert b"(2, ('one', 'two'), (1,))" in draw(loader, folder, "fine").data
+
+
+def test_only_a_loader_with_a_function_for_it_draws_pages(
+    loader: ParsedLoader, folder: Path
+) -> None:
+    class Plain(Rough):
+        """The same parser, without pictures."""
+
+        drawer: ClassVar[str] = ""
+
+    documents = ParsedDocuments(Root(folder / "state"))
+    assert loader.draws_pages
+    assert RememberingLoader(loader, "1", documents).draws_pages
+    with Plain().open() as plain:
+        assert not plain.draws_pages
+        assert not RememberingLoader(plain, "1", documents).draws_pages
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import logging
 from collections import Counter, OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from threading import RLock
 
 from fumishirube.disk.folders import FolderEntry, escaped_name, is_allowed_name, is_settled
@@ -15,10 +16,11 @@ from fumishirube.disk.stored import StoredFile, StoredRoot
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.disk.watches import Watch
 from fumishirube.documents import Document
-from fumishirube.engine.claims import claims, unlisted
+from fumishirube.engine.claims import claims, name_fault, unlisted
 from fumishirube.engine.outlying import OutlyingFolders, StoredManuals
 from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
 from fumishirube.model import OutsideSearch, Skipped
+from fumishirube.pictures import PagePictures, page_pictures
 from fumishirube.places import Place
 from fumishirube.stages import ClaimedFile, LinkLoader, Loader
 from fumishirube.text.folding import nfc
@@ -209,6 +211,11 @@ class ManualFolder:
             return ()
         return self.document(path).places
 
+    def pictures(self, path: str) -> PagePictures | None:
+        """Return what draws the pages of a file; ``None`` if nothing does."""
+        claimed = None if self.stored else self._claimed.get(path)
+        return claimed and page_pictures(claimed, self._root, partial(self.document, path))
+
     def unlisted(self) -> Sequence[UnlistedEntry]:
         """Return the unlisted entries of the last survey, with reasons."""
         with self._lock:
@@ -387,12 +394,3 @@ class Library:
 
     def _fault(self, name: str) -> str:
         return name_fault(name, self._reserved)
-
-
-def name_fault(name: str, reserved: Collection[str]) -> str:
-    """Return why a folder of this name is not a manual; empty if it is one."""
-    if name.startswith("."):
-        return "its name begins with a dot"
-    if "::" in name:
-        return "its name holds '::', which is part of ids"
-    return "its name is reserved" if name in reserved else ""

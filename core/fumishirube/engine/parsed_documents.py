@@ -16,9 +16,10 @@ from threading import Lock
 
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
-from fumishirube.errors import Forbidden
+from fumishirube.errors import Forbidden, Unreadable
 from fumishirube.parsing import ParsedLoader
 from fumishirube.parsing.records import document_of, document_record
+from fumishirube.pictures import PageView, Picture, PictureLoader
 from fumishirube.stages import Loader
 
 FOLDER = "parsed"
@@ -131,6 +132,7 @@ class RememberingLoader:
 
     def __init__(self, loader: Loader, fingerprint: str, documents: ParsedDocuments) -> None:
         self.isolated: bool = getattr(loader, "isolated", False)
+        self.draws_pages: bool = getattr(loader, "draws_pages", False)
         self._loader = loader.caching(documents) if isinstance(loader, ParsedLoader) else loader
         self._fingerprint = fingerprint
         self._documents = documents
@@ -138,6 +140,16 @@ class RememberingLoader:
     def sources(self, root: Root) -> Iterable[Source]:
         """Return the files that the loader claims."""
         return self._loader.sources(root)
+
+    def picture(self, root: Root, source: Source, view: PageView) -> Picture:
+        """Draw a page; pictures are not cached.
+
+        Raises:
+            Unreadable: when the file cannot be drawn.
+        """
+        if not isinstance(self._loader, PictureLoader):
+            raise Unreadable("its loader draws no pages", "no_picture", path=source.path)
+        return self._loader.picture(root, source, view)
 
     def load(self, root: Root, source: Source) -> Document:
         """Return the document of a file, parsed now or earlier.

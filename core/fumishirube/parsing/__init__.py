@@ -4,13 +4,18 @@ from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
 from fumishirube.parsing.isolated_loader import IsolatedLoader, ParsedLoader
 from fumishirube.parsing.part_texts import TextCache, cached_text
 from fumishirube.parsing.processes import ParseRequest
+from fumishirube.pictures import PagePictures, PageView, Picture, PictureLoader
 from fumishirube.places import Place, PlaceRange, lines_of, place_at, place_range
 
 __all__ = [
     "IdleProcesses",
     "IsolatedLoader",
+    "PagePictures",
+    "PageView",
     "ParseRequest",
     "ParsedLoader",
+    "Picture",
+    "PictureLoader",
     "Place",
     "PlaceRange",
     "TextCache",

@@ -16,6 +16,7 @@ from fumishirube.documents import Document, Source
 from fumishirube.errors import Unreadable
 from fumishirube.parsing.part_texts import TextCache
 from fumishirube.parsing.processes import ParseRequest, ParserProcesses
+from fumishirube.pictures import PageView, Picture
 from fumishirube.stages import Stage
 
 _LIMITS = frozenset({"suffixes", "parse_seconds", "parse_bytes"})
@@ -30,9 +31,13 @@ class IsolatedLoader(Stage):
     ``parse_bytes`` of memory. Results are cached by the file's content, the settings, and
     ``revision``, which is to be raised whenever the parser reads the same file differently. Texts
     that take long, of parts that may return in other files, are cached by ``cached_text``.
+
+    ``drawer`` names a function that draws pages: it receives the bytes, a ``PageView`` instead of
+    the name, and the settings, and returns a ``Picture``, within the same limits.
     """
 
     parser: ClassVar[str]
+    drawer: ClassVar[str] = ""
     revision: ClassVar[int] = 1
     remembered: ClassVar[bool] = True
 
@@ -91,6 +96,21 @@ class ParsedLoader:
     def sources(self, root: Root) -> list[Source]:
         """Return the files that the settings select."""
         return self.settings.sources(root)
+
+    @property
+    def draws_pages(self) -> bool:
+        """Whether there is a function that draws pages."""
+        return bool(self.settings.drawer)
+
+    def picture(self, root: Root, source: Source, view: PageView) -> Picture:
+        """Draw a page.
+
+        Raises:
+            Unreadable: when it cannot be drawn, or exceeds a limit.
+        """
+        settings = self.settings
+        request = settings.request._replace(parser=settings.drawer, seconds=settings.parse_seconds)
+        return self.processes.draw(request, root.read_bytes(source.path), source.path, view)
 
     def load(self, root: Root, source: Source) -> Document:
         """Read a file.

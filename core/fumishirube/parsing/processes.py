@@ -18,7 +18,8 @@ from fumishirube.errors import Unreadable
 from fumishirube.parsing import worker
 from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
 from fumishirube.parsing.part_texts import PartTexts, TextCache
-from fumishirube.parsing.records import document_of
+from fumishirube.parsing.records import document_of, picture_of
+from fumishirube.pictures import PageView, Picture
 
 _START_SECONDS = 60.0
 _LONGEST_ANSWER = 512 * 1024 * 1024
@@ -59,7 +60,12 @@ class _ParserProcess(WorkerProcess):
             self._receive()
 
     def answer(
-        self, request: ParseRequest, data: bytes, name: str, texts: PartTexts
+        self,
+        request: ParseRequest,
+        data: bytes,
+        name: str,
+        texts: PartTexts,
+        view: PageView | None,
     ) -> dict[str, Any]:
         """Return the parser's answer for a file.
 
@@ -70,6 +76,7 @@ class _ParserProcess(WorkerProcess):
             {
                 "parser": request.parser,
                 "name": name,
+                "view": view,
                 "settings": dict(request.settings),
                 "memory": request.memory,
                 "path": [entry for entry in sys.path if entry],
@@ -146,20 +153,42 @@ class ParserProcesses:
         Raises:
             Unreadable: when the parser refuses the file, crashes, or exceeds a limit.
         """
+        answer = self._answer(request, data, path, texts)
+        try:
+            return document_of(answer["document"], path)
+        except (KeyError, ValueError):
+            raise _unreadable("damaged", "", request, path) from None
+
+    def draw(self, request: ParseRequest, data: bytes, path: str, view: PageView) -> Picture:
+        """Return the picture that the function of a request makes of a page.
+
+        Raises:
+            Unreadable: when it cannot be drawn, or exceeds a limit.
+        """
+        answer = self._answer(request, data, path, None, view)
+        try:
+            return picture_of(answer)
+        except (KeyError, ValueError):
+            raise _unreadable("damaged", "", request, path) from None
+
+    def _answer(
+        self,
+        request: ParseRequest,
+        data: bytes,
+        path: str,
+        texts: TextCache | None,
+        view: PageView | None = None,
+    ) -> dict[str, Any]:
         try:
             process = self._idle.take() or _ParserProcess()
-            answer = process.answer(
-                request, data, Path(path).stem, PartTexts(texts, request.parser)
-            )
+            exchange = PartTexts(texts, request.parser)
+            answer = process.answer(request, data, Path(path).stem, exchange, view)
         except _ParserLost as lost:
             raise _unreadable(lost.reason, "", request, path) from None
         self._idle.put_back(process)
-        if "document" not in answer:
+        if "unreadable" in answer:
             raise _unreadable(answer["unreadable"], answer["message"], request, path)
-        try:
-            return document_of(answer["document"], path)
-        except ValueError:
-            raise _unreadable("damaged", "", request, path) from None
+        return answer
 
     def close(self) -> None:
         """End all idle processes, and close the pool."""

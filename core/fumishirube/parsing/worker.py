@@ -1,4 +1,4 @@
-"""The process in which parsers run: it reads bytes and settings, and writes documents.
+"""The process in which parsers run: it reads bytes and settings, and writes documents and pictures.
 
 It may run another loop of answers instead; see ``serve`` in a request.
 """
@@ -54,12 +54,12 @@ def _answer(
     _limit(request["memory"])
     from fumishirube.errors import Unreadable  # noqa: PLC0415 - the path has come just now
     from fumishirube.parsing import part_texts  # noqa: PLC0415 - see above
-    from fumishirube.parsing.records import document_record  # noqa: PLC0415 - see above
+    from fumishirube.parsing.records import page_view, result_record  # noqa: PLC0415 - see above
 
     part_texts.connect(source, target)
     try:
-        document = _function(request["parser"])(data, request["name"], request["settings"])
-        return {"document": document_record(document)}
+        wanted = page_view(request["view"]) if request["view"] else request["name"]
+        return result_record(_function(request["parser"])(data, wanted, request["settings"]))
     except Unreadable as error:
         return {"unreadable": error.reason, "message": str(error)}
     except MemoryError:

@@ -92,6 +92,9 @@ class MemoryManual:
         """Return where people see the lines of a file."""
         return self.document(path).places
 
+    def pictures(self, path: str) -> None:
+        """Return nothing: no page is drawn."""
+
 
 class _NoClaimedFiles:
     """The claimed files of a context in memory: none."""
@@ -278,13 +281,9 @@ class _EmptyLoader:
 
 
 def _corpus(manual: Manual) -> MemoryCorpus:
-    documents = [manual.document(path) for path in manual.paths()]
-    sections = [
-        section
-        for document in documents
-        for section in passages(document)
-        if not document.navigation
-    ]
+    documents = map(manual.document, manual.paths())
+    searched = (document for document in documents if not document.navigation)
+    sections = [section for document in searched for section in passages(document)]
     return MemoryCorpus(sections, manual_id=manual.id)
 
 

@@ -11,7 +11,7 @@ from fumishirube.config.environment import variables
 from fumishirube.config.personal import configuration_folder, recorded_manuals
 from fumishirube.config.sections import RootSettings
 from fumishirube.disk.names import clean_name
-from fumishirube.engine.library import name_fault
+from fumishirube.engine.claims import name_fault
 from fumishirube.errors import ConfigError, ToolError
 from fumishirube.host.context import RESERVED_MANUALS
 from fumishirube.host.surfaces import MANUALS

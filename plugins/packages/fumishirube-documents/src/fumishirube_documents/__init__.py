@@ -27,6 +27,7 @@ class Pdf(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.pdf:parsed_pdf"
+    drawer: ClassVar[str] = "fumishirube_documents.pdf_pictures:drawn_page"
     revision: ClassVar[int] = 2
 
     suffixes: tuple[str, ...] = (".pdf",)

@@ -54,7 +54,7 @@ def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
         Unreadable: when it is locked, damaged, or without any text.
     """
     check_type(data, "a PDF")
-    file = _opened(data, settings["passwords"])
+    file = opened_pdf(data, settings["passwords"])
     total = len(file)
     pages = [*_pages(file)]
     scanned = _read_by_ocr(file, pages, settings) if settings["ocr"] else 0
@@ -70,7 +70,12 @@ def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
     return writer.document(_title(file) or name, remarks)
 
 
-def _opened(data: bytes, passwords: Sequence[str]) -> Any:
+def opened_pdf(data: bytes, passwords: Sequence[str]) -> Any:
+    """Open a PDF, with one of the passwords if it is locked.
+
+    Raises:
+        Unreadable: when it is locked or damaged.
+    """
     for password in (None, *passwords):
         try:
             return pdfium.PdfDocument(data, password=password)
@@ -122,18 +127,27 @@ def _pages(file: Any) -> Iterator[PdfPage]:
     for index in range(len(file)):
         try:
             page = file[index]
-            drawn = PageObjects.of(page)
-            textpage = text_page(page, drawn.texts)
+            lines = lines_of_page(page)
         except pdfium.PdfiumError:  # treat a damaged page as one without text
             yield PdfPage(index + 1, None, 0, [])
             continue
-        parts = with_grid_rows(page_fragments(textpage), grids_of(drawn.paths))
-        lines = [*in_columns([*joined_lines(parts)])]
         label = file.get_page_label(index)
         shown = label if label and label != str(index + 1) else None
         yield PdfPage(index + 1, shown, page.get_height(), lines)
-        textpage.close()
         page.close()
+
+
+def lines_of_page(page: Any) -> list[PdfLine]:
+    """Return the lines of a page, in reading order; it cannot be drawn afterwards.
+
+    Raises:
+        PdfiumError: when the page is damaged.
+    """
+    drawn = PageObjects.of(page)
+    textpage = text_page(page, drawn.texts)
+    parts = with_grid_rows(page_fragments(textpage), grids_of(drawn.paths))
+    textpage.close()
+    return [*in_columns([*joined_lines(parts)])]
 
 
 def _title(file: Any) -> str:
