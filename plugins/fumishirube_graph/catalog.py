@@ -17,10 +17,10 @@ from fumishirube_graph.page import page_tool
 from fumishirube_graph.page_list import list_tool
 from fumishirube_graph.pictures import picture_tool
 from fumishirube_graph.search import search_tool
-from fumishirube_graph.settings import GraphSettings
 from fumishirube_graph.stale_documents import stale_tool
 from fumishirube_graph.status import status_tool
 from fumishirube_graph.suggestions import suggest_tool
+from fumishirube_graph.surface import GraphSettings
 
 
 def graph_runtime(

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import ConfigDict, Field, field_validator
 
 from fumishirube import ClassicSettings, Diagnostic, InvalidPath, Root, Stage, SurfaceContext, Tool
 from fumishirube.disk import clean_path
-from fumishirube_graph.settings import GraphSettings
 
 INCLUDE = ("**/*.md", "**/*.markdown")
 EXCLUDE = ("**/node_modules/**", "**/dist/**", "**/.*/**")
+
+
+class GraphSettings(NamedTuple):
+    """See :class:`GraphSurface` for their meaning."""
+
+    default_limit: int
+    max_depth: int
+    threshold_days: int
+    max_nodes: int
+    max_edges: int
+    page_size: int
 
 
 class GraphSurface(Stage):

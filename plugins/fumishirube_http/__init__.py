@@ -36,7 +36,7 @@ def register_commands(register: CommandRegister) -> None:
         Command(
             "bridge",
             "serve tools that run at another server",
-            "fumishirube_http.bridge_command",
+            "fumishirube_http.backend",
             serves=True,
             variable="MANUAL_TOOLS_BASE_URL",
         )

@@ -19,13 +19,14 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Scope
+from starlette.types import ASGIApp, Scope
 
 from fumishirube import Tool, __version__
 from fumishirube.commands import Application
 from fumishirube.serving import (
     CatalogPublisher,
     LoadedConfig,
+    Reloader,
     ToolHost,
     instructions,
     load_plugins,
@@ -39,6 +40,7 @@ from fumishirube_http.limits import LimitMiddleware
 from fumishirube_http.log import LoggingMiddleware, Recorder, RequestLogEntry
 from fumishirube_http.mcp import McpEndpoint
 from fumishirube_http.openapi import endpoint_fault, of_endpoint, of_tool
+from fumishirube_http.people.settings import TeamSettings, proxies
 from fumishirube_http.problems import Problem, invalid, reply
 from fumishirube_http.settings import check_access
 
@@ -217,3 +219,22 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
         return reply(Problem(404, {"error": "not_found", "message": message}))
     message = f"{request.method} is not allowed here; the OpenAPI document lists what is"
     return reply(invalid(message, refused.status_code, refused.headers))
+
+
+def served_app(
+    application: Application, reloader: Reloader, people: TeamSettings | None, worker: int = 1
+) -> ASGIApp:
+    """Return the ASGI application, which follows the reloads of the configuration.
+
+    ``worker`` is the number of this process among those of the server.
+    """
+    if people is None:
+        http_app = HttpApplication(application, reloader.publisher)
+        reloader.follow(http_app.replace_application)
+        return http_app.app
+    from fumishirube_http.people.audit import start_audit  # noqa: PLC0415 - only with people
+    from fumishirube_http.people.team import Team, team_app  # noqa: PLC0415 - the same
+
+    start_audit(application.loaded.folder("runtime"), worker)
+    team = Team(reloader, people, worker)
+    return team_app(team, people.hosts, proxies(application.loaded.environ))

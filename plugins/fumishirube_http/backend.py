@@ -1,12 +1,20 @@
-"""The configuration of the backend, the server that runs the tools."""
+"""The backend, a server that runs the tools: its configuration, and serving through it."""
 
 from __future__ import annotations
 
+from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
 from fumishirube import ConfigError
-from fumishirube.serving import LoadedConfig, process_settings
+from fumishirube.serving import (
+    Application,
+    LoadedConfig,
+    ToolWrapper,
+    process_settings,
+    serve_stdio,
+)
 from fumishirube_http.settings import is_loopback
 
 _VARIABLE = "MANUAL_TOOLS_BASE_URL"
@@ -61,3 +69,18 @@ def _checked(url: str, *, remote: bool) -> str:
             f"{_VARIABLE}: {host[:80]!r} is another machine; set security.allow_remote to ask it"
         )
     return url.rstrip("/")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add no option: a command line would show the secrets of the address."""
+
+
+def run(options: Namespace) -> int:
+    """Serve over standard input and output; the backend runs the tools with endpoints."""
+    return serve_stdio(options, _through)
+
+
+def _through(application: Application) -> ToolWrapper:
+    from fumishirube_http.bridge import bridge_tools  # noqa: PLC0415 - its client takes a while
+
+    return partial(bridge_tools, backend=configured_backend(application.loaded))

@@ -52,9 +52,9 @@ def serve_here(options: Namespace, worker: WorkerStart | None = None) -> int:
     with opened(options, empty=True) as application:
         gc.disable()
         with _extra():
+            from fumishirube_http.application import served_app  # noqa: PLC0415 - the same
             from fumishirube_http.log import start_logging  # noqa: PLC0415 - over a second
             from fumishirube_http.people.settings import team_settings  # noqa: PLC0415 - the same
-            from fumishirube_http.served import served_app  # noqa: PLC0415 - the same
             from fumishirube_http.server import bound, serve  # noqa: PLC0415 - the same
             from fumishirube_http.settings import address, tls_files  # noqa: PLC0415 - the same
             from fumishirube_http.workers.process import serve_worker  # noqa: PLC0415 - the same
@@ -84,7 +84,7 @@ def _supervise(options: Namespace) -> int:
     """Serve with several worker processes."""
     with _extra():
         # The workers share the memory of what is imported before they are forked.
-        import_module("fumishirube_http.served")
+        import_module("fumishirube_http.application")
         from fumishirube_http.people.settings import team_settings  # noqa: PLC0415 - the same
         from fumishirube_http.server import bound  # noqa: PLC0415 - the same
         from fumishirube_http.settings import address, tls_files  # noqa: PLC0415 - the same
