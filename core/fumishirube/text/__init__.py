@@ -23,6 +23,7 @@ from fumishirube.text.folding import (
     runs,
     words,
 )
+from fumishirube.text.greek import letter_named, letter_names
 from fumishirube.text.pattern_literals import holds_newline, required_literals
 from fumishirube.text.projections import (
     LOOSE,
@@ -43,8 +44,6 @@ from fumishirube.text.synonyms import Synonyms, replace_synonyms, synonyms_in
 from fumishirube.text.word_forms import (
     FormFinder,
     form_finder,
-    letter_named,
-    letter_names,
     mentions,
     query_terms,
     term_forms,

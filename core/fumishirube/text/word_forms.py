@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from fumishirube.text.folding import occurs
+from fumishirube.text.greek import greek_forms
 
 FormFinder: TypeAlias = Callable[[str], Sequence[str]]
 """A function that returns the words of a folded text that stand for a term, with repetitions."""
@@ -15,37 +16,6 @@ FormFinder: TypeAlias = Callable[[str], Sequence[str]]
 _NO_PLURAL = re.compile(r".{0,2}s|.*(?:ss|us|is|as|os|ps)|(?:always|does|series|news|lens|dns|tls)")
 _SILENT = ("ches", "xes", "zes")
 _LAST_WORD = re.compile(r"(?<![^\W_])[a-z]{3,}\Z")
-
-_GREEK_NAMES = {
-    "α": ("alpha",),
-    "β": ("beta",),
-    "γ": ("gamma",),
-    "δ": ("delta",),
-    "ε": ("epsilon",),
-    "ζ": ("zeta",),
-    "η": ("eta",),
-    "θ": ("theta",),
-    "ι": ("iota",),
-    "κ": ("kappa",),
-    "λ": ("lambda",),
-    "μ": ("mu", "micro"),
-    "ν": ("nu",),
-    "ξ": ("xi",),
-    "ο": ("omicron",),
-    "π": ("pi",),
-    "ρ": ("rho",),
-    "σ": ("sigma",),
-    "τ": ("tau",),
-    "υ": ("upsilon",),
-    "φ": ("phi",),
-    "χ": ("chi",),
-    "ψ": ("psi",),
-    "ω": ("omega", "ohm"),
-}
-"""Folded letters; μ is also the prefix of units, and Ω the unit of resistance."""
-_GREEK_LETTERS = {name: letter for letter, names in _GREEK_NAMES.items() for name in names}
-_GREEK_NAME = re.compile(rf"(?<![^\W_])({'|'.join(_GREEK_LETTERS)})s?(?![^\W_])")
-_GREEK_LETTER = re.compile(r"(?<![0-9a-z\u0370-\u03ff])[α-ω](?![0-9a-z\u0370-\u03ff])")
 
 
 def mentions(folded_text: str, folded_term: str) -> bool:
@@ -115,27 +85,3 @@ def form_finder(source: object, term: str) -> FormFinder | None:
     """Return the finder that a tokenizer or corpus has for a term's words, if it has one."""
     own: Callable[[str], FormFinder | None] | None = getattr(source, "form_finder", None)
     return own(term) if own else None
-
-
-def letter_named(word: str) -> str | None:
-    """Return the folded Greek letter that a folded word is, or is the name of, if it is one."""
-    return word if word in _GREEK_NAMES else _GREEK_LETTERS.get(word)
-
-
-def letter_names(letter: str) -> tuple[str, ...]:
-    """Return the names of a folded Greek letter; none of anything else."""
-    return _GREEK_NAMES.get(letter, ())
-
-
-@lru_cache(maxsize=2048)
-def greek_forms(folded_term: str) -> tuple[str, ...]:
-    """Return a term with its Greek letters as names, or its names as letters, if it has any.
-
-    Letters and names count as whole words; beside Japanese, letters do too.
-    """
-    letter = _GREEK_LETTER.search(folded_term)
-    if letter:
-        before, after = folded_term[: letter.start()], folded_term[letter.end() :]
-        return tuple(f"{before}{name}{after}" for name in _GREEK_NAMES.get(letter.group(), ()))
-    named = _GREEK_NAME.sub(lambda match: _GREEK_LETTERS[match.group(1)], folded_term)
-    return () if named == folded_term else (named,)

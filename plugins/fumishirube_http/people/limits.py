@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
 
@@ -20,10 +20,9 @@ _MINUTE = 60.0
 class PersonLimits:
     """The limits of one person; a rate of N a minute allows N at once, then one each 60/N s."""
 
-    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._clock = clock
+    def __init__(self) -> None:
         self._left: float | None = None
-        self._at = clock()
+        self._at = monotonic()
         self._free = {False: AT_ONCE, True: STREAMS}
         self._waiting: anyio.Event | None = None
 
@@ -61,7 +60,7 @@ class PersonLimits:
 
     def _wait(self, per_minute: int) -> float:
         """Use one request of the rate; return the seconds until there is one, 0 for now."""
-        now = self._clock()
+        now = monotonic()
         left = per_minute if self._left is None else self._left
         left = min(per_minute, left + (now - self._at) * per_minute / _MINUTE)
         self._at = now

@@ -11,7 +11,6 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from fumishirube.errors import ConfigError, NotFound
-from fumishirube.faces.cli.comparison import difference_json, difference_lines
 from fumishirube.faces.cli.output import (
     clipped,
     counted,
@@ -22,6 +21,7 @@ from fumishirube.faces.cli.output import (
 )
 from fumishirube.faces.cli.parser import Parser, add_json, add_subcommand
 from fumishirube.faces.cli.streams import complain
+from fumishirube.faces.cli.trace_differences import difference_json, difference_lines
 from fumishirube.faces.cli.workspace import Bar, opened
 from fumishirube.host.application import Application
 from fumishirube.host.replays import (
