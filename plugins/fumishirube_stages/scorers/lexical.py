@@ -37,7 +37,9 @@ from fumishirube_stages.scorers.query_analysis import (
     weighted_concept,
     weighted_term,
 )
+from fumishirube_stages.scorers.quotations import quoted_sections
 from fumishirube_stages.scorers.search_scores import SearchScores
+from fumishirube_stages.scorers.text_hits import passes_filter
 
 _MAX_TERMS = 256
 _LATE = 10
@@ -75,6 +77,9 @@ class Lexical(Stage):
     square of the best coverage. The title of the page adds ``page_title_weight`` times the rarity
     of its terms, less where it has other words too. Two neighbouring English words are scored as
     one, too, if the corpus has them as one word and never as two, as in AbortSignal.
+
+    The few sections that contain the whole text of a query of several terms are candidates too.
+    ``quotation_weight`` times the rarity of the query's concepts is added to their score.
     """
 
     generates: ClassVar[bool] = True
@@ -92,6 +97,7 @@ class Lexical(Stage):
     few_concepts: Annotated[int, Field(ge=1)] = 3
     between_power: Annotated[float, Field(ge=0)] = 2.0
     page_title_weight: Annotated[float, Field(ge=0)] = 1.25
+    quotation_weight: Annotated[float, Field(ge=0)] = 1.0
     k1: Annotated[float, Field(ge=0)] = 1.2
     b: Annotated[float, Field(ge=0, le=1)] = 0.75
     candidate_terms: Annotated[int, Field(ge=1)] = 8
@@ -136,7 +142,9 @@ class Lexical(Stage):
                     share=self.promising,
                 ),
             ]
-        hits = self._scored([match.passage for match in matches], query, analysis, extras)
+        passages = {match.passage.key: match.passage for match in matches}
+        passages |= {p.key: p for p in analysis.quoted if passes_filter(p, query)}
+        hits = self._scored(passages.values(), query, analysis, extras)
         if query.must:
             return hits
         anywhere = query.inside(analysis.anywhere)
@@ -162,6 +170,8 @@ class Lexical(Stage):
         best = scores.best
         power = self.coverage_power * best**2
         power *= min(1.0, self.few_concepts / max(1, len(analysis.groups)))
+        quoted = {passage.key for passage in analysis.quoted}
+        quotation = self.quotation_weight * sum(term.value for term in analysis.terms if term.share)
         hits = []
         for passage in passages:
             hit, between = scores.parts[passage.key]
@@ -169,6 +179,7 @@ class Lexical(Stage):
             score = hit.score * present**power
             score += between * present ** (self.between_power * best**2)
             score += self.page_title_weight * scores.page_title(passage, analysis)
+            score += quotation if passage.key in quoted else 0.0
             for fields in (passage.fields,) if extras else ():
                 score += sum(self._term_score(fields, _names(fields), extras, analysis)[::2])
             hits.append(hit.scored(score))
@@ -276,6 +287,7 @@ class Lexical(Stage):
             coverage_bonus=self._coverage_bonus(groups),
             average=corpus.average_length("body") or 1.0,
             finders=finders,
+            quoted=quoted_sections(text, corpus) if self.quotation_weight else (),
         )
 
     def _content(self, weights: Mapping[str, float]) -> Sequence[str]:

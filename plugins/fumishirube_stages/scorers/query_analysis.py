@@ -8,7 +8,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from fumishirube import Clause, Corpus, Holds
+from fumishirube import Clause, Corpus, Holds, Passage
 from fumishirube.text import (
     Concept,
     FormFinder,
@@ -51,7 +51,10 @@ class WeightedTerm(NamedTuple):
 
 
 class QueryAnalysis(NamedTuple):
-    """A query analysed against a corpus."""
+    """A query analysed against a corpus.
+
+    ``quoted`` are the few sections that contain its whole text.
+    """
 
     clause: Clause
     anywhere: Clause
@@ -60,6 +63,7 @@ class QueryAnalysis(NamedTuple):
     coverage_bonus: float
     average: float
     finders: Mapping[str, FormFinder] = MappingProxyType({})
+    quoted: Sequence[Passage] = ()
 
     def matched(self, text: str) -> tuple[str, ...]:
         """Return the concepts in their form in a text, or their longest parts that occur in it."""
