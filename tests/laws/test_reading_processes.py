@@ -45,14 +45,23 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def begun(two_cores: None, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return the number of files that each task names, as the tasks are answered."""
+    """Return the number of files that each task names, as the tasks are answered.
+
+    No file is read before a process is ready: this process would take them while others start.
+    """
     numbers: list[int] = []
-    put = ReadingProcesses._put
+    start, put = ReadingProcesses.__init__, ReadingProcesses._put
+
+    def ready(self: ReadingProcesses, setup: bytes, number: int) -> None:
+        start(self, setup, number)
+        with self._changed:
+            self._changed.wait_for(lambda: self.ready)
 
     def counted(self: ReadingProcesses, answer: Any) -> None:
         numbers.append(len(answer.task.files))
         put(self, answer)
 
+    monkeypatch.setattr(ReadingProcesses, "__init__", ready)
     monkeypatch.setattr(ReadingProcesses, "_put", counted)
     return numbers
 
