@@ -57,10 +57,12 @@ def resident(pid: int | str) -> float:
 class Served:
     """``fumishirube serve`` as a process, and a client that asks many things at once."""
 
-    def __init__(self, workspace: Path, **environ: str) -> None:
+    def __init__(
+        self, workspace: Path, *, command: Sequence[str] | None = None, **environ: str
+    ) -> None:
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            [console(), "serve", "--workspace", str(workspace)],
+            command or [console(), "serve", "--workspace", str(workspace)],
             stdin=pipe,
             stdout=pipe,
             stderr=subprocess.DEVNULL,
