@@ -29,7 +29,8 @@ _PATH = "the note, such as projects/plan.md"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the subcommands; without one, the notes are listed."""
-    parser.set_defaults(path=None, json=False)
+    parser.set_defaults(path=None)
+    add_json(parser)
     inner = parser.add_subparsers(title="commands", metavar="COMMAND")
 
     def new(name: str, run: Callable[[Namespace], int], help_text: str) -> Parser:

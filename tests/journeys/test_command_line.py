@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from manuals import Done, fumishirube
 from warm_start import warm_script
+
+from fumishirube.faces.cli.completion import whole_parser
+from fumishirube.faces.cli.parser import Parser
+from fumishirube.plugins.discovery import load_plugins
 
 if sys.platform == "win32":
     pytest.skip("there are no pseudo-terminals", allow_module_level=True)
@@ -58,6 +64,33 @@ def on_terminal(cwd: Path, *words: str, **more: str) -> str:
 def test_the_table_of_exit_codes_is_true(workspace: Path, code: str, command: str) -> None:
     done = fumishirube(*shlex.split(command)[1:], cwd=workspace)
     assert done.code == int(code), done.err
+
+
+def runnable(parser: Parser) -> Iterator[Parser]:
+    """Yield the parsers of all commands that can be run."""
+    groups = [action for action in parser.actions if isinstance(action.choices, dict)]
+    if "run" in parser._defaults and not any(group.required for group in groups):
+        yield parser
+    for group in groups:
+        for below in (group.choices or {}).values():
+            yield from runnable(below)
+
+
+def test_every_command_with_results_prints_json() -> None:
+    commands = {each.prog: each for each in runnable(whole_parser(load_plugins(strangers=False)))}
+    assert len(commands) > 50
+    without = {name for name, each in commands.items() if "--json" not in each.known}
+    names = ("completion", "docs serve", "inspect", "man", "serve")
+    assert without == {f"fumishirube {name}" for name in names}
+
+
+def test_json_may_stand_before_a_command_of_a_command(workspace: Path) -> None:
+    for words in (("vault",), ("vault", "ls"), ("trace",), ("trace", "ls"), ("plugins",)):
+        plain = fumishirube(*words, cwd=workspace)
+        with pytest.raises(ValueError, match=r"Expecting value|Extra data"):
+            json.loads(plain.out)
+        for mixed in ((words[0], "--json", *words[1:]), (*words, "--json")):
+            assert json.loads(fumishirube(*mixed, cwd=workspace).out) is not None
 
 
 def test_the_table_has_a_row_for_each_code_of_the_help(workspace: Path) -> None:
@@ -170,6 +203,10 @@ def test_bash_completes_commands_and_options(workspace: Path, tmp_path: Path) ->
     assert "replace" in completed("vault", "re")
     assert completed("init", "--client", "cl") == ["claude-code", "claude-desktop"]
     assert completed("new-plugin", "x", "--kind", "sc") == ["scorer"]
+    for words in (("find", "--in"), ("add", "name"), ("--workspace",)):
+        assert completed(*words, str(workspace / "man")) == [str(workspace / "manuals")]
+    note = workspace / "vault" / "plan.md"
+    assert completed("cite", "check", str(note)[:-3]) == [str(note)]
 
 
 BLOCKS = re.findall(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -31,12 +31,13 @@ VARIABLE = "FUMISHIRUBE_PEOPLE"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the subcommands; without one, the people are listed."""
-    parser.set_defaults(json=False)
+    add_json(parser)
     add_people(parser)
     inner = parser.add_subparsers(title="commands", metavar="COMMAND")
 
     def new(name: str, run: Callable[[Namespace], int], help_text: str) -> Parser:
         added = add_subcommand(inner, name, run, help_text)
+        add_people(added, default=SUPPRESS)
         add_json(added)
         return added
 
@@ -57,10 +58,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_name(parser)
 
 
-def add_people(parser: ArgumentParser) -> None:
+def add_people(parser: ArgumentParser, default: str | None = None) -> None:
     """Add the option that names the people file."""
     help_text = f"the people file (default: the variable {VARIABLE})"
-    parser.add_argument("--people", metavar="FILE", type=Path, help=help_text)
+    parser.add_argument("--people", metavar="FILE", type=Path, default=default, help=help_text)
 
 
 def people_file(options: Namespace) -> PeopleFile | None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 
 from fumishirube.faces.cli.parser import OneOf, Parser, build_parser, one_of
 from fumishirube.plugins.commands import OWN_COMMANDS
 from fumishirube.plugins.discovery import Plugins, load_plugins
 
 SHELLS = ("bash", "zsh", "fish")
+_FOLDERS = ("DIR", "FOLDER")
+_FILES = ("CASES", "FILE", "FILE|CITATION")
+"""The names of arguments that are paths of this system."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,19 +26,22 @@ def run(options: Namespace) -> int:
     import shtab  # noqa: PLC0415 - no other command needs it
 
     parser = whole_parser(load_plugins(strangers=not options.no_plugins))
-    _show_words(parser)
+    places = dict.fromkeys(_FOLDERS, shtab.DIRECTORY) | dict.fromkeys(_FILES, shtab.FILE)
+    _mark_values(parser, places)
     print(shtab.complete(parser, shell=options.shell))
     return 0
 
 
-def _show_words(parser: Parser) -> None:
-    """Name the words that an argument takes where completion looks for them."""
+def _mark_values(parser: Parser, places: Mapping[str, object]) -> None:
+    """Say what arguments take where completion looks for it: words, or files and folders."""
     for action in parser.actions:
         if isinstance(action.choices, dict):
             for below in action.choices.values():
-                _show_words(below)
+                _mark_values(below, places)
         elif isinstance(action.type, OneOf):
             action.choices = action.type.words
+        elif str(action.metavar) in places:
+            vars(action)["complete"] = places[str(action.metavar)]
 
 
 def whole_parser(plugins: Plugins) -> Parser:

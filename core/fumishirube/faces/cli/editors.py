@@ -29,13 +29,14 @@ def open_file(file: Path, line: int, place: PlaceRange | None = None) -> int:
     Raises:
         ConfigError: when there is nothing to open it with.
     """
-    editor = next(filter(None, (os.environ.get(name, "").strip() for name in _VARIABLES)), "")
+    variable = next((name for name in _VARIABLES if os.environ.get(name, "").strip()), "")
+    editor = os.environ.get(variable, "").strip()
     if place is None and editor:
         try:
             command = editor_command(editor, file, line)
             return subprocess.run(command, check=False).returncode  # noqa: S603 - the user's editor
         except OSError as error:
-            raise ConfigError(f"EDITOR: {editor!r} cannot be started") from error
+            raise ConfigError(f"{variable}: {editor!r} cannot be started") from error
     fragment = f"#page={place.first}" if place and place.kind == "page" else ""
     if not webbrowser.open(file.as_uri() + fragment):
         raise ConfigError("--open: set EDITOR, or BROWSER for files with pages")

@@ -157,6 +157,7 @@ def build_parser() -> tuple[Parser, Commands]:
     parser = Parser(prog="fumishirube", description=_SUBJECT, epilog=_TOP_EXAMPLE)
     parser.add_argument("--version", action="version", version=f"fumishirube {__version__}")
     add_common(parser, default=None)
+    parser.set_defaults(json=False)
     return parser, Commands(parser)
 
 
@@ -197,8 +198,8 @@ def add_common(parser: Parser, default: str | None) -> None:
 
 
 def add_json(parser: ArgumentParser) -> None:
-    """Add ``--json``, as every command with results has it."""
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    """Add ``--json``, as every command with results has it, before its own commands too."""
+    parser.add_argument("--json", action="store_true", default=SUPPRESS, help="print JSON")
 
 
 @dataclass(frozen=True)

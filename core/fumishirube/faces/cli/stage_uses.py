@@ -79,7 +79,7 @@ class StageTime(NamedTuple):
         return self.seconds >= max(_SLOW_SECONDS, _SLOW_SHARE * self.of)
 
     def __str__(self) -> str:
-        return f"in the slowest recorded search it took {self.seconds:.2f} s of {self.of:.2f} s"
+        return f"in the slowest recorded search it took {self.seconds:.3f} s of {self.of:.3f} s"
 
 
 def longest_time(traces: Iterable[Trace], kind: str, names: Iterable[str]) -> StageTime | None:

@@ -48,7 +48,7 @@ _SOURCE = "a trace's id or 8 characters of it, or a file that 'trace export' has
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add a subcommand for each action; without any, the traces are listed."""
-    parser.set_defaults(json=False)
+    add_json(parser)
     inner = parser.add_subparsers(title="commands", metavar="COMMAND")
 
     def new(name: str, run: Callable[[Namespace], int], help_text: str) -> Parser:
