@@ -16,7 +16,7 @@ from fumishirube_vault.notes import NoteStore
 from fumishirube_vault.read import read_tool
 from fumishirube_vault.replace import preview_tool, replace_tool
 from fumishirube_vault.scan import scan_tool
-from fumishirube_vault.settings import VaultBounds
+from fumishirube_vault.surface import VaultBounds
 from fumishirube_vault.undo import redo_tool, undo_tool
 
 _log = logging.getLogger("fumishirube")

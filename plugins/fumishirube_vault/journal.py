@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from fumishirube import Conflict, NotFound, ToolError
 from fumishirube.disk import WritableRoot, content_hash
 from fumishirube_vault.rules import JOURNAL
-from fumishirube_vault.settings import JournalBounds
+from fumishirube_vault.surface import JournalBounds
 
 Action = Literal["create", "replace", "append", "undo", "redo"]
 

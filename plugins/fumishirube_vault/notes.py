@@ -13,7 +13,7 @@ from fumishirube.disk import WritableRoot, content_hash
 from fumishirube.text import DecodedText, decode_with_encoding
 from fumishirube_vault.journal import LOCKS, Action, NoteJournal, Write
 from fumishirube_vault.rules import is_hidden, may_replace
-from fumishirube_vault.settings import VaultBounds
+from fumishirube_vault.surface import VaultBounds
 
 ExpectedHash = Annotated[str | None, Field(description="content_hash of vault_read.")]
 

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
 from fumishirube import Env, Stage, SurfaceContext, Tool
 from fumishirube.tools import listed
-from fumishirube_vault.settings import JournalBounds, VaultBounds
 
 _MIB = 1024 * 1024
+
+
+class JournalBounds(NamedTuple):
+    """The most writes in the journal, the most bytes, and the most days."""
+
+    writes: int
+    bytes: int
+    days: int
+
+
+class VaultBounds(NamedTuple):
+    """The most bytes of a note, the dot-names that may hold notes, and the journal's limits."""
+
+    note_bytes: int
+    allow_hidden: tuple[str, ...]
+    journal: JournalBounds
 
 
 class VaultSurface(Stage):
