@@ -28,9 +28,18 @@ class SearchState:
     """
 
     def __init__(self) -> None:
+        self._whole: tuple[str, tuple[str, ...]] | None = None
         self._values: dict[Hashable, Any] = {}
         self._counts: dict[tuple[str, ...], int] = {}
         self._holding: dict[Hashable, frozenset[str]] = {}
+
+    def begin(self, query: Query) -> None:
+        """Record the query of the search; its runs may have other texts."""
+        self._whole = (query.text, query.must)
+
+    def is_whole(self, query: Query) -> bool:
+        """Tell whether a run has the text of the search, and no further filter."""
+        return self._whole in (None, (query.text, query.must))
 
     def sections_with(self, forms: tuple[str, ...], corpus: Corpus) -> int:
         """Return how many sections contain one of some texts, folded; counted only once."""
@@ -136,6 +145,14 @@ class Query:
         """Return a clause with the same matches, restricted to files that may be returned."""
         files = Pages(tuple(sorted(self.within or ())))
         return clause if self.within is None else Bool(must=(clause, files))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether this run searches for all that the caller asked, and for nothing else.
+
+        The report uses the count of matches of such a run only; other runs need not count theirs.
+        """
+        return self.state.is_whole(self)
 
     def forms(self, term: str) -> tuple[str, ...]:
         """Return a term, and the term with synonyms of its words."""

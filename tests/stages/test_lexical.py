@@ -10,6 +10,7 @@ for length are ours; their rules stand in the docstring of the scorer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import log, sqrt
 from typing import Any
 
@@ -407,6 +408,17 @@ def test_how_many_matched_and_whether_a_cap_kept_some_from_being_scored() -> Non
     assert matched_by("red blue", Lexical(scan_hard_cap=1)) == MatchCount(2, scan_capped=True)
     assert matched_by("red blue", Lexical(scan_hard_cap=2)) == MatchCount(2)
     assert matched_by("a red", Lexical()) == MatchCount(1)
+
+
+def test_only_a_run_for_all_that_was_asked_counts_its_matches() -> None:
+    query = Query("red blue")
+    query.state.begin(query)
+    for run, counted in ((query, MatchCount(2)), (replace(query, text="blue"), None)):
+        found = Lexical().score(run, CORPUS, {})
+        assert (found.matched if isinstance(found, Ranking) else None) == counted
+        assert run.is_whole is (counted is not None)
+    assert not replace(query, must=("red",)).is_whole
+    assert Query("blue").is_whole
 
 
 def test_a_run_that_filters_says_nothing_of_how_many_matched() -> None:

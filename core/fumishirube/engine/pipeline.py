@@ -136,6 +136,7 @@ class _Search:
     def answer(self) -> PipelineResult:
         """Plan, score, fuse and refine."""
         recorder, query = self.recorder, self.query
+        query.state.begin(query)
         started = recorder.open()
         merged = self._fan_out(query, self.pipeline.fusers)
         ranking = merged
@@ -243,7 +244,7 @@ class _Search:
             _merge(scorer.name, allowed, candidates, hits, generates=generates(scorer.stage))
             left_out += ranking.left_out
             diagnostics |= ranking.diagnostics
-            self.counts.count_matches(ranking.matched, query, self.query)
+            self.counts.count_matches(ranking.matched, query)
         positive = sorted((hit for hit in hits.values() if hit.score > 0), key=Hit.sort_key)
         self.counts.candidates.update(
             (key, hit.passage) for key, hit in hits.items() if hit.score > 0

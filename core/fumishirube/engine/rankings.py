@@ -48,10 +48,14 @@ def united_hit(first: Hit, second: Hit) -> Hit:
     same = better.labels == worse.labels and better.matched == worse.matched
     if same and better.coverage >= worse.coverage:
         return better
-    return better._replace(
-        labels=better.labels | worse.labels,
-        matched=better.matched + tuple(m for m in worse.matched if m not in better.matched),
-        coverage=max(better.coverage, worse.coverage),
+    return Hit(
+        better.passage,
+        better.score,
+        better.labels | worse.labels,
+        max(better.coverage, worse.coverage),
+        better.matched + tuple(m for m in worse.matched if m not in better.matched),
+        better.signals,
+        better.places,
     )
 
 

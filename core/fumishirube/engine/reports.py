@@ -100,11 +100,10 @@ class SearchCounts:
     terms: TermUse | None = None
     out_of_time: bool = False
 
-    def count_matches(self, matched: MatchCount | None, run: Query, whole: Query) -> None:
+    def count_matches(self, matched: MatchCount | None, run: Query) -> None:
         """Use a scorer's count if it is of the whole query, not of a part."""
-        if matched is not None and self.matched is None:
-            same = run.text == whole.text and run.must == whole.must
-            self.matched = matched if same else None
+        if self.matched is None and run.is_whole:
+            self.matched = matched
 
 
 def report_search(

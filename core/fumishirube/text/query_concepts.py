@@ -66,7 +66,7 @@ _QUESTION_ENDING = re.compile(
 """The ending of a question that names what is asked about things, such as の違いは."""
 _QUESTION_WORDS = "何誰"
 """What a question asks for; its answer does not contain it."""
-_QUERIES_CACHED = 32
+_QUERIES_CACHED, _PARTS_CACHED = 32, 256
 _SCRIPTS_OF_ONE_WORD = ("han", "katakana", "word", "joined")
 
 
@@ -96,10 +96,17 @@ def chunks(text: str) -> tuple[Chunk, ...]:
     run of hiragana is one except for particles, endings and question words. If nothing else is
     left, the parts themselves are the concepts.
     """
-    divided = [Chunk(fold(part), _concepts(fold(part))) for part in text.split() if fold(part)]
+    divided = [chunk for part in text.split() if (chunk := _chunk(part)).text]
     if any(chunk.concepts for chunk in divided):
         return tuple(divided)
     return tuple(Chunk(chunk.text, (_concept(chunk.text),)) for chunk in divided)
+
+
+@lru_cache(maxsize=_PARTS_CACHED)
+def _chunk(part: str) -> Chunk:
+    """Divide a part between spaces; the wordings of a question have many parts in common."""
+    folded = fold(part)
+    return Chunk(folded, _concepts(folded))
 
 
 @lru_cache(maxsize=_QUERIES_CACHED)

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText
+from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText, shares
 
 _SENTENCE = re.compile(r"[^。！？.!?]*(?:[。！？]+[」』）】]*|[.!?]+(?=\s|$)|$)")
 
@@ -58,8 +58,10 @@ def _around_best(line: str, weights: Sequence[ConceptWeight]) -> tuple[int, int]
 
 def line_weight(text: str, weights: Sequence[ConceptWeight]) -> float:
     """Return the sum of the weights of the concepts in a text."""
-    line = LineText.of(text)
-    return math.fsum(concept.weight * line.share(concept) for concept in weights)
+    present = shares(LineText.of(text), weights)
+    return math.fsum(
+        concept.weight * share for concept, share in zip(weights, present, strict=True)
+    )
 
 
 def _densest(line: str, start: int, end: int, most: int, weights: Sequence[ConceptWeight]) -> int:

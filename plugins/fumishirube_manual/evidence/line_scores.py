@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from heapq import heapify, heappop, heapreplace
 
 from fumishirube.text import fold
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText, shares
@@ -77,15 +78,22 @@ class LineScores:
             first = next((at for at in range(len(scores)) if not self._texts.empty(at)), None)
             return [] if first is None else [first]
         chosen, covered = [best], [*self._shares[best]]
-        while len(chosen) < most:
-            gains = {
-                at: self._gain(at, covered)
-                for at, score in enumerate(scores)
-                if score and at not in chosen
-            }
-            place = max(gains, key=lambda at: (gains[at], -at), default=None)
-            if place is None or gains[place] < _WORTHWHILE * scores[best]:
+        gains = [
+            (-self._gain(at, covered), at)
+            for at, score in enumerate(scores)
+            if score and at != best
+        ]
+        heapify(gains)
+        while gains and len(chosen) < most:
+            place = gains[0][1]
+            gain = self._gain(place, covered)
+            # A gain never rises as more is covered, so an unchanged first one is the highest.
+            if -gain > gains[0][0]:
+                heapreplace(gains, (-gain, place))
+                continue
+            if gain < _WORTHWHILE * scores[best]:
                 break
+            heappop(gains)
             chosen.append(place)
             covered = [max(pair) for pair in zip(covered, self._shares[place], strict=True)]
         return chosen
@@ -116,11 +124,14 @@ class LineScores:
             "\n".join(text.folded for text in texts),
             frozenset().union(*(text.stems for text in texts)),
         )
-        return [concept for concept in self._all_weights if everything.share(concept)]
+        present = shares(everything, self._all_weights)
+        return [c for c, share in zip(self._all_weights, present, strict=True) if share]
 
     @cached_property
     def _shares(self) -> Sequence[tuple[float, ...]]:
-        return [() if text is None else shares(text, self._weights) for text in self._texts.every]
+        """The share of each concept in each line; empty for a line with none."""
+        present = (shares(text, self._weights) if text else () for text in self._texts.every)
+        return [line if any(line) else () for line in present]
 
     @cached_property
     def _worths(self) -> Sequence[float]:

@@ -45,6 +45,7 @@ def shown_hits(
     of it.
     """
     shown: list[ShownHit] = []
+    said: list[frozenset[str]] = []
     covered = 0
     chars = chars or _chars_of_parts(rows[:limit])
     usual = sum(_room(row, rank) for rank, row in enumerate(rows[:limit]))
@@ -53,13 +54,15 @@ def shown_hits(
         rank = len(shown)
         room = int(scale * _room(row, rank))
         evidence = reader.evidence(row, room)
-        original = _original(shown, row, evidence) if folded else None
+        lines = _said(evidence)
+        original = _original(shown, said, row, lines) if folded else None
         if original is not None:
             original.copies.append(Copy(row, _differing(original.evidence, evidence)))
         elif rank == limit:
             break
         else:
             shown.append(ShownHit(row, evidence, room))
+            said.append(lines)
         covered += 1
     _drop_beyond_gap(shown, reader.unmet_wordings(hit.row for hit in shown))
     if chars:
@@ -101,13 +104,15 @@ def _drop_beyond_gap(shown: Sequence[ShownHit], unmet: Collection[int]) -> None:
 
 
 def _original(
-    shown: Sequence[ShownHit], row: TraceRow, evidence: SectionEvidence
+    shown: Sequence[ShownHit],
+    said: Sequence[frozenset[str]],
+    row: TraceRow,
+    theirs: frozenset[str],
 ) -> ShownHit | None:
     """Return the hit that a row repeats: with the same text, or mostly the same lines."""
-    for hit in shown:
+    for hit, ours in zip(shown, said, strict=True):
         if hit.row.digest == row.digest:
             return hit
-        ours, theirs = _said(hit.evidence), _said(evidence)
         common = ours & theirs
         if common and len(common) > _SAME * max(len(ours), len(theirs)):
             return hit

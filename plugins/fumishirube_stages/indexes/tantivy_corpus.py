@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Generic, TypeVar
 
 import tantivy
 from tantivy import Occur, Query
@@ -33,9 +34,15 @@ from fumishirube_stages.indexes.tantivy_queries import (
 _CACHED_PASSAGES = 1024
 _CACHED_FREQUENCIES = 4096
 _CACHED_TEXTS = 256
+_SHORT, _CACHED_SHORT_TEXTS = 32, 4096
+"""Texts up to so many characters, such as concepts and terms, are cached apart: a search with
+other wordings has hundreds of them."""
 _FEW_TIED, _MORE_TIED = 32, 8
 """The most ties that are all returned, and the factor by which a request grows while more of its
 hits may tie."""
+
+
+V = TypeVar("V")
 
 
 class TantivyCorpus(Translator):
@@ -63,8 +70,9 @@ class TantivyCorpus(Translator):
         self._dirty = self._has_deletions()
         self._passages = LookupCache[tuple[int, int], Passage](_CACHED_PASSAGES)
         self._frequencies = LookupCache[str, int](_CACHED_FREQUENCIES)
-        self._terms = LookupCache[str, Sequence[str]](_CACHED_TEXTS)
-        self._query_terms = LookupCache[str, Sequence[str]](_CACHED_TEXTS)
+        self._terms = TextCache[Sequence[str]]()
+        self._query_terms = TextCache[Sequence[str]]()
+        self._in_fields = LookupCache[tuple[str, str], bool](_CACHED_FREQUENCIES)
         self._text_queries = LookupCache[str, Query](_CACHED_TEXTS)
 
     def terms(self, text: str) -> Sequence[str]:
@@ -198,6 +206,10 @@ class TantivyCorpus(Translator):
         return Passage(path, start, end, title, tuple(ancestors), level, digest, fields)
 
     def _has_term(self, field: str, term: str) -> bool:
+        return self._in_fields.of((field, term), self._look_for_term)
+
+    def _look_for_term(self, at: tuple[str, str]) -> bool:
+        field, term = at
         return self._searcher.doc_freq(f"in_{field}", term) > 0
 
     def _holding(self, text: str) -> Query:
@@ -233,6 +245,18 @@ class TantivyCorpus(Translator):
                 part = Query.term_query(self._schema, PARTS, form)
                 query = Query.boolean_query([(Occur.Must, query), (Occur.MustNot, part)])
         return query, exact
+
+
+class TextCache(Generic[V]):
+    """A cache for short texts, and a smaller one for long texts."""
+
+    def __init__(self) -> None:
+        self._short = LookupCache[str, V](_CACHED_SHORT_TEXTS)
+        self._long = LookupCache[str, V](_CACHED_TEXTS)
+
+    def of(self, text: str, look_up: Callable[[str], V]) -> V:
+        """Return the value of a text; look it up the first time."""
+        return (self._short if len(text) <= _SHORT else self._long).of(text, look_up)
 
 
 def _number(searcher: CheckedSearcher, query: Query) -> int:

@@ -147,11 +147,13 @@ class Lexical(Stage):
         hits = self._scored(passages.values(), query, analysis, extras)
         if query.must:
             return hits
+        # A hit without any part of a concept matched only terms between two concepts.
+        relevant = tuple(hit for hit in hits if hit.coverage or not analysis.groups)
+        if not query.is_whole:
+            return relevant
         anywhere = query.inside(analysis.anywhere)
         matched, at_least = corpus.count(anywhere, self.count_cap, searched=True)
         capped = limit == self.scan_hard_cap < matched
-        # A hit without any part of a concept matched only terms between two concepts.
-        relevant = tuple(hit for hit in hits if hit.coverage or not analysis.groups)
         return Ranking(relevant, matched=MatchCount(matched, at_least, capped))
 
     def _scored(

@@ -52,17 +52,14 @@ class Proximity(Stage):
 
 def _gap(text: str, concepts: list[str]) -> int | None:
     """Return the least distance between the starts of two different concepts."""
-    places = sorted((place, concept) for concept in concepts for place in _places(text, concept))
+    places: list[tuple[int, str]] = []
+    for concept in concepts:
+        place, most = text.find(concept), len(places) + _PLACES
+        while place >= 0 and len(places) < most:
+            places.append((place, concept))
+            place = text.find(concept, place + 1)
+    places.sort()
     gaps = [
         later - earlier for (earlier, left), (later, right) in pairwise(places) if left != right
     ]
     return min(gaps, default=None)
-
-
-def _places(text: str, concept: str) -> Iterable[int]:
-    place = text.find(concept)
-    for _ in range(_PLACES):
-        if place < 0:
-            return
-        yield place
-        place = text.find(concept, place + 1)

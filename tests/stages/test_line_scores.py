@@ -1,0 +1,51 @@
+"""The lines of a section that are chosen: the best, then each time the one that adds most."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText, shares
+from fumishirube_manual.evidence.line_scores import LineScores
+
+WORDS = ("red", "blue", "green", "black")
+WEIGHTS = [
+    ConceptWeight(word, weight, {word: 1.0})
+    for word, weight in zip(WORDS, (4, 3, 3, 1), strict=True)
+]
+LINES = st.lists(st.lists(st.sampled_from([*WORDS, "x"]), max_size=4).map(" ".join), max_size=9)
+
+
+def chosen_one_by_one(lines: list[str], scores: LineScores, most: int) -> list[int]:
+    """Compare every line anew each time."""
+    present = [shares(LineText.of(line), WEIGHTS) for line in lines]
+    best = max(range(len(lines)), key=lambda at: (scores.every[at], -at))
+    chosen = [best]
+    while len(chosen) < most:
+        gains = {}
+        for at in set(range(len(lines))) - {*chosen}:
+            gain = 0.0
+            for number, concept in enumerate(WEIGHTS):
+                known = max(present[other][number] for other in chosen)
+                gain += concept.weight * max(0.0, present[at][number] - known)
+            gains[at] = gain + 0.25 * scores.every[at]
+        place = max(gains, key=lambda at: (gains[at], -at), default=None)
+        if place is None or gains[place] < 0.3 * scores.every[best]:
+            break
+        chosen.append(place)
+    return chosen
+
+
+@given(LINES, st.integers(1, 8))
+def test_each_further_line_is_the_one_that_adds_most(lines: list[str], most: int) -> None:
+    scores = LineScores(lines, WEIGHTS, (), "")
+    if any(scores.every):
+        assert scores.chosen(most) == chosen_one_by_one(lines, scores, most)
+
+
+def test_the_share_of_a_concept_is_that_of_its_terms_and_more_if_it_is_whole() -> None:
+    concept = ConceptWeight("出産給付", 1.0, {"出産": 0.5, "産給": 0.3, "給付": 0.2})
+    word = ConceptWeight("benefits", 1.0, {"benefit": 1.0})
+    texts = ("出産給付金", "出産の給付", "入院", "two benefits", "a benefit")
+    present = [shares(LineText.of(text), [concept, word]) for text in texts]
+    assert present == [(1.15, 0), (0.7, 0), (0, 0), (0, 1.15), (0, 1.0)]
