@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText, shares
-from fumishirube_manual.evidence.line_scores import LineScores
+from fumishirube_manual.evidence.line_scores import LineScores, LineTexts
 
 WORDS = ("red", "blue", "green", "black")
 WEIGHTS = [
@@ -38,7 +38,7 @@ def chosen_one_by_one(lines: list[str], scores: LineScores, most: int) -> list[i
 
 @given(LINES, st.integers(1, 8))
 def test_each_further_line_is_the_one_that_adds_most(lines: list[str], most: int) -> None:
-    scores = LineScores(lines, WEIGHTS, (), "")
+    scores = LineScores(LineTexts(lines, ()), WEIGHTS)
     if any(scores.every):
         assert scores.chosen(most) == chosen_one_by_one(lines, scores, most)
 

@@ -130,7 +130,9 @@ class LineScores:
     @cached_property
     def _shares(self) -> Sequence[tuple[float, ...]]:
         """The share of each concept in each line; empty for a line with none."""
-        present = (shares(text, self._weights) if text else () for text in self._texts.every)
+        present = (
+            () if text is None else shares(text, self._weights) for text in self._texts.every
+        )
         return [line if any(line) else () for line in present]
 
     @cached_property
