@@ -70,8 +70,8 @@ class TantivyCorpus(Translator):
         self._dirty = self._has_deletions()
         self._passages = LookupCache[tuple[int, int], Passage](_CACHED_PASSAGES)
         self._frequencies = LookupCache[str, int](_CACHED_FREQUENCIES)
-        self._terms = TextCache[Sequence[str]]()
-        self._query_terms = TextCache[Sequence[str]]()
+        self._terms = ShortTextCache[Sequence[str]]()
+        self._query_terms = ShortTextCache[Sequence[str]]()
         self._in_fields = LookupCache[tuple[str, str], bool](_CACHED_FREQUENCIES)
         self._text_queries = LookupCache[str, Query](_CACHED_TEXTS)
 
@@ -247,7 +247,7 @@ class TantivyCorpus(Translator):
         return query, exact
 
 
-class TextCache(Generic[V]):
+class ShortTextCache(Generic[V]):
     """A cache for short texts, and a smaller one for long texts."""
 
     def __init__(self) -> None:
