@@ -72,18 +72,18 @@ class LineText(NamedTuple):
 def shares(line: LineText, weights: Sequence[ConceptWeight]) -> tuple[float, ...]:
     """Return the share of each concept in a line: 0 to 1, a little more if it occurs whole."""
     folded, stems = line
-    found: list[float] = []
+    present: list[float] = []
     # A find compares thousands of lines and concepts: a call for each would double its time.
     for text, _, parts in weights:
         if text in folded and occurs(folded, text):
-            found.append(_WHOLE)
+            present.append(_WHOLE)
             continue
         share: float = 0
         for term, part in parts.items():
             if term in stems if term.isascii() else term in folded:
                 share += part
-        found.append(share)
-    return tuple(found)
+        present.append(share)
+    return tuple(present)
 
 
 @lru_cache(maxsize=16_384)
