@@ -46,6 +46,7 @@ from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.surfaces import HasEvidence
 from fumishirube.tools.argument_errors import accepted, refusal
 from fumishirube.tools.calls import compact, parse_arguments, plain, replace_surrogates
+from fumishirube.tools.definitions import InnerCalls
 from fumishirube.tools.schemas import Schema, arguments_shape, input_schema, output_schema
 from fumishirube.traces.differences import RowChange, StageTiming, TraceDifference
 from fumishirube.traces.exports import encode_export
@@ -60,6 +61,7 @@ __all__ = [
     "CacheOutcome",
     "CatalogPublisher",
     "HasEvidence",
+    "InnerCalls",
     "JsonLinesFormatter",
     "LoadedConfig",
     "McpSessions",
@@ -179,12 +181,14 @@ def streamable_mcp(
     publisher: CatalogPublisher,
     *,
     report: CallReporter,
+    inner: InnerCalls | None = None,
     largest: int,
 ) -> McpSessions:
     """Return an ASGI application that serves MCP; the import takes most of a second.
 
     The caller has checked the Host and Origin headers, against rebound names (DNS rebinding).
-    ``report`` is called after every call. ``largest`` is the limit of a request's body in bytes.
+    ``report`` is called after every call, ``inner`` for those that a tool makes for one call.
+    ``largest`` is the limit of a request's body in bytes.
     """
     from fumishirube import __version__  # noqa: PLC0415 - the façade imports nothing of this package
     from fumishirube.faces.mcp.streamable import Streamable  # noqa: PLC0415 - half of a start's time
@@ -195,5 +199,6 @@ def streamable_mcp(
         version=__version__,
         instructions=instructions(application),
         report=report,
+        inner=inner,
         largest=largest,
     )

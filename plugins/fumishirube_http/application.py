@@ -25,6 +25,7 @@ from fumishirube import Tool, __version__
 from fumishirube.commands import Application
 from fumishirube.serving import (
     CatalogPublisher,
+    InnerCalls,
     LoadedConfig,
     Reloader,
     ToolHost,
@@ -73,7 +74,8 @@ class HttpApplication:
     """The ASGI application; its tools can be replaced while it runs.
 
     A caller that passes a ``publisher`` starts and ends the application's lifespan itself. The
-    application of one ``person`` is ``running`` behind the middleware of its caller.
+    application of one ``person`` is ``running`` behind the middleware of its caller; ``inner``
+    records the calls that a tool makes for one call of that person.
 
     Raises:
         ConfigError: when the settings cannot be used.
@@ -85,6 +87,7 @@ class HttpApplication:
         publisher: CatalogPublisher | None = None,
         record: Recorder = RequestLogEntry.write,
         person: str | None = None,
+        inner: InnerCalls | None = None,
     ) -> None:
         check_access(application.loaded)
         self._alive = publisher is not None
@@ -93,10 +96,10 @@ class HttpApplication:
         self._base = application.config.server.base_path.rstrip("/")
         self._health = f"{self._base}/healthz"
         self._mcp_path = f"{self._base}/mcp"
-        self._workers = ToolThreads()
+        self._workers = ToolThreads(inner)
         profile = replace(application.list_profile, changing=False)
         publisher = publisher or CatalogPublisher(application.catalog, profile)
-        self._mcp = McpEndpoint(application, publisher, record, person)
+        self._mcp = McpEndpoint(application, publisher, record, person, inner)
         self.app = self._build(application)
 
     def running(self) -> AbstractAsyncContextManager[None]:
@@ -222,19 +225,24 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
 
 
 def served_app(
-    application: Application, reloader: Reloader, people: TeamSettings | None, worker: int = 1
+    application: Application,
+    reloader: Reloader,
+    people: TeamSettings | None,
+    worker: int | None = None,
 ) -> ASGIApp:
     """Return the ASGI application, which follows the reloads of the configuration.
 
-    ``worker`` is the number of this process among those of the server.
+    ``worker`` is the number of this process among those of the server, if there are several.
     """
     if people is None:
         http_app = HttpApplication(application, reloader.publisher)
         reloader.follow(http_app.replace_application)
         return http_app.app
     from fumishirube_http.people.audit import start_audit  # noqa: PLC0415 - only with people
+    from fumishirube_http.people.rates import FILE, Rates  # noqa: PLC0415 - the same
     from fumishirube_http.people.team import Team, team_app  # noqa: PLC0415 - the same
 
-    start_audit(application.loaded.folder("runtime"), worker)
-    team = Team(reloader, people, worker)
+    folder, number = application.loaded.folder("runtime"), worker or 1
+    start_audit(folder, number)
+    team = Team(reloader, people, Rates(folder / FILE if worker else None), number)
     return team_app(team, people.hosts, proxies(application.loaded.environ))

@@ -67,7 +67,7 @@ def serve_here(options: Namespace, worker: WorkerStart | None = None) -> int:
         number = worker.place.number if worker else 1
         start_logging(level, loaded.folder("runtime"), number)
         with reloading(options, application) as reloader:
-            app = served_app(application, reloader, people, number)
+            app = served_app(application, reloader, people, number if worker else None)
             if number == 1:
                 announce(application)
             grace = process_settings(loaded.environ).grace

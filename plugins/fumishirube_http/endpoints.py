@@ -15,7 +15,7 @@ from starlette.types import Receive
 
 from fumishirube import Budget, Call, Cancelled, Params, Tool, ToolError
 from fumishirube.commands import call_tool
-from fumishirube.serving import Scheduler, arguments_shape, compact
+from fumishirube.serving import InnerCalls, Scheduler, arguments_shape, compact
 from fumishirube_http.arguments import from_json, from_query, known_arguments
 from fumishirube_http.limits import LARGE, SMALL, read_body
 from fumishirube_http.log import HUNG_UP, RequestLogEntry
@@ -25,10 +25,14 @@ ArgumentReader: TypeAlias = Callable[[], object]
 
 
 class ToolThreads:
-    """The threads that run tools, so that the event loop stays free."""
+    """The threads that run tools, so that the event loop stays free.
 
-    def __init__(self) -> None:
+    ``inner`` records the calls that a tool makes for one call.
+    """
+
+    def __init__(self, inner: InnerCalls | None = None) -> None:
         self._turns = Scheduler()
+        self._inner = inner
 
     async def run(self, body: Callable[[Call], Response], receive: Receive) -> Response | None:
         """Run the body in a thread and return its response, or ``None`` when the client hung up.
@@ -36,7 +40,7 @@ class ToolThreads:
         Cancels the body's call when the client hangs up.
         """
         gone, done = Event(), None
-        work = partial(body, Call(budget=Budget(cancelled=gone)))
+        work = partial(body, Call(budget=Budget(cancelled=gone), inner=self._inner))
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(_follow, receive, group.cancel_scope)

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from time import monotonic
@@ -15,9 +16,9 @@ from urllib.parse import unquote
 from pydantic import JsonValue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fumishirube import InternalError
+from fumishirube import InternalError, ToolError
 from fumishirube.serving import StandardErrorHandler, escaped, log_event, start_logs
-from fumishirube_http.problems import of_internal, reply
+from fumishirube_http.problems import error_id_of, of_internal, of_tool, reply
 
 LOG = logging.getLogger("fumishirube.http")
 
@@ -35,7 +36,8 @@ _SHOWN = 80
 class RequestLogEntry:
     """The fields of a request's log line, set while it is in progress.
 
-    ``tool`` is set for a call of a tool, ``person`` where people sign in.
+    ``tool`` is set for a call of a tool, ``person`` where people sign in. A ``part`` of a request
+    is no request of its own.
     """
 
     endpoint: str
@@ -46,6 +48,7 @@ class RequestLogEntry:
     error_id: str | None = None
     tool: str | None = None
     person: str | None = None
+    part: bool = False
 
     def note_arguments(self, arguments: object) -> None:
         """Record the manuals and the section in the arguments, and nothing else.
@@ -75,6 +78,23 @@ class RequestLogEntry:
             duration_ms=round(seconds * 1000, 1),
             error_id=self.error_id,
         )
+
+
+def call_entry(
+    face: str,
+    tool: str,
+    arguments: object,
+    answer: Mapping[str, JsonValue],
+    error: ToolError | None,
+    person: str | None,
+) -> RequestLogEntry:
+    """Return the entry of a call that is only a part of a request."""
+    status = of_tool(error).status if error else HTTPStatus.OK
+    line = RequestLogEntry(f"{face} {tool}", status=status, tool=tool, person=person, part=True)
+    line.note_arguments(arguments)
+    line.count(answer)
+    line.error_id = error_id_of(error) if error else None
+    return line
 
 
 Recorder: TypeAlias = Callable[[RequestLogEntry, float], None]

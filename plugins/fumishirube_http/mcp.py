@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from http import HTTPStatus
 
 import anyio
 from anyio import to_thread
@@ -13,16 +12,17 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from fumishirube import ToolError
-from fumishirube.serving import CatalogPublisher, McpSessions, ToolHost, streamable_mcp
+from fumishirube.serving import CatalogPublisher, InnerCalls, McpSessions, ToolHost, streamable_mcp
 from fumishirube_http.limits import MESSAGE, check_values, read_body
-from fumishirube_http.log import Recorder, RequestLogEntry
-from fumishirube_http.problems import busy, error_id_of, of_tool
+from fumishirube_http.log import Recorder, RequestLogEntry, call_entry
+from fumishirube_http.problems import busy
 
 
 class McpEndpoint:
     """An ASGI application that serves the tools over MCP; first requests wait until it is ready.
 
-    ``record`` is called after each call; ``person`` is the one who makes the calls, where known.
+    ``record`` is called after each call; ``person`` is the one who makes the calls, where known,
+    and ``inner`` records those that a tool makes for one call.
     """
 
     def __init__(
@@ -31,7 +31,9 @@ class McpEndpoint:
         publisher: CatalogPublisher,
         record: Recorder = RequestLogEntry.write,
         person: str | None = None,
+        inner: InnerCalls | None = None,
     ) -> None:
+        self._inner = inner
         self._application = application
         self._publisher = publisher
         self._record = record
@@ -70,6 +72,7 @@ class McpEndpoint:
             application,
             self._publisher,
             report=self._report,
+            inner=self._inner,
             largest=MESSAGE,
         )
 
@@ -82,12 +85,7 @@ class McpEndpoint:
         seconds: float,
     ) -> None:
         """Record a call, as a request to an endpoint is recorded."""
-        status = of_tool(error).status if error else HTTPStatus.OK
-        line = RequestLogEntry(f"mcp {tool}", status=status, tool=tool, person=self._person)
-        line.note_arguments(arguments)
-        line.count(answer)
-        line.error_id = error_id_of(error) if error else None
-        self._record(line, seconds)
+        self._record(call_entry("mcp", tool, arguments, answer, error, self._person), seconds)
 
 
 async def _checked(headers: Headers, receive: Receive) -> Receive:

@@ -29,11 +29,20 @@ ECHOED = 80
 """The most characters of a refused value that a body repeats."""
 
 _INTERNAL = -32603
+
+
+class TooManyRequests(ToolError):
+    """A call beyond the rate of its caller."""
+
+    code = "too_many_requests"
+
+
 _STATUS: tuple[tuple[type[ToolError], int], ...] = (
     (NotFound, 404),
     (Forbidden, 403),
     (Conflict, 409),
     (InternalError, 500),
+    (TooManyRequests, 429),
 )
 
 

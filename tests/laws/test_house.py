@@ -99,6 +99,7 @@ ONLY_IN = {
         "plugins/fumishirube_chapters/projection_store.py",
         "core/fumishirube/engine/vector_file.py",
         "core/fumishirube/engine/section_vectors.py",
+        "plugins/fumishirube_http/people/rates.py",
     ),
     "pytest": ("core/fumishirube/testing/",),
     "httpx2": ("plugins/fumishirube_http/bridge.py", "plugins/fumishirube_http/people/provider.py"),

@@ -22,6 +22,8 @@ from fumishirube.errors import Cancelled, Forbidden
 _log = logging.getLogger("fumishirube")
 
 _BATCH = 64
+_COMMIT = 1000
+"""About how many vectors are stored at a time: each commit makes a graph, and merges follow."""
 _FIRST, _MOST = 400, 10_000
 """How many pieces are fetched at first, and at most: an approximate search finds more of more."""
 _SEARCHES = 64
@@ -167,7 +169,7 @@ class DistantVectors:
                 continue
             files.append(_DividedFile(path, stamps[path], FileTexts.of(sections)))
             waiting += sum(map(len, files[-1].texts.keys))
-            if waiting >= _BATCH:
+            if waiting >= _COMMIT:
                 made, again = self._write(store, files, go_on)
                 embedded, reused, waiting, files = embedded + made, reused + again, 0, []
         if files:  # each turn gets on

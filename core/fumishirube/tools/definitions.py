@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from pydantic import (
     BaseModel,
@@ -91,13 +91,40 @@ P = TypeVar("P", bound=Params)
 A = TypeVar("A", bound=Answer)
 
 
+class InnerCalls(Protocol):
+    """What a face does about the calls that a tool makes for one call."""
+
+    def count(self, number: int) -> None:
+        """Count further calls against the caller's limit, before the first is made.
+
+        Raises:
+            ToolError: when they are too many.
+        """
+        ...
+
+    def report(
+        self,
+        tool: str,
+        arguments: object,
+        answer: Mapping[str, JsonValue],
+        error: ToolError | None,
+        seconds: float,
+    ) -> None:
+        """Record one of them, after it was made."""
+        ...
+
+
 @dataclass(frozen=True)
 class Call:
-    """The caller's context: session (none on the command line), budget, and progress callback."""
+    """The caller's context: session (none on the command line), budget, and progress callback.
+
+    ``inner`` records the calls that a tool makes for this one, where calls are recorded.
+    """
 
     session: Session | None = None
     budget: Budget = field(default_factory=Budget)
     progress: Progress | None = None
+    inner: InnerCalls | None = None
 
 
 class Question(NamedTuple):

@@ -1,28 +1,36 @@
-"""Limits of each person: requests at once, open streams, and requests in a minute."""
+"""Limits of each person: requests at once, open streams, and calls in a minute."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from time import monotonic
 
 import anyio
+from anyio import to_thread
+from pydantic import JsonValue
 
-from fumishirube_http.problems import Problem
+from fumishirube import ToolError
+from fumishirube_http.log import Recorder, call_entry
+from fumishirube_http.people.rates import Rates
+from fumishirube_http.problems import Problem, TooManyRequests
 
 AT_ONCE = 16
 """Requests of one person in progress."""
 STREAMS = 16
 """Open streams of one person, which are counted apart."""
-_MINUTE = 60.0
 
 
 class PersonLimits:
-    """The limits of one person; a rate of N a minute allows N at once, then one each 60/N s."""
+    """The limits of one person, whose requests and calls within calls count alike.
 
-    def __init__(self) -> None:
-        self._left: float | None = None
-        self._at = monotonic()
+    ``record`` is called after each call that a tool makes for one call.
+    """
+
+    def __init__(self, name: str, per_minute: int, rates: Rates, record: Recorder) -> None:
+        self.per_minute = per_minute
+        self._name = name
+        self._rates = rates
+        self._record = record
         self._free = {False: AT_ONCE, True: STREAMS}
         self._waiting: anyio.Event | None = None
 
@@ -37,16 +45,27 @@ class PersonLimits:
         """Whether no request is in progress."""
         return self._free == {False: AT_ONCE, True: STREAMS}
 
+    async def check_rate(self) -> None:
+        """Use one call of the rate.
+
+        Raises:
+            Problem: a 429 when it is one too many.
+        """
+        arguments = (self._name, 1, self.per_minute)
+        if self._rates.shared:  # a file, which could be slow
+            wait = await to_thread.run_sync(self._rates.use, *arguments)
+        else:
+            wait = self._rates.use(*arguments)
+        if wait > 0:
+            raise _too_many(f"{self.per_minute} requests in a minute", wait)
+
     @contextmanager
-    def request(self, per_minute: int, *, stream: bool) -> Iterator[None]:
+    def request(self, *, stream: bool) -> Iterator[None]:
         """Count a request while the body runs.
 
         Raises:
             Problem: a 429 when it is one too many.
         """
-        wait = self._wait(per_minute)
-        if wait > 0:
-            raise _too_many(f"{per_minute} requests in a minute", wait)
         if not self._free[stream]:
             what = "open streams" if stream else "requests at once"
             raise _too_many(f"{STREAMS if stream else AT_ONCE} {what}", 1)
@@ -58,19 +77,37 @@ class PersonLimits:
             if self._waiting is not None and self.idle:
                 self._waiting.set()
 
-    def _wait(self, per_minute: int) -> float:
-        """Use one request of the rate; return the seconds until there is one, 0 for now."""
-        now = monotonic()
-        left = per_minute if self._left is None else self._left
-        left = min(per_minute, left + (now - self._at) * per_minute / _MINUTE)
-        self._at = now
-        if left < 1:
-            self._left = left
-            return (1 - left) * _MINUTE / per_minute
-        self._left = left - 1
-        return 0
+    # --- calls that a tool makes for one call ----------------------------------------------------
+
+    def count(self, number: int) -> None:
+        """Count calls beyond the one that the request is.
+
+        Raises:
+            TooManyRequests: when they are too many; none of them is used.
+        """
+        wait = self._rates.use(self._name, number, self.per_minute) if number else 0
+        if wait > 0:
+            raise TooManyRequests(
+                f"your limit is {self.per_minute} calls in a minute, and these are {number + 1}; "
+                f"try again in {_whole(wait)} seconds, or make fewer calls"
+            )
+
+    def report(
+        self,
+        tool: str,
+        arguments: object,
+        answer: Mapping[str, JsonValue],
+        error: ToolError | None,
+        seconds: float,
+    ) -> None:
+        """Record one of them."""
+        self._record(call_entry("batch", tool, arguments, answer, error, self._name), seconds)
 
 
 def _too_many(what: str, seconds: float) -> Problem:
     body = {"error": "too_many_requests", "message": f"your limit is {what}; try again later"}
-    return Problem(429, {**body}, {"retry-after": str(max(1, round(seconds + 0.5)))})
+    return Problem(429, {**body}, {"retry-after": str(_whole(seconds))})
+
+
+def _whole(seconds: float) -> int:
+    return max(1, round(seconds + 0.5))

@@ -47,8 +47,8 @@ class Metrics:
         people.labels(self._worker).set_function(open_servers)
 
     def count(self, line: RequestLogEntry, seconds: float) -> None:
-        """Count a request, or a call of a tool over MCP, which is part of a request."""
-        if not line.endpoint.startswith("mcp "):
+        """Count a request, or a call of a tool that is a part of one."""
+        if not line.part:
             self._requests.labels(self._worker, str(line.status)).inc()
         if line.tool is not None:
             self._calls.labels(self._worker, line.tool, str(line.status)).inc()

@@ -13,6 +13,7 @@ from fumishirube.serving import CatalogPublisher, PersonalTools, Reloader, Serve
 from fumishirube_http.application import HttpApplication
 from fumishirube_http.log import Recorder
 from fumishirube_http.people.limits import PersonLimits
+from fumishirube_http.people.rates import Rates
 from fumishirube_http.people.records import Person
 
 _log = logging.getLogger("fumishirube.http")
@@ -21,10 +22,12 @@ _log = logging.getLogger("fumishirube.http")
 class PersonServer:
     """Serves the tools of one person, of the newest application and rights, while it ``runs``."""
 
-    def __init__(self, name: str, person: Person, reloader: Reloader, record: Recorder) -> None:
+    def __init__(
+        self, name: str, person: Person, reloader: Reloader, record: Recorder, rates: Rates
+    ) -> None:
         self.name = name
         self.person = person
-        self.limits = PersonLimits()
+        self.limits = PersonLimits(name, person.per_minute, rates, record)
         self._reloader = reloader
         self._lock = Lock()
         self._old: list[Served[PersonalTools]] = []
@@ -32,7 +35,9 @@ class PersonServer:
         # The rights of a person may change even where the configuration does not.
         profile = replace(reloader.publisher.profile, changing=True)
         self._publisher = CatalogPublisher(self._served.catalog, profile)
-        self._http = HttpApplication(self._served.application, self._publisher, record, name)
+        self._http = HttpApplication(
+            self._served.application, self._publisher, record, name, self.limits
+        )
         self._stop = anyio.Event()
         self.ready = anyio.Event()
 
@@ -45,6 +50,7 @@ class PersonServer:
         """Serve the newest application with the newest rights; sessions go on."""
         with self._lock:
             self._close_old()
+            self.limits.per_minute = person.per_minute
             if self.current and person.rights == self.person.rights:
                 self.person = person
                 return

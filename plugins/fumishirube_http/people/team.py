@@ -23,6 +23,7 @@ from fumishirube_http.limits import LimitMiddleware
 from fumishirube_http.log import LoggingMiddleware
 from fumishirube_http.people.audit import CallRecord
 from fumishirube_http.people.metrics import Metrics
+from fumishirube_http.people.rates import Rates
 from fumishirube_http.people.records import Person
 from fumishirube_http.people.server import PersonServer
 from fumishirube_http.people.settings import TeamSettings
@@ -42,8 +43,11 @@ _log = logging.getLogger("fumishirube.http")
 class Team:
     """An ASGI application for all people, without the middleware; see :func:`team_app`."""
 
-    def __init__(self, reloader: Reloader, settings: TeamSettings, worker: int = 1) -> None:
+    def __init__(
+        self, reloader: Reloader, settings: TeamSettings, rates: Rates, worker: int = 1
+    ) -> None:
         self._reloader = reloader
+        self._rates = rates
         self._file = settings.file
         self._sign_in = settings.sign_in
         self._documents = settings.documents
@@ -93,7 +97,8 @@ class Team:
             return
         server = await self._server(signed_in)
         stream = is_stream(self.mcp_path, scope)
-        with server.limits.request(person.per_minute, stream=stream):
+        await server.limits.check_rate()
+        with server.limits.request(stream=stream):
             if stream and signed_in.expires is not None:
                 await _until(signed_in.expires, server, scope, receive, send)
             else:
@@ -134,7 +139,14 @@ class Team:
             self._end(signed_in.name)
         if self._group is None:
             raise Problem(503, {"error": "busy", "message": "the server is starting or stopping"})
-        made = partial(PersonServer, signed_in.name, signed_in.person, self._reloader, self.record)
+        made = partial(
+            PersonServer,
+            signed_in.name,
+            signed_in.person,
+            self._reloader,
+            self.record,
+            self._rates,
+        )
         server = self._servers[signed_in.name] = await to_thread.run_sync(made)
         self._used[signed_in.name] = monotonic()
         self._group.start_soon(self._run, server)

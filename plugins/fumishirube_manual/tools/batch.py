@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from time import monotonic
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, JsonValue
@@ -72,6 +73,8 @@ def batch_tool(tools: Sequence[Tool[Any, Any]]) -> Tool[BatchParams, BatchAnswer
                     f"calls[{number}].tool must be one of {', '.join(named)}",
                     parameter=f"calls[{number}].tool",
                 )
+        if call.inner is not None:
+            call.inner.count(len(params.calls) - 1)
         call = replace(call, budget=call.budget.part(TIME_MS))
         left = BATCH_CHARS
         items = []
@@ -116,11 +119,16 @@ def batch_tool(tools: Sequence[Tool[Any, Any]]) -> Tool[BatchParams, BatchAnswer
 
 
 def _answer(tool: Tool[Any, Any], batched: BatchedCall, call: Call) -> BatchedAnswer:
+    began, answer, refused = monotonic(), None, None
     try:
-        arguments = unpack_arguments(tool, batched.arguments)
-        return BatchedAnswer(tool=tool.name, answer=call_tool(tool, arguments, call))
-    except ToolError as error:
-        return BatchedAnswer(tool=tool.name, error=error_payload(error))
+        answer = call_tool(tool, unpack_arguments(tool, batched.arguments), call)
+    except ToolError as raised:
+        refused = raised
+    if call.inner is not None:
+        seconds = monotonic() - began
+        call.inner.report(tool.name, batched.arguments, answer or {}, refused, seconds)
+    error = error_payload(refused) if refused else None
+    return BatchedAnswer(tool=tool.name, answer=answer, error=error)
 
 
 def _text(tool: Tool[Any, Any], item: BatchedAnswer) -> str:

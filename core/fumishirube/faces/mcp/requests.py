@@ -25,7 +25,7 @@ from fumishirube.errors import InternalError, NotFound, ToolError
 from fumishirube.host.logs import log_event
 from fumishirube.host.scheduler import Scheduler
 from fumishirube.tools.calls import LOG, error_payload, replace_surrogates
-from fumishirube.tools.definitions import Call, Progress, Session
+from fumishirube.tools.definitions import Call, InnerCalls, Progress, Session
 
 T = TypeVar("T")
 
@@ -50,11 +50,17 @@ class RequestRunner:
     """Runs the requests of one server in worker threads.
 
     ``session_of`` returns the session that a request belongs to, or ``None``. ``report`` is called
-    after every call; without it, each call is logged.
+    after every call; without it, each call is logged. ``inner`` is for calls within calls.
     """
 
-    def __init__(self, session_of: SessionOf, report: CallReporter | None = None) -> None:
+    def __init__(
+        self,
+        session_of: SessionOf,
+        report: CallReporter | None = None,
+        inner: InnerCalls | None = None,
+    ) -> None:
         self.session_of = session_of
+        self._inner = inner
         self._report = report or _logged
         self._scheduler = Scheduler()
 
@@ -63,7 +69,8 @@ class RequestRunner:
         cancelled = Event()
         try:
             async with _progress(ctx) as progress:
-                call = Call(self.session_of(ctx), Budget(cancelled=cancelled), progress)
+                budget = Budget(cancelled=cancelled)
+                call = Call(self.session_of(ctx), budget, progress, self._inner)
                 return await self._scheduler.run(partial(body, call))
         finally:
             cancelled.set()

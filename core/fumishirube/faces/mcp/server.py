@@ -17,6 +17,7 @@ from fumishirube.faces.mcp.requests import CallReporter, RequestRunner, SessionO
 from fumishirube.faces.mcp.resources import ResourceHandlers
 from fumishirube.faces.mcp.tools import ToolHandlers, admit
 from fumishirube.host.catalog import CatalogPublisher
+from fumishirube.tools.definitions import InnerCalls
 
 FRESH = CacheHint(ttl_ms=300_000)
 """How long clients may use a list that only a restart changes; others are stale at once."""
@@ -80,13 +81,15 @@ def build_server(
     instructions: str,
     session_of: SessionOf,
     report: CallReporter | None = None,
+    inner: InnerCalls | None = None,
 ) -> Server[Any]:
     """Return an MCP server for any transport.
 
     ``session_of`` returns the session that a request belongs to, or ``None``. ``report`` is called
-    after every call; without it, a failed call is logged to standard error.
+    after every call; without it, a failed call is logged to standard error. ``inner`` is for calls
+    that a tool makes for one call.
     """
-    work = RequestRunner(session_of, report)
+    work = RequestRunner(session_of, report, inner)
     tools, changes = ToolHandlers(publisher, work), ChangeNotifier(publisher)
     reads, prompts = ResourceHandlers(publisher, work), PromptHandlers(publisher, work)
 

@@ -15,7 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 from fumishirube.faces.mcp.requests import CallReporter, RequestContext
 from fumishirube.faces.mcp.server import build_server
 from fumishirube.host.catalog import CatalogPublisher
-from fumishirube.tools.definitions import Session
+from fumishirube.tools.definitions import InnerCalls, Session
 
 SESSIONS = 256
 """Open sessions, at most; a further session ends the one that is idle longest."""
@@ -30,7 +30,8 @@ _SESSION_ID = "mcp-session-id"
 class Streamable:
     """An ASGI application that serves a published catalog while ``running``.
 
-    The caller has checked the Host and Origin headers. ``report`` is called after every call.
+    The caller has checked the Host and Origin headers. ``report`` is called after every call, and
+    ``inner`` for those that a tool makes for one call.
     ``largest`` is the limit of a request's body in bytes.
     """
 
@@ -42,6 +43,7 @@ class Streamable:
         version: str,
         instructions: str,
         report: CallReporter,
+        inner: InnerCalls | None,
         largest: int,
     ) -> None:
         server = build_server(
@@ -51,6 +53,7 @@ class Streamable:
             instructions=instructions,
             session_of=self._session,
             report=report,
+            inner=inner,
         )
         checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self._manager = StreamableHTTPSessionManager(

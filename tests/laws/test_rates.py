@@ -1,0 +1,67 @@
+"""How often a person may call: no more than the rate allows, in one process or in several."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+import torture
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fumishirube_http.people import rates
+from fumishirube_http.people.rates import Allowance, Rates
+
+STEPS = st.lists(st.tuples(st.floats(0, 200), st.integers(1, 7)), max_size=40)
+
+
+@pytest.mark.property
+@settings(max_examples=torture.examples(200))
+@given(per_minute=st.integers(1, 30), steps=STEPS)
+def test_no_window_has_more_calls_than_the_rate(
+    per_minute: int, steps: list[tuple[float, int]]
+) -> None:
+    now, allowance = 0.0, Allowance(per_minute, 0.0)
+    used: list[tuple[float, int]] = []
+    for pause, number in steps:
+        now += pause
+        allowance, wait = allowance.after(number, per_minute, now)
+        if wait == 0:
+            used.append((now, number))
+        elif number <= per_minute:  # after the wait there are so many
+            assert allowance.after(number, per_minute, now + wait + 1e-6)[1] == 0
+    for first in range(len(used)):
+        for last in range(first, len(used)):
+            seconds = used[last][0] - used[first][0]
+            calls = sum(number for _, number in used[first : last + 1])
+            assert calls <= per_minute + seconds * per_minute / 60 + 1e-6
+
+
+def test_a_clock_that_goes_back_earns_nothing() -> None:
+    allowance, wait = Allowance(0.0, 1000.0).after(1, 60, 10.0)
+    assert (allowance.at, wait) == (10.0, 1.0)
+
+
+def _used(file: Path) -> int:
+    shared = Rates(file)
+    return sum(shared.use("aiko", 1, 50) == 0 for _ in range(60))
+
+
+def test_processes_with_one_file_count_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rates, "time", lambda: 1000.0)  # also in the forked processes
+    with ProcessPoolExecutor(3, mp_context=get_context("fork")) as pool:
+        assert sum(pool.map(_used, [tmp_path / "var" / "rates.db"] * 3)) == 50
+    assert Rates(tmp_path / "var" / "rates.db").use("ben", 1, 50) == 0
+
+
+def test_where_the_file_cannot_be_used_each_process_counts_and_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    alone = Rates(tmp_path / "file" / "rates.db")
+    assert [alone.use("aiko", 2, 3) == 0, alone.use("aiko", 2, 3) == 0] == [True, False]
+    assert "counts the calls of people by itself" in caplog.text
