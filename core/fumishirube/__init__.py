@@ -33,7 +33,6 @@ if _typing.TYPE_CHECKING:
     )
     from fumishirube.disk.roots import Root
     from fumishirube.documents import (
-        Citation,
         Document,
         Heading,
         Link,
@@ -106,6 +105,7 @@ if _typing.TYPE_CHECKING:
         SurfaceContext,
         SurfaceIndex,
     )
+    from fumishirube.tools.citations import Citation
     from fumishirube.tools.definitions import Answer, Call, Params, Tool
     from fumishirube.traces.records import CoverageReport, SearchAssessment, Span, Trace, TraceRow
 
@@ -119,9 +119,7 @@ _MODULES = {
     ),
     "corpus_kinds": "LinkedCorpus Neighbour TextMatches VectorCorpus link_levels",
     "disk.roots": "Root",
-    "documents": (
-        "Citation Document Heading Link LinkKind LoaderRemark Section Source divide_at_headings"
-    ),
+    "documents": "Document Heading Link LinkKind LoaderRemark Section Source divide_at_headings",
     "engine.rankings": "fused_ranking merge_rankings",
     "errors": (
         "AlreadyServed Cancelled ConfigError Conflict Forbidden FumishirubeError "
@@ -140,6 +138,7 @@ _MODULES = {
         "Vectors"
     ),
     "surfaces": "ClassicSettings Diagnostic Manual Surface SurfaceContext SurfaceIndex",
+    "tools.citations": "Citation",
     "tools.definitions": "Answer Call Params Tool",
     "traces.records": "CoverageReport SearchAssessment Span Trace TraceRow",
 }

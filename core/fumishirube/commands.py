@@ -1,6 +1,5 @@
 """The API for commands: their parser, the opened application, and their output."""
 
-from fumishirube.documents import SCHEME
 from fumishirube.engine.indexed_files import digest
 from fumishirube.errors import did_you_mean
 from fumishirube.faces.cli import main
@@ -42,6 +41,7 @@ from fumishirube.faces.cli.workspace import (
 from fumishirube.host.application import Application
 from fumishirube.plugins.installation import start_command
 from fumishirube.tools.calls import call_tool, error_payload
+from fumishirube.tools.citations import SCHEME
 from fumishirube.traces.fates import FateStep, SectionFate, section_at, section_fate
 
 __all__ = [

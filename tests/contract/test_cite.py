@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from manuals import RULES, fumishirube, write
 
-from fumishirube.documents import Citation
 from fumishirube.parsing import PlaceRange
+from fumishirube.tools.citations import Citation
 from fumishirube_manual.citation_checks import find_citations
 
 FIND = ("find", "対象", "--manual", "m1", "--json")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from fumishirube.documents import Citation, Document
+from fumishirube.documents import Document
 from fumishirube.model import LeftOut
+from fumishirube.tools.citations import Citation
 from fumishirube.traces.records import Span, Trace, TraceRow
 
 SectionKey = tuple[str, int]
