@@ -285,6 +285,7 @@ def covering(*shares: float) -> Ranking:
         (1.0, 0.4, 0.25),
         (1.0, 0.1, 0.1),
         (0.5, 0.2, 0.5**0.125),
+        (0.5, 0.3, 0.75**0.125),
         (0.0, 0.0, 1.0),
     ],
 )
@@ -326,6 +327,25 @@ def test_a_doubted_run_has_less_weight_and_lower_scores() -> None:
     assert paths["b.md"] == pytest.approx(4 * (0.65 + 0.35 * (1.1 / 61) / (1 / 61 + 1.1 / 62)))
 
 
+def test_the_weight_of_a_doubted_run_is_multiplied_by_its_trust() -> None:
+    """Second gate: c (both terms) 1.1 * 0.25 / 61, a 0.5125 ** 2 / 61, so c is before a."""
+    query = Query("x", required=("red", "blue"))
+    free = Ranking((Hit(B, 4.0, coverage=1.0),))
+    both, first = Ranking((Hit(C, 4.0, coverage=0.4),)), Ranking((Hit(A, 4.0, coverage=0.41),))
+    result = fused(query, free, both, first, Ranking())
+    assert result.diagnostics["trust"] == {"g_req:A+B": 0.25, "g_req:A": 0.2627, "g_req:B": 0.1}
+    trust = 0.5125**2
+    assert result.diagnostics["weights"] == {FREE: 1.0, REQUIRED: round(1.1 * trust, 4)}
+    # Ranks: b 1/61, c 1.1 * trust / 61, a 1.1 * trust / 62.
+    assert {hit.passage.path: hit.score for hit in result.hits} == pytest.approx(
+        {
+            "b.md": 4.0,
+            "c.md": 4 * (0.65 * 0.25 + 0.35 * 1.1 * trust),
+            "a.md": 4 * (0.65 * trust + 0.35 * 1.1 * trust * 61 / 62),
+        }
+    )
+
+
 def test_the_least_trust_and_the_weight_beside_alternatives_are_settings() -> None:
     assert RequiredTerms() == RequiredTerms(beside_alternatives=0.3, least_trust=0.1)
     for wrong in ({"beside_alternatives": 0}, {"least_trust": -0.1}, {"least_trust": 1.1}):
@@ -362,6 +382,7 @@ def picked(text: str, *bodies: str) -> tuple[str, ...] | None:
         ("有給休暇", "有の暇", ()),
         ("税", "税", ()),
         ("12 sky", "12 sky", ("sky",)),
+        ("x sky", "x sky", ("sky",)),
         ("skyline", "sky line", ()),
         ("アパート", "アパ", ()),
         ("の sky", "の sky", ("sky",)),
