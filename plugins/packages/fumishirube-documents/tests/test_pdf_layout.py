@@ -54,7 +54,8 @@ def drawn(*pages: Sequence[tuple[str, str, float, float, float]]) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("ruled", "wrapped", "least"), [(True, False, 1.0), (True, True, 0.95), (False, False, 1.0)]
+    ("ruled", "wrapped", "least"),
+    [(True, False, 1.0), (True, True, 0.95), (False, False, 1.0), (False, True, 0.8)],
 )
 def test_cells_are_in_their_row_below_their_header(
     tmp_path: Path, *, ruled: bool, wrapped: bool, least: float
@@ -91,6 +92,70 @@ def test_a_line_of_one_cell_does_not_end_a_table_and_signs_join_their_numbers(
         "| Year | 2018 |\n| Net income | $5,363 |\n| Expenses | 1,488 |\n| Investing: |  |\n"
         "| Acquisitions | $13 |\n| Proceeds | 262 |\n\n"
     )
+
+
+def columns(*lines: tuple[float, str]) -> bytes:
+    """Return a page of lines: the space above each, and its cells in columns of 150 points."""
+    height, page = 720.0, []
+    for step, cells in lines:
+        height -= step
+        page += [
+            (cell.strip(), "Helvetica", 10, 72 + 150 * place, height)
+            for place, cell in enumerate(cells.split("|"))
+            if cell.strip()
+        ]
+    return drawn(page)
+
+
+def test_the_lines_of_a_cell_are_one_where_they_are_closer_than_rows(tmp_path: Path) -> None:
+    data = columns(
+        (0, "Error | Meaning | What to do"),
+        (18, "E-11 | The tank of | Fill it"),
+        (12, " | the turbine |"),
+        (12, " | is empty |"),
+        (18, "E-12 | No signal | Check"),
+        (18, "E-13 | The filter | Wash it with"),
+        (12, " | is full | warm water"),
+    )
+    assert parsed(tmp_path, data).text == (
+        "| Error | Meaning | What to do |\n"
+        "| E-11 | The tank of the turbine is empty | Fill it |\n"
+        "| E-12 | No signal | Check |\n"
+        "| E-13 | The filter is full | Wash it with warm water |\n\n"
+    )
+
+
+def test_groups_of_rows_with_numbers_stay_rows(tmp_path: Path) -> None:
+    group = [
+        (20, "Sales | 5,363 | 5,100"),
+        (12, "Costs | 1,488 | 1,300"),
+        (12, "Net income | 3,875 | 3,800"),
+    ]
+    text = parsed(tmp_path, columns((0, " | 2018 | 2017"), *group * 3)).text
+    assert text.count("| Costs | 1,488 | 1,300 |\n") == 3
+
+
+def test_paragraphs_beside_each_other_are_no_rows(tmp_path: Path) -> None:
+    paragraph = [
+        (20, "The turbine must be | coolant is changed"),
+        (12, "oiled each week by | in the spring, when"),
+        (12, "a person of the house | filters are washed"),
+    ]
+    text = parsed(tmp_path, columns(*paragraph * 3)).text
+    assert "|" not in text
+    assert text.count("oiled each week by\na person of the house\n") == 3
+
+
+def test_a_header_aligned_otherwise_is_in_the_column_of_its_numbers(tmp_path: Path) -> None:
+    page = []
+    for row, cells in enumerate([("Item", "Price", "Weight"), *[("Bolt", "1", "2")] * 4]):
+        height = 700 - 14 * row
+        page.append((cells[0], "Helvetica", 10, 72, height))
+        for place, cell in enumerate(cells[1:]):
+            left = 200 + 150 * place if row == 0 else 270 + 150 * place
+            page.append((cell, "Helvetica", 10, left, height))
+    text = parsed(tmp_path, drawn(page)).text
+    assert text.startswith("| Item | Price | Weight |\n| Bolt | 1 | 2 |\n")
 
 
 def test_prose_with_wide_spaces_is_no_table(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from fumishirube_documents.pdf_lines import (
 from fumishirube_documents.pdf_ocr import ocr_lines
 from fumishirube_documents.pdf_running_heads import PdfPage, RunningHeads
 from fumishirube_documents.pdf_tables import TextLine, with_rows
+from fumishirube_documents.pdf_wrapped_rows import with_wrapped_rows
 from fumishirube_documents.signatures import check_type
 
 _PASSWORD = 4
@@ -147,7 +148,7 @@ def lines_of_page(page: Any) -> list[PdfLine]:
     textpage = text_page(page, drawn.texts)
     parts = with_grid_rows(page_fragments(textpage), grids_of(drawn.paths))
     textpage.close()
-    return [*in_columns([*joined_lines(parts)])]
+    return [*with_wrapped_rows([*in_columns([*joined_lines(parts)])])]
 
 
 def _title(file: Any) -> str:

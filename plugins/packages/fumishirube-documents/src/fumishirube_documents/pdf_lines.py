@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from ctypes import byref, c_float, c_int, c_ushort, create_string_buffer
+from ctypes import byref, c_double, c_float, c_int, c_ushort, create_string_buffer
 from itertools import pairwise
 from math import hypot
 from typing import Any, NamedTuple
@@ -38,6 +38,7 @@ class PdfLine(NamedTuple):
     ``cells`` are the parts between wide gaps. ``row`` is its form as a row of a ruled table, which
     ``goes_on`` from the row above. ``broken`` is whether it ends in a
     hyphen that only divides a word, and ``bold`` whether its first and last letter are bold.
+    ``base`` is the height of its letters' feet, which those below the line do not change.
     """
 
     text: str
@@ -51,6 +52,7 @@ class PdfLine(NamedTuple):
     bold: bool = False
     row: str = ""
     goes_on: bool = False
+    base: float = 0.0
 
 
 class PageObjects(NamedTuple):
@@ -165,7 +167,15 @@ def _fragment(textpage: Any, text: str, first: int, end: int) -> PdfLine:
         cells,
         broken,
         _is_bold(textpage, first) and _is_bold(textpage, last),
+        base=_base(textpage, first, begin[1]),
     )
+
+
+def _base(textpage: Any, place: int, bottom: float) -> float:
+    """Return the height at which a letter stands; ``bottom`` if unknown."""
+    left, base = c_double(), c_double()
+    known = pdfium.FPDFText_GetCharOrigin(textpage, place, byref(left), byref(base))
+    return float(base.value) if known else bottom
 
 
 def _letter_size(textpage: Any, place: int) -> float:

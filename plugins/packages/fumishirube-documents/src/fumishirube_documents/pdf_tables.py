@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from fumishirube_documents.pdf_lines import Cell, PdfLine
 
-_LEAST_ROWS = 2
+LEAST_ROWS = 2
 _STRONG = 1.5
 """The least gap, in letter sizes, that a gutter has in some rows."""
 _STRONG_SHARE = 0.2
@@ -17,7 +17,7 @@ _NARROWEST = 0.3
 """The least width of a gutter, in letter sizes."""
 _MOST_CROSSING = 0.15
 """The share of rows with a cell across a gutter."""
-_ROW_STEP = 3.5
+ROW_STEP = 3.5
 """The greatest distance of the rows of a table, in letter sizes."""
 _MOST_BETWEEN = 2
 """The number of lines in the first column only, between parts of one table."""
@@ -45,7 +45,7 @@ def with_rows(lines: Sequence[PdfLine]) -> Iterator[TextLine]:
     for first, end, gutters in tables_in(lines):
         yield from map(_plain, lines[begin:first])
         rows = [_filled(line.cells, gutters) for line in lines[first:end]]
-        for number, row in enumerate(_without_signs(rows)):
+        for number, row in enumerate(without_parts(rows)):
             yield TextLine(markdown_row(row), in_table=True, goes_on=number > 0)
         begin = end
     yield from map(_plain, lines[begin:])
@@ -66,16 +66,16 @@ def tables_in(lines: Sequence[PdfLine]) -> Iterator[tuple[int, int, list[Gutter]
     """Yield the tables: their first line, the line after the last, and their gutters."""
     waiting: tuple[int, int, list[Gutter]] | None = None
     for first, end in _groups(lines):
-        gutters = _gutters(lines[first:end])
+        gutters = gutters_of(lines[first:end])
         if waiting is not None:
             joined = _joined(lines, waiting, (first, end, gutters))
             if joined is not None:
                 waiting = joined
                 continue
-            if waiting[2] and waiting[1] - waiting[0] >= _LEAST_ROWS:
+            if waiting[2] and waiting[1] - waiting[0] >= LEAST_ROWS:
                 yield waiting
         waiting = (first, end, gutters)
-    if waiting is not None and waiting[2] and waiting[1] - waiting[0] >= _LEAST_ROWS:
+    if waiting is not None and waiting[2] and waiting[1] - waiting[0] >= LEAST_ROWS:
         yield waiting
 
 
@@ -103,7 +103,7 @@ def _joined(
     near = all(_near(lines[number], lines[number + 1]) for number in range(above[1] - 1, below[0]))
     if not near or len(between) > _MOST_BETWEEN or any(line.row for line in between):
         return None
-    gutters = _gutters([*lines[above[0] : above[1]], *lines[below[0] : below[1]]])
+    gutters = gutters_of([*lines[above[0] : above[1]], *lines[below[0] : below[1]]])
     most = max(len(above[2]), len(below[2]))
     if (
         not gutters
@@ -116,18 +116,16 @@ def _joined(
 
 def _near(above: PdfLine, line: PdfLine) -> bool:
     step = above.bottom - line.bottom
-    return 0 < step < _ROW_STEP * max(above.size, line.size)
+    return 0 < step < ROW_STEP * max(above.size, line.size)
 
 
-def _gutters(rows: Sequence[PdfLine]) -> list[Gutter]:
+def gutters_of(rows: Sequence[PdfLine]) -> list[Gutter]:
     """Return the white spaces between columns, from left to right."""
     edges = sorted({edge for row in rows for cell in row.cells for edge in cell[1:]})
     size = sorted(row.size for row in rows)[len(rows) // 2]
     crossing = int(len(rows) * _MOST_CROSSING)
     free: list[Gutter] = []
-    for left, right in pairwise(edges):
-        middle = (left + right) / 2
-        over = sum(1 for row in rows for cell in row.cells if cell.left < middle < cell.right)
+    for (left, right), over in zip(pairwise(edges), _crossings(rows, edges), strict=False):
         if over > crossing:
             continue
         if free and free[-1].right == left:
@@ -139,6 +137,18 @@ def _gutters(rows: Sequence[PdfLine]) -> list[Gutter]:
         for gutter in free
         if gutter.right - gutter.left >= _NARROWEST * size and _is_strong(gutter, rows)
     ]
+
+
+def _crossings(rows: Sequence[PdfLine], edges: Sequence[float]) -> Iterator[int]:
+    """Yield how many cells are over each space between two edges."""
+    places = {edge: number for number, edge in enumerate(edges)}
+    changes = [0] * len(edges)
+    for row in rows:
+        for cell in row.cells:
+            if cell.left < cell.right:
+                changes[places[cell.left]] += 1
+                changes[places[cell.right]] -= 1
+    return accumulate(changes)
 
 
 def _is_strong(gutter: Gutter, rows: Sequence[PdfLine]) -> bool:
@@ -155,19 +165,49 @@ def _filled(cells: Sequence[Cell], gutters: Sequence[Gutter]) -> list[str]:
     """Return the text of each column: a cell belongs where its middle is."""
     filled = [""] * (len(gutters) + 1)
     for cell in cells:
-        middle = cell.left if cell is cells[0] else (cell.left + cell.right) / 2
-        place = sum(1 for gutter in gutters if middle > (gutter.left + gutter.right) / 2)
+        place = column_of(cell, gutters, first=cell is cells[0])
         filled[place] = f"{filled[place]} {cell.text}".strip()
     return filled
 
 
+def column_of(cell: Cell, gutters: Sequence[Gutter], *, first: bool) -> int:
+    """Return the number of the column of a cell; the ``first`` of a line may be long."""
+    middle = cell.left if first else (cell.left + cell.right) / 2
+    return sum(1 for gutter in gutters if middle > (gutter.left + gutter.right) / 2)
+
+
+def without_parts(rows: list[list[str]]) -> list[list[str]]:
+    """Return rows without columns that are parts of the column beside them."""
+    return _aligned(_without_signs(rows))
+
+
+def _aligned(rows: list[list[str]]) -> list[list[str]]:
+    """Join columns beside each other of which no row has both.
+
+    They are one column, with cells at its left, at its right or in its middle, as when a header is
+    aligned otherwise than the numbers below it.
+    """
+    if len(rows) <= LEAST_ROWS:
+        return rows
+    place = 1
+    while place + 1 < len(rows[0]):
+        if any(row[place] and row[place + 1] for row in rows):
+            place += 1
+            continue
+        for row in rows:
+            row[place : place + 2] = [row[place] or row[place + 1]]
+    return rows
+
+
 def _without_signs(rows: list[list[str]]) -> list[list[str]]:
-    """Return rows without columns of signs only: each sign belongs to the number beside it."""
+    """Return rows without columns of signs: each sign belongs to the number beside it.
+
+    So does a part of a header in such a column, where the header has nothing beside it.
+    """
     for place in range(len(rows[0]) - 1, 0, -1):
-        texts = {row[place] for row in rows} - {""}
-        if texts and texts <= _AFTER:
+        if _has_signs(rows, place, place - 1, _AFTER):
             other, order = place - 1, "{1}{0}"
-        elif texts and texts <= _BEFORE and place + 1 < len(rows[0]):
+        elif place + 1 < len(rows[0]) and _has_signs(rows, place, place + 1, _BEFORE):
             other, order = place + 1, "{0}{1}"
         else:
             continue
@@ -175,3 +215,11 @@ def _without_signs(rows: list[list[str]]) -> list[list[str]]:
             row[other] = order.format(row[place], row[other])
             del row[place]
     return rows
+
+
+def _has_signs(rows: Sequence[list[str]], place: int, other: int, signs: set[str]) -> bool:
+    """Return whether a column has signs, and other texts only where the other column is empty."""
+    texts = [(row[place], row[other]) for row in rows if row[place]]
+    return any(text in signs for text, _ in texts) and all(
+        text in signs or not beside for text, beside in texts
+    )
