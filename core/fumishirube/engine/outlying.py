@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from fumishirube.disk.roots import Root
 from fumishirube.disk.stored import FileStore, StoredFile
@@ -71,6 +71,23 @@ class OutlyingFolders:
 
 def _is_folder(folder: Path) -> bool:
     return folder.is_dir() and not folder.is_symlink()
+
+
+@runtime_checkable
+class ForgetsManuals(Protocol):
+    """An index that other machines list manuals of, until it deletes them."""
+
+    def forget_manuals(
+        self, state: Root, present: Collection[str], fields: Fields
+    ) -> Sequence[str]:
+        """Delete the manuals that this workspace has indexed and that are not present.
+
+        ``state`` is the folder of its state. Returns their ids.
+
+        Raises:
+            Forbidden: when the index does not answer.
+        """
+        ...
 
 
 def stored_manuals(

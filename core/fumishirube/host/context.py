@@ -19,7 +19,7 @@ from fumishirube.engine.folder_index import FolderIndex, IndexState
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.manual_texts import manual_texts
-from fumishirube.engine.outlying import OutlyingFolders, stored_manuals
+from fumishirube.engine.outlying import ForgetsManuals, OutlyingFolders, stored_manuals
 from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.section_vectors import StoredVectors
@@ -267,6 +267,21 @@ class PipelineContext:
         """Delay background indexing while the body runs."""
         background = self.indexer()
         return background.call() if background else nullcontext()
+
+    def forget_missing(self) -> Sequence[str]:
+        """Delete the manuals whose folders are gone from an index for several machines.
+
+        Return their ids. Nothing is deleted while there is no manual at all: the folder of manuals
+        may be that of a disk that is not mounted.
+
+        Raises:
+            Forbidden: when the index does not answer.
+        """
+        index, present = self._only("indexes"), self.manuals()
+        if not present or not isinstance(index, ForgetsManuals):
+            return ()
+        fields = Fields(FIELDS, self._only("tokenizers"))
+        return index.forget_manuals(self._shared.state, present, fields)
 
     def rebuild(self, manual_id: str, progress: Progress | None = None) -> IndexState | None:
         """Index a manual anew while its index answers; ``None`` if that index cannot."""

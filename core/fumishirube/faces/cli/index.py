@@ -42,6 +42,8 @@ def run(options: Namespace) -> int:
     rows: list[tuple[str, IndexState]] = []
     with opened(options) as application:
         context = search_context(application)
+        if not options.manuals:
+            _forget(context)
         for manual in chosen_manuals(context, options.manuals):
             bar = Bar(expected=True)
             try:
@@ -56,6 +58,14 @@ def run(options: Namespace) -> int:
         if options.follow:
             _follow(context, dict(rows), options)
     return 1 if any(state.degraded for _, state in rows) else 0
+
+
+def _forget(context: PipelineContext) -> Sequence[str]:
+    """Delete manuals whose folders are gone where other machines list them; say which."""
+    forgotten = context.forget_missing()
+    for manual in forgotten:
+        complain(f"{manual}: its folder is gone; deleted from the index")
+    return forgotten
 
 
 def _print(rows: Sequence[tuple[str, IndexState]], *, as_json: bool) -> None:
@@ -74,6 +84,8 @@ def _follow(context: PipelineContext, states: dict[str, IndexState], options: Na
         while True:
             sys.stdout.flush()
             time.sleep(_FOLLOW_SECONDS)
+            if not options.manuals:
+                _forget_followed(context, states)
             for manual, before in states.items():
                 try:
                     states[manual] = state = context.prepare(manual, Query(""), vectors=True)
@@ -85,6 +97,14 @@ def _follow(context: PipelineContext, states: dict[str, IndexState], options: Na
                 problems.pop(manual, None)
                 if state.fingerprint != before.fingerprint:
                     _print([(manual, state)], as_json=options.json)
+
+
+def _forget_followed(context: PipelineContext, states: dict[str, IndexState]) -> None:
+    """Delete followed manuals whose folders are gone; try again later if that fails."""
+    with suppress(ToolError):  # reported with the manuals themselves
+        if not states.keys() <= {*context.manuals()}:
+            for manual in _forget(context):
+                states.pop(manual, None)
 
 
 def _delete_index(application: Application, manual: str) -> None:

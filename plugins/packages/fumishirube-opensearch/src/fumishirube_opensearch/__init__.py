@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
@@ -90,9 +90,24 @@ class OpenSearch(Stage):
         """
         if self.writes or not self.files:
             return ()
-        from fumishirube_opensearch.files import stored_manuals  # noqa: PLC0415 - as above
+        from fumishirube_opensearch.manuals import stored_manuals  # noqa: PLC0415 - as above
 
         return stored_manuals(self, fields)
+
+    def forget_manuals(
+        self, state: Root, present: Collection[str], fields: Fields
+    ) -> Sequence[str]:
+        """Delete the manuals that this workspace has indexed and that are not present.
+
+        Raises:
+            Unavailable: when the cluster does not answer.
+        """
+        if not self.writes:
+            return ()
+        from fumishirube_opensearch.manuals import forget_manuals  # noqa: PLC0415 - as above
+        from fumishirube_opensearch.names import origin_of  # noqa: PLC0415 - as above
+
+        return forget_manuals(self, origin_of(state), present, fields)
 
     def open_archive(self, seconds: float) -> SharedTraces:
         """Return the traces of all servers with these hosts and this namespace."""

@@ -11,14 +11,12 @@ from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fumishirube import Fields, IndexDamaged, IndexedFile, NotFound, Unreadable
+from fumishirube import IndexedFile, NotFound, Unreadable
 from fumishirube.disk import StoredFile
 from fumishirube_opensearch.cluster import Cluster
 from fumishirube_opensearch.generations import IndexRecord
-from fumishirube_opensearch.names import index_name, meta_name
 
 if TYPE_CHECKING:
-    from fumishirube_opensearch import OpenSearch
     from fumishirube_opensearch.writing import PageRecord
 
 FileContents: TypeAlias = Callable[[IndexedFile], Sequence[tuple[StoredFile, bytes]]]
@@ -28,8 +26,6 @@ MOST_STORED = 16 * 1024 * 1024
 """The most bytes of a stored file: the engine takes 100 MB in one request."""
 _CACHED = 32 * 1024 * 1024
 """Bytes of files that stay in memory."""
-_MOST_MANUALS = 10_000
-"""The engine returns no more at a time."""
 _A_PAGE = 100
 
 
@@ -126,21 +122,3 @@ class PageFiles:
         if not texts:  # a minute after a newer commit
             raise NotFound("the file was changed meanwhile; call again", path=path)
         return unpacked(texts[0])
-
-
-def stored_manuals(settings: OpenSearch, fields: Fields) -> Sequence[str]:
-    """Return the manuals whose files are stored for servers with these settings, sorted.
-
-    Raises:
-        Unavailable: when the cluster does not answer.
-    """
-    cluster = Cluster(settings)
-    body = {"query": {"match_all": {}}, "size": _MOST_MANUALS, "_source": ["manual"]}
-    try:
-        (answer,) = cluster.searches(meta_name(settings), [body], whole=False)
-    except IndexDamaged:  # nothing has been indexed yet
-        return ()
-    finally:
-        cluster.close()
-    rows = [(hit["_id"], hit["_source"].get("manual", "")) for hit in answer["hits"]["hits"]]
-    return sorted(m for key, m in rows if m and key == index_name(settings, m, fields))

@@ -45,7 +45,7 @@ class IndexRecord:
     ``index`` is the engine's index that has them; without one there are none. Those in ``retired``
     have been replaced, each at a time like that of :class:`Replaced`. ``next`` is the
     number of the next commit; ``commit`` is another text with every one. ``manual`` is the id of
-    a manual whose files are stored.
+    a manual whose files are stored, and ``origin`` the workspace that they are from.
     """
 
     index: str | None = None
@@ -60,6 +60,7 @@ class IndexRecord:
     retired: Mapping[str, int] = field(default_factory=dict)
     lease: Lease = Lease()
     manual: str = ""
+    origin: str = ""
 
     @property
     def generation(self) -> int:

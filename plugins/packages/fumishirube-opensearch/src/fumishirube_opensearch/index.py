@@ -26,7 +26,7 @@ from fumishirube_opensearch.corpus import SharedCorpus
 from fumishirube_opensearch.files import ContentCache, FileContents, PageFiles
 from fumishirube_opensearch.generations import IndexRecord
 from fumishirube_opensearch.lease import RecordStore, Writer
-from fumishirube_opensearch.names import index_name, manual_of, meta_name
+from fumishirube_opensearch.names import index_name, manual_of, meta_name, origin_of
 from fumishirube_opensearch.searches import Searches
 from fumishirube_opensearch.sections import Sections, index_body
 from fumishirube_opensearch.vectors import ClusterVectors, vector_note
@@ -54,6 +54,7 @@ class SharedIndex:
         self._holder = secrets.token_hex(8)
         self._manual = manual_of(folder)
         self._name = index_name(settings, self._manual, fields)
+        self._origin = origin_of(folder) if settings.writes else ""
         meta = meta_name(settings)
         self._meta = meta
         self._store = RecordStore(self._cluster, meta, self._name)
@@ -155,7 +156,7 @@ class SharedIndex:
             dict(self._indexed),
             self._settings.bulk_bytes,
             self._budget,
-            *((contents, self._manual) if contents and self._settings.files else ()),
+            *((contents, self._manual, self._origin) if contents and self._settings.files else ()),
         )
         self._see(update.run(gone, pages), update.pages)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import secrets
+from contextlib import suppress
 from hashlib import sha256
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from fumishirube import Fields, Root, Stage
@@ -13,6 +15,8 @@ from fumishirube.text import FOLDING
 if TYPE_CHECKING:
     from fumishirube_opensearch import OpenSearch
 
+_ORIGIN = "opensearch-origin"
+"""The file in the state of a workspace with what distinguishes it from others."""
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 
 
@@ -27,6 +31,17 @@ def manual_of(folder: Root) -> str:
         return parts[-1]
     last = len(parts) - 1 - parts[::-1].index("index")
     return "/".join(parts[last + 1 : -1] or parts[last + 1 :])
+
+
+def origin_of(folder: Root) -> str:
+    """Return a name of the workspace that a folder of its state belongs to: other ones differ."""
+    parts = PurePath(folder.path).parts
+    last = len(parts) - 1 - parts[::-1].index("index") if "index" in parts else len(parts)
+    file = Path(*parts[:last], _ORIGIN)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError), file.open("x", encoding="ascii") as new:
+        new.write(secrets.token_hex(16))
+    return file.read_text("ascii")
 
 
 def index_name(settings: OpenSearch, manual: str, fields: Fields) -> str:

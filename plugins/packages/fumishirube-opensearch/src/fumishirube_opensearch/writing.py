@@ -64,6 +64,7 @@ class Update:
         budget: Budget,
         contents: FileContents | None = None,
         manual: str = "",
+        origin: str = "",
     ) -> None:
         self._cluster = cluster
         self._sections = sections
@@ -72,6 +73,7 @@ class Update:
         self._budget = budget
         self._contents = contents
         self._manual = manual
+        self._origin = origin
         self._index = str(writer.record.index)
         self._number = writer.record.next
         self._lines: list[bytes] = []
@@ -117,6 +119,7 @@ class Update:
             lengths=dict(lengths),
             commit=secrets.token_hex(8),
             manual=self._manual,
+            origin=self._origin,
         )
 
     def _page(self, page: IndexedFile, passages: Sequence[Passage]) -> None:
