@@ -590,7 +590,7 @@ def test_doctor_finds_all_well(workspace: Path) -> None:
     done = fumishirube("doctor", cwd=workspace)
     assert (done.code, done.err) == (0, "")
     assert {line.split()[0] for line in done.out.splitlines()} == {"ok"}
-    assert "83 sections in 10 files are indexed" in done.out
+    assert "indexed: 83 sections in 10 files" in done.out
     checks = fumishirube("doctor", "--json", cwd=workspace).json
     assert all(set(check) == {"status", "subject", "finding", "remedy"} for check in checks)
 

@@ -245,6 +245,17 @@ def test_the_completion_of_other_shells_is_valid(
     subprocess.run([program, "-n", str(script)], check=True)
 
 
+@pytest.mark.parametrize(
+    ("word", "meant"), [("search", "find"), ("help", "--help"), ("rm", "add NAME --remove")]
+)
+def test_a_command_by_its_name_elsewhere_is_refused_with_ours(
+    workspace: Path, word: str, meant: str
+) -> None:
+    done = fumishirube(word, "oil", cwd=workspace)
+    assert (done.code, done.out) == (2, "")
+    assert f"there is no command {word!r}; did you mean {meant!r}?" in done.err
+
+
 def test_an_unknown_shell_is_refused(workspace: Path) -> None:
     assert "did you mean 'bash'?" in fumishirube("completion", "bsh", cwd=workspace).err
 

@@ -133,6 +133,58 @@ def test_every_message_of_the_command_line_has_a_translation() -> None:
     assert {text for text in texts if not known(text)} == set(), "add them to messages/ja.po"
 
 
+CHECKING = [
+    ROOT / "core" / "fumishirube" / "faces" / "cli" / f"{name}.py"
+    for name in ("checks", "doctor", "output", "plugin_doctor", "stage_uses")
+]
+_TEXTS = re.compile(
+    r"finding|remedy|skipped|_(SOME_)?REMED(Y|IES)|_UNEXPECTED|_OTHER_PLUGIN|_MEANINGS"
+)
+
+
+def findings(file: Path) -> Iterator[str]:
+    """Yield the findings and remedies of a module of ``doctor``, and the reasons in them."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Check":
+            yield from texts_in(*node.args[2:])
+        elif isinstance(node, ast.Assign) and _TEXTS.fullmatch(ast.unparse(node.targets[0])):
+            yield from texts_in(node.value)
+
+
+def texts_in(*nodes: ast.expr) -> Iterator[str]:
+    """Yield the texts of expressions: of dictionaries the values, of conditions both."""
+    for node in nodes:
+        if isinstance(node, ast.Dict):
+            yield from texts_in(*node.values)
+        elif isinstance(node, ast.IfExp):
+            yield from texts_in(node.body, node.orelse)
+        else:
+            text = said(node) or ""
+            is_command = text.startswith("python -m pip")
+            if re.search("[a-z]{2} [a-z]{2}", PLACEHOLDER.sub("xx", text)) and not is_command:
+                yield " ".join(text.split())
+
+
+def test_every_check_of_the_doctor_has_a_translation() -> None:
+    texts = {text for file in CHECKING for text in findings(file)}
+    assert len(texts) > 90
+    use_language(JAPANESE)
+    try:
+        values = {text: PLACEHOLDER.sub("0", text) for text in texts}
+        assert {text for text in texts if not KANA.search(translated(values[text]))} == set()
+    finally:
+        use_language(None)
+
+
+def test_the_doctor_speaks_japanese_and_its_json_english(workspace: Path) -> None:
+    shown = run(workspace, "doctor").out
+    assert re.search("manual field-guide +索引済み: 10 ファイルの84 節", shown)
+    assert "状態" in shown or "書き込めます" in shown
+    checks = run(workspace, "doctor", "--json").json
+    assert "indexed: 84 sections in 10 files" in {check["finding"] for check in checks}
+    assert not KANA.search(json.dumps(checks, ensure_ascii=False))
+
+
 def unknown_things() -> Iterator[str]:
     """Yield the first argument of each call that says that there is no such thing."""
     for file in SPEAKING:

@@ -117,6 +117,19 @@ def _print_error(error: ToolError, *, as_json: bool) -> None:
         complain(note)
 
 
+_MEANT = {
+    "cat": "read",
+    "help": "--help",
+    "list": "ls",
+    "query": "find",
+    "remove": "add NAME --remove",
+    "rm": "add NAME --remove",
+    "search": "find",
+    "show": "read",
+}
+"""What other programs call these commands."""
+
+
 def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
     """Build the parser of the chosen command; import no other command's module.
 
@@ -137,6 +150,9 @@ def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
             plugins = early_plugins(words)
             add_ways_to_serve(added, plugins.commands, words)
     elif chosen is not None:
+        meant = _MEANT.get(chosen)
+        if meant is not None and meant.split()[0] in (*known, "--help"):
+            parser.error(f"there is no command {chosen!r}; did you mean {meant!r}?")
         parser.refuse_word("command", chosen, known)
     commands.add_remaining(known.values())
     parser.set_defaults(plugins=plugins)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from fumishirube.disk.roots import Root
+from fumishirube.faces.cli.messages import translated
 from fumishirube.faces.cli.output import counted, print_json, table
 
 OLDEST = (3, 11)
@@ -39,7 +40,8 @@ def print_checks(checks: Iterable[Check], *, as_json: bool) -> None:
     if as_json:
         print_json([check._asdict() for check in checks])
         return
-    for line in table([(c.status, c.subject, "; ".join(filter(None, c[2:]))) for c in checks]):
+    rows = [(c.status, c.subject, "; ".join(filter(None, map(translated, c[2:])))) for c in checks]
+    for line in table(rows):
         print(line)
 
 
@@ -94,9 +96,11 @@ def leftovers(current: Path, subject: str, command: str) -> Iterator[Check]:
     if others:
         size = sum(map(_size, others))
         number = counted(len(others), "folder")
-        finding = f"{number} with an index of other settings, or of another version"
+        finding = (
+            f"{number} with an index of other settings, or of another version, {size / 1e6:.1f} MB"
+        )
         remedy = f"if it is no longer used, run '{command}'"
-        yield Check("warn", subject, f"{finding}, {size / 1e6:.1f} MB", remedy)
+        yield Check("warn", subject, finding, remedy)
 
 
 def _size(folder: Path) -> int:

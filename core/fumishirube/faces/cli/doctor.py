@@ -265,7 +265,7 @@ def _indexed(subject: str, state: IndexState) -> Iterator[Check]:
     if state.degraded:
         yield Check("FAIL", subject, state.degraded, "run 'fumishirube index' again later")
     if state.corpus.size:
-        yield Check("ok", subject, f"{sections} in {files} are indexed")
+        yield Check("ok", subject, f"indexed: {sections} in {files}")
     else:
         remedy = "put .md, .json or chapter .txt files with 00_目次.json into it"
         yield Check("warn", subject, "nothing in it can be searched", remedy)

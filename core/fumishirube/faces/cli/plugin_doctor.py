@@ -221,7 +221,7 @@ def _command(words: str, plugins: Plugins) -> Check:
         command.load()
     except PluginError as error:
         return Check("FAIL", f"command {words}", str(error), "correct its module")
-    return Check("ok", f"command {words}", f"'fumishirube {words}' runs it")
+    return Check("ok", f"command {words}", f"run it as 'fumishirube {words}'")
 
 
 # --- the file -------------------------------------------------------------------------------
