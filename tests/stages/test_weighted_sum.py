@@ -68,7 +68,13 @@ def test_without_vectors_text_alone_decides() -> None:
     assert ranking.diagnostics["search_type"] == "fulltext_fallback"
 
 
+def test_without_vectors_a_section_has_its_text_alone() -> None:
+    ranking = fused(WeightedSum(), {"fulltext": {"a": 0.4}}, hit("a", 1, vector=1.0, fulltext=0.5))
+    assert ranking.hits[0].signals["section"] == 0.5
+
+
 def test_explicit_weights_replace_the_rule() -> None:
+    assert WeightedSum.model_validate({}) == WeightedSum()
     weights = {"vector": 0.2, "graph": 0.3, "fulltext": 0.5}
     assert rows(fused(WeightedSum(weights=weights), PARTS, hit("a", 1), hit("b", 1))) == [
         ("a", 1, 0.9),
