@@ -76,7 +76,7 @@ def class_path(plugins: Collection[Plugin] = ()) -> str:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise MissingArtifacts(f"the node's class does not compile: {done.stderr[-500:]}")
-    added = [str(jar) for plugin in plugins for jar in _unpacked(cache, plugin)]
+    added = [str(jar) for plugin in plugins for jar in sorted(unpacked(plugin).glob("*.jar"))]
     return os.pathsep.join((str(classes), path, *added))
 
 
@@ -85,16 +85,20 @@ def _cache() -> Path:
     return Path(named) if named else Path.home() / ".cache" / "fumishirube-cluster"
 
 
-def _unpacked(cache: Path, plugin: Plugin) -> list[Path]:
-    """Return the jars of a plugin, unpacked beside its archive."""
-    archive = _file(cache, plugin.archive, plugin.checksum)
+def unpacked(plugin: Plugin) -> Path:
+    """Return the folder of a plugin, unpacked beside its archive.
+
+    Raises:
+        MissingArtifacts: when it cannot be fetched.
+    """
+    archive = _file(_cache(), plugin.archive, plugin.checksum)
     folder = archive.with_suffix("")
     if not folder.exists():
         beside = folder.with_suffix(f".{os.getpid()}.part")
         with zipfile.ZipFile(archive) as packed:
             packed.extractall(beside)
         beside.replace(folder)
-    return sorted(folder.glob("*.jar"))
+    return folder
 
 
 def _file(cache: Path, path: str, checksum: str) -> Path:

@@ -50,6 +50,8 @@ class Node:
         self.folder = folder
         self._inside = inside
         self._plugins = plugins
+        self.settings: dict[str, str | None] = {}
+        """Further settings; ``None`` removes one."""
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -101,7 +103,11 @@ class Node:
             "-cp",
             class_path(self._plugins),
             f"-Dnode.plugins={','.join(plugin.classname for plugin in self._plugins)}",
-            *(f"-Dnode.setting.{key}={value}" for key, value in settings.items()),
+            *(
+                f"-Dnode.setting.{key}={value}"
+                for key, value in {**settings, **self.settings}.items()
+                if value is not None
+            ),
             "ClusterNode",
         ]
         with (self.folder / "output.log").open("ab") as log:
@@ -218,7 +224,7 @@ def namespaces_missing() -> str:
 def started(folder: Path, number: int = 1, plugins: Sequence[Plugin] = ()) -> Iterator[Cluster]:
     """Start a cluster, wait for it, and end it: one node on loopback, several each in a network."""
     if number == 1:
-        node = Node("n1", folder / "n1", "127.0.0.1", _free_port(), (), plugins)
+        node = Node("n1", folder / "n1", "127.0.0.1", free_port(), (), plugins)
         yield from _run([node], "loopback")
         return
     if reason := namespaces_missing():
@@ -286,7 +292,7 @@ def _ip(*arguments: str) -> None:
     subprocess.run(["ip", *arguments], capture_output=True, text=True, check=True)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """Return a port that is free, with the one a hundred above it."""
     while True:
         with socket.socket() as first, socket.socket() as second:

@@ -121,6 +121,7 @@ def test_an_empty_folder_of_manuals_deletes_nothing(
         eventually(lambda: listed(server) == ["doors", "pumps"])
 
 
+@pytest.mark.slow
 def test_an_indexer_that_follows_deletes_a_manual_too(
     node: Cluster, settings: dict[str, Any], tmp_path: Path
 ) -> None:
