@@ -125,8 +125,7 @@ def _hits(items: Any, start: int, *, several: bool) -> Iterator[str]:
         if place in shown:
             first, above = shown[place]
             place = f"same file as {first}: "
-            while len(headings) > 1 and headings[0] == above[0]:
-                headings, above = headings[1:], above[1:] or [""]
+            headings = _below(headings, above)
         else:
             shown[place] = (number, headings)
         yield from _hit(item, f"\n{number}. {place}", headings)
@@ -166,19 +165,35 @@ def _name(row: Any, *, several: bool) -> Iterator[str]:
 
 
 def _groups(groups: Any) -> Iterator[str]:
-    """Yield the lines below their file and section, each named once."""
-    file = None
+    """Yield the lines below their file and section; do not repeat headings of the group above."""
+    file, above = None, [""]
     for group in groups:
         if (place := _place(group)) != file:
-            file = place
+            file, above = place, [""]
             yield f"\n{file}"
         if "section" in group or "place" in group:
+            headings = str(group.get("section", "")).split(HEADING_SEPARATOR)
+            named = _below(headings, above)
+            above = headings
             place = f" ({group['place']})" if "place" in group else ""
-            yield f"# {group.get('section', '')}{place}"
+            if place or named != [_heading(group["lines"][0][1])]:
+                yield f"# {HEADING_SEPARATOR.join(named)}{place}"
         also = group.get("also") or {}
         for number, line in group["lines"]:
             repeated = also.get(str(number))
             yield f"{number} {line}" + (f"  (also {', '.join(repeated)})" if repeated else "")
+
+
+def _below(headings: list[str], above: list[str]) -> list[str]:
+    """Return headings without those at the beginning that are also at the beginning of others."""
+    while len(headings) > 1 and headings[0] == above[0]:
+        headings, above = headings[1:], above[1:] or [""]
+    return headings
+
+
+def _heading(line: str) -> str:
+    """Return a heading line without its marks."""
+    return line.strip("# \t")
 
 
 def _matches(files: Any) -> Iterator[str]:

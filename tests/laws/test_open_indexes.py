@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,14 @@ def paths(application: Application, manual: str, term: str) -> list[str]:
 
 def of_engine() -> int:
     """Return the number of threads that tantivy has."""
-    tasks = Path("/proc/self/task").iterdir()
-    return sum("tantivy" in (task / "comm").read_text() for task in tasks)
+    return sum("tantivy" in name for name in thread_names())
+
+
+def thread_names() -> Iterator[str]:
+    """Yield the name of each thread of this process that has not ended meanwhile."""
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):
+            yield (task / "comm").read_text()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")

@@ -41,13 +41,9 @@ class LineTexts:
         }
 
     def hidden(self, at: int) -> bool:
-        """Tell whether a line is never shown: if it is blank, a link definition or the title."""
+        """Tell whether a line is never shown: without letters and digits, a label, or the title."""
         line = self.lines[at]
-        return not line.strip() or (at == 0 and self._heading) or bool(_DEFINED.match(line))
-
-    def empty(self, at: int) -> bool:
-        """Tell whether a line is never shown, or has no letters and no digits."""
-        return bool(_RULE.match(self.lines[at])) or self.hidden(at)
+        return bool(_RULE.match(line) or _DEFINED.match(line)) or (at == 0 and self._heading)
 
     @cached_property
     def above(self) -> LineText:
@@ -56,8 +52,10 @@ class LineTexts:
 
     @cached_property
     def every(self) -> Sequence[LineText | None]:
-        """The lines; ``None`` for those that are empty."""
-        return [None if self.empty(at) else LineText.of(line) for at, line in enumerate(self.lines)]
+        """The lines; ``None`` for those that are never shown."""
+        return [
+            None if self.hidden(at) else LineText.of(line) for at, line in enumerate(self.lines)
+        ]
 
 
 class LineScores:
@@ -75,7 +73,7 @@ class LineScores:
         scores = self.every
         best = max(range(len(scores)), key=scores.__getitem__, default=None)
         if best is None or not scores[best]:
-            first = next((at for at in range(len(scores)) if not self._texts.empty(at)), None)
+            first = next((at for at in range(len(scores)) if not self._texts.hidden(at)), None)
             return [] if first is None else [first]
         chosen, covered = [best], [*self._shares[best]]
         gains = [

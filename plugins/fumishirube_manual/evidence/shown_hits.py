@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from fumishirube import TraceRow
 from fumishirube.text import fold
@@ -54,10 +54,10 @@ def shown_hits(
         rank = len(shown)
         room = int(scale * _room(row, rank))
         evidence = reader.evidence(row, room)
-        lines = _said(evidence)
+        lines = _said(evidence.lines)
         original = _original(shown, said, row, lines) if folded else None
         if original is not None:
-            original.copies.append(Copy(row, _differing(original.evidence, evidence)))
+            original.copies.append(Copy(row, _differing(original, evidence)))
         elif rank == limit:
             break
         else:
@@ -119,10 +119,11 @@ def _original(
     return None
 
 
-def _said(evidence: SectionEvidence) -> frozenset[str]:
-    return frozenset(fold(line.text) for line in evidence.lines)
+def _said(lines: Iterable[EvidenceLine]) -> frozenset[str]:
+    return frozenset(fold(line.text) for line in lines)
 
 
-def _differing(original: SectionEvidence, copy: SectionEvidence) -> tuple[EvidenceLine, ...]:
-    known = _said(original)
+def _differing(original: ShownHit, copy: SectionEvidence) -> tuple[EvidenceLine, ...]:
+    """Return the lines of a copy that neither its original nor a copy before it has."""
+    known = _said(original.evidence.lines).union(*(_said(one.lines) for one in original.copies))
     return tuple(line for line in copy.lines if fold(line.text) not in known)
