@@ -123,7 +123,7 @@ def _said(lines: Iterable[EvidenceLine]) -> frozenset[str]:
     return frozenset(fold(line.text) for line in lines)
 
 
-def _differing(original: ShownHit, copy: SectionEvidence) -> tuple[EvidenceLine, ...]:
-    """Return the lines of a copy that neither its original nor a copy before it has."""
-    known = _said(original.evidence.lines).union(*(_said(one.lines) for one in original.copies))
-    return tuple(line for line in copy.lines if fold(line.text) not in known)
+def _differing(original: ShownHit, evidence: SectionEvidence) -> tuple[EvidenceLine, ...]:
+    """Return the lines of a further copy that neither its original nor another copy has."""
+    known = _said(original.evidence.lines).union(*(_said(copy.lines) for copy in original.copies))
+    return tuple(line for line in evidence.lines if fold(line.text) not in known)
