@@ -73,7 +73,7 @@ def shares(line: LineText, weights: Sequence[ConceptWeight]) -> tuple[float, ...
     """Return the share of each concept in a line: 0 to 1, a little more if it occurs whole."""
     folded, stems = line
     present: list[float] = []
-    # A find compares thousands of lines and concepts: a call for each would double its time.
+    # A find compares tens of thousands of pairs, so there is no call for each.
     for text, _, parts in weights:
         if text in folded and occurs(folded, text):
             present.append(_WHOLE)

@@ -57,6 +57,13 @@ class LineTexts:
             None if self.hidden(at) else LineText.of(line) for at, line in enumerate(self.lines)
         ]
 
+    @cached_property
+    def whole(self) -> LineText:
+        """The headings and all lines as one text."""
+        texts = [self.above, *filter(None, self.every)]
+        stems = frozenset[str]().union(*(text.stems for text in texts))
+        return LineText("\n".join(text.folded for text in texts), stems)
+
 
 class LineScores:
     """Scores the lines of a section by the concepts of a query."""
@@ -117,12 +124,7 @@ class LineScores:
     @cached_property
     def _weights(self) -> Sequence[ConceptWeight]:
         """The concepts that occur in a line or the headings: of a long query, few."""
-        texts = [self._texts.above, *filter(None, self._texts.every)]
-        everything = LineText(
-            "\n".join(text.folded for text in texts),
-            frozenset().union(*(text.stems for text in texts)),
-        )
-        present = shares(everything, self._all_weights)
+        present = shares(self._texts.whole, self._all_weights)
         return [c for c, share in zip(self._all_weights, present, strict=True) if share]
 
     @cached_property

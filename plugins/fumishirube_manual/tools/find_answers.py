@@ -89,7 +89,7 @@ class FindAnswer(LeanAnswer):
     ] = None
     vocabulary: Annotated[
         tuple[str, ...] | None,
-        Field(description="Words of this manual near the best hits, for an alternative."),
+        Field(description="Words of this manual near the best hits, to add to the query."),
     ] = None
     glossary: Annotated[
         dict[str, tuple[str, ...]] | None,
