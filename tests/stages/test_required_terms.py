@@ -346,6 +346,22 @@ def test_the_weight_of_a_doubted_run_is_multiplied_by_its_trust() -> None:
     )
 
 
+def test_a_trusted_run_goes_before_a_doubted_one_of_more_weight() -> None:
+    """Second gate: a 1 / 61, and c (both terms) 1.1 * 0.25 / 61."""
+    query = Query("x", required=("red", "blue"))
+    free = Ranking((Hit(B, 4.0, coverage=1.0),))
+    both, first = Ranking((Hit(C, 4.0, coverage=0.4),)), Ranking((Hit(A, 4.0, coverage=1.0),))
+    result = fused(query, free, both, first, Ranking())
+    # Ranks: a 1.1/61, b 1/61, c 1.1/62.
+    assert {hit.passage.path: hit.score for hit in result.hits} == pytest.approx(
+        {
+            "a.md": 4.0,
+            "b.md": 4 * (0.65 + 0.35 / 1.1),
+            "c.md": 4 * (0.65 * 0.25 + 0.35 * 61 / 62),
+        }
+    )
+
+
 def test_the_least_trust_and_the_weight_beside_alternatives_are_settings() -> None:
     assert RequiredTerms() == RequiredTerms(beside_alternatives=0.3, least_trust=0.1)
     for wrong in ({"beside_alternatives": 0}, {"least_trust": -0.1}, {"least_trust": 1.1}):
