@@ -304,6 +304,19 @@ def answered(home: Path, first: str, second: str, *words: str) -> str:
     return shown.decode()
 
 
+@pytest.mark.parametrize("client", FILES)
+def test_what_is_done_is_said_in_japanese(home: Path, client: str) -> None:
+    for option, place, words in (("--write", -2, "を変えました"), ("--remove", -3, "削除しました")):
+        given = ("--client", client, "--project", "project", "--workspace", "work", option)
+        environ = {**of_home(home), "LANG": "ja_JP.UTF-8"}
+        done = fumishirube("init", *given, cwd=home, environ=environ)
+        assert done.code == 0, done.err
+        lines = done.out.splitlines()
+        assert words in lines[place]
+        assert lines[-1].startswith("次: ")
+        assert re.search("ださい|されます", lines[-1])
+
+
 def test_a_wrong_client_is_refused_with_the_nearest(tmp_path: Path) -> None:
     done = fumishirube("init", "--client", "gemeni", cwd=tmp_path)
     assert done.code == 2

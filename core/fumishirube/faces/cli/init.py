@@ -79,7 +79,8 @@ def run(options: Namespace) -> int:
     for line in _shown(change, options):
         print(line)
     if change.is_one and not made:
-        print(f"\nnothing is changed yet; --write makes this change for {change.client.title}")
+        hint = f"nothing is changed yet; --write makes this change for {change.client.title}"
+        print(f"\n{translated(hint)}")
     elif change.is_one:
         print(f"\n{_result(change, backup, removed=options.remove)}")
     return 0
@@ -130,14 +131,16 @@ def _shown(change: _Change, options: Namespace) -> Iterator[str]:
         yield from change.diff()
     else:
         there = "does not name" if options.remove else "names already"
-        yield f"{change.file.path} {there} {options.name!r} this way; nothing to change"
+        yield translated(f"{change.file.path} {there} {options.name!r} this way; nothing to change")
 
 
 def _result(change: _Change, backup: Path | None, *, removed: bool) -> str:
     done = "is changed" if change.text else "had nothing else in it, and is deleted"
-    before = f"; before: {backup}" if backup else ""
-    then = f"restart {change.client.title}" if removed else change.client.then
-    return f"{change.file.path} {done}{before}\nnext: {then}"
+    lines = [f"{change.file.path} {done}"]
+    if backup is not None:
+        lines.append(f"before: {backup}")
+    lines.append(f"next: {f'restart {change.client.title}' if removed else change.client.then}")
+    return "\n".join(map(translated, lines))
 
 
 def _choose(options: Namespace) -> int:
