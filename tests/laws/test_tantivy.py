@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +19,7 @@ from fumishirube.testing import TokenizerContract, passage
 from fumishirube.text import occurs
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
+from fumishirube_stages.indexes.tantivy_files import CheckedSearcher
 from fumishirube_stages.tokenizers.bigram import Bigram
 from fumishirube_stages.tokenizers.ngram import NGram
 
@@ -120,6 +122,22 @@ def test_of_many_ties_no_more_are_read_than_wanted(
         assert len(read) <= 81
         every = corpus.search(Term("関連", "title"), 1000)
         assert len({match.passage.key for match in every}) == 1000
+
+
+def test_copies_at_the_end_of_a_search_take_no_second_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searches: list[object] = []
+    whole = CheckedSearcher.search
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        searches.append(arguments)
+        return whole(*arguments, **named)
+
+    with filled(tmp_path, [passage(f"{n}.md", 1, "関連項目", "link") for n in range(70)]) as corpus:
+        monkeypatch.setattr(CheckedSearcher, "search", counted)
+        assert len(corpus.search(Term("関連", "title"), 20)) == 20
+    assert len(searches) == 1
 
 
 # --- words ----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self
 
-from fumishirube.disk.names import extended_path, trap
+from fumishirube.disk.names import FORBIDDEN_CHARACTERS, extended_path, trap
 from fumishirube.text.folding import nfc
 
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -24,7 +24,6 @@ _BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 _CASE_BLIND = sys.platform in ("win32", "darwin")
 _TRAPS = sys.platform == "win32"
 
-_FORBIDDEN_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _ESCAPED_BYTES = (0xDC80, 0xDCFF)
 """The code points for bytes of a name that are no UTF-8 (PEP 383)."""
 
@@ -146,21 +145,23 @@ class OpenFolder:
 
     def spelled(self, wanted: str) -> str:
         """Return the name as spelled on disk: an exact match, else one equal in composed form."""
+        return self.entry(wanted)[0]
+
+    def entry(self, wanted: str) -> tuple[str, os.stat_result]:
+        """Return the name of an entry as spelled on disk, and its state."""
         if _TRAPS and trap(wanted):
             raise FileNotFoundError(errno.ENOENT, "no such entry", wanted)
         if not _CASE_BLIND:
             try:
-                self.lstat(wanted)
+                return wanted, self.lstat(wanted)
             except FileNotFoundError:
                 pass
-            else:
-                return wanted
         names = self.names()
         if wanted in names:
-            return wanted
+            return wanted, self.lstat(wanted)
         for name in sorted(names):
             if nfc(name) == wanted:
-                return name
+                return name, self.lstat(name)
         raise FileNotFoundError(errno.ENOENT, "no such entry", wanted)
 
 
@@ -208,12 +209,12 @@ def is_junction(entry: os.DirEntry[str]) -> bool:
 
 def is_allowed_name(name: str) -> bool:
     """Tell whether a path may contain this name: it is text without control characters."""
-    return name.isprintable() or not _FORBIDDEN_CHARACTERS.search(name)
+    return name.isprintable() or not FORBIDDEN_CHARACTERS.search(name)
 
 
 def escaped_name(name: str) -> str:
     r"""Return a name for messages: undecodable bytes and controls are written as ``\xe9``."""
-    return _FORBIDDEN_CHARACTERS.sub(_escaped, name)
+    return FORBIDDEN_CHARACTERS.sub(_escaped, name)
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ntpath
 import re
-import unicodedata
 from pathlib import PureWindowsPath
 
 from fumishirube.errors import Forbidden, InvalidParameter, InvalidPath
@@ -14,6 +13,9 @@ SEGMENT_BYTES = 255
 PATH_BYTES = 1024
 OFFICE_LOCKS = ("~$", ".~lock.")
 """How the names of the files begin that office programs write beside an open document."""
+
+FORBIDDEN_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters, and surrogates, which stand for bytes that are no UTF-8."""
 
 _DRIVE = re.compile(r"^[A-Za-z]:")
 _DEVICES = re.compile(
@@ -64,7 +66,7 @@ def clean_path(raw: object, parameter: str = "path") -> str:
     path = raw.strip().replace("\\", "/")
     if path.startswith("/") or _DRIVE.match(path):
         raise _refused("must be relative to its root", parameter)
-    if any(unicodedata.category(character) in ("Cc", "Cs") for character in path):
+    if not path.isprintable() and FORBIDDEN_CHARACTERS.search(path):
         raise _refused("must not hold control characters or unpaired surrogates", parameter)
     segments = [segment for segment in nfc(path).split("/") if segment not in ("", ".")]
     if not segments:

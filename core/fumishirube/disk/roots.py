@@ -193,7 +193,7 @@ class Root:
         """
         parent, _, name = self._shown(clean_path(path)).rpartition("/")
         with self._folder(parent) as folder, _translate_os_errors(path):
-            entry = entry_of(path, nfc(name), folder.lstat(folder.spelled(name)))
+            entry = entry_of(path, nfc(name), folder.entry(name)[1])
         if entry.kind == "link":
             raise _link(path)
         return entry
@@ -208,7 +208,7 @@ class Root:
         """
         parent, _, name = self._shown(clean_path(path)).rpartition("/")
         with self._folder(parent) as folder, _translate_os_errors(path):
-            return self._read(folder, folder.spelled(name), path)
+            return self._read(folder, name, path)
 
     def child(self, path: str) -> Root:
         """Return a folder below as a root of its own.
@@ -290,8 +290,9 @@ class Root:
         if not self.rights.readable("" if inside == "." else nfc(inside)):
             raise Forbidden("the link leads out of the allowed folders")
 
-    def _read(self, folder: OpenFolder, spelled: str, path: str) -> bytes:
-        _must_be(kind_of(folder.lstat(spelled).st_mode), "file", path)
+    def _read(self, folder: OpenFolder, name: str, path: str) -> bytes:
+        spelled, status = folder.entry(name)
+        _must_be(kind_of(status.st_mode), "file", path)
         flags = os.O_RDONLY | NO_FOLLOW | PLAIN
         handle = os.open(folder.at(spelled), flags, dir_fd=folder.handle)
         with open(handle, "rb") as stream:
@@ -307,8 +308,8 @@ class Root:
             folder = OpenFolder.at_top(os.fspath(self.top))
             try:
                 for segment in _segments(self.below) + _segments(path):
-                    spelled = folder.spelled(segment)
-                    _must_be(kind_of(folder.lstat(spelled).st_mode), "dir", path)
+                    spelled, status = folder.entry(segment)
+                    _must_be(kind_of(status.st_mode), "dir", path)
                     below = folder.inner(spelled)
                     folder.close()
                     folder = below

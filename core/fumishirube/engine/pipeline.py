@@ -27,7 +27,7 @@ from fumishirube.engine.stage_calls import (
 from fumishirube.errors import Cancelled, IndexDamaged, PluginError
 from fumishirube.model import Hit, LeftOut, Passage, Ranking, SearchReport
 from fumishirube.query import Outcome, Query, Run, SearchState
-from fumishirube.stages import ConditionalFuser, Fuser, Refiner, Scorer
+from fumishirube.stages import Fuser, Refiner, Scorer
 from fumishirube.traces.records import Span
 
 S = TypeVar("S")
@@ -285,8 +285,9 @@ class _Search:
 def _applicable(fusers: Sequence[NamedStage[Fuser]], query: Query) -> Sequence[NamedStage[Fuser]]:
     """Return the fusers without the outermost ones that do not apply to a query."""
     for place, named in enumerate(fusers):
-        stage: object = named.stage
-        if not isinstance(stage, ConditionalFuser) or stage.applies(query):
+        # A check against the protocol ConditionalFuser takes twenty times as long.
+        applies: Callable[[Query], bool] | None = getattr(named.stage, "applies", None)
+        if applies is None or applies(query):
             return fusers[place:]
     return ()
 

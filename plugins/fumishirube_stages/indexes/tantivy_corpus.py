@@ -37,9 +37,12 @@ _CACHED_TEXTS = 256
 _SHORT, _CACHED_SHORT_TEXTS = 32, 4096
 """Texts up to so many characters, such as concepts and terms, are cached apart: a search with
 other wordings has hundreds of them."""
-_FEW_TIED, _MORE_TIED = 32, 8
-"""The most ties that are all returned, and the factor by which a request grows while more of its
-hits may tie."""
+_FEW_TIED = 32
+"""The most ties that are all returned."""
+_LIKELY_TIED, _MORE_TIED = 64, 8
+"""The hits requested in addition, because several may tie at the end, and the factor by which a
+request grows while all of these tie. Copies of pages tie in nearly every search; a second search
+takes as long as the first, these hits a twentieth of it."""
 
 
 V = TypeVar("V")
@@ -128,13 +131,13 @@ class TantivyCorpus(Translator):
         ``_FEW_TIED`` ties. Of more, as for a heading of most files, it returns those with the
         lowest hashes.
         """
-        wanted = limit + 1
+        wanted = limit + _LIKELY_TIED
         hits = self._searcher.search(query, wanted, count=False).hits
-        if len(hits) < wanted:
+        if len(hits) <= limit:
             return hits
         last, least = hits[limit - 1][0], cutoff.share * hits[0][0]
         if hits[limit][0] < last or (last < least and limit > cutoff.sure):
-            return hits
+            return hits[: limit + 1]
         while len(hits) == wanted and hits[-1][0] == last:
             wanted *= _MORE_TIED
             hits = self._searcher.search(query, wanted, count=False).hits
