@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import log
+
 import pytest
 
-from fumishirube import Hit, Passage, Query, Ranking
+from fumishirube import Passage, Query, Ranking
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.scorers.quotations import quoted_sections
@@ -22,10 +24,15 @@ def corpus(*passages: Passage) -> MemoryCorpus:
     return MemoryCorpus([*passages, *OTHERS], Bigram())
 
 
-def first(stage: Lexical, text: str, must: tuple[str, ...] = ()) -> Hit:
-    found = stage.score(Query(text, must=must), corpus(ABOUT, QUOTED), {})
-    hits = found.hits if isinstance(found, Ranking) else tuple(found)
-    return max(hits, key=lambda hit: hit.score)
+def scores(stage: Lexical, query: Query, *passages: Passage) -> dict[str, float]:
+    found = stage.score(query, corpus(*passages), {})
+    hits = found.hits if isinstance(found, Ranking) else found
+    return {hit.passage.path: hit.score for hit in hits}
+
+
+def first(stage: Lexical, text: str, must: tuple[str, ...] = ()) -> str:
+    by_path = scores(stage, Query(text, must=must), ABOUT, QUOTED)
+    return max(by_path, key=lambda path: by_path[path])
 
 
 @pytest.mark.parametrize("text", [SENTENCE, f"「{SENTENCE}。」", f" {SENTENCE}?"])
@@ -59,13 +66,57 @@ def test_more_than_a_hundredth_of_the_sections_is_many() -> None:
 
 
 def test_a_quoted_section_comes_before_the_page_about_the_words() -> None:
-    assert first(Lexical(quotation_weight=0), SENTENCE).passage == ABOUT
-    assert first(Lexical(), SENTENCE).passage == QUOTED
+    assert first(Lexical(quotation_weight=0), SENTENCE) == ABOUT.path
+    assert first(Lexical(), SENTENCE) == QUOTED.path
 
 
 def test_a_quoted_section_is_a_candidate_where_the_pool_has_no_place_for_it() -> None:
-    assert first(Lexical(pool=1), SENTENCE).passage == QUOTED
+    assert first(Lexical(pool=1), SENTENCE) == QUOTED.path
 
 
 def test_a_quoted_section_without_a_term_of_the_filter_is_no_candidate() -> None:
-    assert first(Lexical(), SENTENCE, must=("メッセージは",)).passage == ABOUT
+    assert first(Lexical(), SENTENCE, must=("メッセージは",)) == ABOUT.path
+
+
+def test_it_adds_its_weight_times_the_rarity_of_the_concepts() -> None:
+    text = "the red macro of naked functions fails twice"
+    quoted, other = passage("a.md", body=f"Note: {text}!"), passage("b.md", body="red macro")
+    plain, found = (
+        scores(Lexical(quotation_weight=weight), Query(text), quoted, other) for weight in (0, 0.5)
+    )
+    rarity = {number: log(1 + (602 - number + 0.5) / (number + 0.5)) for number in (1, 2)}
+    concepts = 2 * rarity[2] + 4 * rarity[1]  # red, macro; naked, functions, fails, twice
+    more = {path: score - plain[path] for path, score in found.items()}
+    assert more == pytest.approx({"a.md": 0.5 * concepts, "b.md": 0.0})
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        Query(SENTENCE, within=frozenset({"logs.md"})),
+        Query(SENTENCE, exclude=frozenset({QUOTED.key})),
+    ],
+)
+def test_a_quoted_section_that_may_not_be_returned_changes_no_score(query: Query) -> None:
+    plain = scores(Lexical(quotation_weight=0), query, ABOUT, QUOTED)
+    assert scores(Lexical(), query, ABOUT, QUOTED) == plain
+
+
+@pytest.mark.parametrize(("length", "quoted"), [(200, True), (201, False)])
+def test_a_text_of_more_than_200_characters_is_no_quotation(length: int, quoted: bool) -> None:
+    text = f"red blue green sky sea {'x' * 200}"[:length]
+    assert bool(quoted_sections(text, corpus(passage("a.md", body=f"{text} end")))) is quoted
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [("red blue green sky sea", False), ("red blue green sky sea hill", True)],
+)
+def test_a_quotation_has_at_least_six_terms(text: str, quoted: bool) -> None:
+    assert bool(quoted_sections(text, corpus(passage("a.md", body=text)))) is quoted
+
+
+def test_its_weight_is_never_negative() -> None:
+    assert Lexical() == Lexical(quotation_weight=1.0)
+    with pytest.raises(ValueError, match="greater than or equal to 0"):
+        Lexical(quotation_weight=-1)

@@ -39,7 +39,7 @@ from fumishirube_stages.scorers.query_analysis import (
 )
 from fumishirube_stages.scorers.quotations import quoted_sections
 from fumishirube_stages.scorers.search_scores import SearchScores
-from fumishirube_stages.scorers.text_hits import passes_filter
+from fumishirube_stages.scorers.text_hits import may_return
 
 _MAX_TERMS = 256
 _LATE = 10
@@ -143,7 +143,7 @@ class Lexical(Stage):
                 ),
             ]
         passages = {match.passage.key: match.passage for match in matches}
-        passages |= {p.key: p for p in analysis.quoted if passes_filter(p, query)}
+        passages |= {p.key: p for p in analysis.quoted if may_return(p, query)}
         hits = self._scored(passages.values(), query, analysis, extras)
         if query.must:
             return hits

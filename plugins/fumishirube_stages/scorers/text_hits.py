@@ -34,6 +34,12 @@ def passes_filter(passage: Passage, query: Query) -> bool:
     )
 
 
+def may_return(passage: Passage, query: Query) -> bool:
+    """Return whether this run may return a passage, by its files, exclusions and filter."""
+    inside = query.within is None or passage.path in query.within
+    return inside and passage.key not in query.exclude and passes_filter(passage, query)
+
+
 def hit_at(passage: Passage, projection: Projection, start: int, end: int) -> Hit:
     """Return the hit for a match in a projected text."""
     return Hit(passage, 1.0, places=(TextRange(*projection.span(start, end)),))
