@@ -12,7 +12,7 @@ from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.process import process_settings
 from fumishirube.disk.rights import Rights
 from fumishirube.errors import ConfigError
-from fumishirube.faces.cli import guarded
+from fumishirube.faces.cli.exit_codes import guarded
 from fumishirube.faces.cli.serve import (
     add_log_level,
     announce,

@@ -137,7 +137,7 @@ class ChaptersSurface(Stage):
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which clients list them."""
-        from fumishirube_chapters.catalog import reader, tools
+        from fumishirube_chapters.tool_list import reader, tools
 
         chapter_reader = reader(
             context, lambda: self.locations(context), self.cache_settings(context)
@@ -152,7 +152,7 @@ class ChaptersSurface(Stage):
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Validate all manuals once, in a thread, and log what is wrong."""
-        from fumishirube_chapters.catalog import reader, validated
+        from fumishirube_chapters.tool_list import reader, validated
 
         return validated(
             reader(context, lambda: self.locations(context), self.cache_settings(context))
@@ -160,7 +160,7 @@ class ChaptersSurface(Stage):
 
     def diagnostics(self, context: SurfaceContext) -> Sequence[Diagnostic]:
         """Validate all manuals, and return the problems of tables of contents and files."""
-        from fumishirube_chapters.catalog import reader
+        from fumishirube_chapters.tool_list import reader
 
         chapter_reader = reader(
             context, lambda: self.locations(context), self.cache_settings(context)

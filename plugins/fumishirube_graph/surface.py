@@ -95,19 +95,19 @@ class GraphSurface(Stage):
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the six tools, in the order in which clients list them."""
-        from fumishirube_graph.catalog import graph_runtime, tools
+        from fumishirube_graph.tool_list import graph_runtime, tools
 
         return tools(graph_runtime(context, self._settings(), self.baseline_file))
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the command line's own tools, and the six tools without refreshing."""
-        from fumishirube_graph.catalog import commands, graph_runtime
+        from fumishirube_graph.tool_list import commands, graph_runtime
 
         return commands(graph_runtime(context, self._settings(), self.baseline_file))
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Take the lock and follow the folder; without ``lock``, only read the index."""
-        from fumishirube_graph.catalog import graph_runtime
+        from fumishirube_graph.tool_list import graph_runtime
         from fumishirube_graph.updates import following
 
         return following(

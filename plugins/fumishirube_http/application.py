@@ -35,7 +35,7 @@ from fumishirube.serving import (
     process_settings,
 )
 from fumishirube.tools import paged
-from fumishirube_http.access import AccessMiddleware
+from fumishirube_http.allowed_hosts import AllowedHostsMiddleware
 from fumishirube_http.endpoints import OwnEndpoint, QueryEndpoint, ToolEndpoint, ToolThreads
 from fumishirube_http.limits import LimitMiddleware
 from fumishirube_http.log import LoggingMiddleware, Recorder, RequestLogEntry
@@ -43,6 +43,7 @@ from fumishirube_http.mcp import McpEndpoint
 from fumishirube_http.openapi import endpoint_fault, of_endpoint, of_tool
 from fumishirube_http.people.settings import TeamSettings, proxies
 from fumishirube_http.problems import Problem, invalid, reply
+from fumishirube_http.server_token import ServerTokenMiddleware
 from fumishirube_http.settings import check_access
 
 _OWN = {"GET": QueryEndpoint, "POST": OwnEndpoint}
@@ -143,15 +144,15 @@ class HttpApplication:
             return [Middleware(LoggingMiddleware)]
         settings = process_settings(self._application.loaded.environ)
         hosts = self._application.config.security.allowed_hosts
-        access = partial(
-            AccessMiddleware, hosts=hosts, token=settings.token, open_path=self._health
-        )
+        allowed = partial(AllowedHostsMiddleware, hosts=hosts)
+        token = partial(ServerTokenMiddleware, token=settings.token, open_path=self._health)
         limits = partial(
             LimitMiddleware,
             unlimited=lambda scope: scope["path"] == self._health,
             streams=partial(is_stream, self._mcp_path),
         )
-        return [Middleware(LoggingMiddleware), Middleware(access), Middleware(limits)]
+        checks = (LoggingMiddleware, allowed, token, limits)
+        return [Middleware(check) for check in checks]
 
     @asynccontextmanager
     async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from fumishirube import ConfigError
 from fumishirube.serving import SWITCH_SECONDS, exit_within
-from fumishirube_http.access import AccessMiddleware
+from fumishirube_http.allowed_hosts import AllowedHostsMiddleware
 from fumishirube_http.protocol import CONNECTIONS, Connection
 
 GRACE = 1.0
@@ -111,7 +111,7 @@ class LocalServer:
 
     def guarded(self, app: ASGIApp) -> ASGIApp:
         """Return the application behind checks of the Host and Origin headers."""
-        return AccessMiddleware(app, hosts=(), token=None, open_path="")
+        return AllowedHostsMiddleware(app, hosts=())
 
     def run(
         self, app: ASGIApp, listening: socket.socket, ready: Callable[[str, int], None]

@@ -107,13 +107,13 @@ class ManualSurface(Stage):
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which clients list them."""
-        from fumishirube_manual.tools.catalog import tools
+        from fumishirube_manual.tools.tool_list import tools
 
         return tools(context, self._settings(), self.scan_max_chars)
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools for callers inside the process, whatever tools clients are offered."""
-        from fumishirube_manual.tools.catalog import commands
+        from fumishirube_manual.tools.tool_list import commands
 
         return commands(context, self._settings())
 

@@ -72,7 +72,7 @@ class VaultSurface(Stage):
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which clients list them."""
-        from fumishirube_vault.catalog import tools
+        from fumishirube_vault.tool_list import tools
 
         append = "append" in self.extras
         return listed(
@@ -81,13 +81,13 @@ class VaultSurface(Stage):
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools of the journal, the preview of a replacement, and ``vault_append``."""
-        from fumishirube_vault.catalog import commands
+        from fumishirube_vault.tool_list import commands
 
         return commands(context, self._bounds())
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Finish or roll back interrupted writes at the start."""
-        from fumishirube_vault.catalog import recovered
+        from fumishirube_vault.tool_list import recovered
 
         return recovered(context, self._bounds())
 

@@ -11,21 +11,20 @@ from typing import Any
 from fumishirube.config.configuration import Config, LoadedConfig
 from fumishirube.config.process import process_settings
 from fumishirube.errors import AlreadyServed, ConfigError, PluginError
-from fumishirube.host.catalog import (
-    Catalog,
-    ListProfile,
-    ServedSurface,
-    commands_of,
-    prompts_of,
-    resources_of,
-    tools_of,
-)
+from fumishirube.host.catalog import Catalog, ListProfile
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.fences import Fences
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.surfaces import ConfiguredSurface
+from fumishirube.host.tool_order import (
+    ServedSurface,
+    commands_of,
+    prompts_of,
+    resources_of,
+    tools_of,
+)
 from fumishirube.surfaces import HasLifespan
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.list_pages import paged

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fumishirube import ConfigError
 from fumishirube.serving import Reloader
-from fumishirube_http.access import AccessMiddleware
+from fumishirube_http.allowed_hosts import AllowedHostsMiddleware
 from fumishirube_http.application import is_stream
 from fumishirube_http.limits import LimitMiddleware
 from fumishirube_http.log import LoggingMiddleware
@@ -221,9 +221,7 @@ def team_app(team: Team, hosts: frozenset[str], proxies: frozenset[str]) -> ASGI
         unlimited=lambda scope: scope["path"] in team.open_paths,
         streams=partial(is_stream, team.mcp_path),
     )
-    access = AccessMiddleware(
-        limited, hosts=sorted(hosts), token=None, open_path="", proxies=proxies
-    )
+    access = AllowedHostsMiddleware(limited, hosts=sorted(hosts), proxies=proxies)
     return LoggingMiddleware(access, team.record)
 
 

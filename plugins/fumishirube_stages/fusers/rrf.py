@@ -22,7 +22,7 @@ from fumishirube import (
 class Rrf(Stage):
     """Merges the rankings of its runs by rank; as the only fuser, it runs the query once.
 
-    Cormack, Clarke and Buettcher (2009): every ranking adds ``weight / (k + rank)``.
+    The formula is that of ``fumishirube.merge_rankings``, in ``engine/rankings.py``.
     """
 
     k: Annotated[int, Field(ge=1)] = 60

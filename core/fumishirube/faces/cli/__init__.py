@@ -7,16 +7,10 @@ import logging
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from fumishirube.errors import (
-    AlreadyServed,
-    Cancelled,
-    ConfigError,
-    InternalError,
-    PluginError,
-    ToolError,
-)
+from fumishirube.errors import ToolError
+from fumishirube.faces.cli.exit_codes import FAILURE, OK, guarded
 from fumishirube.faces.cli.messages import use_language
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import COMMANDS, Parser, add_ways_to_serve, build_parser
@@ -24,14 +18,10 @@ from fumishirube.faces.cli.streams import (
     PluginFaultHandler,
     PrintableFormatter,
     complain,
-    discard_output,
     use_utf8_streams,
 )
 from fumishirube.host.standard_streams import claim_output, exit_now
 from fumishirube.plugins.commands import SERVE
-
-OK, FAILURE, USAGE_ERROR, LOCKED, INTERRUPTED = 0, 1, 2, 4, 130
-"""Exit codes: success; failure; wrong usage or configuration; locked; interrupted."""
 
 _LOG = logging.getLogger("fumishirube")
 
@@ -53,36 +43,6 @@ def _run_guarded(argv: Sequence[str], *, own_process: bool = False) -> int:
     use_utf8_streams()
     use_language(os.environ)
     return guarded(lambda: _run([_decoded(word) for word in argv], own_process=own_process))
-
-
-def guarded(run: Callable[[], int]) -> int:
-    """Run the work of a process; turn every failure into an exit code and a line."""
-    try:
-        return run()
-    except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else USAGE_ERROR
-    except (KeyboardInterrupt, Cancelled):
-        return INTERRUPTED
-    except BrokenPipeError:
-        discard_output()
-        return INTERRUPTED
-    except AlreadyServed as error:
-        complain(f"error: {error}")
-        return LOCKED
-    except ConfigError as error:
-        text = str(error)
-        complain(text if text.startswith("configuration error") else f"configuration error: {text}")
-        return USAGE_ERROR
-    except PluginError as error:
-        _LOG.debug("a command", exc_info=True)
-        complain(f"error: {error}")
-        return FAILURE
-    except BaseException:  # panics of extensions in Rust are no Exception
-        failure = InternalError()
-        _LOG.debug("error_id %s", failure.error_id, exc_info=True)
-        hint = "--verbose shows the details"
-        complain(f"error: something unexpected happened; {hint} (error_id {failure.error_id})")
-        return FAILURE
 
 
 def _run(words: Sequence[str], *, own_process: bool) -> int:

@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from fumishirube.errors import NotFound, ToolError
+from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import not_known
 from fumishirube.faces.cli.workspace import Bar, opened
@@ -40,10 +41,10 @@ def run(options: Namespace) -> int:
                 print_json(answer, compact=True)
         except ToolError as error:
             print_json(error.payload(), compact=True)
-            return 1
+            return FAILURE
         finally:
             bar.close()
-    return 0
+    return OK
 
 
 def _parsed(options: Namespace) -> object:

@@ -25,6 +25,7 @@ from fumishirube.faces.cli.configurations import (
     effective,
     origins,
 )
+from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.folders import folder
 from fumishirube.faces.cli.outline import outline
 from fumishirube.faces.cli.output import print_json, table
@@ -122,7 +123,7 @@ def _diff(options: Namespace) -> int:
         print_json([change._asdict() for change in changes])
     for change in changes if not options.json else ():
         print(change.line)
-    return 1 if changes else 0
+    return FAILURE if changes else OK
 
 
 _PARTS: Mapping[str, Callable[[Namespace], int | None]] = {

@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 from fumishirube.config.validation import build
 from fumishirube.errors import ConfigError, NotFound
+from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.output import counted, print_json, table
 from fumishirube.faces.cli.parser import add_json, not_known
 from fumishirube.faces.cli.plugins import reports_of
@@ -78,7 +79,8 @@ def run(options: Namespace) -> int:
         print_json({"package": options.package, "stages": stages, "problems": [*problems]})
     else:
         _print(results, problems)
-    return int(bool(problems) or any(result.status != "passed" for result in results))
+    passed = not problems and all(result.status == "passed" for result in results)
+    return OK if passed else FAILURE
 
 
 def _reports(plugins: Plugins, package: str) -> Sequence[PluginReport]:

@@ -22,6 +22,7 @@ from fumishirube.faces.cli.checks import (
     leftovers,
     print_checks,
 )
+from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.folders import folder, folders_in_place
 from fumishirube.faces.cli.output import counted, listed, reason_text
 from fumishirube.faces.cli.parser import add_json
@@ -64,7 +65,7 @@ def run(options: Namespace) -> int:
     print_checks(checks, as_json=options.json)
     if stopped:
         raise stopped
-    return 1 if any(check.status == "FAIL" for check in checks) else 0
+    return FAILURE if any(check.status == "FAIL" for check in checks) else OK
 
 
 def _chosen(options: Namespace) -> Namespace:

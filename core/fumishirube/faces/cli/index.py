@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from fumishirube.engine.folder_index import IndexState
 from fumishirube.errors import Forbidden, ToolError
+from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.output import counted, listed, print_json, reason_text, table
 from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.streams import complain
@@ -57,7 +58,7 @@ def run(options: Namespace) -> int:
         _print(rows, as_json=options.json)
         if options.follow:
             _follow(context, dict(rows), options)
-    return 1 if any(state.degraded for _, state in rows) else 0
+    return FAILURE if any(state.degraded for _, state in rows) else OK
 
 
 def _forget(context: PipelineContext) -> Sequence[str]:

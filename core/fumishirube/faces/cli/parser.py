@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from fumishirube.errors import did_you_mean
+from fumishirube.faces.cli.exit_codes import USAGE_ERROR
 from fumishirube.faces.cli.messages import translated, translated_sentence
 from fumishirube.faces.cli.output import clipped, width
 from fumishirube.faces.cli.streams import complain
 from fumishirube.plugins.commands import OWN_COMMANDS, Command, CommandRegistry
-
-WRONG_USAGE = 2
-
 
 COMMANDS = {command.name: command for command in OWN_COMMANDS}
 """The modules of the framework's own commands, by command."""
@@ -95,7 +93,7 @@ class Parser(ArgumentParser):
         """End the process with one line; an unknown option is reported before other errors."""
         self.refuse_options(self._words)
         complain(f"{self.prog}: {message}; see {self.prog} --help")
-        sys.exit(WRONG_USAGE)
+        sys.exit(USAGE_ERROR)
 
     def refuse_options(self, words: Iterable[str]) -> None:
         """End the process if one of the words is an unknown option."""
@@ -109,7 +107,7 @@ class Parser(ArgumentParser):
     def refuse_word(self, what: str, word: str, known: Iterable[str]) -> NoReturn:
         """End the process with a line that names the nearest word."""
         complain(f"{self.prog}: {not_known(what, word, known)}")
-        sys.exit(WRONG_USAGE)
+        sys.exit(USAGE_ERROR)
 
 
 class Commands:

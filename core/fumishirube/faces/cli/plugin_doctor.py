@@ -15,6 +15,7 @@ from typing import Literal
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, Use, load_config
 from fumishirube.errors import ConfigError, PluginError, did_you_mean
 from fumishirube.faces.cli.checks import Check, print_checks
+from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.folders import folder, folders_in_place
 from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.plugins import faults_of, reports_of
@@ -39,7 +40,7 @@ def run(options: Namespace) -> int:
     """Print what was checked, and return 1 if something keeps the plugin from working."""
     checks = [*_checks(options.name, options)]
     print_checks(checks, as_json=options.json)
-    return int(any(check.status == "FAIL" for check in checks))
+    return FAILURE if any(check.status == "FAIL" for check in checks) else OK
 
 
 def _checks(name: str, options: Namespace) -> Iterator[Check]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from fumishirube.errors import ConfigError, NotFound
+from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.output import (
     clipped,
     counted,
@@ -80,13 +81,13 @@ def run(options: Namespace) -> int:
         complain(f"warning: {name} cannot be read and is left out")
     if options.json:
         print_json([_plain(trace) for trace in traces])
-        return 0
+        return OK
     columns = terminal_width()
     for line in table([_cells(trace) for trace in traces]):
         print(clipped(line, columns))
     if not traces:
         print("no traces are stored; 'fumishirube find QUERY' makes one")
-    return 0
+    return OK
 
 
 def _cells(trace: Trace) -> tuple[str, ...]:
@@ -116,7 +117,7 @@ def _export(options: Namespace) -> int:
         complain("note: the files have changed since; a replay can tell that, but not what")
     if options.output is None:
         print(printable_json(data.decode("utf-8", "replace")), end="")
-        return 0
+        return OK
     try:
         options.output.write_bytes(data)
     except OSError as error:
@@ -125,7 +126,7 @@ def _export(options: Namespace) -> int:
         print_json({"trace_id": export.trace.id, "file": options.output.name})
     else:
         print(f"wrote {options.output.name}; next: fumishirube trace replay {options.output.name}")
-    return 0
+    return OK
 
 
 def _replay(options: Namespace) -> int:
@@ -145,7 +146,7 @@ def _replay(options: Namespace) -> int:
     else:
         for line in _replay_lines(replay):
             print(line)
-    return 0 if replay.difference.same_ranking else 1
+    return OK if replay.difference.same_ranking else FAILURE
 
 
 def _replay_lines(replay: Replay) -> Iterator[str]:
@@ -186,7 +187,7 @@ def _diff(options: Namespace) -> int:
     else:
         for line in difference_lines(difference, stages=True):
             print(line)
-    return 0
+    return OK
 
 
 @contextmanager

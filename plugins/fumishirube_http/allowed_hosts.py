@@ -1,8 +1,7 @@
-"""Access control: the Host header, the Origin header, and the token."""
+"""Which hosts, web pages and proxies may send requests."""
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Collection, Sequence
 from ipaddress import ip_address
 
@@ -16,28 +15,20 @@ TEST_HOST = "testserver"
 """The host name of requests by Starlette's test client."""
 
 
-class AccessMiddleware:
+class AllowedHostsMiddleware:
     """Passes on allowed requests, and answers all others with an error.
 
-    ``open_path`` needs no token. If there are ``proxies``, only they may connect. Foreign web pages
-    are refused: a name rebound to this machine's address (DNS rebinding) is not an allowed host,
-    and the Origin of another site is not ours.
+    If there are ``proxies``, only they may connect. Foreign web pages are refused: a name rebound
+    to this machine's address (DNS rebinding) is not an allowed host, and the Origin of another
+    site is not ours.
     """
 
     def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        hosts: Sequence[str],
-        token: str | None,
-        open_path: str,
-        proxies: Collection[str] = (),
+        self, app: ASGIApp, *, hosts: Sequence[str], proxies: Collection[str] = ()
     ) -> None:
         self._app = app
         self._proxies = proxies
         self._hosts = frozenset(host.lower() for host in (*LOOPBACK, *hosts))
-        self._token = token.encode() if token else None
-        self._open_path = open_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request, or answer it with an error."""
@@ -61,10 +52,6 @@ class AccessMiddleware:
         if not all(self._is_ours(origin) for origin in headers.getlist("origin")):
             message = "requests of web pages from other hosts are refused"
             return Problem(403, {"error": "forbidden", "message": message})
-        if self._token and scope["path"] != self._open_path and not self._has_token(headers):
-            message = "send the header 'Authorization: Bearer TOKEN' with this server's token"
-            body = {"error": "unauthorized", "message": message}
-            return Problem(401, body, {"www-authenticate": "Bearer"})
         return None
 
     def _is_proxy(self, scope: Scope) -> bool:
@@ -76,12 +63,6 @@ class AccessMiddleware:
     def _is_ours(self, origin: str) -> bool:
         scheme, _, rest = origin.partition("://")
         return scheme in ("http", "https") and host_name(rest) in self._hosts
-
-    def _has_token(self, headers: Headers) -> bool:
-        scheme, _, credentials = headers.get("authorization", "").partition(" ")
-        expected = self._token or b""
-        presented = credentials.strip().encode("latin-1", "replace")
-        return scheme.lower() == "bearer" and hmac.compare_digest(presented, expected)
 
 
 def _in_process(scope: Scope) -> bool:
