@@ -68,6 +68,13 @@ class LineText(NamedTuple):
         folded = fold(line)
         return cls(folded, frozenset(map(stem, _WORD.findall(folded))))
 
+    @classmethod
+    def joined(cls, lines: Iterable[LineText]) -> LineText:
+        """Return several lines as one."""
+        every = [*lines]
+        stems = frozenset[str]().union(*(line.stems for line in every))
+        return cls("\n".join(line.folded for line in every), stems)
+
 
 def shares(line: LineText, weights: Sequence[ConceptWeight]) -> tuple[float, ...]:
     """Return the share of each concept in a line: 0 to 1, a little more if it occurs whole."""

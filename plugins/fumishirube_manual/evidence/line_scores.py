@@ -60,9 +60,19 @@ class LineTexts:
     @cached_property
     def whole(self) -> LineText:
         """The headings and all lines as one text."""
-        texts = [self.above, *filter(None, self.every)]
-        stems = frozenset[str]().union(*(text.stems for text in texts))
-        return LineText("\n".join(text.folded for text in texts), stems)
+        return LineText.joined([self.above, *filter(None, self.every)])
+
+    def blocks(self, blocks: Iterable[range]) -> LineTexts:
+        """Return blocks of the lines, each as one line, below the same headings."""
+        ranges = [*blocks]
+        texts = LineTexts(
+            ["\n".join(self.lines[at] for at in lines) for lines in ranges], self._titles
+        )
+        texts.wants_figure = self.wants_figure
+        texts.every = [
+            LineText.joined(filter(None, (self.every[at] for at in lines))) for lines in ranges
+        ]
+        return texts
 
 
 class LineScores:

@@ -71,9 +71,7 @@ class SectionLines:
         self._first = first
         self._lines = text.splitlines()
         self._weights = weights
-        self._titles = [*titles]
-        self._query = query
-        self._texts = LineTexts(self._lines, self._titles, query)
+        self._texts = LineTexts(self._lines, titles, query)
         self._scores = LineScores(self._texts, weights)
 
     def evidence(self, room: int, whole: Collection[int] = ()) -> SectionEvidence:
@@ -118,8 +116,7 @@ class SectionLines:
     def passages(self, wordings: Iterable[Sequence[ConceptWeight]]) -> Sequence[EvidencePassage]:
         """Return the passages in order, each with its worth for each of some wordings."""
         ranges = [*passages(self._lines)]
-        blocks = ["\n".join(self._lines[at] for at in lines) for lines in ranges]
-        texts = LineTexts(blocks, self._titles, self._query)
+        texts = self._texts.blocks(ranges)
         worths = [LineScores(texts, weights).shares_of_all() for weights in wordings]
         return [EvidencePassage(lines, each) for lines, *each in zip(ranges, *worths, strict=True)]
 

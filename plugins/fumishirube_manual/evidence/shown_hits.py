@@ -31,7 +31,7 @@ _PARTS, _PART_CHARS = 3, 5_000
 fill up the answer to this many characters for each."""
 _SEVERAL = 3
 _LOOK_AHEAD = 3
-_LATER = 20
+_LATER = 5
 _SAME = 0.5
 
 
