@@ -9,7 +9,7 @@ from io import BytesIO, StringIO
 from itertools import islice
 from typing import NamedTuple
 
-from fumishirube import InvalidParameter, Unreadable
+from fumishirube import Conflict, InvalidParameter, Unreadable
 from fumishirube.text import DecodedText, decode_with_encoding, unify_line_ends
 from fumishirube_vault.note_texts import LF, LineEnds
 
@@ -63,9 +63,15 @@ def append_text(data: bytes, content: str, largest: int) -> bytes:
 
     Raises:
         InvalidParameter: when the result cannot be encoded, or is larger than ``largest`` bytes.
+        Conflict: when the file ends within a character.
         Unreadable: when the file is not text.
     """
     read = decode_with_encoding(data)
+    if read.cut:
+        raise Conflict(
+            "the note ends within a character, so nothing can be added after it; first replace "
+            "its last character, U+FFFD, with vault_replace, or restore the note in an editor"
+        )
     ends = LineEnds(read.text)
     added = unify_line_ends(content)
     if ends.text and not ends.text.endswith(LF):

@@ -122,6 +122,19 @@ def test_a_note_that_is_no_text_is_refused(workspace: Path, server: Wire) -> Non
     assert (error["code"], error["details"]["parameter"]) == ("invalid_parameter", "content")
 
 
+def test_a_note_that_ends_within_a_character_says_how_to_restore_it(
+    workspace: Path, server: Wire
+) -> None:
+    note = workspace / "vault" / "cut.md"
+    note.write_bytes("日本語のメモ".encode()[:-1])
+    error = server.refused("vault_append", path="cut.md", content="次")
+    assert error["code"] == "conflict"
+    assert "replace its last character, U+FFFD, with vault_replace" in error["message"]
+    server.ok("vault_replace", path="cut.md", find="\ufffd", replace="モ")
+    server.ok("vault_append", path="cut.md", content="次")
+    assert note.read_text(encoding="utf-8") == "日本語のメモ\n次"
+
+
 def test_it_is_journaled_and_undone(workspace: Path) -> None:
     words = ("vault", "append", "plan.md", "- two")
     assert fumishirube(*words, cwd=workspace).out == "plan.md: 5 bytes written\n"

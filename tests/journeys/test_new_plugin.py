@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml
+from strangers import claim
 from warm_start import warm_script
 
 from fumishirube.faces.cli.templates import KEYWORD, LONGEST, rendered
@@ -66,6 +67,34 @@ def new_plugin(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         encoding="utf-8",
         check=False,
     )
+
+
+def test_the_command_of_a_surface_counts_in_every_manual_that_ls_lists(tmp_path: Path) -> None:
+    files = rendered("fumishirube-recent", "surface", load_plugins(strangers=False).registry)
+    site = claim(tmp_path / "site", "fumishirube-recent", "recent = fumishirube_recent")
+    write({path.removeprefix("src/"): text for path, text in files.items()}, site)
+    write({"specs/pump.md": "# Pump\n\nOil.\n", "work/manuals/m1/a.md": "# A\n\nOil.\n"}, tmp_path)
+    (block,) = re.findall(r"^```yaml\n(.*?)^```$", files["README.md"], re.DOTALL | re.MULTILINE)
+    folders = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": "", "XDG_CACHE_HOME": "", "APPDATA": ""}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "fumishirube", *words],
+            cwd=tmp_path / "work",
+            env={**os.environ, **folders, "PYTHONPATH": str(site), "LANG": "C"},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+    unconfigured = run("recent", "oil")
+    assert unconfigured.returncode == 2
+    assert block.strip() in unconfigured.stderr
+    (tmp_path / "work" / "fumishirube.yaml").write_text(block, encoding="utf-8")
+    assert run("add", "specs", "../specs").returncode == 0
+    assert run("ls").stdout.split() == ["m1/", "specs/"]
+    counted = run("recent", "oil")
+    assert counted.stdout == "m1: 1 of 1 files\nspecs: 1 of 1 files\n", counted.stderr
 
 
 # --- what is written ------------------------------------------------------------------------

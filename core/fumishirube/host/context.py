@@ -71,7 +71,7 @@ class PipelineContext:
         self._shared = shared
         self._whole = whole
         state, own = shared.state, shared.own
-        outlying = OutlyingFolders(own.folders if configured.of_manuals else {}, root, own.state)
+        outlying = OutlyingFolders(own.folders if configured.reads_manuals else {}, root, own.state)
         self.index_loaders: Sequence[Loader] = (
             whole.index_loaders if whole else remembering_loaders(configured, stages, state)
         )

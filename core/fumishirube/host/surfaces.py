@@ -59,9 +59,14 @@ class ConfiguredSurface:
         return bool(self.stages["indexes"])
 
     @property
+    def reads_manuals(self) -> bool:
+        """Whether its root is that of the manuals, with or without an index."""
+        return self.surface.root == MANUALS
+
+    @property
     def of_manuals(self) -> bool:
-        """Whether the folders of its root are manuals."""
-        return self.indexed and self.surface.root == MANUALS
+        """Whether it has an index of each manual."""
+        return self.indexed and self.reads_manuals
 
     @property
     def indexes(self) -> Sequence[NamedStage[Any]]:

@@ -22,7 +22,7 @@ from fumishirube.faces.cli.checks import (
     leftovers,
     print_checks,
 )
-from fumishirube.faces.cli.exit_codes import FAILURE, OK
+from fumishirube.faces.cli.exit_codes import FAILURE, OK, USAGE_ERROR
 from fumishirube.faces.cli.folders import folder, folders_in_place
 from fumishirube.faces.cli.output import counted, listed, reason_text
 from fumishirube.faces.cli.parser import add_json
@@ -50,21 +50,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Run all checks, print a line for each, and return 1 if one failed.
 
-    Raises:
-        ConfigError: when the configuration stops the start; other checks are printed first.
+    Returns 2 when the configuration stops the start.
     """
     checks = [*installation(), *_plugins(options)]
-    stopped: ConfigError | None = None
+    stopped = False
     try:
         with opened(_chosen(options)) as application:
             checks += _application(application)
     except ConfigError as error:
-        stopped = error
+        stopped = True
         remedy = "see 'fumishirube config schema'" if "--workspace" not in str(error) else ""
         checks.append(Check("FAIL", "configuration", str(error), remedy))
     print_checks(checks, as_json=options.json)
     if stopped:
-        raise stopped
+        return USAGE_ERROR
     return FAILURE if any(check.status == "FAIL" for check in checks) else OK
 
 

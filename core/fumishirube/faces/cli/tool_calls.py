@@ -25,7 +25,11 @@ def call_by_name(application: Application, name: str, *, surface: str, **argumen
     """
     tool = application.tools.get(name) or application.commands.get(name)
     if tool is None:
-        raise ConfigError(f"surfaces: none of them offers {name}; add {{use: {surface}}}")
+        names = dict.fromkeys([*(known.name for known in application.surfaces), surface])
+        uses = ", ".join(f"{{use: {use}}}" for use in names)
+        raise ConfigError(
+            f"no surface offers {name}; write into fumishirube.yaml: surfaces: [{uses}]"
+        )
     present = {key: value for key, value in arguments.items() if value is not None}
     return call_tool(tool, present, Call())
 
