@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import signal
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -64,4 +66,55 @@ def test_where_the_file_cannot_be_used_each_process_counts_and_says_so(
     (tmp_path / "file").write_text("no folder")
     alone = Rates(tmp_path / "file" / "rates.db")
     assert [alone.use("aiko", 2, 3) == 0, alone.use("aiko", 2, 3) == 0] == [True, False]
-    assert "counts the calls of people by itself" in caplog.text
+    assert caplog.text.count("counts the calls of people by itself") == 1
+    (tmp_path / "file").unlink()
+    assert alone.use("aiko", 3, 3) == 0
+    assert "together again" in caplog.text
+
+
+def _calls(shared: Rates, number: int) -> int:
+    return sum(shared.use("aiko", 1, 5) == 0 for _ in range(number))
+
+
+@pytest.mark.parametrize("damage", [b"no database", b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_damaged_file_is_made_again(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    damage: bytes,
+) -> None:
+    monkeypatch.setattr(rates, "time", lambda: 1000.0)
+    file = tmp_path / "rates.db"
+    first, second = Rates(file), Rates(file)
+    assert _calls(first, 4) == 4
+    file.write_bytes(damage)
+    assert _calls(first, 3) + _calls(second, 9) == 5, "they count together again"
+    assert caplog.text.count("rates.db is damaged and made again") == 1
+    assert "by itself" not in caplog.text
+
+
+def test_a_file_that_is_deleted_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rates, "time", lambda: 1000.0)
+    file = tmp_path / "var" / "rates.db"
+    first, second = Rates(file), Rates(file)
+    assert _calls(first, 9) == 5
+    shutil.rmtree(file.parent)
+    assert _calls(first, 3) + _calls(second, 9) == 5
+
+
+def _calls_without_space(file: Path) -> int:
+    import resource  # noqa: PLC0415 - Windows has none
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    return _calls(Rates(file), 9)
+
+
+def test_on_a_full_disk_each_process_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rates, "time", lambda: 1000.0)
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+        assert pool.submit(_calls_without_space, tmp_path / "rates.db").result() == 5

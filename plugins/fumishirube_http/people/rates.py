@@ -13,6 +13,7 @@ from typing import NamedTuple
 FILE = "rates.db"
 _MINUTE = 60.0
 _WAIT_SECONDS = 1.0
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _SCHEMA = "CREATE TABLE IF NOT EXISTS rates (name TEXT PRIMARY KEY, remaining REAL, at REAL)"
 
 _log = logging.getLogger("fumishirube.http")
@@ -39,8 +40,9 @@ class Allowance(NamedTuple):
 class Rates:
     """The rates of all people. Without a ``file`` each process counts by itself.
 
-    With a file, all processes that serve the same workspace count together, in SQLite. While it
-    cannot be used, each counts by itself, and the log says so.
+    With a file, all processes that serve the same workspace count together, in SQLite. A file that
+    is damaged is made again, with no calls used. While it cannot be used, each process counts by
+    itself. The log says both, once.
     """
 
     def __init__(self, file: Path | None = None) -> None:
@@ -48,21 +50,43 @@ class Rates:
         self._file = file
         self._own: dict[str, Allowance] = {}
         self._lock = Lock()
+        self._problem = ""
 
     def use(self, name: str, number: int, per_minute: int) -> float:
         """Use some calls of a person; return the seconds until there are so many, 0 for now."""
         if self._file is not None:
             try:
-                return _use(self._file, name, number, per_minute)
+                wait = self._use_shared(self._file, name, number, per_minute)
             except (sqlite3.Error, OSError) as error:
-                _log.warning(
-                    "each worker counts the calls of people by itself: %s", type(error).__name__
-                )
+                self._note(str(error))
+            else:
+                self._note("")
+                return wait
         with self._lock:
             now = time()
             before = self._own.get(name, Allowance(per_minute, now))
             self._own[name], wait = before.after(number, per_minute, now)
             return wait
+
+    def _use_shared(self, file: Path, name: str, number: int, per_minute: int) -> float:
+        try:
+            return _use(file, name, number, per_minute)
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:  # the primary code
+                raise
+        _log.warning("%s is damaged and made again: no calls of people are used", file.name)
+        for suffix in ("-wal", "-shm", ""):  # the file last: a new one must not meet an old log
+            file.with_name(file.name + suffix).unlink(missing_ok=True)
+        return _use(file, name, number, per_minute)
+
+    def _note(self, problem: str) -> None:
+        """Log a problem with the file when it begins, and when it has ended."""
+        with self._lock:
+            before, self._problem = self._problem, problem
+        if problem and not before:
+            _log.warning("each worker counts the calls of people by itself: %s", problem)
+        elif before and not problem:
+            _log.warning("all workers count the calls of people together again")
 
 
 def _use(file: Path, name: str, number: int, per_minute: int) -> float:
