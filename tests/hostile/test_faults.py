@@ -326,6 +326,7 @@ def test_a_plugin_that_ends_the_process_when_imported_is_named_by_the_next(
 def test_nobody_is_blamed_for_a_process_that_ends_in_order_or_while_no_plugin_runs(
     plugin_venv: PluginVenv, serving: Serving, workspace: Path
 ) -> None:
+    (workspace / ".fumishirube").mkdir()
     pipeline(workspace, "refiners: [{use: noisy}]")
     wire = serving()
     wire.ok("manual_ls")
@@ -339,6 +340,7 @@ def test_nobody_is_blamed_for_a_process_that_ends_in_order_or_while_no_plugin_ru
 def test_nobody_is_blamed_when_the_client_hangs_up_during_a_stage(
     plugin_venv: PluginVenv, serving: Serving, workspace: Path
 ) -> None:
+    (workspace / ".fumishirube").mkdir()
     pipeline(workspace, "refiners: [{use: sleeping-refiner}]")
     wire = serving()
     wire.ok("manual_ls")
@@ -360,6 +362,15 @@ def wait_until(happens: Any) -> None:
             return
         done.wait(0.05)
     pytest.fail("it never happened")
+
+
+@pytest.mark.parametrize("verb", ["plugins", "tools", "ls", "config show"])
+def test_an_import_or_a_listing_writes_nothing_into_the_workspace(
+    plugin_venv: PluginVenv, workspace: Path, verb: str
+) -> None:
+    before = sorted(workspace.rglob("*"))
+    assert plugin_venv.fumishirube(workspace, *verb.split()).returncode == 0
+    assert sorted(workspace.rglob("*")) == before
 
 
 def test_built_ins_alone_write_no_marks(tmp_path: Path) -> None:
@@ -415,6 +426,22 @@ def test_of_nested_work_the_innermost_is_named_once(tmp_path: Path) -> None:
         assert process.wait() == 3
     assert crashed_work(tmp_path) == [INNER]
     assert crashed_work(tmp_path) == []
+
+
+def test_without_a_state_folder_marks_make_none(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    marks = CrashMarks(state)
+    with marks.running(OUTER.encoded):
+        assert not state.exists()
+    marks.close()
+    assert crashed_work(state) == []
+    with dying(state) as process:
+        assert process.wait() == 3
+    assert not state.exists()
+    state.mkdir()  # by the next process, perhaps before it looks
+    assert crashed_work(tmp_path / "another") == []
+    assert crashed_work(state) == [INNER]
+    assert crashed_work(state) == []
 
 
 def test_of_several_threads_each_is_named_the_latest_first(tmp_path: Path) -> None:

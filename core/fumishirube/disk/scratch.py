@@ -49,11 +49,11 @@ def _remove_abandoned(folder: Path) -> None:
     """Remove what killed processes of this user have left."""
     for left in folder.glob(f"{PREFIX}*"):
         with suppress(OSError):
-            if _is_own_folder(left) and _is_abandoned(left / OWNER):
+            if is_own_folder(left) and _is_abandoned(left / OWNER):
                 shutil.rmtree(left, ignore_errors=True)
 
 
-def _is_own_folder(path: Path) -> bool:
+def is_own_folder(path: Path) -> bool:
     """Tell whether it is a folder of this user, and no link, which others may put there."""
     status = path.lstat()
     own = not hasattr(os, "getuid") or status.st_uid == os.getuid()

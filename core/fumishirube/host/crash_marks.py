@@ -1,8 +1,9 @@
 """Marks of running plugin code, which the next process reads if this one dies.
 
-The marks of a process are in one file below the state folder, mapped into memory, so that a mark
-costs no system call. The process locks the file while it lives, and removes it at a regular end.
-Marks in an unlocked file are those of a process that died.
+The marks of a process are in one file below the state folder. While a workspace has none, the file
+is among those for temporary use: an import or a listing makes no state folder. It is mapped into
+memory, so that a mark costs no system call. The process locks the file while it lives, and removes
+it at a regular end. Marks in an unlocked file are those of a process that died.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 from fumishirube.disk.locks import take_lock
+from fumishirube.disk.scratch import is_own_folder
 from fumishirube.host.standard_streams import before_exit
 
 FOLDER = "running"
@@ -102,8 +105,11 @@ class CrashMarks:
                 return self._map
             self._tried = True
             with suppress(OSError, ValueError):
-                (self._state / FOLDER).mkdir(parents=True, exist_ok=True)
-                handle, name = tempfile.mkstemp(dir=self._state / FOLDER, prefix=f"{os.getpid()}-")
+                folder = self._state / FOLDER if self._state.exists() else _elsewhere(self._state)
+                folder.mkdir(mode=0o700, exist_ok=True)
+                if not is_own_folder(folder):
+                    return None
+                handle, name = tempfile.mkstemp(dir=folder, prefix=f"{os.getpid()}-")
                 self._file, self._handle = Path(name), handle
                 take_lock(handle, 0)
                 os.ftruncate(handle, _SLOTS * _WIDTH)
@@ -119,8 +125,9 @@ def crashed_work(state: Path) -> list[ForeignWork]:
     """
     crashed: list[ForeignWork] = []
     files: list[Path] = []
-    with suppress(OSError):  # another process may have just removed the folder
-        files = sorted((state / FOLDER).glob("*-*"))
+    for folder in (state / FOLDER, _elsewhere(state)):
+        with suppress(OSError):  # another process may have just removed the folder
+            files += sorted(folder.glob("*-*")) if is_own_folder(folder) else ()
     for file in files:
         with suppress(OSError):
             handle = os.open(file, os.O_RDWR)
@@ -132,7 +139,15 @@ def crashed_work(state: Path) -> list[ForeignWork]:
                 os.close(handle)
             file.unlink()
             crashed += _innermost(marks)
+    with suppress(OSError):  # not there, or in use
+        _elsewhere(state).rmdir()
     return crashed
+
+
+def _elsewhere(state: Path) -> Path:
+    """Return the folder of marks while there is no state folder."""
+    name = sha256(os.fsencode(state.absolute())).hexdigest()[:16]
+    return Path(tempfile.gettempdir(), f"fumishirube.running-{name}")
 
 
 def _innermost(marks: bytes) -> Iterator[ForeignWork]:
