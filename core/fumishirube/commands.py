@@ -4,7 +4,7 @@ from fumishirube.engine.indexed_files import digest
 from fumishirube.errors import did_you_mean
 from fumishirube.faces.cli import main
 from fumishirube.faces.cli.editors import open_file
-from fumishirube.faces.cli.messages import translated
+from fumishirube.faces.cli.messages import filled, translated, word
 from fumishirube.faces.cli.output import (
     Emphasised,
     clipped,
@@ -66,6 +66,7 @@ __all__ = [
     "digest",
     "emphasised",
     "error_payload",
+    "filled",
     "known_manual",
     "listed",
     "main",
@@ -88,4 +89,5 @@ __all__ = [
     "translated",
     "use_only",
     "width",
+    "word",
 ]

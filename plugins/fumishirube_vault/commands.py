@@ -17,10 +17,13 @@ from fumishirube.commands import (
     command,
     complain,
     counted,
+    filled,
     opened,
     print_json,
     show,
     table,
+    translated,
+    word,
 )
 
 _SYSTEM = ".system"
@@ -101,7 +104,7 @@ def _item_lines(answer: Any) -> Iterator[str]:
     for item in answer["items"]:
         yield item["path"] + ("/" if item["kind"] == "dir" else "")
     if not answer["items"]:
-        yield "nothing here"
+        yield translated("nothing here")
 
 
 def _read(options: Namespace) -> int:
@@ -140,7 +143,9 @@ def _content(options: Namespace) -> str:
 
 
 def _created_lines(answer: Any) -> Iterator[str]:
-    yield f"{answer['written_path']}: {counted(answer['written_bytes'], 'byte')} written"
+    size = answer["written_bytes"]
+    written = filled("1 byte written" if size == 1 else "{0} bytes written", size)
+    yield f"{answer['written_path']}: {written}"
 
 
 def _replace(options: Namespace) -> int:
@@ -159,13 +164,14 @@ def _replace(options: Namespace) -> int:
 
 
 def _replaced_lines(answer: Any) -> Iterator[str]:
-    yield f"{answer['written_path']}: {counted(answer['replacements'], 'replacement')}"
+    made = translated(counted(answer["replacements"], "replacement"))
+    yield f"{answer['written_path']}: {made}"
 
 
 def _previewed_lines(answer: Any) -> Iterator[str]:
     yield from answer["diff"].split("\n")[:-1]
     if not answer["replacements"]:
-        yield f"{answer['path']}: 0 replacements"
+        yield f"{answer['path']}: {translated(counted(0, 'replacement'))}"
 
 
 def _log(options: Namespace) -> int:
@@ -178,9 +184,9 @@ def _log_lines(answer: Any) -> Iterator[str]:
     yield from table(rows)
     more = answer["total"] - len(rows)
     if more:
-        yield f"… and {counted(more, 'write')} more"
+        yield translated(f"… and {counted(more, 'write')} more")
     if not rows:
-        yield "nothing was written yet"
+        yield translated("nothing was written yet")
 
 
 def _when(write: Any) -> str:
@@ -189,7 +195,7 @@ def _when(write: Any) -> str:
 
 def _what(write: Any) -> str:
     of = f" {write['of']}" if write["of"] else ""
-    return f"{write['action']}{of}" + (" (undone)" if write["undone"] else "")
+    return f"{write['action']}{of}" + (f" ({word('write', 'undone')})" if write["undone"] else "")
 
 
 def _show(options: Namespace) -> int:
@@ -200,24 +206,24 @@ def _show_lines(answer: Any) -> Iterator[str]:
     write = answer["write"]
     yield f"{write['id']}  {_when(write)}  {_what(write)}  {write['path']}"
     if answer["diff"] is None:
-        yield "its result is no longer available"
+        yield translated("its result is no longer available")
     else:
         yield from answer["diff"].split("\n")[:-1]
 
 
 def _undo(options: Namespace) -> int:
-    return _reverse(options, "vault_undo", "taken back")
+    return _reverse(options, "vault_undo", "write {0} is taken back; now: {1}")
 
 
 def _redo(options: Namespace) -> int:
-    return _reverse(options, "vault_redo", "done again")
+    return _reverse(options, "vault_redo", "write {0} is done again; now: {1}")
 
 
 def _reverse(options: Namespace, name: str, outcome: str) -> int:
     answer = _answer(options, name, id=options.id, path=options.path)
 
     def lines(answer: Any) -> Iterator[str]:
-        state = "the note is gone" if answer["content_hash"] is None else answer["content_hash"]
-        yield f"{answer['path']}: write {answer['of']} is {outcome}; now: {state}"
+        state = answer["content_hash"] or translated("the note is gone")
+        yield f"{answer['path']}: {filled(outcome, answer['of'], state)}"
 
     return show(answer, options, lines)

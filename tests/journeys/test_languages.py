@@ -133,6 +133,8 @@ def test_every_message_of_the_command_line_has_a_translation() -> None:
     assert {text for text in texts if not known(text)} == set(), "add them to messages/ja.po"
 
 
+RESULT_MODULES = ("index", "plugins", "trace_differences", "traces")
+OF_MANUALS = ("coverage", "explanations", "fates", "ls", "toc")
 CHECKING = [
     ROOT / "core" / "fumishirube" / "faces" / "cli" / f"{name}.py"
     for name in ("checks", "doctor", "output", "plugin_doctor", "stage_uses")
@@ -174,6 +176,109 @@ def test_every_check_of_the_doctor_has_a_translation() -> None:
         assert {text for text in texts if not KANA.search(translated(values[text]))} == set()
     finally:
         use_language(None)
+
+
+RESULTS = [
+    *(ROOT / "core" / "fumishirube" / "faces" / "cli" / f"{name}.py" for name in RESULT_MODULES),
+    *(ROOT / "plugins" / "fumishirube_manual" / "commands" / f"{name}.py" for name in OF_MANUALS),
+    ROOT / "plugins" / "fumishirube_vault" / "commands.py",
+]
+
+
+def parts(node: ast.expr | None) -> Iterator[ast.expr]:
+    """Yield an expression, or those that a condition chooses from."""
+    if isinstance(node, ast.IfExp):
+        yield from (*parts(node.body), *parts(node.orelse))
+    elif node is not None:
+        yield node
+
+
+def lines_in(file: Path) -> Iterator[tuple[bool, str]]:
+    """Yield the texts that are printed, yielded or returned; and whether they are translated."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        values: list[ast.expr | None] = []
+        name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Call) and name in {"print", "translated", "filled"}:
+            values = [*node.args[:1]]
+        elif isinstance(node, (ast.Yield, ast.Return)):
+            values = [node.value]
+        for part in (part for value in values for part in parts(value)):
+            text = said(part)
+            if text is not None and re.search("[a-z]{3}", PLACEHOLDER.sub("", text)):
+                yield name in {"translated", "filled"}, text
+
+
+def test_every_line_of_a_result_has_a_translation() -> None:
+    found = [line for file in RESULTS for line in lines_in(file)]
+    assert len(found) > 40
+    assert [text for is_translated, text in found if not is_translated] == []
+    use_language(JAPANESE)
+    try:
+        texts = {text: PLACEHOLDER.sub("0", text) for _, text in found}
+        lacking = [text for text in texts if not KANA.search(translated(texts[text]))]
+        assert [text for text in lacking if text not in catalog("ja")] == []
+    finally:
+        use_language(None)
+
+
+def traced(workspace: Path, word: str) -> str:
+    """Search for a word, and return the id of the trace."""
+    (trace,) = run(workspace, "find", word, "--json").json["traces"].values()
+    return str(trace)
+
+
+def shown_by(workspace: Path, *words: str) -> str:
+    """Return what a command shows in Japanese, without commands, ids and stages."""
+    done = run(workspace, *words)
+    data = r"fumishirube [a-z].*|\b[0-9a-f]{8,}\b|\b(run|scorer|fuser|refiner) \S+"
+    return re.sub(data, "", done.out + done.err)
+
+
+def test_results_are_japanese_alone(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {"手順/a.md": "# 給油\n\n春に給油。\n", "手順/b.md": "# 点検\n\n夏に給油を点検。\n"},
+    )
+    (tmp_path / "manuals" / "手順" / "c.md").write_bytes(b"\x81 \xff \x81")
+    (tmp_path / "manuals" / "手順" / "d.xyz").write_bytes(b"1")
+    traces = [traced(tmp_path, word) for word in ("給油", "点検")]
+    exported = run(tmp_path, "trace", "export", traces[0], "-o", "t.json").out
+    assert exported == "t.json に書き込みました。次: fumishirube trace replay t.json\n"
+    (tmp_path / "manuals" / "手順" / "e.md").write_text(
+        "# 注油\n\n給油と注油。\n", encoding="utf-8"
+    )
+    written = [
+        run(tmp_path, "vault", "create", "n.md", "x").out,
+        run(tmp_path, "vault", "undo").out,
+    ]
+    assert written[0] == "n.md: 1 バイト書き込みました\n"
+    assert re.fullmatch(
+        r"n\.md: 書き込み \S+ を取り消しました。現在: メモはありません\n", written[1]
+    )
+    for words in (
+        ("toc", "手順"),
+        ("toc", "手順", "--max-files", "1"),
+        ("ls", "手順"),
+        ("index",),
+        ("vault", "ls"),
+        ("vault", "log"),
+        ("plugins",),
+        ("trace",),
+        ("trace", "replay", "t.json"),
+        ("trace", "diff", *traces),
+        ("coverage", traces[0], "--explain"),
+        ("coverage", traces[0], "--why-not", "手順/b.md#L1"),
+        ("coverage", traces[0], "--why-not", "手順/e.md#L1"),
+    ):
+        shown = shown_by(tmp_path, *words)
+        assert KANA.search(shown.replace("手順", "")), words
+        assert not re.search("[a-z]{3} [a-z]{2}", shown), (words, shown)
+
+
+def test_data_that_is_a_word_of_the_catalog_stays(tmp_path: Path) -> None:
+    write(tmp_path, {"damaged/a.md": "# Rows\n\nA damaged pump.\n"})
+    trace = traced(tmp_path, "damaged")
+    assert run(tmp_path, "coverage", trace).out.startswith(f"damaged のトレース {trace}: damaged\n")
 
 
 def test_the_doctor_speaks_japanese_and_its_json_english(workspace: Path) -> None:

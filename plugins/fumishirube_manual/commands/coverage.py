@@ -21,6 +21,7 @@ from fumishirube.commands import (
     add_json,
     command,
     counted,
+    filled,
     listed,
     opened,
     print_json,
@@ -29,6 +30,7 @@ from fumishirube.commands import (
     section_at,
     section_fate,
     table,
+    translated,
 )
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
 from fumishirube_manual.commands.fates import fate_json, fate_lines, reference
@@ -72,50 +74,58 @@ def run(options: Namespace) -> int:
 
 def _lines(trace: Trace, options: Namespace) -> Iterator[str]:
     account = CoverageReport.of(trace)
-    yield f"trace {trace.id} of {trace.manual_id}: {trace.text}"
-    yield (
+    yield filled("trace {0} of {1}: {2}", trace.id, trace.manual_id, trace.text)
+    yield translated(
         f"searched {counted(account.scanned_sections, 'section')} of {account.sections} "
         f"in {counted(account.scanned_files, 'file')} of {account.files}"
     )
     yield from map(_skipped, account.skipped)
     yield from map(_term, account.terms)
-    least = "at least " if account.at_least else ""
-    yield f"{least}{account.matched} matched; {account.returned} returned"
+    matched, returned = account.matched, account.returned
+    yield translated(
+        f"at least {matched} matched; {returned} returned"
+        if account.at_least
+        else f"{matched} matched; {returned} returned"
+    )
     if trace.degraded:
-        yield f"degraded: {trace.degraded}"
+        yield translated(f"degraded: {trace.degraded}")
     yield from _unread(trace, account)
     if options.explain:
         for rank, row in enumerate(trace.search.rows, 1):
             yield f"{rank}. {row.path}#L{row.start_line}  {row.score:.2f}; {signals_line(row)}"
         yield from tree_lines(trace)
-        yield LEGEND
+        yield translated(LEGEND)
     follow_up = _follow_up(trace, account)
     if follow_up is not None:
         arguments = json.dumps(follow_up, ensure_ascii=False)
-        yield f"next: {command(options, 'call', 'manual_find', arguments)}"
+        yield filled("next: {0}", command(options, "call", "manual_find", arguments))
 
 
 def _skipped(skipped: Skipped) -> str:
-    return f"not searched: {counted(skipped.number, skipped.unit)}, {reason_text(skipped.reason)}"
+    number, reason = counted(skipped.number, skipped.unit), reason_text(skipped.reason)
+    return translated(f"not searched: {number}, {reason}")
 
 
 def _term(required: TermReport) -> str:
-    where = f": in {counted(required.sections, 'section')}"
-    near = f"; near it: {listed(required.near)}" if required.near else ""
-    return f"required term {required.term}{where}{near}"
+    where = translated(counted(required.sections, "section"))
+    if not required.near:
+        return filled("required term {0}: in {1}", required.term, where)
+    near = listed(required.near)
+    return filled("required term {0}: in {1}; near it: {2}", required.term, where, near)
 
 
 def _unread(trace: Trace, account: CoverageReport) -> Iterator[str]:
     if not account.unread and not account.unranked:
-        yield "nothing that matched is unread"
+        yield translated("nothing that matched is unread")
         return
-    yield "still unread:"
+    yield translated("still unread:")
     yield from table(
-        [(f"  {_place(trace, out)}", reason_text(out.reason)) for out in account.unread]
+        [(f"  {_place(trace, out)}", translated(reason_text(out.reason))) for out in account.unread]
     )
     if account.unranked:
         more = counted(account.unranked, "matching section")
-        yield f"  and {more} that ranked too low to be named; a search for the rest names them"
+        rest = f"and {more} that ranked too low to be named; a search for the rest names them"
+        yield f"  {translated(rest)}"
 
 
 def _follow_up(trace: Trace, account: CoverageReport) -> dict[str, JsonValue] | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fumishirube import Span, Trace, TraceRow
-from fumishirube.commands import counted, listed, table
+from fumishirube.commands import counted, filled, listed, table, translated, word
 
 LEGEND = (
     "legend: a run is one search inside the search (g0 the whole query, g_req among the sections "
@@ -19,16 +19,19 @@ LEGEND = (
 def signals_line(row: TraceRow) -> str:
     """Return a hit's signals by scorer, its labels, and its coverage of the query."""
     signals = [f"{name} {value:.2f}" for name, value in row.signals.items() if value]
-    parts = [f"signals: {', '.join(signals) or 'none'}", f"covers {row.coverage:.0%} of the query"]
+    parts = [
+        filled("signals: {0}", ", ".join(signals) or word("value", "none")),
+        translated(f"covers {row.coverage:.0%} of the query"),
+    ]
     if row.labels:
-        parts.append(f"marks: {', '.join(sorted(row.labels))}")
+        parts.append(filled("marks: {0}", ", ".join(sorted(row.labels))))
     return "; ".join(parts)
 
 
 def tree_lines(trace: Trace) -> Iterator[str]:
     """Yield the spans of one search, one a line, indented by depth."""
     yield ""
-    yield f"trace {trace.id} of {trace.manual_id}:"
+    yield filled("trace {0} of {1}:", trace.id, trace.manual_id)
     yield from table([_cells(span, depth) for span, depth in _spans(trace.search, 1)])
     yield ""
 
@@ -46,16 +49,17 @@ def _cells(span: Span, depth: int) -> tuple[str, str, str]:
 
 def _details(span: Span) -> Iterator[str]:
     if span.kind != "scorer":
-        yield counted(len(span.rows), "row")
+        yield translated(counted(len(span.rows), "row"))
     if span.kind == "run" and span.weight != 1.0:
-        yield f"weight {span.weight:g}"
+        yield translated(f"weight {span.weight:g}")
     if span.left_out and span.kind in ("fuser", "refiner"):
         reasons = Counter(row.reason for row in span.left_out)
-        yield f"left out: {listed(f'{reason} {n}' for reason, n in sorted(reasons.items()))}"
+        left_out = listed(f"{reason} {n}" for reason, n in sorted(reasons.items()))
+        yield filled("left out: {0}", left_out)
     if span.kind == "fuser":
         for label in ("picked", "kept"):
             terms = span.diagnostics.get(label)
             if isinstance(terms, list):
-                yield f"{label}: {', '.join(map(str, terms)) or 'none'}"
+                yield f"{label}: {', '.join(map(str, terms)) or word('value', 'none')}"
     if span.error:
-        yield f"FAILED: {span.error}"
+        yield filled("FAILED: {0}", span.error)

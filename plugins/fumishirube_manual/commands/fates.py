@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pydantic import JsonValue
 
 from fumishirube import Citation, InvalidParameter
-from fumishirube.commands import SCHEME, FateStep, SectionFate, table
+from fumishirube.commands import SCHEME, FateStep, SectionFate, filled, table, translated
 
 
 def fate_lines(section_fate: SectionFate) -> Iterator[str]:
     """Yield the result, and the effect of each stage, indented by depth."""
-    yield f"{section_fate.place}: {section_fate.explanation}"
+    yield f"{section_fate.place}: {translated(section_fate.explanation)}"
     yield from table(
         [("  " * step.depth + step.stage, _step_text(step)) for step in section_fate.steps]
     )
@@ -51,7 +51,7 @@ def reference(word: str) -> Citation:
 
 def _step_text(step: FateStep) -> str:
     if step.rank is not None and step.score is not None:
-        return f"rank {step.rank} of {step.rows}, score {step.score:.2f}"
+        return translated(f"rank {step.rank} of {step.rows}, score {step.score:.2f}")
     if step.left_out is not None:
-        return f"left out: {step.left_out}"
-    return f"not among the {step.rows}"
+        return filled("left out: {0}", step.left_out)
+    return translated(f"not among the {step.rows}")

@@ -17,6 +17,7 @@ from fumishirube.commands import (
     search_context,
     show,
     suggest,
+    translated,
 )
 from fumishirube.text import nfc
 from fumishirube_manual.settings import SURFACE
@@ -65,12 +66,12 @@ def _opaque(application: Application, name: str) -> str:
 
 def _lines(answer: Any, name: str) -> Iterator[str]:
     yield from _item_lines(answer["items"])
-    yield from unread_lines(answer.get("unread_files"), name)
-    yield from loose_lines(answer.get("loose_files"), _ROOT)
+    yield from map(translated, unread_lines(answer.get("unread_files"), name))
+    yield from map(translated, loose_lines(answer.get("loose_files"), _ROOT))
 
 
 def _item_lines(items: list[Any]) -> Iterator[str]:
     for item in items:
         yield item["name"] + ("/" if item["kind"] == "dir" else "")
     if not items:
-        yield "nothing here"
+        yield translated("nothing here")

@@ -18,6 +18,7 @@ from fumishirube.commands import (
     search_context,
     show,
     table,
+    translated,
 )
 from fumishirube_manual.scopes import narrowed
 from fumishirube_manual.settings import SURFACE
@@ -73,14 +74,16 @@ def _toc_lines(answer: Any) -> Iterator[str]:
         yield from table([(f"  L{h['line_start']}", _indented(h)) for h in headings])
         more = item.get("headings_total", len(headings)) - len(headings)
         if more > 0:
-            yield f"  … and {counted(more, 'heading')} more; see --max-headings"
-        yield from (f"  ({remark})" for remark in item.get("remarks", ()))
+            rest = translated(f"… and {counted(more, 'heading')} more; see --max-headings")
+            yield f"  {rest}"
+        yield from (f"  ({translated(remark)})" for remark in item.get("remarks", ()))
     total, first = answer["total_files"], answer["applied"]["offset"]
     if len(items) == total:
-        yield counted(total, "file")
+        yield translated(counted(total, "file"))
     elif items:
-        yield f"files {first + 1} to {first + len(items)} of {total}"
-    yield from unread_lines(answer.get("unread_files"), answer["applied"]["manual_id"])
+        yield translated(f"files {first + 1} to {first + len(items)} of {total}")
+    unread = unread_lines(answer.get("unread_files"), answer["applied"]["manual_id"])
+    yield from map(translated, unread)
 
 
 def _indented(heading: Any) -> str:

@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from fumishirube.engine.folder_index import IndexState
 from fumishirube.errors import Forbidden, ToolError
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
+from fumishirube.faces.cli.messages import filled, translated, word
 from fumishirube.faces.cli.output import counted, listed, print_json, reason_text, table
 from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.streams import complain
@@ -130,10 +131,11 @@ def _plain(manual: str, state: IndexState) -> JsonValue:
 
 
 def _state_cells(manual: str, state: IndexState) -> tuple[str, str, str]:
-    skipped = [f"{row.path} ({reason_text(row.reason)})" for row in state.skipped]
-    notes = [f"skipped: {listed(skipped)}"] if skipped else []
+    skipped = [f"{row.path} ({translated(reason_text(row.reason))})" for row in state.skipped]
+    notes = [filled("skipped: {0}", listed(skipped))] if skipped else []
     if state.degraded:
-        notes.append(f"degraded: {state.degraded}")
+        notes.append(translated(f"degraded: {state.degraded}"))
     files = counted(state.files - len(state.skipped), "file")
     sections = counted(state.corpus.size, "section")
-    return manual, f"{sections} in {files}", "; ".join(notes)
+    indexed = word("index", "{0} in {1}").format(translated(sections), translated(files))
+    return manual, indexed, "; ".join(notes)

@@ -9,6 +9,7 @@ from dataclasses import asdict
 
 from pydantic import JsonValue
 
+from fumishirube.faces.cli.messages import translated, word
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json, add_subcommand
 from fumishirube.faces.cli.workspace import plugins_and_faults
@@ -49,18 +50,19 @@ def _plain(report: PluginReport, plugins: Plugins, faults: Sequence[Fault]) -> J
 
 
 def _report_lines(report: PluginReport, plugins: Plugins, faults: Sequence[Fault]) -> Iterator[str]:
-    yield f"{report.plugin}  {report.distribution} {report.version}  {report.status}"
+    status = word("status", report.status)
+    yield f"{report.plugin}  {report.distribution} {report.version}  {status}"
     by_kind: dict[str, list[str]] = {}
     for kind, name in report.offers:
         by_kind.setdefault(kind, []).append(name)
     for kind, names in by_kind.items():
         yield f"  {kind}: {', '.join(names)}"
     for problem in (*report.problems, *_left_out(report, plugins)):
-        yield f"  problem: {problem}"
+        yield f"  {translated(f'problem: {problem}')}"
     for fault in faults_of(report, faults):
-        yield f"  problem: {fault.finding}"
+        yield f"  {translated(f'problem: {fault.finding}')}"
     for deprecation in report.deprecations:
-        yield f"  deprecated: {deprecation}"
+        yield f"  {translated(f'deprecated: {deprecation}')}"
 
 
 def reports_of(plugins: Plugins, name: str) -> Sequence[PluginReport]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
+from fumishirube.faces.cli.messages import filled, translated, word
 from fumishirube.faces.cli.output import strip_controls, table
 from fumishirube.traces.differences import RowChange, SettingChange, StageTiming, TraceDifference
 from fumishirube.traces.records import Span, Trace
@@ -18,20 +19,21 @@ def difference_lines(difference: TraceDifference, *, stages: bool = False) -> It
     """Yield the differences as lines; with ``stages``, also the times of the stages."""
     before, after = difference.before, difference.after
     if stages:
-        yield f"A  {_named(before)}"
-        yield f"B  {_named(after)}"
+        yield f"A  {trace_line(before)}"
+        yield f"B  {trace_line(after)}"
     yield from _query_lines(before, after)
     if difference.settings:
-        yield "configuration, A -> B:"
+        yield translated("configuration, A -> B:")
         yield from table([(f"  {item.name}", _setting(item)) for item in difference.settings])
     yield from _ranking_lines(difference)
     if stages:
-        yield "stages, A -> B:"
+        yield translated("stages, A -> B:")
         yield from table([_stage_cells(item) for item in difference.stages])
 
 
-def _named(trace: Trace) -> str:
-    return f"{trace.id} of {trace.manual_id}: {strip_controls(trace.text)}"
+def trace_line(trace: Trace) -> str:
+    """Return a trace's id, manual and query in one line."""
+    return filled("trace {0} of {1}: {2}", trace.id, trace.manual_id, strip_controls(trace.text))
 
 
 def _query_lines(before: Trace, after: Trace) -> Iterator[str]:
@@ -40,15 +42,17 @@ def _query_lines(before: Trace, after: Trace) -> Iterator[str]:
         after.required,
         after.manual_id,
     ):
-        yield "their queries differ"
+        yield translated("their queries differ")
     if before.origin.corpus != after.origin.corpus:
-        yield "they saw the files at different times, or different files"
+        yield translated("they saw the files at different times, or different files")
     if before.origin.recipe.makers != after.origin.recipe.makers:
-        yield f"plugins: {_makers(before)} -> {_makers(after)}"
+        yield filled("plugins: {0} -> {1}", _makers(before), _makers(after))
 
 
 def _makers(trace: Trace) -> str:
-    return ", ".join(f"{k} ({v})" for k, v in trace.origin.recipe.makers.items()) or "unknown"
+    return ", ".join(f"{k} ({v})" for k, v in trace.origin.recipe.makers.items()) or word(
+        "plugins", "unknown"
+    )
 
 
 def _setting(setting: SettingChange) -> str:
@@ -56,20 +60,20 @@ def _setting(setting: SettingChange) -> str:
 
 
 def _value(value: JsonValue) -> str:
-    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+    return word("setting", "nothing") if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _ranking_lines(difference: TraceDifference) -> Iterator[str]:
     rows = difference.rows
     if not difference.changed:
-        yield f"the ranking is the same, scores included: {len(rows)} hits"
+        yield translated(f"the ranking is the same, scores included: {len(rows)} hits")
         return
     came = sum(row.before is None for row in rows)
     went = sum(row.after is None for row in rows)
     moved = sum(bool(row.ranks_gained) for row in rows)
     unmoved = sum(row.ranks_gained == 0 for row in rows)
-    yield f"ranking: {moved} moved, {came} came, {went} went, {unmoved} unchanged"
-    head = ("  A", "B", "SCORE A", "B", "", "SECTION")
+    yield translated(f"ranking: {moved} moved, {came} came, {went} went, {unmoved} unchanged")
+    head = ("  A", "B", translated("SCORE A"), "B", "", translated("SECTION"))
     yield from table([head, *(_hit_cells(row) for row in difference.changed)])
 
 
@@ -77,7 +81,7 @@ def _hit_cells(row: RowChange) -> tuple[str, ...]:
     ranks = [str(place.rank) if place else "-" for place in (row.before, row.after)]
     scores = ["" if score is None else f"{score:.2f}" for score in row.scores]
     details = [f"{row.row.path}#L{row.row.start_line}"]
-    details += ["(other text)"] if row.rewritten else []
+    details += [f"({translated('other text')})"] if row.rewritten else []
     if row.before and row.after:
         pairs = sorted(row.signals.items(), key=lambda pair: -abs(pair[1][1] - pair[1][0]))
         details += [f"{name} {new - old:+.2f}" for name, (old, new) in pairs[:_SIGNALS]]
@@ -86,14 +90,16 @@ def _hit_cells(row: RowChange) -> tuple[str, ...]:
 
 def _way(row: RowChange) -> str:
     if row.ranks_gained is None:
-        return "new" if row.before is None else "gone"
+        return word("ranking", "new" if row.before is None else "gone")
     return f"{row.ranks_gained:+d}" if row.ranks_gained else "="
 
 
 def _stage_cells(stage: StageTiming) -> tuple[str, str, str, str]:
     times = [f"{span.ms:.2f} ms" if span else "-" for span in (stage.before, stage.after)]
     rows = [_rows(span) for span in (stage.before, stage.after)]
-    counts = "" if rows[0] == rows[1] == "" else f"{rows[0] or '-'} -> {rows[1] or '-'} rows"
+    counts = (
+        "" if rows[0] == rows[1] == "" else translated(f"{rows[0] or '-'} -> {rows[1] or '-'} rows")
+    )
     return "  " * len(stage.path) + stage.path[-1], times[0], times[1], counts
 
 

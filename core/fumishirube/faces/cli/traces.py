@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from fumishirube.errors import ConfigError, NotFound
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
+from fumishirube.faces.cli.messages import filled, translated
 from fumishirube.faces.cli.output import (
     clipped,
     counted,
@@ -22,7 +23,7 @@ from fumishirube.faces.cli.output import (
 )
 from fumishirube.faces.cli.parser import Parser, add_json, add_subcommand
 from fumishirube.faces.cli.streams import complain
-from fumishirube.faces.cli.trace_differences import difference_json, difference_lines
+from fumishirube.faces.cli.trace_differences import difference_json, difference_lines, trace_line
 from fumishirube.faces.cli.workspace import Bar, opened
 from fumishirube.host.application import Application
 from fumishirube.host.replays import (
@@ -86,13 +87,13 @@ def run(options: Namespace) -> int:
     for line in table([_cells(trace) for trace in traces]):
         print(clipped(line, columns))
     if not traces:
-        print("no traces are stored; 'fumishirube find QUERY' makes one")
+        print(translated("no traces are stored; 'fumishirube find QUERY' makes one"))
     return OK
 
 
 def _cells(trace: Trace) -> tuple[str, ...]:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(trace.created))
-    hits = counted(len(trace.search.rows), "hit")
+    hits = translated(counted(len(trace.search.rows), "hit"))
     return trace.id, when, trace.manual_id, hits, strip_controls(trace.text)
 
 
@@ -125,7 +126,8 @@ def _export(options: Namespace) -> int:
     if options.json:
         print_json({"trace_id": export.trace.id, "file": options.output.name})
     else:
-        print(f"wrote {options.output.name}; next: fumishirube trace replay {options.output.name}")
+        name = options.output.name
+        print(filled("wrote {0}; next: fumishirube trace replay {0}", name))
     return OK
 
 
@@ -151,19 +153,26 @@ def _replay(options: Namespace) -> int:
 
 def _replay_lines(replay: Replay) -> Iterator[str]:
     difference, trace = replay.difference, replay.before.trace
-    yield f"trace {trace.id} of {trace.manual_id}: {strip_controls(trace.text)}"
+    yield trace_line(trace)
     if difference.same_ranking:
-        scores = "" if difference.same_scores else "; scores differ"
-        yield f"the same ranking: {counted(len(trace.search.rows), 'hit')}{scores}"
+        hits = counted(len(trace.search.rows), "hit")
+        yield translated(
+            f"the same ranking: {hits}"
+            if difference.same_scores
+            else f"the same ranking: {hits}; scores differ"
+        )
     else:
-        yield "the ranking differs"
+        yield translated("the ranking differs")
     if replay.changes:
-        yield "changed since:"
-        yield from table([(f"  {change.cause}", change.explanation) for change in replay.changes])
+        yield translated("changed since:")
+        rows = [(change.cause, change.explanation) for change in replay.changes]
+        yield from table([(f"  {cause}", translated(text)) for cause, text in rows])
     elif not difference.same_ranking:
-        yield "neither corpus, configuration nor plugins have changed: a stage is not repeatable"
+        yield translated(
+            "neither corpus, configuration nor plugins have changed: a stage is not repeatable"
+        )
     else:
-        yield "neither corpus, configuration nor plugins have changed"
+        yield translated("neither corpus, configuration nor plugins have changed")
     if not difference.same_ranking:
         yield from difference_lines(difference)
 

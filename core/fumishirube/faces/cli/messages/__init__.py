@@ -60,6 +60,21 @@ def translated(text: str) -> str:
     return text if _Chosen.language is None else _translated(text, _Chosen.language)
 
 
+def filled(template: str, *values: object) -> str:
+    """Fill a template in the chosen language; the values are data, and stay as they are."""
+    return _PLACEHOLDER.sub(lambda place: str(values[int(place[1])]), translated(template))
+
+
+def word(context: str, text: str) -> str:
+    """Return a word in the chosen language; its catalog key is ``context|text``.
+
+    A key of one word would also translate data that is this word.
+    """
+    key = f"{context}|{text}"
+    known = translated(key)
+    return text if known == key else known
+
+
 def translated_sentence(text: str) -> str:
     """Return a description in the chosen language: it may be a help text as a sentence."""
     known = translated(text)
