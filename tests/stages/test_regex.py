@@ -6,15 +6,17 @@ import re
 import time
 import warnings
 from collections.abc import Sequence
+from typing import ClassVar
 
 import pytest
 
-from fumishirube import Budget, Cancelled, Query, Ranking, texts_of
+from fumishirube import Budget, Cancelled, Hit, Passage, Query, Ranking, texts_of
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import TextRange
 from fumishirube_stages.scorers import regex
 from fumishirube_stages.scorers.patterns import Pattern, parse_pattern
-from fumishirube_stages.scorers.regex import Regex
+from fumishirube_stages.scorers.regex import Regex, RunningRegex
+from fumishirube_stages.scorers.worker_pool import Worker, WorkerLost, WorkerPool
 
 SPACE = r"\t-\r\x1c-\x20\x{85}\p{Z}"
 WORD = r"\p{L}\p{N}_"
@@ -294,6 +296,7 @@ def test_a_running_scorer_answers_again_and_again() -> None:
 def test_its_limits_by_default() -> None:
     assert Regex() == Regex(deadline_ms=1000, chapter_deadline_ms=250, workers=2)
     assert regex._CACHED_PATTERNS == 128
+    assert regex._RE2_MEMORY == 1_048_576
     assert Regex.generates is True
     assert regex.RunningRegex.generates is True
     for wrong in ({"deadline_ms": 0}, {"chapter_deadline_ms": 0}, {"workers": 0}, {"workers": 65}):
@@ -301,3 +304,111 @@ def test_its_limits_by_default() -> None:
             Regex.model_validate(wrong)
     Regex(deadline_ms=1, chapter_deadline_ms=1, workers=1)
     Regex(workers=64)
+
+
+def clock(monkeypatch: pytest.MonkeyPatch, *times: float) -> None:
+    """Let the scorer read these times, one after the other."""
+    monkeypatch.setattr(regex, "monotonic", iter(times).__next__)
+
+
+def test_the_deadline_is_in_milliseconds_and_ends_a_search_when_it_is_reached(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock(monkeypatch, 100.0, 101.999, 102.0, 102.001)
+    ranking = Regex(deadline_ms=2000).score(Query("[rb]"), CORPUS, {})
+    assert [hit.passage.path for hit in ranking.hits] == ["a.md"]
+    assert [out.path for out in ranking.left_out] == ["b.md", "c.md"]
+
+
+class WatchedWorker(Worker):
+    """A worker that records its deadlines, and has no time for one text."""
+
+    def __init__(self) -> None:
+        super().__init__(time.monotonic() + 60)
+        self.deadlines: list[float] = []
+
+    def search(self, text: bytes, until: float) -> tuple[int, int] | None:
+        self.deadlines.append(until)
+        if text == b"sky red red":
+            raise TimeoutError
+        return super().search(text, time.monotonic() + 60)
+
+
+def searched(until: float, patience: float) -> tuple[list[float], list[str], list[str], list[str]]:
+    """Return the deadlines of the texts, and which were found, late, and not searched."""
+    pattern = parse_pattern("(?=r)red", ignore_case=True)
+    assert pattern is not None
+    hits: list[Hit] = []
+    late: list[Passage] = []
+    waiting = [*texts_of(CORPUS)][::-1]
+    worker = WatchedWorker()
+    try:
+        assert worker.takes(pattern, 60, time.monotonic() + 60)
+        regex._search(worker, Query("red"), waiting, (hits, late), until, patience)
+    finally:
+        worker.end()
+    found_in = [hit.passage.path for hit in hits]
+    return (
+        worker.deadlines,
+        found_in,
+        [text.path for text in late],
+        [text.passage.path for text in waiting],
+    )
+
+
+def test_a_worker_goes_on_after_a_text_that_took_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock(monkeypatch, 10.0, 10.0, 10.5, 10.5, 10.75, 10.75)
+    deadlines = [10.25, 10.75, 10.875]
+    assert searched(10.875, 0.25) == (deadlines, ["b.md"], ["a.md"], [])
+
+
+def test_a_worker_gets_no_text_once_the_deadline_is_reached(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock(monkeypatch, 10.0, 10.0, 11.0, 11.0, 11.0, 11.0)
+    assert searched(11.0, 0.25) == ([10.25], [], ["a.md"], ["c.md", "b.md"])
+
+
+class ExhaustedWorker(Worker):
+    """A worker that every pattern exhausts."""
+
+    patience: ClassVar[list[float]] = []
+
+    def takes(self, pattern: Pattern, patience: float, until: float) -> bool:
+        self.end()
+        assert not self.patience, "a second worker has the same pattern"
+        self.patience.append(patience)
+        raise WorkerLost
+
+
+class ExhaustedPool(WorkerPool):
+    """A pool of such workers."""
+
+    def _taken(self, until: float) -> Worker:
+        return ExhaustedWorker(time.monotonic() + 60)
+
+
+def test_a_pattern_that_exhausts_a_worker_gets_no_second_one() -> None:
+    ExhaustedWorker.patience.clear()
+    running = RunningRegex(Regex(deadline_ms=60_000, chapter_deadline_ms=750), ExhaustedPool(1))
+    ranking = running.score(Query("[rb](?=)"), CORPUS, {})
+    assert [out.path for out in ranking.left_out] == ["a.md", "b.md", "c.md"]
+    assert ExhaustedWorker.patience == [0.75]
+
+
+def test_the_processes_end_with_the_scorer() -> None:
+    with Regex(workers=1).open() as running:
+        running.score(Query("r.d(?=)"), CORPUS, {})
+        with running._workers.borrow(time.monotonic() + 60) as worker:
+            assert worker is not None
+            process = worker._process
+            assert process.poll() is None
+    assert process.poll() is not None
+
+
+def test_re2_writes_nothing_about_a_pattern_that_it_refuses(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    regex._compiled.cache_clear()
+    assert regex._compiled("(") is None
+    assert capfd.readouterr() == ("", "")
