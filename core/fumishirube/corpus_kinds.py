@@ -276,11 +276,12 @@ class VectorStore(Protocol):
         ...
 
     def nearest(
-        self, vector: Sequence[float], limit: int, within: frozenset[str] | None
-    ) -> Sequence[SimilarPiece]:
+        self, vector: Sequence[float], limit: int, within: frozenset[str] | None, on: Corpus | None
+    ) -> Sequence[SimilarPiece] | None:
         """Return the pieces most similar to a vector, perhaps of earlier stamps too.
 
-        The search may be approximate; fewer than ``limit`` pieces mean that there are no more.
+        The search may be approximate, and is sent with those of the corpus ``on``. Fewer pieces
+        than ``limit`` mean that there are no more; ``None``, that a rehearsal has no answer yet.
         """
         ...
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -77,6 +78,23 @@ def test_the_first_ten_are_those_of_a_comparison_with_every_vector(
     assert f"vectors are compared {KNN}" in doctor(tmp_path / "cluster")
     for server in ("cluster", "without"):
         assert not [*(tmp_path / server).rglob("vectors.db")], "a server has vectors of its own"
+
+
+def test_vectors_are_searched_in_the_requests_for_sections(
+    settings: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By the log of the client: each path names the index that a request is for."""
+    wordings = ("保険金の請求", "支払いの期日", "病院に通う日数")
+    with opened(tmp_path / "cluster", MANUALS, stages=STAGES, **settings, shards=3) as remote:
+        for manual in (folder.name for folder in MANUALS.iterdir() if folder.is_dir()):
+            first_ten(remote, manual, Query("warm", limit=1))
+            for query in (*QUERIES, replace(QUERIES[0], alternatives=wordings)):
+                caplog.clear()
+                with caplog.at_level("INFO", "opensearch"):
+                    assert compared(remote, manual, query) == KNN
+                searches = [row for row in caplog.messages if "/_msearch" in row]
+                assert searches
+                assert not [row for row in searches if "-vectors-" in row]
 
 
 def doctor(workspace: Path) -> str:

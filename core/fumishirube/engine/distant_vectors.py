@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
+from fumishirube.corpus import Corpus
 from fumishirube.corpus_kinds import (
     EmbeddedFile,
     EmbeddedPiece,
@@ -108,8 +109,11 @@ class DistantVectors:
         limit: int,
         within: frozenset[str] | None = None,
         per_file: int | None = None,
+        corpus: Corpus | None = None,
     ) -> Sequence[SimilarSection]:
         """Return the sections most similar to a text, best first, then by path and number.
+
+        The search is sent with the requests of ``corpus``; none is found while that rehearses.
 
         Raises:
             Forbidden: when the store does not answer.
@@ -120,19 +124,26 @@ class DistantVectors:
         vector = tuple(self._embedder.query(text, 0))
         number = max(_FIRST, 2 * limit)
         while True:
-            pieces = self._pieces(known, (vector, number, within))
+            pieces = self._pieces(known, (vector, number, within), corpus)
+            if pieces is None:
+                return []
             sections = _sections(pieces, stamps, limit, within, per_file)
             if len(sections) == limit or len(pieces) < number or number == _MOST:
                 return sections
             number = min(4 * number, _MOST)
 
-    def _pieces(self, known: Mapping[str, str], search: _Search) -> Sequence[SimilarPiece]:
+    def _pieces(
+        self, known: Mapping[str, str], search: _Search, corpus: Corpus | None
+    ) -> Sequence[SimilarPiece] | None:
         """Search the store once in each state: runs and rehearsals of a search repeat it."""
         if self._answers[0] is not known or len(self._answers[1]) >= _SEARCHES:
             self._answers = (known, {})
         answers = self._answers[1]
         if search not in answers:
-            answers[search] = self._store().nearest(*search)
+            pieces = self._store().nearest(*search, corpus)
+            if pieces is None:
+                return None
+            answers[search] = pieces
         return answers[search]
 
     def _store(self) -> VectorStore:

@@ -146,7 +146,11 @@ class EmbeddedCorpus:
         per_file: int | None = None,
     ) -> Sequence[IndexMatch]:
         """Return the sections most similar to a text, best first."""
-        similar = self.stored.nearest(text, self.stamps, limit, within, per_file)
+        wanted = (text, self.stamps, limit, within, per_file)
+        if isinstance(self.stored, DistantVectors):
+            similar = self.stored.nearest(*wanted, self.corpus)
+        else:
+            similar = self.stored.nearest(*wanted)
         pages = {path: self.corpus.page(path) for path in {section.path for section in similar}}
         return [
             IndexMatch(pages[path][number], similarity)

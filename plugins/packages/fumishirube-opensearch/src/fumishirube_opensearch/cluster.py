@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from opensearchpy import exceptions
 
-from fumishirube import Budget, Forbidden, IndexDamaged
+from fumishirube import Budget, Forbidden, FumishirubeError, IndexDamaged
 from fumishirube_opensearch.connection import Unavailable, client_of, request_error
 
 if TYPE_CHECKING:
@@ -29,6 +29,14 @@ class Stored(NamedTuple):
     body: Mapping[str, Any]
     seq_no: int
     primary_term: int
+
+
+class VectorSearch(NamedTuple):
+    """A search of an index of vectors, with a text that changes with what is in it."""
+
+    within: str
+    commit: str
+    body: Mapping[str, Any]
 
 
 class WriteConflict(Exception):
@@ -110,22 +118,29 @@ class Cluster:
         self._insist(verb, budget)
 
     def searches(
-        self, index: str, bodies: Sequence[Mapping[str, Any]], *, whole: bool
+        self, index: str, bodies: Sequence[Mapping[str, Any] | VectorSearch], *, whole: bool
     ) -> list[Any]:
         """Send several searches in one round trip; return their answers in order.
 
-        With ``whole``, terms are weighed by their frequencies in all shards together.
+        With ``whole``, terms are weighed by their frequencies in all shards together. The answer
+        of a search of vectors may be an error.
 
         Raises:
             IndexDamaged: when the index is gone.
         """
         kind = {"search_type": "dfs_query_then_fetch"} if whole else {}
-        lines = "".join(f"{json.dumps(kind)}\n{json.dumps(body)}\n" for body in bodies)
+        rows: list[Mapping[str, Any]] = []
+        for body in bodies:
+            if isinstance(body, VectorSearch):
+                rows += [{"index": body.within}, body.body]
+            else:
+                rows += [kind, body]
+        lines = "".join(f"{json.dumps(row)}\n" for row in rows)
         reply = self._asked(lambda: self._client.msearch(index=index, body=lines))
         answers = list(reply["responses"])
-        for answer in answers:
-            if "error" in answer:
-                raise _search_error(answer)
+        for body, answer in zip(bodies, answers, strict=True):
+            if "error" in answer and not isinstance(body, VectorSearch):
+                raise search_error(answer)
         return answers
 
     def bulk(self, index: str, lines: bytes, budget: Budget) -> None:
@@ -210,7 +225,8 @@ def _refused(lines: Sequence[str], items: Iterable[Mapping[str, Any]]) -> list[s
     return again
 
 
-def _search_error(answer: Mapping[str, Any]) -> Exception:
+def search_error(answer: Mapping[str, Any]) -> FumishirubeError:
+    """Return the error that an answer to a search is."""
     kind = answer["error"].get("type")
     if kind == "index_not_found_exception":
         return IndexDamaged("the index is gone from the cluster")

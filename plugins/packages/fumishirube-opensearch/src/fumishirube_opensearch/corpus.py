@@ -21,14 +21,15 @@ from fumishirube import (
 )
 from fumishirube.text import FormFinder, fold, form_finder, mentions, query_terms, term_forms
 from fumishirube_opensearch.clauses import Body, ClauseTranslator, either, texts_in
+from fumishirube_opensearch.cluster import VectorSearch
 from fumishirube_opensearch.generations import IndexRecord
-from fumishirube_opensearch.searches import ClusterAnswer, FoundSection, Searches, key_of
+from fumishirube_opensearch.searches import ClusterAnswer, FoundSection, Search, Searches, key_of
 from fumishirube_opensearch.sections import PARTS
 
 _log = logging.getLogger("fumishirube")
 
 T = TypeVar("T")
-Asking: TypeAlias = Generator[Sequence[Body], Sequence[ClusterAnswer], T]
+Asking: TypeAlias = Generator[Sequence[Search], Sequence[ClusterAnswer], T]
 """A verb on its way: it yields searches, is sent their answers, and returns what comes of them."""
 
 _SECTION = ("section",)
@@ -92,6 +93,10 @@ class SharedCorpus:
         """Return the passages of one file, in order."""
         return self._run(self._page(path), ())
 
+    def similar(self, search: VectorSearch) -> ClusterAnswer | None:
+        """Return the pieces most similar to a vector; ``None`` if a rehearsal has to ask first."""
+        return self._run(_alone(search), None)
+
     def rehearse(self, search: Callable[[Corpus], object]) -> None:
         """Repeat a search while it has new requests, and fetch their answers in between."""
         for number in range(_REHEARSALS if self._record.ranges else 0):
@@ -120,7 +125,7 @@ class SharedCorpus:
             result: T = done.value
             return result
 
-    def _answers(self, wanted: Sequence[Body]) -> Sequence[ClusterAnswer]:
+    def _answers(self, wanted: Sequence[Search]) -> Sequence[ClusterAnswer]:
         if not self._record.ranges:
             return [_NOTHING for _ in wanted]
         return self._searches.ask(wanted)
@@ -249,7 +254,7 @@ class Rehearsal(SharedCorpus):
     def __init__(self, corpus: SharedCorpus, *, hits: bool) -> None:
         vars(self).update(vars(corpus))
         self._hits = hits
-        self.wanted: dict[str, Body] = {}
+        self.wanted: dict[str, Search] = {}
 
     def _run(self, asking: Asking[T], otherwise: T) -> T:
         try:
@@ -265,10 +270,16 @@ class Rehearsal(SharedCorpus):
             result: T = done.value
             return result
 
-    def _remember(self, wanted: Sequence[Body]) -> None:
+    def _remember(self, wanted: Sequence[Search]) -> None:
         for body in wanted:
-            if self._hits or not self.wanted or "_score" not in str(body.get("sort")):
+            scored = not isinstance(body, VectorSearch) and "_score" in str(body.get("sort"))
+            if self._hits or not self.wanted or not scored:
                 self.wanted[key_of(body)] = body
+
+
+def _alone(search: Search) -> Asking[ClusterAnswer | None]:
+    (answer,) = yield [search]
+    return answer
 
 
 def _unheld(text: str) -> Body:

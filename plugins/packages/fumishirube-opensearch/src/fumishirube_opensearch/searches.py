@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from fumishirube import Passage
+from fumishirube import FumishirubeError, Passage
 from fumishirube_opensearch.clauses import Body
-from fumishirube_opensearch.cluster import Cluster
+from fumishirube_opensearch.cluster import Cluster, VectorSearch, search_error
 from fumishirube_opensearch.sections import section_of
+from fumishirube_opensearch.vector_documents import FoundPiece, similar_piece
 
+Search: TypeAlias = Body | VectorSearch
 _ANSWERS = 4096
 _SHORT = 2.0
 """Seconds for which an answer of only some shards is cached."""
+_UNKNOWN: Mapping[str, int] = {"total": 0, "successful": 0}
 _SENT = 500
 """How many searches one request holds at most."""
 
@@ -30,12 +34,17 @@ class FoundSection(NamedTuple):
 
 
 class ClusterAnswer(NamedTuple):
-    """The answer of one search: hits, at least how many there are, and shards not searched."""
+    """The answer of one search: hits, at least how many there are, and shards not searched.
+
+    That of a search of vectors has pieces instead of hits, or an error.
+    """
 
     hits: tuple[FoundSection, ...]
     total: int
     partial: bool
     shards: Mapping[str, int]
+    pieces: tuple[FoundPiece, ...] = ()
+    error: FumishirubeError | None = None
 
 
 class Searches:
@@ -55,7 +64,7 @@ class Searches:
         """Whether the engine's BM25 has the factor ``k1 + 1``."""
         return self._cluster.multiplies
 
-    def known(self, body: Body) -> ClusterAnswer | None:
+    def known(self, body: Search) -> ClusterAnswer | None:
         """Return the cached answer of a search, if any."""
         with self._lock:
             return self._cached(key_of(body))
@@ -73,7 +82,7 @@ class Searches:
             return "a search of the index took too long, and was not finished"
         return f"{number} of {total} shards not searched; see the health of the cluster"
 
-    def ask(self, bodies: Sequence[Body]) -> Sequence[ClusterAnswer]:
+    def ask(self, bodies: Sequence[Search]) -> Sequence[ClusterAnswer]:
         """Return the answers of some searches, in order."""
         keys = [key_of(body) for body in bodies]
         with self._lock:
@@ -86,7 +95,10 @@ class Searches:
             replies = self._cluster.searches(
                 str(self._index), [body for _, body in part], whole=self._whole
             )
-            fresh = {key: _answer(reply) for (key, _), reply in zip(part, replies, strict=True)}
+            fresh = {
+                key: _pieces(reply) if isinstance(body, VectorSearch) else _answer(reply)
+                for (key, body), reply in zip(part, replies, strict=True)
+            }
             answers |= fresh
             self._cache(fresh)
         return [answers[key] for key in keys]
@@ -106,9 +118,10 @@ class Searches:
             self._asked.update(dict.fromkeys(partial, time.monotonic()))
 
 
-def key_of(body: Body) -> str:
+def key_of(body: Search) -> str:
     """Return a key that equal searches share."""
-    return json.dumps(body, sort_keys=True)
+    key = json.dumps(body, sort_keys=True)
+    return sha256(key.encode()).hexdigest() if isinstance(body, VectorSearch) else key
 
 
 def _answer(reply: Mapping[str, Any]) -> ClusterAnswer:
@@ -124,3 +137,11 @@ def _answer(reply: Mapping[str, Any]) -> ClusterAnswer:
     )
     total = hits.get("total", {}).get("value", 0)
     return ClusterAnswer(rows, total, bool(shards["failed"] or reply.get("timed_out")), shards)
+
+
+def _pieces(reply: Mapping[str, Any]) -> ClusterAnswer:
+    if "error" in reply:
+        return ClusterAnswer((), 0, partial=True, shards=_UNKNOWN, error=search_error(reply))
+    pieces = tuple(similar_piece(hit) for hit in reply["hits"]["hits"])
+    shards = reply["_shards"]
+    return ClusterAnswer((), 0, bool(shards["failed"]), shards, pieces)

@@ -12,18 +12,19 @@ from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from fumishirube import Budget, Forbidden, FumishirubeError, IndexDamaged
-from fumishirube_opensearch.cluster import Cluster
+from fumishirube import Budget, Corpus, Forbidden, FumishirubeError, IndexDamaged
+from fumishirube_opensearch.cluster import Cluster, VectorSearch
 from fumishirube_opensearch.connection import Unavailable
+from fumishirube_opensearch.corpus import SharedCorpus
 from fumishirube_opensearch.generations import IndexRecord
 from fumishirube_opensearch.lease import RecordStore, Writer
+from fumishirube_opensearch.searches import Searches
 from fumishirube_opensearch.vector_documents import (
     FileVectors,
     FoundPiece,
     Write,
     file_marker,
     piece_documents,
-    similar_piece,
     unpacked_vector,
     vector_index_body,
 )
@@ -129,9 +130,11 @@ class ClusterVectors:
         self._stamps = {path: s for path, s in self._stamps.items() if path not in paths}
 
     def nearest(
-        self, vector: Sequence[float], limit: int, within: frozenset[str] | None
-    ) -> Sequence[FoundPiece]:
+        self, vector: Sequence[float], limit: int, within: frozenset[str] | None, on: Corpus | None
+    ) -> Sequence[FoundPiece] | None:
         """Return the pieces most similar to a vector, best first, by HNSW of Lucene.
+
+        The search is sent with those of the corpus ``on``; in its rehearsal ``None`` comes before.
 
         Raises:
             Unavailable: when not every shard answers.
@@ -148,16 +151,22 @@ class ClusterVectors:
             "_source": ["of", "stamp", "number"],
             "track_total_hits": False,
         }
-        try:
-            (answer,) = self._cluster.searches(index, [body], whole=False)
-        except IndexDamaged as error:
+        search = VectorSearch(index, str(self._record.commit), body)
+        if isinstance(on, SharedCorpus):
+            answer = on.similar(search)
+        else:
+            (answer,) = Searches(self._cluster, index, whole=False).ask([search])
+        if answer is None:
+            return None
+        if isinstance(answer.error, IndexDamaged):
             self._read = 0.0
-            raise Unavailable("the vectors are gone from the cluster") from error
-        shards = answer["_shards"]
-        if shards["failed"]:
-            failed = shards["total"] - shards["successful"]
-            raise Unavailable(f"{failed} of {shards['total']} shards with vectors not searched")
-        return [similar_piece(hit) for hit in answer["hits"]["hits"]]
+            raise Unavailable("the vectors are gone from the cluster") from answer.error
+        if answer.error:
+            raise answer.error
+        if answer.partial:
+            total, done = answer.shards["total"], answer.shards["successful"]
+            raise Unavailable(f"{total - done} of {total} shards with vectors not searched")
+        return answer.pieces
 
     def _current_writer(self) -> Writer:
         if self._writer is None:
