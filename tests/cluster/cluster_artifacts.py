@@ -68,7 +68,11 @@ def class_path(plugins: Collection[Plugin] = ()) -> str:
     cache = _cache()
     jars = [line.split() for line in (HERE / "artifacts.txt").read_text().splitlines()]
     with ThreadPoolExecutor(8) as pool:
-        files = list(pool.map(lambda row: _file(cache, row[1], row[0]), jars))
+        fetched = [pool.submit(_file, cache, row[1], row[0]) for row in jars]
+        try:
+            files = [file.result() for file in fetched]
+        finally:  # without a network each of the others would wait for it too
+            pool.shutdown(cancel_futures=True)
     classes = cache / f"classes-{hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:12]}"
     path = os.pathsep.join(map(str, files))
     if not (classes / "ClusterNode.class").exists():

@@ -44,7 +44,7 @@ def cluster(artifacts: None, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.fixture(scope="session")
-def knn_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def knn_node(artifacts: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Return a cluster of one node with the k-NN plugin."""
     try:
         class_path([KNN])
