@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -18,6 +17,7 @@ from fumishirube.corpus_kinds import (
     VectorStore,
 )
 from fumishirube.engine.embedding import CheckedEmbedder, FileTexts, NamedEmbedder
+from fumishirube.engine.section_vectors import first_sections
 from fumishirube.errors import Cancelled, Forbidden
 
 _log = logging.getLogger("fumishirube")
@@ -221,12 +221,10 @@ def _sections(
     """Return each section once, by its best piece, of the current files."""
     best: dict[tuple[str, int], float] = {}
     for path, stamp, number, similarity in pieces:
-        if stamps.get(path) == stamp and (within is None or path in within) and similarity > 0:
+        if stamps.get(path) == stamp and similarity > 0:
             best[path, number] = max(similarity, best.get((path, number), 0.0))
-    counts: Counter[str] = Counter()
-    chosen: list[SimilarSection] = []
-    for (path, number), similarity in sorted(best.items(), key=lambda row: (-row[1], row[0])):
-        counts[path] += 1
-        if len(chosen) < limit and counts[path] <= (per_file or counts[path]):
-            chosen.append(SimilarSection(path, number, round(min(1.0, similarity), 6)))
-    return chosen
+    ranked = sorted(best.items(), key=lambda row: (-row[1], row[0]))
+    sections = (
+        SimilarSection(*place, round(min(1.0, similarity), 6)) for place, similarity in ranked
+    )
+    return first_sections(sections, limit, within, per_file)

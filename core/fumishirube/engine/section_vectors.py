@@ -6,7 +6,8 @@ import logging
 import sqlite3
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from threading import RLock
 
@@ -143,17 +144,9 @@ class StoredVectors:
             if not sections.places:
                 return []
             order, values = self._vectors.best(query, sections)
-        counts: Counter[str] = Counter()
-        chosen: list[SimilarSection] = []
-        for place in order:
-            similarity = _bounded(values[place])
-            if len(chosen) == limit or similarity <= 0:
-                break
-            path, number = sections.places[place]
-            counts[path] += 1
-            if (within is None or path in within) and counts[path] <= (per_file or counts[path]):
-                chosen.append(SimilarSection(path, number, similarity))
-        return chosen
+        ranked = (SimilarSection(*sections.places[at], _bounded(values[at])) for at in order)
+        similar = takewhile(lambda section: section.similarity > 0, ranked)
+        return first_sections(similar, limit, within, per_file)
 
     def most_similar(self, first: str, second: str) -> tuple[float, int, int]:
         """Return the highest similarity of a section of each of two files, and their numbers."""
@@ -281,6 +274,25 @@ class StoredVectors:
             )
             layout = self._layout = (stamps, self._version, RowGroups.of(sections))
         return layout[2]
+
+
+def first_sections(
+    ranked: Iterable[SimilarSection],
+    limit: int,
+    within: frozenset[str] | None,
+    per_file: int | None,
+) -> Sequence[SimilarSection]:
+    """Return the first of some ranked sections: of wanted files, and at most so many of each."""
+    counts: Counter[str] = Counter()
+    chosen: list[SimilarSection] = []
+    for section in ranked:
+        if len(chosen) == limit:
+            break
+        counts[section.path] += 1
+        wanted = within is None or section.path in within
+        if wanted and counts[section.path] <= (per_file or counts[section.path]):
+            chosen.append(section)
+    return chosen
 
 
 def _bounded(similarity: float) -> float:
