@@ -30,6 +30,7 @@ class _Passage(NamedTuple):
 
     hit: ShownHit
     lines: range
+    texts: Sequence[str]
     values: Sequence[float]
 
 
@@ -49,13 +50,13 @@ def fill(
         for row in later
         if row.path in files and row.digest not in known
     ]
-    filling = _Filling(reader, shown, chars)
+    filling = _Filling(shown, chars)
     passages = [*_valued(_passages(reader, [*shown, *new]))]
-    queue = [(-filling.claim(each), place) for place, each in enumerate(passages)]
+    queue = [(-filling.claim(each)[0], place) for place, each in enumerate(passages)]
     heapify(queue)
     while queue:
         before, place = queue[0]
-        claim = -filling.claim(passages[place])
+        claim = -filling.claim(passages[place])[0]
         if claim > before:  # claims only fall, so that the first that has not fallen is the best
             heapreplace(queue, (claim, place))
             continue
@@ -70,23 +71,24 @@ def fill(
 class _Filling:
     """The passages added so far, and the characters that each wording has in the answer."""
 
-    def __init__(self, reader: EvidenceReader, shown: Sequence[ShownHit], chars: int) -> None:
+    def __init__(self, shown: Sequence[ShownHit], chars: int) -> None:
         self.added: dict[int, set[int]] = {}
-        self._reader = reader
         self._said = {line.text for hit in shown for line in hit.evidence.lines}
         self._has: Counter[int] = Counter()
         for hit in shown:
             self._has[wording_of(hit.row)] += sum(len(line.text) for line in hit.evidence.lines)
         self._left = chars - self._has.total()
 
-    def claim(self, passage: _Passage) -> float:
-        """Return the value of a passage for the wording that it serves best now."""
-        return max(value for value, _ in self._claims(passage))
+    def claim(self, passage: _Passage) -> tuple[float, int]:
+        """Return the value of a passage for the wording that it serves best now, and that one."""
+        return max(
+            (value / (1 + self._has[wording] / _FAIR_CHARS), wording)
+            for wording, value in enumerate(passage.values)
+        )
 
     def add(self, passage: _Passage) -> None:
         """Add a passage if it fits."""
-        hit = passage.hit
-        texts = self._reader.texts(hit.row, passage.lines)
+        hit, texts = passage.hit, passage.texts
         size = sum(len(text) for text in texts if text not in self._said)
         if size < _NEW * sum(map(len, texts)):
             return
@@ -94,15 +96,11 @@ class _Filling:
             size += _NAMING_CHARS
         if size > self._left:
             return
-        _, wording = max(self._claims(passage))
+        _, wording = self.claim(passage)
         self.added.setdefault(id(hit), set()).update(passage.lines)
         self._said.update(texts)
         self._has[wording] += size
         self._left -= size
-
-    def _claims(self, passage: _Passage) -> Iterator[tuple[float, int]]:
-        for wording, value in enumerate(passage.values):
-            yield value / (1 + self._has[wording] / _FAIR_CHARS), wording
 
 
 def _valued(passages: Iterator[_Passage]) -> Iterator[_Passage]:
@@ -121,5 +119,6 @@ def _passages(reader: EvidenceReader, hits: Sequence[ShownHit]) -> Iterator[_Pas
         if not hit.evidence.whole:
             share = math.sqrt(max(0.0, hit.row.score) / best)
             for lines, worths in reader.passages(hit.row):
-                length = 1 + sum(map(len, reader.texts(hit.row, lines))) / _LONG_CHARS
-                yield _Passage(hit, lines, [share * worth / length for worth in worths])
+                texts = reader.texts(hit.row, lines)
+                length = 1 + sum(map(len, texts)) / _LONG_CHARS
+                yield _Passage(hit, lines, texts, [share * worth / length for worth in worths])
