@@ -199,6 +199,10 @@ class Query:
         """Return the fields of the identity, as a trace records them."""
         return {name: _plain(getattr(self, name)) for name in _KEYS}
 
+    def recorded(self) -> Query:
+        """Return the query as a trace records it: fields outside the identity have defaults."""
+        return Query(**{name: getattr(self, name) for name in _KEYS})
+
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: object, _handler: object) -> CoreSchema:
         """Let pydantic read a query from its record."""
@@ -216,11 +220,6 @@ class Query:
             raise TypeError(f"a query has no field {min(unknown)!r}")
         members = {name: _READERS[name](value) for name, value in record.items()}
         return cls(**members)
-
-
-def recorded(query: Query) -> Query:
-    """Return a query as a record stores it: fields outside the identity have defaults."""
-    return Query(**{name: getattr(query, name) for name in _KEYS})
 
 
 def _hashable(value: Any) -> Hashable:

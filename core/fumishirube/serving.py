@@ -37,10 +37,14 @@ from fumishirube.host.logs import (
 from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.people import PersonalTools
 from fumishirube.host.reload.reloader import Reloader, Served, ToolWrapper
-from fumishirube.host.replays import describe_recorded, open_scratch_application
 from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
 from fumishirube.host.standard_streams import exit_now, exit_within
-from fumishirube.host.startup import instructions, open_application, server_name
+from fumishirube.host.startup import (
+    instructions,
+    open_application,
+    open_scratch_application,
+    server_name,
+)
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.surfaces import HasEvidence
@@ -48,8 +52,6 @@ from fumishirube.tools.argument_errors import accepted, refusal
 from fumishirube.tools.calls import compact, parse_arguments, plain, replace_surrogates
 from fumishirube.tools.definitions import InnerCalls
 from fumishirube.tools.schemas import Schema, arguments_shape, input_schema, output_schema
-from fumishirube.traces.differences import RowChange, StageTiming, TraceDifference
-from fumishirube.traces.exports import encode_export
 from fumishirube.traces.records import CacheOutcome
 
 if TYPE_CHECKING:
@@ -67,17 +69,15 @@ __all__ = [
     "McpSessions",
     "PeerProcesses",
     "PersonalTools",
+    "Plugins",
     "Reloader",
     "Rights",
-    "RowChange",
     "Scheduler",
     "Schema",
     "Served",
-    "StageTiming",
     "StandardErrorHandler",
     "ToolHost",
     "ToolWrapper",
-    "TraceDifference",
     "WebServer",
     "accepted",
     "add_log_level",
@@ -86,8 +86,6 @@ __all__ = [
     "claim_standard_output",
     "compact",
     "configuration",
-    "describe_recorded",
-    "encode_export",
     "escaped",
     "exit_now",
     "exit_within",

@@ -19,12 +19,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from fumishirube import ConfigError, InternalError, InvalidParameter, NotFound, ToolError
-from fumishirube.serving import describe_recorded, encode_export
 from fumishirube_inspect.charts import report_page
 from fumishirube_inspect.comparison import comparison_page
+from fumishirube_inspect.exports import encode_export
 from fumishirube_inspect.fates import sections_page, why_page
 from fumishirube_inspect.frame import error_page, trace_url
 from fumishirube_inspect.hit_pages import picture_of_hit
+from fumishirube_inspect.replays import describe_recorded
 from fumishirube_inspect.search import search_page
 from fumishirube_inspect.security_headers import SameOriginMiddleware
 from fumishirube_inspect.session import InspectorSession, SearchForm

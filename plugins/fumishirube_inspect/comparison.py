@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pydantic import JsonValue
 
 from fumishirube import Trace
-from fumishirube.serving import RowChange, TraceDifference
 from fumishirube_inspect.bars import Scale
+from fumishirube_inspect.differences import RowChange, TraceDifference
 from fumishirube_inspect.frame import framed, isolated, key_of, milliseconds, place_of, trace_url
 from fumishirube_inspect.markup import Content, Markup, tag
 from fumishirube_inspect.ranks import Column, chart

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from fumishirube import Span
-from fumishirube.serving import StageTiming
+from fumishirube_inspect.differences import StageTiming
 from fumishirube_inspect.frame import isolated, milliseconds
 from fumishirube_inspect.markup import Content, Markup, tag
 

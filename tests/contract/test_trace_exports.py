@@ -16,8 +16,8 @@ from manuals import fumishirube, opened, write
 from test_traces import a_trace
 
 from fumishirube import InvalidParameter, Span, TraceRow
-from fumishirube.traces.differences import TraceDifference, settings_between
-from fumishirube.traces.exports import (
+from fumishirube_inspect.differences import TraceDifference, settings_between
+from fumishirube_inspect.exports import (
     FORMAT_VERSION,
     WITHHELD,
     ExportedTrace,

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from inspector import HOSTILE, TURNED, Inspector, parts, workspace
 from manuals import fumishirube
 
-from fumishirube.traces.exports import decode_export
+from fumishirube_inspect.exports import decode_export
 from fumishirube_inspect.markup import page, tag
 
 

@@ -30,8 +30,8 @@ PLACEHOLDER = re.compile(r"\{\d\}")
 # What the command line itself says: its modules, and the commands of the built-in plugins.
 SPEAKING = [
     *(ROOT / "core" / "fumishirube" / "faces" / "cli").rglob("*.py"),
-    *(ROOT / "plugins" / "fumishirube_manual" / "commands").glob("*.py"),
     *(ROOT / "plugins").glob("fumishirube_*/command*.py"),
+    *(ROOT / "plugins").glob("fumishirube_*/commands/*.py"),
 ]
 SAYING = {"complain", "error", "ArgumentTypeError", "ConfigError", "NotFound", "InvalidParameter"}
 SAYING |= {"Conflict", "Forbidden"}
@@ -133,8 +133,9 @@ def test_every_message_of_the_command_line_has_a_translation() -> None:
     assert {text for text in texts if not known(text)} == set(), "add them to messages/ja.po"
 
 
-RESULT_MODULES = ("index", "plugins", "trace_differences", "traces")
+RESULT_MODULES = ("index", "plugins")
 OF_MANUALS = ("coverage", "explanations", "fates", "ls", "toc")
+OF_TRACES = ("difference_lines", "trace")
 CHECKING = [
     ROOT / "core" / "fumishirube" / "faces" / "cli" / f"{name}.py"
     for name in ("checks", "doctor", "output", "plugin_doctor", "stage_uses")
@@ -181,6 +182,7 @@ def test_every_check_of_the_doctor_has_a_translation() -> None:
 RESULTS = [
     *(ROOT / "core" / "fumishirube" / "faces" / "cli" / f"{name}.py" for name in RESULT_MODULES),
     *(ROOT / "plugins" / "fumishirube_manual" / "commands" / f"{name}.py" for name in OF_MANUALS),
+    *(ROOT / "plugins" / "fumishirube_inspect" / "commands" / f"{name}.py" for name in OF_TRACES),
     ROOT / "plugins" / "fumishirube_vault" / "commands.py",
 ]
 

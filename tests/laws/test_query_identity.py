@@ -19,8 +19,8 @@ from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.query import SearchState
 from fumishirube.text import Synonyms, fold
-from fumishirube.traces.exports import ExportedTrace, decode_export, encode_export
 from fumishirube.traces.files import decode_trace, encode_trace
+from fumishirube_inspect.exports import ExportedTrace, decode_export, encode_export
 
 WORDS = st.sampled_from(["旅費", "日当", "休暇", "travel", "Allowance", "第3条"])
 VALUES: dict[str, st.SearchStrategy[Any]] = {

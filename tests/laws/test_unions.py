@@ -16,8 +16,8 @@ from torture import examples
 
 from fumishirube import Budget, NotFound, Query, Trace
 from fumishirube.engine.unions import JoinedProgress
-from fumishirube.host.replays import describe_recorded, replay_trace
 from fumishirube.traces.files import decode_trace, encode_trace
+from fumishirube_inspect.replays import describe_recorded, replay_trace
 
 WORDS = ("有給休暇", "在宅勤務", "手当", "対象外", "申請", "期限", "allowance", "travel", "E-104")
 

@@ -142,6 +142,22 @@ class LoadedConfig:
         config = self.config.model_copy(update={"surfaces": (merged_use,)})
         return replace(self, config=config, alone_as=only.use)
 
+    def with_pipeline(self, name: str, stages: Mapping[str, JsonValue]) -> LoadedConfig:
+        """Return this configuration with that pipeline, every setting included.
+
+        Environment and classic sections do not change it.
+
+        Raises:
+            InvalidParameter: when it is not a pipeline.
+        """
+        try:
+            spec = PipelineSpec.model_validate(dict(stages))
+        except ValidationError as error:
+            raise InvalidParameter("the trace names stages in a form that is not known") from error
+        changed = {"pipelines": {**self.config.pipelines, name: spec}}
+        config = self.config.model_copy(update=changed)
+        return replace(self, config=config, environ={}, sections=ClassicSections())
+
     def with_default_surfaces(self, names: Iterable[str]) -> LoadedConfig:
         """Return this configuration with these surfaces, unless it names its own."""
         if "surfaces" in self.config.model_fields_set:
@@ -254,19 +270,3 @@ def without_state(loaded: LoadedConfig, scratch: Path) -> LoadedConfig:
     # The scratch folder is not named by a file of the workspace, so it needs no trust.
     origins = loaded.origins | {"adaptive.file": "a trial"}
     return replace(loaded, config=changed, origins=origins)
-
-
-def with_pipeline(loaded: LoadedConfig, name: str, stages: Mapping[str, JsonValue]) -> LoadedConfig:
-    """Return a configuration with this pipeline, every setting included.
-
-    Environment and classic sections do not change it.
-
-    Raises:
-        InvalidParameter: when it is not a pipeline.
-    """
-    try:
-        spec = PipelineSpec.model_validate(dict(stages))
-    except ValidationError as error:
-        raise InvalidParameter("the trace names stages in a form that is not known") from error
-    config = loaded.config.model_copy(update={"pipelines": {**loaded.config.pipelines, name: spec}})
-    return replace(loaded, config=config, environ={}, sections=ClassicSections())

@@ -15,7 +15,7 @@ from fumishirube.engine.reports import report_for_query
 from fumishirube.errors import IndexDamaged
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
 from fumishirube.model import Ranking, SearchReport
-from fumishirube.query import Query, SearchState, recorded
+from fumishirube.query import Query, SearchState
 from fumishirube.surfaces import SearchResult
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import CacheOutcome, Origin, Span, Thresholds, Trace
@@ -125,7 +125,7 @@ class Finder:
             degraded="; ".join(filter(None, (state.degraded, *failures(search)))) or None,
             cache=outcome,
             thresholds=thresholds,
-            origin=Origin(self.configured.recipe, state.fingerprint, recorded(query)),
+            origin=Origin(self.configured.recipe, state.fingerprint, query.recorded()),
             report=report,
             manuals=state.manuals,
         )

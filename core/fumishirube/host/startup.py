@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
 from fumishirube.config.classic import takes
-from fumishirube.config.configuration import LoadedConfig, Use, load_config
+from fumishirube.config.configuration import LoadedConfig, Use, load_config, without_state
 from fumishirube.config.notices import keep_fixed_settings
 from fumishirube.config.outside import outside_roots
+from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.errors import ConfigError
 from fumishirube.host.application import Application
 from fumishirube.host.fences import PluginGuard
@@ -93,6 +94,22 @@ def open_application(
     application = Application(loaded, plugins, former)
     application.warnings += fixed_warnings
     return application
+
+
+@contextmanager
+def open_scratch_application(loaded: LoadedConfig, plugins: Plugins) -> Iterator[Application]:
+    """Open an application that writes no crash marks.
+
+    It loads plugins of its own: observers registered with them see its searches alone.
+
+    Raises:
+        ConfigError: when the configuration names something that does not exist.
+    """
+    with (
+        ScratchFolder() as scratch,
+        closing(Application(without_state(loaded, scratch.path), plugins)) as application,
+    ):
+        yield application
 
 
 def has_classic_surfaces(loaded: LoadedConfig, plugins: Plugins) -> bool:

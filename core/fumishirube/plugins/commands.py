@@ -167,12 +167,6 @@ OWN_COMMANDS = (
         "init",
         "init --client claude-code --write",
     ),
-    _own(
-        "trace",
-        "write past searches as files, run them again, and compare two",
-        "traces",
-        "trace replay found.json",
-    ),
     _own("index", "bring the search indexes up to date", "index", "index handbook --rebuild"),
     _own(
         "plugins",

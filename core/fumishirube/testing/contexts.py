@@ -40,7 +40,6 @@ from fumishirube.engine.indexed_files import passages
 from fumishirube.engine.manual_texts import file_text, is_below
 from fumishirube.model import UnreadFiles
 from fumishirube.places import Place
-from fumishirube.query import recorded
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile
 from fumishirube.surfaces import SearchResult, SurfaceFiles
 from fumishirube.testing.corpora import MemoryCorpus
@@ -175,7 +174,7 @@ class MemoryContext:
             search=Span("search", "search", 0.0, 0.0, tuple(map(_row, ranking.hits))),
             files=len(self.manual(manual_id).paths()),
             sections=corpus.size,
-            origin=Origin(query=recorded(query)),
+            origin=Origin(query=query.recorded()),
         )
         self._traces[trace.id] = trace
         return SearchResult(trace, lambda: ranking, corpus)

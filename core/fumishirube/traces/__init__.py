@@ -1,1 +1,1 @@
-"""Traces of past searches: stored, exported, compared, and explained."""
+"""Traces of past searches: how they are stored, and why a section is no hit."""

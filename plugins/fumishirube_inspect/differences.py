@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.traces.records import Span, Trace, TraceRow
+from fumishirube import Span, Trace, TraceRow
 
 Pair = tuple[float, float]
 _Key = tuple[str, str, int]

@@ -7,10 +7,14 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from fumishirube.faces.cli.messages import filled, translated, word
-from fumishirube.faces.cli.output import strip_controls, table
-from fumishirube.traces.differences import RowChange, SettingChange, StageTiming, TraceDifference
-from fumishirube.traces.records import Span, Trace
+from fumishirube import Span, Trace
+from fumishirube.commands import filled, strip_controls, table, translated, word
+from fumishirube_inspect.differences import (
+    RowChange,
+    SettingChange,
+    StageTiming,
+    TraceDifference,
+)
 
 _SIGNALS = 4
 

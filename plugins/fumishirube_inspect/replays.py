@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
 from pydantic import JsonValue
 
-from fumishirube import __version__
-from fumishirube.budget import Budget
-from fumishirube.config.configuration import LoadedConfig, with_pipeline, without_state
-from fumishirube.disk.scratch import ScratchFolder
-from fumishirube.engine.library import ManualFolder
-from fumishirube.errors import ConfigError, InvalidScope
-from fumishirube.host.application import Application
-from fumishirube.host.context import PipelineContext
-from fumishirube.plugins.discovery import Plugins
-from fumishirube.query import Query, SearchState
-from fumishirube.tools.definitions import Progress
-from fumishirube.traces.differences import TraceDifference
-from fumishirube.traces.exports import WITHHELD, ExportedTrace, programs, withheld_coordinates
-from fumishirube.traces.records import Trace
+from fumishirube import Budget, ConfigError, InvalidScope, Query, Trace, __version__
+from fumishirube.commands import Application
+from fumishirube.serving import Plugins, open_scratch_application
+from fumishirube.tools import Progress
+from fumishirube_inspect.differences import TraceDifference
+from fumishirube_inspect.exports import WITHHELD, ExportedTrace, programs, withheld_coordinates
 
 Cause: TypeAlias = Literal["corpus", "configuration", "plugins", "program", "time"]
 
@@ -126,7 +118,7 @@ def open_replay_application(
                 surface for surface in application.surfaces if surface.pipeline_name == recipe.name
             ]
             stages = _restored(stages, {**recorded[0].uses} if recorded else {})
-        loaded = with_pipeline(loaded, recipe.name, stages)
+        loaded = loaded.with_pipeline(recipe.name, stages)
     with ExitStack() as stack:
         try:
             opened = stack.enter_context(open_scratch_application(loaded, plugins))
@@ -146,22 +138,6 @@ def _missing(trace: Trace, plugins: Plugins) -> str:
     makers = trace.origin.recipe.makers
     names = [f"{name} ({version})" for name, version in makers.items() if name not in here]
     return f"; the trace was made with {', '.join(names)}, which is not loaded" if names else ""
-
-
-@contextmanager
-def open_scratch_application(loaded: LoadedConfig, plugins: Plugins) -> Iterator[Application]:
-    """Open an application that writes no crash marks.
-
-    It loads plugins of its own: observers registered with them see its searches alone.
-
-    Raises:
-        ConfigError: when the configuration names something that does not exist.
-    """
-    with (
-        ScratchFolder() as scratch,
-        closing(Application(without_state(loaded, scratch.path), plugins)) as application,
-    ):
-        yield application
 
 
 def replay_trace(
@@ -185,42 +161,44 @@ def replay_trace(
         raise InvalidScope(
             f"no surface is called {origin.recipe.surface!r} here; add it to 'surfaces'"
         )
-    query = replace(origin.query, budget=Budget.of(TIME_MS), state=SearchState(), cache=False)
+    query = replace(origin.query.recorded(), budget=Budget.of(TIME_MS), cache=False)
     after = context.find(trace.manual_id, query, progress).trace
-    return ExportedTrace(after, _content_of(context, after), programs(__version__))
+    return ExportedTrace(after, _content(application, after), programs(__version__))
 
 
 def describe_recorded(application: Application, trace: Trace) -> ExportedTrace:
     """Return a trace with fingerprints of its files, as long as they are unchanged."""
-    context = application.contexts.get(trace.origin.recipe.surface)
-    content = None if context is None or trace.own else _content(context, trace)
+    content = _content(application, trace) if _is_current(application, trace) else None
     return ExportedTrace(trace, content, programs(__version__))
 
 
-def content_fingerprint(manual: ManualFolder) -> str:
-    """Return a fingerprint of a manual's files, whatever their times and their folder."""
-    content = hashlib.sha256()
-    for path, claimed in sorted(manual.sweep().items()):
-        content.update(f"{path}\0{manual.content_hash(claimed)}\n".encode("utf-8", "surrogatepass"))
-    return content.hexdigest()[:16]
-
-
-def _content(context: PipelineContext, trace: Trace) -> str | None:
-    """Return the fingerprint of the content that a trace saw, if the files are unchanged."""
-    if not {*(trace.manuals or [trace.manual_id])} <= {*context.manuals()}:
-        return None
+def _is_current(application: Application, trace: Trace) -> bool:
+    """Tell whether the files are still those that a trace saw."""
+    context = application.contexts.get(trace.origin.recipe.surface)
+    if context is None or trace.own or not {*_manuals(trace)} <= {*context.manuals()}:
+        return False
     state = context.prepare(trace.manual_id, Query("", budget=Budget.of(TIME_MS)))
-    if state.fingerprint != trace.origin.corpus:
-        return None
-    return _content_of(context, trace)
+    return state.fingerprint == trace.origin.corpus
 
 
-def _content_of(context: PipelineContext, trace: Trace) -> str:
-    """Return the fingerprint of the content of all manuals of a trace."""
+def _content(application: Application, trace: Trace) -> str:
+    """Return a fingerprint of the files of a trace, whatever their times and their folder."""
+    context = application.contexts[trace.origin.recipe.surface]
+    contents = []
+    for name in _manuals(trace):
+        manual, content = context.manual(name), hashlib.sha256()
+        for path, claimed in sorted(manual.sweep().items()):
+            line = f"{path}\0{manual.content_hash(claimed)}\n"
+            content.update(line.encode("utf-8", "surrogatepass"))
+        contents.append(content.hexdigest()[:16])
     if not trace.manuals:
-        return content_fingerprint(context.manual(trace.manual_id))
-    contents = [f"{name}/{content_fingerprint(context.manual(name))}" for name in trace.manuals]
-    return hashlib.sha256("\n".join(contents).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return contents[0]
+    rows = [f"{name}/{content}" for name, content in zip(trace.manuals, contents, strict=True)]
+    return hashlib.sha256("\n".join(rows).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _manuals(trace: Trace) -> Sequence[str]:
+    return trace.manuals or [trace.manual_id]
 
 
 def _versions(

@@ -10,40 +10,47 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from fumishirube.errors import ConfigError, NotFound
-from fumishirube.faces.cli.exit_codes import FAILURE, OK
-from fumishirube.faces.cli.messages import filled, translated
-from fumishirube.faces.cli.output import (
+from fumishirube import ConfigError, NotFound, Trace
+from fumishirube.commands import (
+    Application,
+    Bar,
+    Parser,
+    add_json,
+    add_subcommand,
     clipped,
+    complain,
     counted,
+    filled,
+    opened,
     print_json,
     strip_controls,
     table,
     terminal_width,
+    translated,
 )
-from fumishirube.faces.cli.parser import Parser, add_json, add_subcommand
-from fumishirube.faces.cli.streams import complain
-from fumishirube.faces.cli.trace_differences import difference_json, difference_lines, trace_line
-from fumishirube.faces.cli.workspace import Bar, opened
-from fumishirube.host.application import Application
-from fumishirube.host.replays import (
-    Replay,
-    describe_recorded,
-    open_replay_application,
-    replay_trace,
+from fumishirube.serving import load_plugins
+from fumishirube.text import printable_json
+from fumishirube_inspect.commands.difference_lines import (
+    difference_json,
+    difference_lines,
+    trace_line,
 )
-from fumishirube.plugins.discovery import load_plugins
-from fumishirube.text.controls import printable_json
-from fumishirube.traces.differences import TraceDifference
-from fumishirube.traces.exports import (
+from fumishirube_inspect.differences import TraceDifference
+from fumishirube_inspect.exports import (
     ExportedTrace,
     decode_export,
     encode_export,
     withheld_coordinates,
     withhold_paths,
 )
-from fumishirube.traces.records import Trace
+from fumishirube_inspect.replays import (
+    Replay,
+    describe_recorded,
+    open_replay_application,
+    replay_trace,
+)
 
+_OK, _DIFFERENT = 0, 1
 _SUFFIX = ".json"
 _SOURCE = "a trace's id or 8 characters of it, or a file that 'trace export' has written"
 
@@ -82,13 +89,13 @@ def run(options: Namespace) -> int:
         complain(f"warning: {name} cannot be read and is left out")
     if options.json:
         print_json([_plain(trace) for trace in traces])
-        return OK
+        return _OK
     columns = terminal_width()
     for line in table([_cells(trace) for trace in traces]):
         print(clipped(line, columns))
     if not traces:
         print(translated("no traces are stored; 'fumishirube find QUERY' makes one"))
-    return OK
+    return _OK
 
 
 def _cells(trace: Trace) -> tuple[str, ...]:
@@ -118,7 +125,7 @@ def _export(options: Namespace) -> int:
         complain("note: the files have changed since; a replay can tell that, but not what")
     if options.output is None:
         print(printable_json(data.decode("utf-8", "replace")), end="")
-        return OK
+        return _OK
     try:
         options.output.write_bytes(data)
     except OSError as error:
@@ -128,7 +135,7 @@ def _export(options: Namespace) -> int:
     else:
         name = options.output.name
         print(filled("wrote {0}; next: fumishirube trace replay {0}", name))
-    return OK
+    return _OK
 
 
 def _replay(options: Namespace) -> int:
@@ -148,7 +155,7 @@ def _replay(options: Namespace) -> int:
     else:
         for line in _replay_lines(replay):
             print(line)
-    return OK if replay.difference.same_ranking else FAILURE
+    return _OK if replay.difference.same_ranking else _DIFFERENT
 
 
 def _replay_lines(replay: Replay) -> Iterator[str]:
@@ -196,7 +203,7 @@ def _diff(options: Namespace) -> int:
     else:
         for line in difference_lines(difference, stages=True):
             print(line)
-    return OK
+    return _OK
 
 
 @contextmanager

@@ -12,8 +12,7 @@ from typing import Any
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from fumishirube.errors import InvalidParameter
-from fumishirube.traces.records import Span, Trace, TraceRow
+from fumishirube import InvalidParameter, Span, Trace, TraceRow
 
 FORMAT_VERSION = 1
 """The version of the format; later ones are refused."""
