@@ -90,8 +90,8 @@ def _chosen(notes: NoteStore, params: UndoParams, *, undone: bool) -> UndoableWr
         candidates = [past for past in candidates if past.write.id == (write.of or write.id)]
     fitting = [past for past in candidates if (past.undo is not None) == undone]
     if candidates and params.id is not None and not fitting:
-        state = "is not taken back" if undone else "is taken back already"
-        raise Conflict(f"this write {state}", path=candidates[0].write.path)
+        why = "this write is not taken back" if undone else "this write is taken back already"
+        raise Conflict(why, path=candidates[0].write.path)
     if not fitting:
         raise NotFound(f"there is no write to {'do again' if undone else 'take back'}")
     return max(fitting, key=lambda past: (past.undo or past.write).time)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from manuals import Done, fumishirube, write
 from stdio import Wire
+from strangers import PLUGIN, stranger
 
 from fumishirube.commands import width
 from fumishirube.faces.cli.completion import whole_parser
@@ -27,14 +28,25 @@ ENGLISH = {**JAPANESE, "LANG": "en_US.UTF-8"}
 KANA = re.compile("[\u3041-\u30ff\u4e00-\u9fff]")
 PLACEHOLDER = re.compile(r"\{\d\}")
 
-# What the command line itself says: its modules, and the commands of the built-in plugins.
+# What the command line says of its own, and what it prints of errors raised anywhere below it.
 SPEAKING = [
     *(ROOT / "core" / "fumishirube" / "faces" / "cli").rglob("*.py"),
     *(ROOT / "plugins").glob("fumishirube_*/command*.py"),
     *(ROOT / "plugins").glob("fumishirube_*/commands/*.py"),
 ]
-SAYING = {"complain", "error", "ArgumentTypeError", "ConfigError", "NotFound", "InvalidParameter"}
-SAYING |= {"Conflict", "Forbidden"}
+# Errors that only other people's tests, MCP clients and the pages of the inspector get.
+UNPRINTED = re.compile(
+    r"core/fumishirube/(testing|faces/mcp)/|plugins/fumishirube_inspect/(application|hit_pages|session)"
+)
+RAISING = [
+    file
+    for folder in ("core/fumishirube", "plugins")
+    for file in sorted((ROOT / folder).rglob("*.py"))
+    if "packages" not in file.parts and not UNPRINTED.match(file.relative_to(ROOT).as_posix())
+]
+SAYING = {"complain", "error", "ArgumentTypeError", "ConfigError", "PluginError", "AlreadyServed"}
+SAYING |= {"NotFound", "InvalidParameter", "InvalidPath", "InvalidScope", "NeedsNarrowScope"}
+SAYING |= {"Conflict", "Forbidden", "OutOfScope", "Unreadable"}
 
 
 @pytest.fixture(scope="module")
@@ -116,21 +128,77 @@ def messages(file: Path) -> Iterator[str]:
         if isinstance(node, ast.Call) and node.args:
             function = node.func
             name = function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
-            text = said(node.args[0]) if name in SAYING else None
-            if text is not None and re.search("[a-z]{2}", PLACEHOLDER.sub("", text)):
+            is_log = ast.unparse(function).startswith(("_log.", "_LOG.", "logging."))
+            text = said(node.args[0]) if name in SAYING and not is_log else None
+            words = "" if text is None else re.sub(r"--\w+", "", PLACEHOLDER.sub("", text))
+            if text is not None and re.search("[a-z]{2}", words):
                 yield text
 
 
 def known(text: str) -> bool:
-    """Tell whether a message, or the rest after its first word such as ``note:``, is translated."""
-    rest = text.partition(": ")[2]
-    return text in catalog("ja") or (rest in catalog("ja") and "{0}" not in text.partition(":")[0])
+    """Tell whether a message is translated, as a whole or part by part."""
+    return text in catalog("ja") or KANA.search(translated(PLACEHOLDER.sub("0", text))) is not None
 
 
-def test_every_message_of_the_command_line_has_a_translation() -> None:
-    texts = {text for file in SPEAKING for text in messages(file)}
-    assert len(texts) > 60
-    assert {text for text in texts if not known(text)} == set(), "add them to messages/ja.po"
+def test_every_message_of_the_command_line_and_every_error_has_a_translation() -> None:
+    texts = {text for file in {*SPEAKING, *RAISING} for text in messages(file)}
+    assert len(texts) > 300
+    use_language(JAPANESE)
+    try:
+        lacking = {text for text in texts if not known(text)}
+    finally:
+        use_language(None)
+    assert lacking == set(), "add them to messages/ja.po"
+
+
+# What doctor, toc and the notes of an answer say of files, settings and plugins.
+FINDING = [
+    file
+    for pattern in (
+        *("config/glossary.py", "config/notices.py", "config/yaml_file.py", "disk/folders.py"),
+        *("engine/file_loads.py", "engine/folder_index.py", "engine/recovery.py"),
+        *("engine/stage_calls.py", "host/f*.py", "host/tool_order.py", "host/useless_stages.py"),
+        *("parsing/processes.py", "plugins/deprecation.py", "plugins/discovery.py"),
+    )
+    for file in (ROOT / "core" / "fumishirube").glob(pattern)
+]
+FINDING += [
+    *(ROOT / "plugins" / "fumishirube_stages" / "loaders").glob("*.py"),
+    ROOT / "plugins" / "fumishirube_chapters" / "library.py",
+    ROOT / "plugins" / "fumishirube_graph" / "warnings.py",
+]
+NO_SENTENCES = re.compile(
+    r"fumishirube \w+|unknown hook|cannot be imported|(\{\d\} ?)+|\{0\} files? (is|are)"
+    r"|module \{0\} has no attribute \{1\}|\{0\} left out, too large or unreadable: \{1\}; \{2\}"
+    r"|file \{0\}: \{1\}|root \{0\}| line \{0\}"
+)
+
+
+def sentences(node: ast.AST) -> Iterator[str]:
+    """Yield the texts of three letters and more than one word, but no docstrings and logs."""
+    if isinstance(node, ast.Call) and ast.unparse(node.func).lower().startswith(("_log", "log.")):
+        return
+    text = said(node) if isinstance(node, ast.expr) else None
+    if text is not None:
+        if re.search("[a-z]{2},? [a-z]{2}", PLACEHOLDER.sub("xx", text)):
+            yield text
+        return
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)):
+            yield from sentences(child)
+
+
+def test_every_finding_on_files_and_plugins_has_a_translation() -> None:
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in FINDING]
+    texts = {text for tree in trees for text in sentences(tree)}
+    assert len(texts) > 80
+    use_language(JAPANESE)
+    try:
+        values = {text: PLACEHOLDER.sub("0", text) for text in texts}
+        lacking = {text for text in texts if not KANA.search(translated(values[text]))}
+    finally:
+        use_language(None)
+    assert {text for text in lacking if not NO_SENTENCES.fullmatch(text)} == set()
 
 
 RESULT_MODULES = ("index", "plugins")
@@ -290,6 +358,75 @@ def test_the_doctor_speaks_japanese_and_its_json_english(workspace: Path) -> Non
     checks = run(workspace, "doctor", "--json").json
     assert "indexed: 84 sections in 10 files" in {check["finding"] for check in checks}
     assert not KANA.search(json.dumps(checks, ensure_ascii=False))
+
+
+BROKEN = {
+    "raising": "raise ImportError('kaputt')",
+    "empty-hook": "import fumishirube",
+    "wrong-hook": "from fumishirube import hook\n@hook\ndef register_fuzers(register): ...",
+    "taking": PLUGIN.format(name="cutoff"),
+    "failing-loader": """
+from fumishirube import Source, Stage, hook
+
+class Failing(Stage):
+    def sources(self, root):
+        return [Source(entry.path) for entry in root.entries() if entry.path == "x.md"]
+    def load(self, root, source):
+        raise ZeroDivisionError
+
+@hook
+def register_loaders(register):
+    register("failing", Failing)
+""",
+}
+DAMAGED = b"""allow_file_scope: true
+pipelines: {manual: {loaders: [{use: failing}, {use: markdown}, {use: json}]}}
+surfaces: [{use: manual}, {use: chapters}, {use: graph}]
+"""
+CONTENTS = """{"manual": 3, "toc": [{"id": 1, "title": 4, "file": "../x.txt"}, 3,
+{"id": "1", "file": "y.txt", "children": 3}, {"id": "2", "title": "t", "file": "y.md"}]}"""
+
+
+def test_the_doctor_speaks_of_all_that_is_wrong_in_japanese(tmp_path: Path) -> None:
+    files = {
+        "手順/x.md": "# 給油\n",
+        "章/00_目次.json": CONTENTS,
+        "章/y.txt": "本文",
+        "悪/00_目次.json": "{",
+    }
+    write(tmp_path, files)
+    (tmp_path / "docs").mkdir()
+    damaged = {"docs/a.md": b"# \x81", "manuals/\u7ae0/b.md": b"# \x81", "manuals/loose.md": b"1"}
+    for name, content in {**damaged, "fumishirube.yaml": DAMAGED}.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "manuals" / "手順" / "c.md").symlink_to(tmp_path)
+    for name, code in BROKEN.items():
+        stranger(tmp_path / "site", name, code)
+    done = run(tmp_path, "doctor", PYTHONPATH=str(tmp_path / "site"))
+    wrong = [line for line in done.out.splitlines() if line.startswith(("warn", "FAIL"))]
+    for told in (
+        "読み込めません: ImportError: kaputt",
+        "何も登録していません",
+        "フック 'register_fuzers' はありません",
+        "リファイナー 'cutoff' は組み込みの名前です",
+        "手順/x.md で ローダー 'failing' のエラー: ZeroDivisionError",
+        "toc[1] はオブジェクトでないため除きました",
+        "1 行目が正しい JSON ではありません",
+        "UTF-8 でないバイトを � として読みます",
+        "シンボリックリンク",
+    ):
+        assert any(told in line for line in wrong), (told, done.out)
+    english = [line for line in wrong if re.search("[a-z]{3} [a-z]{2}", line.split("  ", 2)[-1])]
+    assert english == []
+
+
+def test_the_remarks_of_a_file_are_japanese(tmp_path: Path) -> None:
+    folder = write(tmp_path, {"手順/a.md": "# 給油\n"}) / "manuals" / "手順"
+    for name, content in {"b.json": '{"題": "給', "c.md": "# 給油\n\n給"}.items():
+        (folder / name).write_bytes(content.encode()[:-1])
+        shown = run(tmp_path, "toc", "手順", "--deep", "--prefix", name).out
+        assert "(ファイルが文字の途中で終わり、� として読みます。" in shown
+        assert not re.search("[a-z]{3} [a-z]{2}", shown)
 
 
 def unknown_things() -> Iterator[str]:

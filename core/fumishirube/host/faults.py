@@ -53,14 +53,17 @@ class Fault:
     @property
     def sentence(self) -> str:
         """What happened, without the plugin's name."""
-        return f"{self.stage} failed{f' on {self.file}' if self.file else ''}: {self.problem}"
+        if self.file:
+            return f"{self.stage} failed on {self.file}: {self.problem}"
+        return f"{self.stage} failed: {self.problem}"
 
     @property
     def finding(self) -> str:
         """What happened, when it happened last, and how often."""
         last = datetime.fromtimestamp(self.last).astimezone().isoformat(" ", "seconds")
-        often = f"{self.times} times, last " if self.times > 1 else ""
-        return f"{self.sentence} ({often}{last})"
+        if self.times > 1:
+            return f"{self.sentence} ({self.times} times, last {last})"
+        return f"{self.sentence} ({last})"
 
 
 def described(error: BaseException) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 _LANGUAGES = ("ja",)
 _PLACEHOLDER = re.compile(r"\{(\d)\}")
 _NEUTRAL = ("C", "POSIX")
-_QUOTED = ("'", '"')
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _JAPANESE = 0x11
 """The primary language in an identifier of Windows."""
 
@@ -89,10 +89,12 @@ def _translated(text: str, language: str) -> str:
     known = catalog(language).get(text)
     if known is not None:
         return known
-    if text.startswith(_QUOTED):
+    if _QUOTED.fullmatch(text):
         return text
-    for template, pattern, translation in _templates(language):
-        if match := pattern.fullmatch(text):
+    for template, pieces, translation in _templates(language):
+        if not all(piece in text for piece in pieces):
+            continue
+        if match := _pattern(template).fullmatch(text):
             parts = [_translated(part, language) for part in match.groups()]
             if _has_words(template) or parts != [*match.groups()]:
                 return _PLACEHOLDER.sub(partial(_part, parts), translation)
@@ -127,11 +129,16 @@ def catalog(language: str) -> Mapping[str, str]:
 
 
 @cache
-def _templates(language: str) -> list[tuple[str, re.Pattern[str], str]]:
-    """Return the templates, first those of several clauses, then those with most letters."""
+def _templates(language: str) -> list[tuple[str, Sequence[str], str]]:
+    """Return the templates with their fixed pieces, first those that fit least else."""
     entries = [(key, text) for key, text in catalog(language).items() if _PLACEHOLDER.search(key)]
     entries.sort(key=lambda entry: _specific(entry[0]), reverse=True)
-    return [(key, re.compile("".join(_regex(key)), re.DOTALL), text) for key, text in entries]
+    return [(key, _PLACEHOLDER.split(key)[::2], text) for key, text in entries]
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile("".join(_regex(template)), re.DOTALL)
 
 
 def _specific(template: str) -> tuple[bool, int, int]:
