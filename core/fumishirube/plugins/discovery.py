@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field
+from importlib.metadata import EntryPoints, entry_points
 from typing import Literal, NamedTuple, TypeAlias
 
 import pluggy
@@ -148,7 +149,8 @@ def load_plugins(
     manager.add_hookspecs(hookspecs)
     plugins = Plugins(StageRegistry(), manager, revision=revision)
     offered: list[_LoadedPlugin] = []
-    for plugin in installed():
+    every = entry_points()
+    for plugin in installed(every):
         if not strangers and not plugin.builtin:
             plugins.reports.append(_report(plugin, "disabled"))
             continue
@@ -160,7 +162,7 @@ def load_plugins(
         except PluginError as error:
             plugins.reports.append(_report(plugin, "refused", problems=[str(error)]))
     _resolve_clashes(plugins, offered)
-    plugins.reports += _of_other_versions() if strangers else ()
+    plugins.reports += _of_other_versions(every) if strangers else ()
     plugins.reports.sort(key=lambda report: (not report.builtin, report.plugin))
     return plugins
 
@@ -177,9 +179,9 @@ class _LoadedPlugin(NamedTuple):
     deprecations: list[str]
 
 
-def _of_other_versions() -> Iterator[PluginReport]:
+def _of_other_versions(every: EntryPoints) -> Iterator[PluginReport]:
     """Report the plugins of other API versions, which are never imported."""
-    for plugin, remedy in of_other_versions():
+    for plugin, remedy in of_other_versions(every):
         problem = f"it is for the plugin API {plugin.point.group}, and this is {GROUP}: {remedy}"
         yield _report(plugin, "refused", problems=[problem])
 

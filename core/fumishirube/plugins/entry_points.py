@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, EntryPoints, entry_points
 from typing import NamedTuple
 
 from fumishirube.plugins.hookspecs import GROUP
@@ -43,12 +43,14 @@ class InstalledPlugin(NamedTuple):
         return False
 
 
-def installed() -> list[InstalledPlugin]:
-    """Return the plugins of this API version, the built-ins first, each with a unique id."""
-    points = [
-        (point, *((dist.name, dist.version) if (dist := point.dist) else ("unknown", "unknown")))
-        for point in entry_points(group=GROUP)
-    ]
+def installed(every: EntryPoints | None = None) -> list[InstalledPlugin]:
+    """Return the plugins of this API version, the built-ins first, each with a unique id.
+
+    ``every`` are all entry points, if the caller has them: to find them takes milliseconds.
+    """
+    named = _Distributions()
+    every = entry_points() if every is None else every
+    points = [(point, *named.of(point)) for point in every.select(group=GROUP)]
     names = Counter(point.name for point, _, _ in points)
     own = {point.name for point, distribution, _ in points if distribution == DISTRIBUTION}
     installed: list[InstalledPlugin] = []
@@ -59,18 +61,46 @@ def installed() -> list[InstalledPlugin]:
     return sorted(installed, key=lambda plugin: (not plugin.builtin, plugin.id, plugin.point))
 
 
-def of_other_versions() -> Iterator[tuple[InstalledPlugin, str]]:
-    """Yield the plugins of other API versions, each with a remedy."""
-    every = entry_points()
+def of_other_versions(every: EntryPoints) -> Iterator[tuple[InstalledPlugin, str]]:
+    """Yield the plugins of other API versions among all entry points, each with a remedy."""
     current = int(GROUP.removeprefix(PREFIX))
-    served = {point.dist.name for point in every.select(group=GROUP) if point.dist}
-    for group in sorted(every.groups):
-        version = group.removeprefix(PREFIX)
-        if group == GROUP or not group.startswith(PREFIX) or not version.isdecimal():
-            continue
+    others = {
+        group: int(version)
+        for group in every.groups
+        if group.startswith(PREFIX)
+        and (version := group.removeprefix(PREFIX)).isdecimal()
+        and group != GROUP
+    }
+    if not others:
+        return
+    named = _Distributions()
+    served = {named.of(point).name for point in every.select(group=GROUP) if point.dist}
+    for group, version in sorted(others.items()):
         for point in every.select(group=group):
-            dist = (point.dist.name, point.dist.version) if point.dist else ("unknown", "unknown")
-            if dist[0] in served:
+            dist = named.of(point)
+            if dist.name in served:
                 continue  # it has a plugin for this version too
-            remedy = f"update {dist[0]}" if int(version) < current else "update fumishirube"
+            remedy = f"update {dist.name}" if version < current else "update fumishirube"
             yield InstalledPlugin(point.name, point, *dist), remedy
+
+
+class _Named(NamedTuple):
+    name: str
+    version: str
+
+
+class _Distributions:
+    """The names and versions of distributions, whose metadata is parsed once, not at each use."""
+
+    def __init__(self) -> None:
+        self._named: dict[Distribution, _Named] = {}
+
+    def of(self, point: EntryPoint) -> _Named:
+        """Return those of the distribution of an entry point."""
+        dist = point.dist
+        if dist is None:
+            return _Named("unknown", "unknown")
+        if dist not in self._named:
+            metadata = dist.metadata
+            self._named[dist] = _Named(metadata["Name"], metadata["Version"])
+        return self._named[dist]
