@@ -16,10 +16,11 @@ from fumishirube_manual.settings import VocabularySettings
 ANNOTATION = "vocabulary"
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff々〆ヶ"
-_WORD = re.compile(f"[0-9A-Za-z{_HAN}ァ-ヺー・]+(?:[._+#'-]+[0-9A-Za-z]+)*")
+# Patterns with many characters are compiled at their first use: that takes milliseconds.
+_WORD = f"[0-9A-Za-z{_HAN}ァ-ヺー・]+(?:[._+#'-]+[0-9A-Za-z]+)*"
 """Adjacent letters, kanji and katakana: compounds and names stay whole."""
 _NUMBERED = re.compile(r"第?\d")
-_CUT = re.compile(f"[{_HAN}][ぁ-ん](?<![はがをにへとものでやなかまよさしすせだ])")
+_CUT = f"[{_HAN}][ぁ-ん](?<![はがをにへとものでやなかまよさしすせだ])"
 """A kanji with the ending of a verb or adjective; a word ends before particles and する."""
 _PREFIX = "お"
 _LONGEST = 200
@@ -90,9 +91,9 @@ def _relevance_model(
 
 def _words(title: str) -> Iterator[str]:
     """Yield the words of a heading, without numbers, stop words and partial words."""
-    for match in _WORD.finditer(title[:_LONGEST]):
+    for match in re.compile(_WORD).finditer(title[:_LONGEST]):
         word = match.group().strip("・")
-        folded, cut = fold(word), _CUT.match(title, match.end() - 1)
+        folded, cut = fold(word), re.compile(_CUT).match(title, match.end() - 1)
         shortest = _SHORTEST_ENGLISH if folded.isascii() else _SHORTEST
         if len(folded) < shortest or _NUMBERED.match(folded) or is_function(folded) or cut:
             continue

@@ -49,10 +49,12 @@ _RELATION = re.compile(
     "|際(?:して|し)|於(?:いて|ける))|を通(?:じて|して)"
 )
 """Particles that are written with a kanji; they carry no meaning of their own."""
-_KOREAN_PARTICLE = re.compile(
-    f"(?<=[{HANGUL}]{{2}})(?:에서는|에서|에게|으로|이란|부터|까지|은|는|이|가|을|를|의|에|로|와|과|도)$"
+_KOREAN_PARTICLE = (
+    f"(?<=[{HANGUL}]{{2}})"
+    "(?:에서는|에서|에게|으로|이란|부터|까지|은|는|이|가|을|를|의|에|로|와|과|도)$"
 )
-"""The commonest particles after a Korean word; one of two syllables is left whole."""
+"""The commonest particles after a Korean word; one of two syllables is left whole. Compiled
+at its first use."""
 _REQUEST = re.compile(
     "(?:詳しく)?(?:(?:教え|見せ|聞かせ|書い|(?:説明|解説)し)て|(?:知り|聞き)たい)"
     "(?:ください|下さい|くれ|ほしい|欲しい|もらえ|です|ます|か|ん|の|い)*[。.?!]*$"
@@ -147,7 +149,7 @@ def _concepts_of_runs(folded: str, *, inflected: bool = False) -> Iterable[Conce
             run = _without_question_word(run)  # noqa: PLW2901 - the rest of the run
             if run and run not in _ENGLISH:
                 inflected = len(run) == 1 and _ENDING.match(folded, place + 1) is not None
-                yield _concept(_KOREAN_PARTICLE.sub("", run))._replace(
+                yield _concept(re.compile(_KOREAN_PARTICLE).sub("", run))._replace(
                     stem=inflected and not folded.startswith("ども", place + 1)
                 )
             continue

@@ -25,7 +25,8 @@ from fumishirube.text.word_forms import inflected
 
 _DASHES = "\u2010\u2012\u2013\u2014\u2015\u2043\u2212"
 _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_UNITS = re.compile(
+# Patterns with whole scripts take milliseconds, so that this one is compiled at its first use.
+_UNITS = (
     f"(?P<letters>[^\\W\\d_{JOINED}]+(?:[{INDIC}]+[^\\W\\d_{JOINED}]*)*)|(?P<digits>[0-9]+)"
     f"|(?P<han>[{HAN}]+)|(?P<hiragana>[{HIRAGANA}]+)|(?P<katakana>[{KATAKANA}]+)"
     f"|(?P<hangul>[{HANGUL}]+)|(?P<unspaced>[{UNSPACED}]+)"
@@ -168,7 +169,7 @@ def reading(text: str, *, exact: bool = False, word: bool = False) -> Reading | 
 def _divided(text: str) -> list[_Unit]:
     """Return the units of a text in its own case: words at their humps, numbers, and marks."""
     units: list[_Unit] = []
-    for match in _UNITS.finditer(text):
+    for match in re.compile(_UNITS).finditer(text):
         kind = match.lastgroup or "mark"
         parts = _HUMPS.split(match.group()) if kind == "letters" else [match.group()]
         for number, part in enumerate(parts):
@@ -283,7 +284,7 @@ def _exact_stems(text: str) -> tuple[str, ...]:
     """
     form = reading_form(text)
     stems = []
-    for match in _UNITS.finditer(form):
+    for match in re.compile(_UNITS).finditer(form):
         if match.lastgroup in _WORDS:
             first = match.start() == 0 and not match.group().isascii()
             last = match.end() == len(form)

@@ -11,7 +11,7 @@ from fumishirube.text.folding import fold, occurs
 from fumishirube.text.scripts import JOINED
 
 _WORD_BEFORE, _WORD_AFTER = f"(?<![^\\W_{JOINED}])", f"(?![^\\W_{JOINED}])"
-_JOINED = re.compile(f"[{JOINED}]")
+_JOINED = f"[{JOINED}]"  # compiled at its first use: that takes 3 ms
 
 
 class Synonyms(NamedTuple):
@@ -56,6 +56,6 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _alone(word: str) -> str:
-    before = "" if _JOINED.match(word[0]) else _WORD_BEFORE
-    after = "" if _JOINED.match(word[-1]) else _WORD_AFTER
+    before = "" if re.compile(_JOINED).match(word[0]) else _WORD_BEFORE
+    after = "" if re.compile(_JOINED).match(word[-1]) else _WORD_AFTER
     return f"{before}{re.escape(word)}{after}"

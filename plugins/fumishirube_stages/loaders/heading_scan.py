@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 # Paragraphs of lines that cannot begin any other block. Most lines of most manuals are like that,
@@ -32,15 +33,13 @@ _MARKER = re.compile(r"(?:[-+*]|[0-9]{1,9}[.)]) (?=[^ \t\n])")
 _RULE = r"(?!(?:[-*][ \t]*){3,}(?:\n|\Z))"
 
 
+@cache
 def _item_lines(width: int) -> re.Pattern[str]:
     """Return a pattern of the lines of one list whose markers take so many characters."""
     marker = f"[0-9]{{{width - 2}}}[.)]" if width > len("- ") else "[-+*]"
     return re.compile(
         rf"(?:[ \t]*\n| {{{width}}}[^\n]*(?:\n|\Z)|{_RULE}{marker} [^ \t\n][^\n]*(?:\n|\Z))++"
     )
-
-
-_ITEM_LINES = [_item_lines(width) for width in range(2, 12)]
 
 
 class Piece(NamedTuple):
@@ -119,5 +118,5 @@ def _end_of_blocks(text: str, start: int) -> int:
 def _is_list(text: str, start: int, end: int) -> bool:
     """Tell whether all lines are those of one list, where blocks end with their item at last."""
     marker = _MARKER.match(text, start)
-    lines = marker and _ITEM_LINES[len(marker[0]) - 2].match(text, start, end)
+    lines = marker and _item_lines(len(marker[0])).match(text, start, end)
     return bool(lines and lines.end() == end)
