@@ -461,6 +461,27 @@ def test_marks_of_a_process_that_lives_are_its_own(tmp_path: Path) -> None:
     assert crashed_work(tmp_path) == [INNER]
 
 
+_MARKS_OFTEN = """
+import pathlib, sys
+from fumishirube.host.crash_marks import CrashMarks, crashed_work
+state = pathlib.Path(sys.argv[1])
+for _ in range(200):
+    marks = CrashMarks(state)
+    with marks.running(b"p\\td\\ts\\tf"):
+        crashed = crashed_work(state)
+        assert not crashed, crashed
+        assert marks._file and marks._file.exists(), "another process removed the file"
+    marks.close()
+"""
+
+
+def test_processes_that_begin_and_look_at_once_never_lose_their_marks(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _MARKS_OFTEN, str(tmp_path)]
+    processes = [subprocess.Popen(command) for _ in range(3)]
+    assert [process.wait() for process in processes] == [0, 0, 0]
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_what_is_no_file_of_marks_is_removed_and_tells_nothing(tmp_path: Path) -> None:
     (tmp_path / FOLDER).mkdir()
     (tmp_path / FOLDER / "1-junk").write_bytes(b"\xff\t\tjunk\n" * 99)

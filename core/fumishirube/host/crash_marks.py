@@ -19,7 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from fumishirube.disk.locks import take_lock
+from fumishirube.disk.locks import own_lock, remove_left_behind, take_lock
 from fumishirube.disk.scratch import is_own_folder
 from fumishirube.host.standard_streams import before_exit
 
@@ -29,6 +29,7 @@ FOLDER = "running"
 _SLOTS, _WIDTH = 64, 512
 _FREE = b"\0"
 _FIELDS = 4
+_ATTEMPTS = 10
 
 
 class ForeignWork(NamedTuple):
@@ -106,14 +107,9 @@ class CrashMarks:
             self._tried = True
             with suppress(OSError, ValueError):
                 folder = self._state / FOLDER if self._state.exists() else _elsewhere(self._state)
-                folder.mkdir(mode=0o700, exist_ok=True)
-                if not is_own_folder(folder):
-                    return None
-                handle, name = tempfile.mkstemp(dir=folder, prefix=f"{os.getpid()}-")
-                self._file, self._handle = Path(name), handle
-                take_lock(handle, 0)
-                os.ftruncate(handle, _SLOTS * _WIDTH)
-                self._map = mmap.mmap(handle, _SLOTS * _WIDTH)
+                self._handle, self._file = _new_file(folder)
+                os.ftruncate(self._handle, _SLOTS * _WIDTH)
+                self._map = mmap.mmap(self._handle, _SLOTS * _WIDTH)
                 self._free = [*range(_SLOTS)]
             return self._map
 
@@ -131,17 +127,38 @@ def crashed_work(state: Path) -> list[ForeignWork]:
     for file in files:
         with suppress(OSError):
             handle = os.open(file, os.O_RDWR)
-            try:
-                if not take_lock(handle, 0):
-                    continue  # its process is alive
-                marks = file.read_bytes()
-            finally:
+            if not take_lock(handle, 0):
                 os.close(handle)
-            file.unlink()
+                continue  # its process is alive
+            marks = _read(handle)
+            remove_left_behind(handle, file)
             crashed += _innermost(marks)
     with suppress(OSError):  # not there, or in use
         _elsewhere(state).rmdir()
     return crashed
+
+
+def _new_file(folder: Path) -> tuple[int, Path]:
+    """Create and lock the file of this process; return its handle and its path.
+
+    Raises:
+        OSError: when that fails, or other processes remove each file before it is locked.
+    """
+    for _ in range(_ATTEMPTS):
+        with suppress(FileNotFoundError):  # another process has just removed the empty folder
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if not is_own_folder(folder):
+                break
+            handle, name = tempfile.mkstemp(dir=folder, prefix=f"{os.getpid()}-")
+            if own_lock(handle, Path(name)):
+                return handle, Path(name)
+            os.close(handle)
+    raise OSError(f"no file can be created and locked in {folder}")
+
+
+def _read(handle: int) -> bytes:
+    with open(handle, "rb", closefd=False) as file:
+        return file.read()
 
 
 def _elsewhere(state: Path) -> Path:

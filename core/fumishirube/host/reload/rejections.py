@@ -10,13 +10,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from fumishirube.disk.locks import take_lock
+from fumishirube.disk.locks import own_lock, remove_left_behind, take_lock
 
 FOLDER = "reloads"
 """The folder below the state folder; it contains one file a process."""
 
 _FAR = 1 << 30
 """The offset of the lock: on Windows, others cannot read locked bytes."""
+_ATTEMPTS = 10
 
 
 class RefusedReload(NamedTuple):
@@ -42,9 +43,8 @@ class RefusalNotice:
         with suppress(OSError):
             (state / FOLDER).mkdir(parents=True, exist_ok=True)
             self._file = state / FOLDER / f"{os.getpid()}.json"
-            self._handle = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+            self._handle = _new_file(self._file)
             os.write(self._handle, text.encode("utf-8", "replace"))
-            _locked(self._handle)
 
     def clear(self) -> None:
         """Remove the record."""
@@ -61,16 +61,25 @@ def refused_reloads(state: Path) -> Iterator[RefusedReload]:
     for file in sorted((state / FOLDER).glob("*.json")):
         with suppress(OSError, ValueError, TypeError):
             handle = os.open(file, os.O_RDWR)
-            try:
-                left_behind = _locked(handle)
-            finally:
-                os.close(handle)
-            if left_behind:
-                file.unlink()
+            os.lseek(handle, _FAR, os.SEEK_SET)
+            if take_lock(handle, 0):
+                remove_left_behind(handle, file)
             else:
+                os.close(handle)
                 yield RefusedReload(**json.loads(file.read_text(encoding="utf-8")))
 
 
-def _locked(handle: int) -> bool:
-    os.lseek(handle, _FAR, os.SEEK_SET)
-    return take_lock(handle, 0)
+def _new_file(path: Path) -> int:
+    """Create and lock a file; return its handle.
+
+    Raises:
+        OSError: when that fails, or other processes remove each file before it is locked.
+    """
+    for _ in range(_ATTEMPTS):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.lseek(handle, _FAR, os.SEEK_SET)
+        if own_lock(handle, path):
+            os.lseek(handle, 0, os.SEEK_SET)
+            return handle
+        os.close(handle)
+    raise OSError(f"{path} cannot be created and locked")
