@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoints, entry_points
+from importlib.metadata import EntryPoint
 from typing import Literal, NamedTuple, TypeAlias
 
 import pluggy
@@ -26,6 +26,7 @@ from fumishirube.plugins.entry_points import (
     InstalledPlugin,
     installed,
     of_other_versions,
+    plugin_points,
 )
 from fumishirube.plugins.hookspecs import GROUP
 from fumishirube.plugins.registry import (
@@ -149,8 +150,8 @@ def load_plugins(
     manager.add_hookspecs(hookspecs)
     plugins = Plugins(StageRegistry(), manager, revision=revision)
     offered: list[_LoadedPlugin] = []
-    every = entry_points()
-    for plugin in installed(every):
+    points = plugin_points()
+    for plugin in installed(points):
         if not strangers and not plugin.builtin:
             plugins.reports.append(_report(plugin, "disabled"))
             continue
@@ -162,7 +163,7 @@ def load_plugins(
         except PluginError as error:
             plugins.reports.append(_report(plugin, "refused", problems=[str(error)]))
     _resolve_clashes(plugins, offered)
-    plugins.reports += _of_other_versions(every) if strangers else ()
+    plugins.reports += _of_other_versions(points) if strangers else ()
     plugins.reports.sort(key=lambda report: (not report.builtin, report.plugin))
     return plugins
 
@@ -179,9 +180,9 @@ class _LoadedPlugin(NamedTuple):
     deprecations: list[str]
 
 
-def _of_other_versions(every: EntryPoints) -> Iterator[PluginReport]:
+def _of_other_versions(points: Sequence[EntryPoint]) -> Iterator[PluginReport]:
     """Report the plugins of other API versions, which are never imported."""
-    for plugin, remedy in of_other_versions(every):
+    for plugin, remedy in of_other_versions(points):
         problem = f"it is for the plugin API {plugin.point.group}, and this is {GROUP}: {remedy}"
         yield _report(plugin, "refused", problems=[problem])
 

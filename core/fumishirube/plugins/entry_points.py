@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from importlib.metadata import Distribution, EntryPoint, EntryPoints, entry_points
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from typing import NamedTuple
 
 from fumishirube.plugins.hookspecs import GROUP
@@ -43,45 +43,53 @@ class InstalledPlugin(NamedTuple):
         return False
 
 
-def installed(every: EntryPoints | None = None) -> list[InstalledPlugin]:
+def plugin_points() -> list[EntryPoint]:
+    """Return the entry points of all versions of the plugin API, in the order of installation.
+
+    To find them takes milliseconds.
+    """
+    every = entry_points()
+    groups = sorted(group for group in every.groups if group.startswith(PREFIX))
+    return [point for group in groups for point in every.select(group=group)]
+
+
+def installed(points: Iterable[EntryPoint] | None = None) -> list[InstalledPlugin]:
     """Return the plugins of this API version, the built-ins first, each with a unique id.
 
-    ``every`` are all entry points, if the caller has them: to find them takes milliseconds.
+    ``points`` are the :func:`plugin_points`, if the caller has them.
     """
     named = _Distributions()
-    every = entry_points() if every is None else every
-    points = [(point, *named.of(point)) for point in every.select(group=GROUP)]
-    names = Counter(point.name for point, _, _ in points)
-    own = {point.name for point, distribution, _ in points if distribution == DISTRIBUTION}
+    points = plugin_points() if points is None else points
+    named_points = [(point, *named.of(point)) for point in points if point.group == GROUP]
+    names = Counter(point.name for point, _, _ in named_points)
+    own = {point.name for point, dist, _ in named_points if dist == DISTRIBUTION}
     installed: list[InstalledPlugin] = []
-    for point, distribution, version in points:
+    for point, distribution, version in named_points:
         alone = names[point.name] == 1 or (point.name in own and distribution == DISTRIBUTION)
         name = point.name if alone else f"{distribution}:{point.name}"
         installed.append(InstalledPlugin(name, point, distribution, version))
     return sorted(installed, key=lambda plugin: (not plugin.builtin, plugin.id, plugin.point))
 
 
-def of_other_versions(every: EntryPoints) -> Iterator[tuple[InstalledPlugin, str]]:
-    """Yield the plugins of other API versions among all entry points, each with a remedy."""
+def of_other_versions(points: Sequence[EntryPoint]) -> Iterator[tuple[InstalledPlugin, str]]:
+    """Yield the plugins of other API versions among entry points, each with a remedy."""
     current = int(GROUP.removeprefix(PREFIX))
-    others = {
-        group: int(version)
-        for group in every.groups
-        if group.startswith(PREFIX)
-        and (version := group.removeprefix(PREFIX)).isdecimal()
-        and group != GROUP
-    }
+    others = [point for point in points if point.group != GROUP and _version(point).isdecimal()]
     if not others:
         return
     named = _Distributions()
-    served = {named.of(point).name for point in every.select(group=GROUP) if point.dist}
-    for group, version in sorted(others.items()):
-        for point in every.select(group=group):
-            dist = named.of(point)
-            if dist.name in served:
-                continue  # it has a plugin for this version too
-            remedy = f"update {dist.name}" if version < current else "update fumishirube"
-            yield InstalledPlugin(point.name, point, *dist), remedy
+    served = {named.of(point).name for point in points if point.group == GROUP and point.dist}
+    for point in others:
+        dist = named.of(point)
+        if dist.name in served:
+            continue  # it has a plugin for this version too
+        older = int(_version(point)) < current
+        remedy = f"update {dist.name}" if older else "update fumishirube"
+        yield InstalledPlugin(point.name, point, *dist), remedy
+
+
+def _version(point: EntryPoint) -> str:
+    return point.group.removeprefix(PREFIX)
 
 
 class _Named(NamedTuple):
