@@ -12,15 +12,20 @@ from typing import ClassVar
 import pytest
 from manuals import opened, write
 
-from fumishirube import Document, NotFound, Root, Section, Source, Unreadable
+from fumishirube import Budget, Document, Fields, NotFound, Root, Section, Source, Unreadable
+from fumishirube.engine.folder_index import FolderIndex
+from fumishirube.engine.indexed_files import FIELDS
+from fumishirube.engine.library import Library
 from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
 from fumishirube.parsing import IsolatedLoader, PageView, ParsedLoader, Picture, Place
 from fumishirube.parsing.records import document_of, document_record
+from fumishirube_stages.indexes.tantivy import Tantivy
+from fumishirube_stages.tokenizers.bigram import Bigram
 
 PARSER = """
 import os, sys, time
 from fumishirube import Document, Section, Unreadable
-from fumishirube.parsing import Picture, Place, cached_text, part_texts
+from fumishirube.parsing import Picture, Place, cached_text, part_texts, report_pages
 from fumishirube.pictures import PNG
 
 def pages(words, made):
@@ -71,6 +76,12 @@ def parsed(data, name, settings):
             assert part_texts._PIPES.get()[0].read(size) == b"null"
         for key, text in ((3, 4), ("one", None), ("one", "x" * 9**7)):
             part_texts._write(part_texts._PIPES.get()[1], {"made": key, "text": text})
+        for read in ([5, 3], [-1, 3], ["1", 3], [1], None, [0, 10**9]):
+            part_texts._write(part_texts._PIPES.get()[1], {"pages": read})
+    if word == "wait":
+        while not os.path.exists(os.path.join(settings["folder"], "seen")):
+            report_pages(2, 5)
+            time.sleep(0.05)
     if word == "noise":
         part_texts._write(part_texts._PIPES.get()[1], [])
     if word == "nonsense":
@@ -296,6 +307,44 @@ def test_a_text_of_a_part_is_made_each_time_where_nothing_is_cached(
 ) -> None:
     for _ in range(2):
         assert load(loader, folder, "pages one two").text.endswith("made: one two\n")
+
+
+@pytest.fixture
+def indexed(loader: ParsedLoader, folder: Path) -> Iterator[FolderIndex]:
+    manual = Library(Root(write(folder, {"m/a.x": "wait"}) / "manuals"), (loader,)).manual("m")
+    fields = Fields(FIELDS, Bigram())
+    index = FolderIndex(manual, lambda: Tantivy().open(Root(folder / "state").make("m"), fields))
+    yield index
+    index.close()
+
+
+def test_progress_names_the_page_of_a_file_that_is_being_read(
+    indexed: FolderIndex, folder: Path
+) -> None:
+    steps = []
+
+    def see(done: float, total: int, message: str) -> None:
+        steps.append((done, total, message))
+        (folder / "seen").touch()
+
+    indexed.bring_up_to_date(Budget.of(None), see)
+    assert steps[0] == (0.4, 1, "indexing m: a.x, page 2 of 5")
+    assert steps[-1] == (1, 1, "indexing m")
+    (folder / "manuals" / "m" / "b.x").write_text("lie")
+    steps.clear()
+    indexed.bring_up_to_date(Budget.of(None), see)
+    assert {step[0] for step in steps} <= {0, 1}
+
+
+def test_a_call_that_cannot_wait_says_how_many_pages_are_read(
+    loader: ParsedLoader, indexed: FolderIndex, folder: Path
+) -> None:
+    try:
+        while not (slow := indexed.bring_up_to_date(Budget.of(1)).slow) or slow[0].pages is None:
+            time.sleep(0.05)
+    finally:
+        (folder / "seen").touch()
+    assert (slow[0].path, slow[0].pages) == ("a.x", (2, 5))
 
 
 def test_a_new_revision_of_a_parser_parses_again(folder: Path) -> None:

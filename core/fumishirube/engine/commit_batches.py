@@ -97,8 +97,7 @@ class CommitBatches:
             if load.took >= PATIENCE_SECONDS:
                 self._taken.append(load)
             self._done += 1
-            if self._progress:
-                self._progress(self._done, self._total, f"indexing {self._manual_id}")
+            self._report()
             if time.monotonic() >= until or (self._budget.late and self._reading is None):
                 return
 
@@ -121,8 +120,26 @@ class CommitBatches:
             self._begin_isolated()
             if self._delays_none:
                 self._begin_next()
-            if self._reading is None or not self._is_idle:
-                self._running[-1].done.wait(_LOOK)
+            self._wait()
+
+    def _wait(self) -> None:
+        """Wait shortly for a running load, and report pages that were read meanwhile."""
+        if self._reading is None or not self._is_idle:
+            self._running[-1].done.wait(_LOOK)
+        if any(load.pages for load in self._running):
+            self._report()
+
+    def _report(self) -> None:
+        """Report the files that are done, and the pages of those that are being read."""
+        if self._progress is None:
+            return
+        done, message = float(self._done), f"indexing {self._manual_id}"
+        paged = [(load, load.pages) for load in self._running if load.pages]
+        for load, (read, total) in paged:
+            done += read / total if total else 0.0
+            if load is paged[0][0]:
+                message += f": {load.file.source.path}, page {read} of {total}"
+        self._progress(min(done, self._total), self._total, message)
 
     def _next_elsewhere(self) -> FileLoad | None:
         """Return a load of another process; wait shortly if there is nothing to do here."""

@@ -17,6 +17,7 @@ from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.indexed_files import IndexedPage, read_file
 from fumishirube.engine.library import ManualFolder
 from fumishirube.engine.stage_calls import GRACE_SECONDS
+from fumishirube.parsing.part_texts import PagesRead, reporting_pages
 from fumishirube.stages import ClaimedFile, Loader
 
 PATIENCE_SECONDS = 1.0
@@ -29,7 +30,7 @@ _MOST_PARSED = 8
 
 
 class SlowFile(NamedTuple):
-    """A file that is still being loaded, and the seconds so far.
+    """A file that is still being loaded, the seconds so far, and the pages that its parser reports.
 
     An abandoned load runs on, and its result is used by a later update.
     """
@@ -37,6 +38,7 @@ class SlowFile(NamedTuple):
     path: str
     loader: Loader
     seconds: float
+    pages: PagesRead | None = None
 
 
 class FileLoad:
@@ -47,6 +49,7 @@ class FileLoad:
         self.done = Event()
         self.began = inf
         self.took = 0.0
+        self.pages: PagesRead | None = None
         self._page: IndexedPage | None = None
         self._error: BaseException | None = None
 
@@ -78,12 +81,16 @@ class FileLoad:
         self.began = time.monotonic()
         try:
             stamp = files.stamp(self.file)
-            self._page = read_file(lambda: manual.load(self.file), self.file.source.path, stamp)
+            with reporting_pages(self._report):
+                self._page = read_file(lambda: manual.load(self.file), self.file.source.path, stamp)
         except BaseException as error:
             self._error = error
         finally:
             self.took = self.seconds
             self.done.set()
+
+    def _report(self, pages: PagesRead) -> None:
+        self.pages = pages
 
     def page(self) -> IndexedPage:
         """Return the result, or raise the error."""
@@ -206,7 +213,7 @@ class FileLoads:
         """Yield the files that are still being loaded. Any thread may call this."""
         for path, load in self._loads.copy().items():
             if load.running and load.seconds > GRACE_SECONDS:
-                yield SlowFile(path, load.file.loader, load.seconds)
+                yield SlowFile(path, load.file.loader, load.seconds, load.pages)
 
     def blocked(self, changed: Sequence[ClaimedFile]) -> bool:
         """Whether nothing can be taken or begun: each file waits for a slow load."""

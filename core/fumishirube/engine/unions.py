@@ -253,13 +253,13 @@ class JoinedProgress:
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._before = 0
-        self._done = 0
+        self._before = 0.0
+        self._done = 0.0
 
-    def __call__(self, done: int, total: int, message: str) -> None:
+    def __call__(self, done: float, total: int, message: str) -> None:
         """Pass on a step, counted after those of the manuals before."""
         self._done = done
-        self._progress(self._before + done, self._before + total, message)
+        self._progress(self._before + done, round(self._before) + total, message)
 
     def finish_manual(self) -> None:
         """Begin the next manual."""

@@ -1,11 +1,13 @@
-"""Texts of parts of files, such as scanned pages, that the server caches for parsers."""
+"""What a parser and the server exchange meanwhile: cached texts of parts, and pages read."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 from fumishirube.parsing.worker import ANSWER
 
@@ -14,8 +16,23 @@ LONGEST_KEY = 1000
 _LONGEST_TEXT = 1_000_000
 _MOST_OF_FILE = 64_000_000
 """The most characters of texts that are stored for one file."""
+_MOST_PAGES = 10_000_000
+_REPORT_SECONDS = 0.25
+"""Seconds between two reports of pages."""
 _PIPES: ContextVar[tuple[BinaryIO, BinaryIO] | None] = ContextVar("_PIPES", default=None)
 """The pipes of a worker, in the thread that parses: only one may use them."""
+_REPORTED: ContextVar[float] = ContextVar("_REPORTED", default=0.0)
+
+
+class PagesRead(NamedTuple):
+    """How many pages of a file are read, of how many."""
+
+    done: int
+    total: int
+
+
+PageReporter = Callable[[PagesRead], None]
+_REPORTER: ContextVar[PageReporter | None] = ContextVar("_REPORTER", default=None)
 
 
 class TextCache(Protocol):
@@ -50,6 +67,28 @@ def cached_text(key: str, make: Callable[[], str]) -> str:
     return str(text)
 
 
+def report_pages(done: int, total: int) -> None:
+    """Report how many pages of the file are read, of how many; a few reports a second are sent.
+
+    A parser may call this after each page. Outside a worker process, and in threads that the
+    parser starts, nothing is sent.
+    """
+    pipes, now = _PIPES.get(), time.monotonic()
+    if pipes is not None and now - _REPORTED.get() >= _REPORT_SECONDS:
+        _REPORTED.set(now)
+        _write(pipes[1], {"pages": [done, total]})
+
+
+@contextmanager
+def reporting_pages(reporter: PageReporter) -> Iterator[None]:
+    """Call ``reporter`` with the pages of files that this thread loads in other processes."""
+    token = _REPORTER.set(reporter)
+    try:
+        yield
+    finally:
+        _REPORTER.reset(token)
+
+
 def connect(source: BinaryIO, target: BinaryIO) -> None:
     """Exchange texts over the pipes of this process, which is a worker."""
     _PIPES.set((source, target))
@@ -68,14 +107,18 @@ class PartTexts:
         self._cache = cache
         self._parser = parser
         self._stored = 0
+        self._reporter = _REPORTER.get()
 
     def reply(self, message: Mapping[str, object]) -> bytes | None:
-        """Return the frame that answers a message about texts; ``None`` for other messages."""
+        """Return the frame that answers a message about parts; ``None`` for other messages."""
         if "wanted" in message:
             data = json.dumps(self._text(message["wanted"])).encode()
             return ANSWER.pack(len(data)) + data
         if "made" in message:
             self._put(message["made"], message.get("text"))
+            return b""
+        if "pages" in message:
+            self._report(message["pages"])
             return b""
         return None
 
@@ -88,6 +131,13 @@ class PartTexts:
         self._stored += len(text)
         if len(text) <= _LONGEST_TEXT and self._stored <= _MOST_OF_FILE:
             self._cache.put_text(self._name(key), text)
+
+    def _report(self, pages: object) -> None:
+        if self._reporter is None:
+            return
+        match pages:
+            case [int(done), int(total)] if 0 <= done <= total <= _MOST_PAGES:
+                self._reporter(PagesRead(done, total))
 
     def _name(self, key: object) -> str:
         return f"{self._parser}\0{key}"

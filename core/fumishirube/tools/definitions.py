@@ -23,8 +23,8 @@ from pydantic import (
 from fumishirube.budget import Budget
 from fumishirube.errors import ToolError
 
-Progress = Callable[[int, int, str], None]
-"""Called with the number of done and total steps, and a description."""
+Progress = Callable[[float, int, str], None]
+"""Called with the number of done steps, also a part of one, of all steps, and a description."""
 LIST_CHARS = 24_000
 """The longest list in an answer, in characters: clients cut longer ones."""
 ANSWER_CHARS = 48_000

@@ -230,17 +230,17 @@ class Bar:
             self._bar.close()
             self._bar = None
 
-    def _announce(self, done: int, total: int, what: str) -> None:
+    def _announce(self, done: float, total: int, what: str) -> None:
         if self._announced or done >= total:
             return
         now = time.monotonic()
-        if done <= 1:
+        if not self._began:
             self._began = now
         elif now - self._began > _SILENT_SECONDS:
             self._announced = True
-            complain(f"{what}: {done} of {total} done; this may take a while")
+            complain(f"{what}: {int(done)} of {total} done; this may take a while")
 
-    def _step(self, done: int, total: int, what: str) -> None:
+    def _step(self, done: float, total: int, what: str) -> None:
         bar = self._bar
         if bar is None:
             from tqdm import tqdm  # noqa: PLC0415 - only long work on a terminal pays for it
@@ -252,6 +252,6 @@ class Bar:
             )
         bar.set_description(printable(what))
         bar.total = total
-        bar.update(done - bar.n)
+        bar.update(int(done) - bar.n)
         if done >= total:
             self.close()

@@ -42,8 +42,8 @@ CallReporter: TypeAlias = Callable[
 
 PACE = 0.1
 """Seconds between two reports of one call."""
-ProgressStep: TypeAlias = tuple[int, int, str]
-ProgressReporter: TypeAlias = Callable[[int, int, str], Awaitable[None]]
+ProgressStep: TypeAlias = tuple[float, int, str]
+ProgressReporter: TypeAlias = Callable[[float, int, str], Awaitable[None]]
 
 
 class RequestRunner:
@@ -148,7 +148,7 @@ async def _progress(ctx: RequestContext) -> AsyncIterator[Progress | None]:
         yield None
         return
 
-    async def report(done: int, total: int, message: str) -> None:
+    async def report(done: float, total: int, message: str) -> None:
         await ctx.session.report_progress(done, total or None, replace_surrogates(message) or None)
 
     async with relay_progress(report) as progress:
@@ -181,10 +181,10 @@ class _Steps:
         self._steps = steps
         self._token = token
         self._lock = Lock()
-        self._done = -1
+        self._done = -1.0
         self._at = -PACE
 
-    def __call__(self, done: int, total: int, message: str) -> None:
+    def __call__(self, done: float, total: int, message: str) -> None:
         with self._lock:
             now, last = monotonic(), self._done
             complete = last < total <= done

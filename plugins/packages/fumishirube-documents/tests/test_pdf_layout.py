@@ -311,3 +311,97 @@ def test_a_line_that_counts_the_pages_is_left_out_at_any_height(tmp_path: Path) 
     assert "left out as a running head: form #-k of #, #" in [
         remark.message for remark in document.remarks
     ]
+
+
+def statement(
+    *title: str, font: str = "Helvetica", centred: bool = True, gap: float = 16
+) -> list[tuple[str, str, float, float, float]]:
+    """Return a page with a title in letters of the text's size, above a table and a sentence."""
+    lines = []
+    height = 780.0
+    for text in title:
+        width = pdfmetrics.stringWidth(text, font, 10)
+        lines.append((text, font, 10.0, 298 - width / 2 if centred else 72.0, height))
+        height -= gap
+    for label, value in (("Cash", "1,200"), ("Inventory", "3,400"), ("Total", "4,600")):
+        height -= 14
+        lines += [(label, "Helvetica", 10, 72, height), (value, "Helvetica", 10, 500, height)]
+    body = (
+        "the accompanying notes are a part of these statements and of nothing else, as it is said"
+    )
+    return [*lines, (body, "Helvetica", 10, 72, height - 30)]
+
+
+def titles(folder: Path, *pages: Sequence[tuple[str, str, float, float, float]]) -> list[str]:
+    """Return the title of the section with the table of each page, after a page of prose."""
+    prose = [(" ".join(_SENTENCE), "Helvetica", 10, 72, 700 - 12 * n) for n in range(40)]
+    document = parsed(folder, drawn(prose, *pages))
+    return [
+        section.title
+        for section in document.sections
+        if "Inventory" in document.text[section.start : section.end]
+    ]
+
+
+def test_a_centred_title_in_letters_of_the_text_is_the_heading_of_its_page(tmp_path: Path) -> None:
+    pages = [
+        statement("Bolts and Nuts, Inc.", "Consolidated Balance Sheets"),
+        statement("BOLTS AND NUTS, INC.", "STATEMENTS OF CASH FLOWS", font="Helvetica-Bold"),
+        statement("Statements of Earnings", "(in millions, except per share data)"),
+    ]
+    assert titles(tmp_path, *pages) == [
+        "Bolts and Nuts, Inc. Consolidated Balance Sheets",
+        "BOLTS AND NUTS, INC. STATEMENTS OF CASH FLOWS",
+        "Statements of Earnings",
+    ]
+
+
+def test_a_title_in_capitals_or_bold_letters_at_the_left_is_one_too(tmp_path: Path) -> None:
+    pages = [
+        statement("BALANCE SHEETS", centred=False),
+        statement("Part IV", "Item 15", font="Helvetica-Bold", centred=False, gap=24),
+    ]
+    assert titles(tmp_path, *pages) == ["BALANCE SHEETS", "Item 15"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "of these statements and of nothing else",
+        "Prices hold until the end of the year of the order.",
+        "Figure 3: Prices of Bolts and Nuts",
+        "Total = Cash + Inventory",
+        "(Continued)",
+        "Some prices are without the tax that applies",
+    ],
+)
+def test_other_centred_lines_are_no_titles(tmp_path: Path, line: str) -> None:
+    assert titles(tmp_path, statement(line)) == ["a"]
+
+
+def test_the_last_words_of_a_paragraph_on_the_page_before_are_no_title(tmp_path: Path) -> None:
+    assert titles(tmp_path, statement("Prices of the Catalogue", centred=False)) == ["a"]
+
+
+def test_a_page_of_titles_alone_has_no_title(tmp_path: Path) -> None:
+    page = [(f"Chapter {n}", "Helvetica", 10, 270, 780 - 30 * n) for n in range(12)]
+    prose = [(" ".join(_SENTENCE), "Helvetica", 10, 72, 700 - 12 * n) for n in range(40)]
+    document = parsed(tmp_path, drawn(prose, page))
+    assert {section.title for section in document.sections} == {"a"}
+
+
+def test_a_title_of_the_outline_begins_with_the_names_above_it(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, invariant=1)
+    for number, title in enumerate(("Balance Sheets", "Cash Flows")):
+        canvas.bookmarkPage(str(number))
+        canvas.addOutlineEntry(title, str(number), 0)
+        for text, font, size, left, bottom in statement("BOLTS INC.", title.upper()):
+            canvas.setFont(font, size)
+            canvas.drawString(left, bottom, text)
+        canvas.showPage()
+    canvas.save()
+    document = parsed(tmp_path, buffer.getvalue())
+    assert [section.title for section in document.sections] == ["Balance Sheets", "Cash Flows"]
+    second = document.sections[1]
+    assert document.text[second.start : second.end].startswith("BOLTS INC.\n")

@@ -28,7 +28,7 @@ class Pdf(IsolatedLoader):
 
     parser: ClassVar[str] = "fumishirube_documents.pdf:parsed_pdf"
     drawer: ClassVar[str] = "fumishirube_documents.pdf_pictures:drawn_page"
-    revision: ClassVar[int] = 3
+    revision: ClassVar[int] = 4
 
     suffixes: tuple[str, ...] = (".pdf",)
     running_heads: bool = False

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 import pypdfium2 as pdfium
 
 from fumishirube import Document, Heading, LoaderRemark, Unreadable, divide_at_headings
-from fumishirube.parsing import Place
+from fumishirube.parsing import Place, report_pages
 from fumishirube_documents.pdf_columns import in_columns
 from fumishirube_documents.pdf_grids import grids_of, with_grid_rows
 from fumishirube_documents.pdf_headings import (
@@ -20,6 +21,7 @@ from fumishirube_documents.pdf_headings import (
     opens_paragraph,
     outline_headings,
     outline_of,
+    title_lines,
 )
 from fumishirube_documents.pdf_lines import (
     PageObjects,
@@ -57,8 +59,12 @@ def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
     check_type(data, "a PDF")
     file = opened_pdf(data, settings["passwords"])
     total = len(file)
-    pages = [*_pages(file)]
-    scanned = _read_by_ocr(file, pages, settings) if settings["ocr"] else 0
+    pages = []
+    scanned = 0
+    for number, page in enumerate(_pages(file), start=1):
+        pages.append(page if page.lines else _read_by_ocr(file, page, settings))
+        scanned += bool(pages[-1].lines and not page.lines)
+        report_pages(number, total)
     empty = [page.number for page in pages if not page.lines]
     if total and len(empty) == total:
         raise Unreadable(_needs_ocr(f"none of its {total} pages holds text", settings), "needs_ocr")
@@ -89,15 +95,14 @@ def opened_pdf(data: bytes, passwords: Sequence[str]) -> Any:
     raise Unreadable(f"{message}; add its own to passwords of the loader 'pdf'", "encrypted")
 
 
-def _read_by_ocr(file: Any, pages: list[PdfPage], settings: Mapping[str, Any]) -> int:
-    """Read the pages without text from their pictures, and return how many have text then."""
-    scanned = 0
-    for index, page in enumerate(pages):
-        if not page.lines and settings["tesseract"]:
-            lines = [*ocr_lines(file[index], settings["tesseract"], settings["ocr_languages"])]
-            pages[index] = page._replace(lines=lines)
-            scanned += bool(lines)
-    return scanned
+def _read_by_ocr(file: Any, page: PdfPage, settings: Mapping[str, Any]) -> PdfPage:
+    """Return a page without text with what its picture says, if that is configured."""
+    if not settings["ocr"] or not settings["tesseract"]:
+        return page
+    picture = file[page.number - 1]
+    return page._replace(
+        lines=[*ocr_lines(picture, settings["tesseract"], settings["ocr_languages"])]
+    )
 
 
 def _needs_ocr(pages: str, settings: Mapping[str, Any]) -> str:
@@ -191,13 +196,19 @@ class _PdfWriter:
         self, page: int, body: Sequence[PdfLine], numbers: list[int], texts: Sequence[TextLine]
     ) -> list[Heading]:
         """Return the headings of a page: those of the outline, or else by their letters."""
+        pairs = zip(body, texts, strict=True)
+        leading = [line for line, _ in takewhile(lambda pair: not pair[1].in_table, pairs)]
+        titles = title_lines(body, leading)
         if entries := [entry for entry in self.outline if entry.page == page]:
-            return [*outline_headings(entries, body, numbers)]
+            first, *others = outline_headings(entries, body, numbers)
+            if first.line in numbers[:titles]:  # with the lines above it, such as a company's name
+                first = first._replace(line=numbers[0], below=numbers[0])
+            return [first, *others]
         lines = zip(body, numbers, texts, strict=True)
         outside = [(line, number) for line, number, text in lines if not text.in_table]
         levels = [entry.level for entry in self.outline if entry.page < page]
         above = levels[-1] if levels else 0
-        headings = self.styles.headings(outside)
+        headings = self.styles.headings(outside, titles)
         return [heading._replace(level=above + heading.level) for heading in headings]
 
     def _with_text(self, headings: Sequence[Heading]) -> Iterator[Heading]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,18 @@ _MOST_BOLD = 0.3
 _PARAGRAPH_GAP = 1.7
 _BULLETS = ("•", "●", "○", "▪", "■", "◦", "‣", "–", "— ", "* ", "- ", "・", "※", "†", "‡")
 _SENTENCE_ENDS = (".", ",", ";", "。", "、")
+_ABBREVIATED = re.compile(r"\b[A-Z]\w{0,3}\.$")
+"""The end of a name, such as "Inc.", which is not that of a sentence."""
+_CAPTION = re.compile(r"(?:fig(?:ure|\.)?|table|chart|exhibit)\b|[図表]|.*[=∑∫]", re.IGNORECASE)
+"""Lines that are often centred, and name or are something else than the page."""
+_MOST_TITLE_LINES = 4
+_INDENTED, _ALIGNED = 0.12, 0.03
+"""The least indent of a centred line, and what alignment may be off by, as shares of the width."""
+_SAME_LEFT = 0.2
+"""The most, in letter sizes, by which the left edges of lines with the same left differ."""
+_LONG_WORD = 4
+_MOST_CAPITALS = 0.6
+"""The least share of long words with a capital in a title."""
 
 
 class OutlineEntry(NamedTuple):
@@ -76,12 +89,14 @@ class HeadingStyles(NamedTuple):
     """How the headings of a document look.
 
     ``levels`` are those of letter sizes above that of the text; ``bold`` is the level of bold lines
-    with at least ``least_size``, or ``None`` where much of the text is bold.
+    with at least ``least_size``, or ``None`` where much of the text is bold. ``lowest`` is the
+    level of other headings.
     """
 
     levels: Mapping[float, int]
     bold: int | None
     least_size: float
+    lowest: int = 1
 
     @classmethod
     def of(cls, pages: Sequence[Sequence[PdfLine]]) -> HeadingStyles:
@@ -99,16 +114,22 @@ class HeadingStyles(NamedTuple):
             reverse=True,
         )
         levels = {size: min(level, _LEVELS) for level, size in enumerate(larger, start=1)}
-        level = min(len(larger) + 1, _LEVELS) if bold <= most else None
-        return cls(levels, level, _SMALLEST_BOLD * text_size)
+        lowest = min(len(larger) + 1, _LEVELS)
+        level = lowest if bold <= most else None
+        return cls(levels, level, _SMALLEST_BOLD * text_size, lowest)
 
-    def headings(self, lines: Sequence[tuple[PdfLine, int]]) -> Iterator[Heading]:
-        """Yield the headings among numbered lines of a page; a title may take several lines."""
+    def headings(self, lines: Sequence[tuple[PdfLine, int]], titles: int = 0) -> Iterator[Heading]:
+        """Yield the headings among numbered lines of a page; a title may take several lines.
+
+        The first ``titles`` lines are the title of the page.
+        """
         title, level, begin, last = "", 0, 0, 0
         previous: PdfLine | None = None
-        for line, number in lines:
-            follows = bool(title) and number == last + 1
-            own = self._level(line, previous, follows=follows)
+        for place, (line, number) in enumerate(lines):
+            in_title = place < titles
+            below = number == last + 1 or (in_title and _is_centred_below(previous, line))
+            follows = bool(title) and below
+            own = self._level(line, previous, follows=follows) or (self.lowest if in_title else 0)
             joined = continued(title, line.text)
             if follows and own == level and len(joined) <= LONGEST_HEADING:
                 title = joined
@@ -128,9 +149,59 @@ class HeadingStyles(NamedTuple):
         if level is not None:
             return level
         alone = previous is None or follows or opens_paragraph(previous, line)
-        named = not line.text.endswith(_SENTENCE_ENDS)
         large = line.bold and line.size >= self.least_size
-        return self.bold if self.bold is not None and large and alone and named else 0
+        return self.bold if self.bold is not None and large and alone and _is_named(line) else 0
+
+
+def title_lines(body: Sequence[PdfLine], leading: Sequence[PdfLine]) -> int:
+    """Return how many of the ``leading`` lines of a page, those before any table, are its title.
+
+    Statements and forms often have their title in letters of the text's size: in bold or capital
+    letters, or centred.
+    """
+    placed = [line for line in body if line.size]
+    if not placed:
+        return 0
+    left, right = min(line.left for line in placed), max(line.right for line in placed)
+    number = 0
+    for line in leading[: _MOST_TITLE_LINES + 1]:
+        if not _is_title(line, left, right):
+            break
+        number += 1
+    return number if number <= _MOST_TITLE_LINES and number < len(placed) else 0
+
+
+def _is_title(line: PdfLine, left: float, right: float) -> bool:
+    text, width = line.text, right - left
+    if not line.size or line.row or len(line.cells) > 1 or len(text) > LONGEST_HEADING:
+        return False
+    if not _says_something(text) or not _is_named(line) or text[0].islower():
+        return False
+    off = abs(line.left + line.right - left - right) / 2
+    centred = line.left - left >= _INDENTED * width and off <= _ALIGNED * width
+    if line.bold or text.isupper():
+        return centred or line.left - left <= _ALIGNED * width
+    return centred and not _CAPTION.match(text) and _has_capitals(text)
+
+
+def _is_centred_below(previous: PdfLine | None, line: PdfLine) -> bool:
+    if previous is None:
+        return False
+    off = abs(previous.left + previous.right - line.left - line.right) / 2
+    apart = abs(previous.left - line.left)
+    return off <= line.size and apart > _SAME_LEFT * line.size
+
+
+def _has_capitals(text: str) -> bool:
+    """Return whether most long words have a capital, in scripts that have any."""
+    words = [word for word in text.split() if len(word) >= _LONG_WORD and word[0].isalpha()]
+    capitals = sum(not word[0].islower() for word in words)
+    return capitals >= _MOST_CAPITALS * len(words)
+
+
+def _is_named(line: PdfLine) -> bool:
+    """Return whether a line may end a heading."""
+    return not line.text.endswith(_SENTENCE_ENDS) or _ABBREVIATED.search(line.text) is not None
 
 
 def opens_paragraph(previous: PdfLine, line: PdfLine) -> bool:
