@@ -25,7 +25,6 @@ from fumishirube import (
     Holds,
     IndexMatch,
     MatchCount,
-    Pages,
     Part,
     Passage,
     Query,
@@ -35,7 +34,6 @@ from fumishirube import (
 )
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import Concept
-from fumishirube_stages.scorers.candidates import best_matches, matches_elsewhere
 from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.scorers.query_analysis import (
     QueryAnalysis,
@@ -606,79 +604,6 @@ def test_a_query_of_function_words_finds_sections_without_concepts() -> None:
     assert hit.coverage == 1.0
 
 
-# --- candidates from other files --------------------------------------------------------------
-
-
-class Listed(MemoryCorpus):
-    """Returns written matches, and records what was searched."""
-
-    def __init__(self, matches: Sequence[IndexMatch]) -> None:
-        super().__init__(match.passage for match in matches)
-        self.matches = matches
-        self.searched: list[tuple[Clause, int]] = []
-
-    def search(
-        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
-    ) -> Sequence[IndexMatch]:
-        self.searched.append((clause, limit))
-        return self.matches[:limit]
-
-
-def matched(path: str, line: int, estimate: float) -> IndexMatch:
-    return IndexMatch(passage(path, line, body="x"), estimate)
-
-
-FIRST = [matched("a.md", line, 4.0) for line in (1, 2, 3)] + [matched("b.md", 1, 2.0)]
-
-
-def test_files_with_too_many_candidates_leave_places_to_others() -> None:
-    further = [
-        matched("c.md", 1, 3.0),
-        matched("b.md", 1, 2.9),
-        matched("d.md", 1, 2.8),
-        matched("e.md", 1, 2.0),
-        matched("f.md", 1, 1.9),
-        matched("g.md", 1, 2.1),
-        matched("h.md", 1, 2.1),
-    ]
-    corpus, clause = Listed(further), Term("x")
-    exclude = frozenset({("d.md", 1)})
-    more = matches_elsewhere(corpus, clause, FIRST, exclude, crowding=2, limit=3, share=0.5)
-    assert [match.passage.path for match in more] == ["c.md", "e.md", "g.md"]
-    others = Bool(must=(clause,), must_not=(Pages(("a.md",)),))
-    assert corpus.searched == [(others, 3 + 5)]
-
-
-def test_without_too_many_of_one_file_nothing_further_is_searched() -> None:
-    corpus = Listed([matched("c.md", 1, 3.0)])
-    for crowding, limit in ((3, 3), (1, 0)):
-        assert not matches_elsewhere(
-            corpus, Term("x"), FIRST, frozenset(), crowding=crowding, limit=limit, share=0.5
-        )
-    assert corpus.searched == []
-
-
-@pytest.mark.parametrize(("pool", "searches"), [(4, 2), (5, 1)])
-def test_others_are_searched_when_the_pool_is_full_and_there_is_time(
-    pool: int, searches: int
-) -> None:
-    corpus = Listed(FIRST)
-    stage = Lexical(pool=pool, crowding=2)
-    stage.score(Query("x"), corpus, {})
-    assert len(corpus.searched) == searches
-    late = Listed(FIRST * 3)
-    stage.score(Query("x", budget=Budget(deadline=0.0)), late, {})
-    assert len(late.searched) == 1
-
-
-def test_excluded_sections_take_no_place_of_the_candidates() -> None:
-    corpus = Listed([matched("a.md", line, 9.0 - line) for line in range(1, 7)])
-    exclude = frozenset({("a.md", 1), ("a.md", 3)})
-    best = best_matches(corpus, Term("x"), 3, ScoreCutoff(10, 0.5), exclude)
-    assert [match.passage.start_line for match in best] == [2, 4, 5]
-    assert corpus.searched == [(Term("x"), 5)]
-
-
 # --- settings and bounds ------------------------------------------------------------------------
 
 
@@ -820,20 +745,6 @@ def test_where_the_first_sections_cover_nothing_the_best_coverage_is_one() -> No
         covered, between = stage._score(half, analysis)
         share = covered.coverage**2
         assert hit.score == pytest.approx(covered.score + between * share)
-
-
-def test_others_are_measured_by_the_very_best_match() -> None:
-    corpus = Listed([matched("c.md", 1, 2.0)])
-    first = [matched("a.md", 1, 8.0), *FIRST]
-    assert not matches_elsewhere(
-        corpus, Term("x"), first, frozenset(), crowding=2, limit=3, share=0.5
-    )
-
-
-def test_no_more_than_the_limit_are_returned_when_the_excluded_ones_do_not_match() -> None:
-    corpus = Listed([matched("a.md", line, 9.0) for line in range(1, 7)])
-    best = best_matches(corpus, Term("x"), 3, ScoreCutoff(10, 0.5), frozenset({("z.md", 1)}))
-    assert [match.passage.start_line for match in best] == [1, 2, 3]
 
 
 def test_neighbouring_words_that_the_corpus_has_only_as_one_word_are_scored_as_it() -> None:

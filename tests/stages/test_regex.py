@@ -14,7 +14,7 @@ from fumishirube import Budget, Cancelled, Hit, Passage, Query, Ranking, texts_o
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import TextRange
 from fumishirube_stages.scorers import regex
-from fumishirube_stages.scorers.patterns import Pattern, parse_pattern
+from fumishirube_stages.scorers.patterns import Pattern, _PatternWriter, parse_pattern
 from fumishirube_stages.scorers.regex import Regex, RunningRegex
 from fumishirube_stages.scorers.worker_pool import Worker, WorkerLost, WorkerPool
 
@@ -116,6 +116,11 @@ def test_ranges_are_normalised_up_to_2048_characters_beyond_the_first() -> None:
         parsed = parse_pattern(f"[¼-{chr(0xBC + width)}]", ignore_case=False)
         assert parsed is not None
         assert parsed.python.startswith("[¼-") is kept
+
+
+def test_a_construct_that_a_later_python_may_have_is_refused() -> None:
+    with pytest.raises(re.error, match="LATER is not supported"):
+        _PatternWriter(0).item("LATER", None)
 
 
 def test_flags_inside_a_pattern_count() -> None:

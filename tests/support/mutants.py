@@ -34,6 +34,7 @@ HELPERS = {
     "fumishirube_stages.scorers.evidence": "vector",
     "fumishirube_stages.scorers.patterns": "regex",
     "fumishirube_stages.scorers.query_analysis": "lexical",
+    "fumishirube_stages.scorers.search_scores": "lexical",
     "fumishirube_stages.scorers.text_hits": "plain",
 }
 """What stages share, and whose tests it has to fail."""

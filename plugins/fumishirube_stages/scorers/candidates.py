@@ -1,4 +1,4 @@
-"""The best matches of a clause, and those in other files when few files fill the pool."""
+"""Candidates: the best matches, those in other files, and the sections that a query quotes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from fumishirube import Bool, Clause, Corpus, IndexMatch, Pages, ScoreCutoff
+from fumishirube import Bool, Clause, Corpus, Holds, IndexMatch, Pages, Passage, ScoreCutoff
+from fumishirube.text import fold, query_terms
 
 _Key: TypeAlias = tuple[str, int]
+
+_LEAST_TERMS = 6
+"""The fewest terms of a quotation: a shorter text is a name, which many sections mention."""
+_LONGEST = 200
+_MOST = 5
+_MOST_SHARE = 0.01
+_MARKS = " 。、.,:;?!\"'「」“”"
 
 
 def best_matches(
@@ -46,3 +54,19 @@ def matches_elsewhere(
     return [
         match for match in further if match.estimate >= least and match.passage.key not in excluded
     ][:limit]
+
+
+def quoted_sections(text: str, corpus: Corpus) -> Sequence[Passage]:
+    """Return the sections that contain a text of a query, if they are few in the corpus.
+
+    Marks at both ends of the text are ignored. There are at most five sections, and at most a
+    hundredth of all; where more contain the text, it distinguishes none.
+    """
+    quotation = fold(text).strip(_MARKS)
+    most = min(_MOST, int(_MOST_SHARE * corpus.size))
+    if not most or len(quotation) > _LONGEST:
+        return ()
+    if len(query_terms(corpus, quotation)) < _LEAST_TERMS:
+        return ()
+    matches = corpus.search(Holds(quotation), most + 1)
+    return [match.passage for match in matches] if len(matches) <= most else ()

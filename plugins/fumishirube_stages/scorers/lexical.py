@@ -24,7 +24,11 @@ from fumishirube import (
     Term,
 )
 from fumishirube.text import chunks, concepts, fold, is_function, mentions, query_terms, rarity
-from fumishirube_stages.scorers.candidates import best_matches, matches_elsewhere
+from fumishirube_stages.scorers.candidates import (
+    best_matches,
+    matches_elsewhere,
+    quoted_sections,
+)
 from fumishirube_stages.scorers.query_analysis import (
     QueryAnalysis,
     WeightedConcept,
@@ -37,7 +41,6 @@ from fumishirube_stages.scorers.query_analysis import (
     weighted_concept,
     weighted_term,
 )
-from fumishirube_stages.scorers.quotations import quoted_sections
 from fumishirube_stages.scorers.search_scores import SearchScores
 from fumishirube_stages.scorers.text_hits import may_return
 

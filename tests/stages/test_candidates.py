@@ -1,15 +1,31 @@
-"""A section that contains the whole of a long query: the query quotes it."""
+"""The candidates of a query: from other files too, and those that contain the whole of it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log
 
 import pytest
 
-from fumishirube import Passage, Query, Ranking
+from fumishirube import (
+    Bool,
+    Budget,
+    Clause,
+    IndexMatch,
+    Pages,
+    Passage,
+    Query,
+    Ranking,
+    ScoreCutoff,
+    Term,
+)
 from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.scorers.candidates import (
+    best_matches,
+    matches_elsewhere,
+    quoted_sections,
+)
 from fumishirube_stages.scorers.lexical import Lexical
-from fumishirube_stages.scorers.quotations import quoted_sections
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 SENTENCE = "次のようなメッセージがログに記録されます"
@@ -120,3 +136,90 @@ def test_its_weight_is_never_negative() -> None:
     assert Lexical() == Lexical(quotation_weight=1.0)
     with pytest.raises(ValueError, match="greater than or equal to 0"):
         Lexical(quotation_weight=-1)
+
+
+# --- candidates from other files --------------------------------------------------------------
+
+
+class Listed(MemoryCorpus):
+    """Returns written matches, and records what was searched."""
+
+    def __init__(self, matches: Sequence[IndexMatch]) -> None:
+        super().__init__(match.passage for match in matches)
+        self.matches = matches
+        self.searched: list[tuple[Clause, int]] = []
+
+    def search(
+        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
+    ) -> Sequence[IndexMatch]:
+        self.searched.append((clause, limit))
+        return self.matches[:limit]
+
+
+def matched(path: str, line: int, estimate: float) -> IndexMatch:
+    return IndexMatch(passage(path, line, body="x"), estimate)
+
+
+FIRST = [matched("a.md", line, 4.0) for line in (1, 2, 3)] + [matched("b.md", 1, 2.0)]
+
+
+def test_files_with_too_many_candidates_leave_places_to_others() -> None:
+    further = [
+        matched("c.md", 1, 3.0),
+        matched("b.md", 1, 2.9),
+        matched("d.md", 1, 2.8),
+        matched("e.md", 1, 2.0),
+        matched("f.md", 1, 1.9),
+        matched("g.md", 1, 2.1),
+        matched("h.md", 1, 2.1),
+    ]
+    corpus, clause = Listed(further), Term("x")
+    exclude = frozenset({("d.md", 1)})
+    more = matches_elsewhere(corpus, clause, FIRST, exclude, crowding=2, limit=3, share=0.5)
+    assert [match.passage.path for match in more] == ["c.md", "e.md", "g.md"]
+    others = Bool(must=(clause,), must_not=(Pages(("a.md",)),))
+    assert corpus.searched == [(others, 3 + 5)]
+
+
+def test_without_too_many_of_one_file_nothing_further_is_searched() -> None:
+    corpus = Listed([matched("c.md", 1, 3.0)])
+    for crowding, limit in ((3, 3), (1, 0)):
+        assert not matches_elsewhere(
+            corpus, Term("x"), FIRST, frozenset(), crowding=crowding, limit=limit, share=0.5
+        )
+    assert corpus.searched == []
+
+
+@pytest.mark.parametrize(("pool", "searches"), [(4, 2), (5, 1)])
+def test_others_are_searched_when_the_pool_is_full_and_there_is_time(
+    pool: int, searches: int
+) -> None:
+    corpus = Listed(FIRST)
+    stage = Lexical(pool=pool, crowding=2)
+    stage.score(Query("x"), corpus, {})
+    assert len(corpus.searched) == searches
+    late = Listed(FIRST * 3)
+    stage.score(Query("x", budget=Budget(deadline=0.0)), late, {})
+    assert len(late.searched) == 1
+
+
+def test_excluded_sections_take_no_place_of_the_candidates() -> None:
+    corpus = Listed([matched("a.md", line, 9.0 - line) for line in range(1, 7)])
+    exclude = frozenset({("a.md", 1), ("a.md", 3)})
+    best = best_matches(corpus, Term("x"), 3, ScoreCutoff(10, 0.5), exclude)
+    assert [match.passage.start_line for match in best] == [2, 4, 5]
+    assert corpus.searched == [(Term("x"), 5)]
+
+
+def test_others_are_measured_by_the_very_best_match() -> None:
+    corpus = Listed([matched("c.md", 1, 2.0)])
+    first = [matched("a.md", 1, 8.0), *FIRST]
+    assert not matches_elsewhere(
+        corpus, Term("x"), first, frozenset(), crowding=2, limit=3, share=0.5
+    )
+
+
+def test_no_more_than_the_limit_are_returned_when_the_excluded_ones_do_not_match() -> None:
+    corpus = Listed([matched("a.md", line, 9.0) for line in range(1, 7)])
+    best = best_matches(corpus, Term("x"), 3, ScoreCutoff(10, 0.5), frozenset({("z.md", 1)}))
+    assert [match.passage.start_line for match in best] == [1, 2, 3]
