@@ -1,9 +1,10 @@
-"""Names of files: one relative spelling of a path, and names that are traps elsewhere."""
+"""Names of files and manuals: one spelling of a path, and names that are traps elsewhere."""
 
 from __future__ import annotations
 
 import ntpath
 import re
+from collections.abc import Collection
 from pathlib import PureWindowsPath
 
 from fumishirube.errors import Forbidden, InvalidParameter, InvalidPath
@@ -114,3 +115,12 @@ _NAME_RULE = "must be one folder name, without slashes or parent segments"
 
 def _refused(rule: str, parameter: str) -> InvalidPath:
     return InvalidPath(f"{parameter} {rule}", parameter=parameter)
+
+
+def name_fault(name: str, reserved: Collection[str]) -> str:
+    """Return why a folder of this name is not a manual; empty if it is one."""
+    if name.startswith("."):
+        return "its name begins with a dot"
+    if "::" in name:
+        return "its name holds '::', which is part of ids"
+    return "its name is reserved" if name in reserved else ""

@@ -1,8 +1,8 @@
-"""Which files of a manual each loader claims, and which folders are manuals."""
+"""Which files of a manual each loader claims."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fumishirube.disk.folders import FolderEntry
@@ -55,12 +55,3 @@ def unlisted(survey: Survey, claimed: Mapping[str, ClaimedFile]) -> list[Unliste
     known = {*claimed}.union(*(file.source.governed_by for file in claimed.values()))
     unclaimed = (entry.path for entry in survey.files if entry.path not in known)
     return [*survey.unlisted, *(UnlistedEntry(path, "no_loader", "file") for path in unclaimed)]
-
-
-def name_fault(name: str, reserved: Collection[str]) -> str:
-    """Return why a folder of this name is not a manual; empty if it is one."""
-    if name.startswith("."):
-        return "its name begins with a dot"
-    if "::" in name:
-        return "its name holds '::', which is part of ids"
-    return "its name is reserved" if name in reserved else ""

@@ -11,12 +11,13 @@ from functools import partial
 from threading import RLock
 
 from fumishirube.disk.folders import FolderEntry, escaped_name, is_allowed_name, is_settled
+from fumishirube.disk.names import name_fault
 from fumishirube.disk.roots import Root
 from fumishirube.disk.stored import StoredFile, StoredRoot
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.disk.watches import Watch
 from fumishirube.documents import Document
-from fumishirube.engine.claims import claims, name_fault, unlisted
+from fumishirube.engine.claims import claims, unlisted
 from fumishirube.engine.outlying import OutlyingFolders, StoredManuals
 from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
 from fumishirube.model import OutsideSearch, Skipped

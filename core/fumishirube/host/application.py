@@ -90,6 +90,11 @@ class Application(ToolHost):
         self.state = Root(loaded.folder("state"), self.limits)
         self.guard = PluginGuard(self.state.path)
         self.fences = Fences(plugins, self.guard, strict=self.config.strict)
+        implementations = plugins.manager.hook.search_finished.get_hookimpls()
+        self._observers: list[tuple[str, Callable[[Trace], object]]] = [
+            (hook.plugin_name, self.fences.observer(hook.plugin_name, hook.function))
+            for hook in implementations
+        ]
         self.contexts: dict[str, PipelineContext] = {}
         self.memory: SearchMemory = self._remember(former.memory if former else None)
         self.traces = self.memory.traces
@@ -147,14 +152,9 @@ class Application(ToolHost):
         ``statistics`` are those of a person, instead of the application's own.
         """
         statistics = statistics or self.memory.statistics
-        observers: list[tuple[str, Callable[..., object]]] = [
-            (DISTRIBUTION, statistics.search_finished)
-        ]
-        implementations = self.plugins.manager.hook.search_finished.get_hookimpls()
-        observers += [(hook.plugin_name, hook.function) for hook in implementations]
-        for name, observe in observers:
+        for name, observe in ((DISTRIBUTION, statistics.search_finished), *self._observers):
             try:
-                self.fences.observer(name, observe, trace)
+                observe(trace)
             except Exception:
                 _log.exception("observer %r failed", name)
         if trace.degraded:

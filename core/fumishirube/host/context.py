@@ -114,8 +114,11 @@ class PipelineContext:
 
     def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:
         """Count the files of a manual that no loader reads, by suffix, with a loader that would."""
+        paths = self.library.manual(manual_id).unread()
+        if not paths:
+            return []
         return unread_files(
-            self.library.manual(manual_id).unread(),
+            paths,
             [*self._configured.plugins.registry["loaders"]],
             [named.name for named in self._configured.stages["loaders"]],
             f"pipelines.{self._configured.pipeline_name}",

@@ -176,14 +176,13 @@ class Fences:
             prompt, write=self._watched(work, write), complete=self._watched(work, complete)
         )
 
-    def observer(self, plugin: str, observe: Callable[[Trace], object], trace: Trace) -> None:
-        """Call an observer of a search; a plugin's is fenced."""
+    def observer(self, plugin: str, observe: Callable[[Trace], T]) -> Callable[[Trace], T]:
+        """Return an observer of searches; a plugin's is fenced."""
         maker = next((r for r in self._plugins.reports if r.plugin == plugin), None)
         if maker is None or maker.builtin:
-            observe(trace)
-            return
-        with self._guard.watched(ForeignWork(plugin, maker.distribution, "its search_finished")):
-            observe(trace)
+            return observe
+        work = ForeignWork(plugin, maker.distribution, "its search_finished")
+        return self._watched(work, observe)
 
     def note_failures(self, trace: Trace, stages: dict[tuple[str, str], type[object]]) -> None:
         """Record which stages of plugins failed in a search without raising.

@@ -10,8 +10,7 @@ from fumishirube.config.configuration import FILE
 from fumishirube.config.environment import variables
 from fumishirube.config.personal import configuration_folder, recorded_manuals
 from fumishirube.config.sections import RootSettings
-from fumishirube.disk.names import clean_name
-from fumishirube.engine.claims import name_fault
+from fumishirube.disk.names import clean_name, name_fault
 from fumishirube.errors import ConfigError, ToolError
 from fumishirube.host.context import RESERVED_MANUALS
 from fumishirube.host.surfaces import MANUALS
