@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from manuals import write
 from strangers import PLUGIN, claim, stranger
+from warm_start import warm_script
 
 SURFACE = """
 from typing import ClassVar
@@ -51,7 +52,7 @@ def plugins(tmp_path: Path) -> Path:
 
 def run(workspace: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "fumishirube", *words],
+        [warm_script(), *words],
         cwd=workspace,
         env={**os.environ, "PYTHONPATH": str(workspace.parent / "plugins"), "LANG": "C"},
         capture_output=True,
