@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +15,11 @@ WEIGHTS = [
     ConceptWeight(word, weight, {word: 1.0})
     for word, weight in zip(WORDS, (4, 3, 3, 1), strict=True)
 ]
+PHRASES = [
+    ConceptWeight("red blue", 2.0, {"red": 0.5, "blue": 0.25, "black": 0.25}),
+    ConceptWeight("red", 5.0, {"blue": 1.0}),
+]
+"""A concept of several terms, and one that has other terms than that of ``WEIGHTS``."""
 LINES = st.lists(st.lists(st.sampled_from([*WORDS, "x"]), max_size=4).map(" ".join), max_size=9)
 
 
@@ -41,6 +48,17 @@ def test_each_further_line_is_the_one_that_adds_most(lines: list[str], most: int
     scores = LineScores(LineTexts(lines, ()), WEIGHTS)
     if any(scores.every):
         assert scores.chosen(most) == chosen_one_by_one(lines, scores, most)
+
+
+@given(LINES.filter(len), st.data())
+def test_a_block_contains_what_its_lines_contain(lines: list[str], data: st.DataObject) -> None:
+    ends = sorted(data.draw(st.sets(st.integers(1, len(lines)))) | {len(lines)})
+    blocks = [range(start, end) for start, end in pairwise([0, *ends])]
+    texts = LineTexts(lines, ["green"])
+    joined = ["\n".join(lines[at] for at in block) for block in blocks]
+    for weights in (WEIGHTS, PHRASES):
+        scores = LineScores(texts.blocks(blocks), weights).shares_of_all()
+        assert scores == LineScores(LineTexts(joined, ["green"]), weights).shares_of_all()
 
 
 def test_the_share_of_a_concept_is_that_of_its_terms_and_more_if_it_is_whole() -> None:

@@ -30,14 +30,13 @@ def with_weights(
     return context.annotate(trace, ANNOTATION, [_noted(texts, corpus) for texts in wordings])
 
 
-def weights_of(trace: Trace, row: TraceRow) -> Sequence[ConceptWeight]:
-    """Return the weights of the concepts for a hit: half for those that its wording lacks.
+def weights_of(trace: Trace, own: int) -> Sequence[ConceptWeight]:
+    """Return the weights of the concepts for a hit of a wording: half for those that it lacks.
 
     Empty if the trace has no stored weights.
     """
     noted = trace.annotations.get(ANNOTATION)
     wordings: Sequence[Any] = noted if isinstance(noted, list) else []
-    own = wording_of(row)
     weights: dict[str, ConceptWeight] = {}
     order = sorted(range(len(wordings)), key=lambda number: number != own)
     for number in order:

@@ -13,6 +13,7 @@ from fumishirube.text import concepts, fold, is_worded, occurs, rarity
 _LONG = 0.25
 _LONGEST = 2.0
 _WHOLE = 1.15
+_WHOLE_MARK = 1
 _WORD = re.compile(r"[0-9a-z]+")
 _TERMS = 96
 _SHORTEST = 4
@@ -76,21 +77,54 @@ class LineText(NamedTuple):
         return cls("\n".join(line.folded for line in every), stems)
 
 
-def shares(line: LineText, weights: Sequence[ConceptWeight]) -> tuple[float, ...]:
-    """Return the share of each concept in a line: 0 to 1, a little more if it occurs whole."""
-    folded, stems = line
-    present: list[float] = []
+def marks(
+    lines: Sequence[LineText | None], weights: Iterable[ConceptWeight]
+) -> Sequence[Sequence[int]]:
+    """Return, for each concept, which of its terms each line contains.
+
+    A mark is 1 for the whole concept, otherwise a sum of 2 for its first term, 4 for the second,
+    and so on. The mark of several lines together is the bitwise or of theirs.
+    """
+    columns: list[list[int]] = []
     # A find compares tens of thousands of pairs, so there is no call for each.
     for text, _, parts in weights:
-        if text in folded and occurs(folded, text):
-            present.append(_WHOLE)
-            continue
-        share: float = 0
-        for term, part in parts.items():
-            if term in stems if term.isascii() else term in folded:
-                share += part
-        present.append(share)
-    return tuple(present)
+        terms = [(term, term.isascii(), 2 << place) for place, term in enumerate(parts)]
+        column: list[int] = []
+        for line in lines:
+            mark = 0
+            if line is not None:
+                folded, stems = line
+                if text in folded and occurs(folded, text):
+                    mark = _WHOLE_MARK
+                else:
+                    for term, is_stem, bit in terms:
+                        if term in stems if is_stem else term in folded:
+                            mark |= bit
+            column.append(mark)
+        columns.append(column)
+    return columns
+
+
+def marked_shares(concept: ConceptWeight, column: Sequence[int]) -> Sequence[float]:
+    """Return the share of a concept for each mark: 0 to 1, a little more if it occurs whole."""
+    known = {mark: _marked_share(concept, mark) for mark in {*column}}
+    return [known[mark] for mark in column]
+
+
+def _marked_share(concept: ConceptWeight, mark: int) -> float:
+    if mark & _WHOLE_MARK:
+        return _WHOLE
+    share = 0.0
+    for place, part in enumerate(concept.shares.values()):
+        if mark & (2 << place):
+            share += part
+    return share
+
+
+def shares(line: LineText, weights: Sequence[ConceptWeight]) -> tuple[float, ...]:
+    """Return the share of each concept in a line, by :func:`marked_shares`."""
+    columns = zip(weights, marks([line], weights), strict=True)
+    return tuple([_marked_share(concept, mark) for concept, [mark] in columns])
 
 
 @lru_cache(maxsize=16_384)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, reduce
 from heapq import heapify, heappop, heapreplace
+from operator import or_
 
 from fumishirube.text import fold
-from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText, shares
+from fumishirube_manual.evidence.concept_weights import (
+    ConceptWeight,
+    LineText,
+    marked_shares,
+    marks,
+)
 
 _RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
 _DEFINED = re.compile(r"\s*(?:\[[^\]]+\]:\s|<!--.*-->\s*$|(?:>\s*)?\w?\[!?[\w.:-]+\]\s*$)")
@@ -36,43 +42,79 @@ class LineTexts:
         self.lines = lines
         self.wants_figure = bool(_WANTS_FIGURE.search(query))
         self._titles = [*titles]
-        self._heading = bool(lines) and fold(lines[0].strip("# \t")) in {
-            fold(title) for title in self._titles
-        }
+        self._marks: dict[str, tuple[Mapping[str, float], Sequence[int]]] = {}
 
     def hidden(self, at: int) -> bool:
         """Tell whether a line is never shown: without letters and digits, a label, or the title."""
-        line = self.lines[at]
-        return bool(_RULE.match(line) or _DEFINED.match(line)) or (at == 0 and self._heading)
+        return self._hidden[at]
+
+    def marks(self, weights: Sequence[ConceptWeight]) -> Sequence[Sequence[int]]:
+        """Return the marks of each concept in the headings, then in each line; empty if in none.
+
+        Lines that are never shown have none.
+        """
+        new = [concept for concept in weights if self._known(concept) is None]
+        present = [
+            concept for concept, [mark] in zip(new, marks([self._whole], new), strict=True) if mark
+        ]
+        self._marks |= {concept.text: (concept.shares, ()) for concept in new}
+        for concept, column in zip(
+            present, marks([self._above, *self._every], present), strict=True
+        ):
+            self._marks[concept.text] = (concept.shares, column)
+        return [self._known(concept) or () for concept in weights]
+
+    def blocks(self, blocks: Iterable[range]) -> LineTexts:
+        """Return blocks of the lines, each as one line, below the same headings."""
+        return _Blocks(self, [*blocks])
+
+    def _known(self, concept: ConceptWeight) -> Sequence[int] | None:
+        """Return the known marks of a concept; another one with its text may have other terms."""
+        shares, column = self._marks.get(concept.text, ({}, None))
+        return column if shares is concept.shares or shares == concept.shares else None
 
     @cached_property
-    def above(self) -> LineText:
+    def _hidden(self) -> Sequence[bool]:
+        hidden = [bool(_RULE.match(line) or _DEFINED.match(line)) for line in self.lines]
+        if hidden and fold(self.lines[0].strip("# \t")) in map(fold, self._titles):
+            hidden[0] = True
+        return hidden
+
+    @cached_property
+    def _above(self) -> LineText:
         """The headings."""
         return LineText.of("\n".join(self._titles))
 
     @cached_property
-    def every(self) -> Sequence[LineText | None]:
+    def _every(self) -> Sequence[LineText | None]:
         """The lines; ``None`` for those that are never shown."""
         return [
-            None if self.hidden(at) else LineText.of(line) for at, line in enumerate(self.lines)
+            None if hidden else LineText.of(line)
+            for line, hidden in zip(self.lines, self._hidden, strict=True)
         ]
 
     @cached_property
-    def whole(self) -> LineText:
+    def _whole(self) -> LineText:
         """The headings and all lines as one text."""
-        return LineText.joined([self.above, *filter(None, self.every)])
+        return LineText.joined([self._above, *filter(None, self._every)])
 
-    def blocks(self, blocks: Iterable[range]) -> LineTexts:
-        """Return blocks of the lines, each as one line, below the same headings."""
-        ranges = [*blocks]
-        texts = LineTexts(
-            ["\n".join(self.lines[at] for at in lines) for lines in ranges], self._titles
-        )
-        texts.wants_figure = self.wants_figure
-        texts.every = [
-            LineText.joined(filter(None, (self.every[at] for at in lines))) for lines in ranges
-        ]
-        return texts
+
+class _Blocks(LineTexts):
+    """Blocks of lines as one line each; they contain what their lines contain."""
+
+    def __init__(self, texts: LineTexts, blocks: Sequence[range]) -> None:
+        super().__init__(["\n".join(texts.lines[at] for at in lines) for lines in blocks], ())
+        self.wants_figure = texts.wants_figure
+        self._texts = texts
+        self._ranges = blocks
+
+    def marks(self, weights: Sequence[ConceptWeight]) -> Sequence[Sequence[int]]:
+        """Return the marks of each concept in the headings, then in each block."""
+        return [column and self._joined(column) for column in self._texts.marks(weights)]
+
+    def _joined(self, column: Sequence[int]) -> Sequence[int]:
+        above, *lines = column
+        return [above, *(reduce(or_, lines[at.start : at.stop], 0) for at in self._ranges)]
 
 
 class LineScores:
@@ -81,12 +123,18 @@ class LineScores:
     def __init__(self, texts: LineTexts, weights: Sequence[ConceptWeight]) -> None:
         self._texts = texts
         self._all_weights = weights
+        self._chosen: dict[int, Sequence[int]] = {}
 
-    def chosen(self, most: int) -> list[int]:
+    def chosen(self, most: int) -> Sequence[int]:
         """Return the best line, then others that each add enough: up to ``most`` lines.
 
         If all scores are 0, return only the first line with text.
         """
+        if most not in self._chosen:
+            self._chosen[most] = self._choose(most)
+        return self._chosen[most]
+
+    def _choose(self, most: int) -> Sequence[int]:
         scores = self.every
         best = max(range(len(scores)), key=scores.__getitem__, default=None)
         if best is None or not scores[best]:
@@ -124,34 +172,44 @@ class LineScores:
 
     def present(self) -> set[str]:
         """Return the concepts of which one line, or the headings, contain at least half."""
-        every_line = [shares(self._texts.above, self._weights), *filter(None, self._shares)]
+        every_line = [self._above, *filter(None, self._shares)]
         return {
             concept.text
-            for concept, among in zip(self._weights, zip(*every_line, strict=True), strict=True)
+            for (concept, _), among in zip(
+                self._present, zip(*every_line, strict=True), strict=True
+            )
             if max(among) >= _HALF
         }
 
     @cached_property
-    def _weights(self) -> Sequence[ConceptWeight]:
-        """The concepts that occur in a line or the headings: of a long query, few."""
-        present = shares(self._texts.whole, self._all_weights)
-        return [c for c, share in zip(self._all_weights, present, strict=True) if share]
+    def _present(self) -> Sequence[tuple[ConceptWeight, Sequence[float]]]:
+        """The concepts that occur, with their shares in the headings, then in each line."""
+        columns = self._texts.marks(self._all_weights)
+        return [
+            (concept, marked_shares(concept, column))
+            for concept, column in zip(self._all_weights, columns, strict=True)
+            if column
+        ]
+
+    @cached_property
+    def _above(self) -> Sequence[float]:
+        """The share of each concept in the headings."""
+        return [column[0] for _, column in self._present]
 
     @cached_property
     def _shares(self) -> Sequence[tuple[float, ...]]:
         """The share of each concept in each line; empty for a line with none."""
-        present = (
-            () if text is None else shares(text, self._weights) for text in self._texts.every
-        )
-        return [line if any(line) else () for line in present]
+        if not self._present:
+            return [()] * len(self._texts.lines)
+        lines = zip(*(column[1:] for _, column in self._present), strict=True)
+        return [line if any(line) else () for line in lines]
 
     @cached_property
     def _worths(self) -> Sequence[float]:
         """The weight of each concept in a line: lower if the headings contain it already."""
-        above = shares(self._texts.above, self._weights)
         return [
-            concept.weight * (1 - (1 - _TITLE) * min(1.0, said))
-            for concept, said in zip(self._weights, above, strict=True)
+            concept.weight * (1 - (1 - _TITLE) * min(1.0, column[0]))
+            for concept, column in self._present
         ]
 
     @cached_property

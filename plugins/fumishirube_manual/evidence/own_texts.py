@@ -16,6 +16,9 @@ _BLOCK = re.compile(r"^:::[ \t]*([a-z]+)(-end)?[ \t]*([^:\n]*)$", re.MULTILINE)
 _FIRST = re.compile(r"^(?!:::|#|\s*$)", re.MULTILINE)
 """The first line of a section below its heading that is text."""
 
+_CACHED_CHARS = 4_000_000
+"""The most characters of files that are cached for further sections."""
+
 
 class OwnText(NamedTuple):
     """A section's own text, its heading included, and the block of the page that it begins in."""
@@ -24,29 +27,44 @@ class OwnText(NamedTuple):
     block: str = ""
 
 
-def own_text(manual: Manual, row: TraceRow) -> OwnText | None:
-    """Return a section's own text with its heading; ``None`` when it has changed or was deleted.
+class OwnTexts:
+    """Reads own texts of the sections of one manual; several of one file read it once."""
 
-    The file's own lines are used if they are the section's text; otherwise, as for a file that
-    its loader renders, the file is loaded.
-    """
-    try:
-        written = _as_written(manual.root.read_bytes(row.path), row)
-        return written or _loaded(manual.document(row.path), row)
-    except ToolError:
-        return None
+    def __init__(self, manual: Manual) -> None:
+        self._manual = manual
+        self._files: dict[str, tuple[str, Lines]] = {}
+        self._room = _CACHED_CHARS
+
+    def of(self, row: TraceRow) -> OwnText | None:
+        """Return a section's own text with its heading; ``None`` if it has changed or is deleted.
+
+        The file's own lines are used if they are the section's text; otherwise, as for a file that
+        its loader renders, the file is loaded.
+        """
+        try:
+            written = self._written(row.path)
+            own = _lines_of(*written, row) if written else None
+            return own or _loaded(self._manual.document(row.path), row)
+        except ToolError:
+            return None
+
+    def _written(self, path: str) -> tuple[str, Lines] | None:
+        """Return the text of a file, and its lines; ``None`` if it is binary."""
+        if path in self._files:
+            return self._files[path]
+        data = self._manual.root.read_bytes(path)
+        try:
+            text = decode(data)
+        except Unreadable:
+            return None
+        written = text, Lines(text)
+        if len(text) <= self._room:
+            self._room -= len(text)
+            self._files[path] = written
+        return written
 
 
-def _as_written(data: bytes, row: TraceRow) -> OwnText | None:
-    """Return the section from the file's own lines; ``None`` if it is binary, or differs."""
-    try:
-        return _lines_of(decode(data), row)
-    except Unreadable:
-        return None
-
-
-def _lines_of(text: str, row: TraceRow) -> OwnText | None:
-    lines = Lines(text)
+def _lines_of(text: str, lines: Lines, row: TraceRow) -> OwnText | None:
     if row.end_line > lines.total:
         return None
     start = lines.start(row.start_line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text import concepts, fold
@@ -14,13 +15,14 @@ from fumishirube_manual.evidence.annotations import (
     wording_of,
     wordings_of,
 )
+from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.lines import (
     EvidenceLine,
     EvidencePassage,
     SectionEvidence,
     SectionLines,
 )
-from fumishirube_manual.evidence.own_texts import own_text
+from fumishirube_manual.evidence.own_texts import OwnTexts
 
 _MISSING = 8
 _MOST = 0.5
@@ -57,8 +59,10 @@ class EvidenceReader:
         self._trace = trace
         self._places = places
         self._manuals: dict[str, Manual] = {}
+        self._texts: dict[str, OwnTexts] = {}
         self._sections: dict[tuple[str, int], SectionLines | None] = {}
         self._blocks: dict[tuple[str, int], str] = {}
+        self._weights: dict[int, Sequence[ConceptWeight]] = {}
 
     def evidence(self, row: TraceRow, room: int, whole: Collection[int] = ()) -> SectionEvidence:
         """Return evidence in about ``room`` characters; empty if the section's text has changed.
@@ -79,7 +83,7 @@ class EvidenceReader:
     def passages(self, row: TraceRow) -> Sequence[EvidencePassage]:
         """Return the passages of a row; empty if the section's text has changed."""
         lines = self._lines(row)
-        return lines.passages(weights_of_each(self._trace)) if lines else ()
+        return lines.passages(self._weights_of_each) if lines else ()
 
     def texts(self, row: TraceRow, numbers: Iterable[int]) -> Sequence[str]:
         """Return lines of the section of a row, counted from 0; omit those never shown."""
@@ -100,17 +104,25 @@ class EvidenceReader:
     def _read(self, row: TraceRow) -> SectionLines | None:
         manual_id, path = self._trace.file(row.path)
         try:
-            own = own_text(self._manual(manual_id), row._replace(path=path))
+            texts = self._texts_of(manual_id)
         except ToolError:
             return None
+        own = texts.of(row._replace(path=path))
         if own is None:
             return None
         titles = (row.title, *row.ancestors)
-        lines = SectionLines(
-            own.text, row.start_line, weights_of(self._trace, row), titles, self._wording(row)
-        )
+        wording = wording_of(row)
+        if wording not in self._weights:
+            self._weights[wording] = weights_of(self._trace, wording)
         self._blocks[row.path, row.start_line] = own.block
-        return lines
+        return SectionLines(
+            own.text, row.start_line, self._weights[wording], titles, self._wording(wording)
+        )
+
+    def _texts_of(self, manual_id: str) -> OwnTexts:
+        if manual_id not in self._texts:
+            self._texts[manual_id] = OwnTexts(self._manual(manual_id))
+        return self._texts[manual_id]
 
     def _manual(self, manual_id: str) -> Manual:
         """Return a manual; its folder is found once for all hits."""
@@ -118,10 +130,14 @@ class EvidenceReader:
             self._manuals[manual_id] = self._context.manual(manual_id)
         return self._manuals[manual_id]
 
-    def _wording(self, row: TraceRow) -> str:
-        """Return the wording that returned a hit."""
+    @cached_property
+    def _weights_of_each(self) -> Sequence[Sequence[ConceptWeight]]:
+        return weights_of_each(self._trace)
+
+    def _wording(self, number: int) -> str:
+        """Return a wording by its number."""
         wordings = (self._trace.text, *self._trace.origin.query.alternatives)
-        return wordings[min(wording_of(row), len(wordings) - 1)]
+        return wordings[min(number, len(wordings) - 1)]
 
     def missing_words(self, rows: Iterable[TraceRow]) -> list[str]:
         """Return words of the query that are present in none of the sections of some rows."""

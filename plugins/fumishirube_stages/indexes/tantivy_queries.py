@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from tantivy import Occur, Query, Schema
@@ -177,6 +177,18 @@ def of_texts(clause: Clause) -> bool:
         case Bool(_, must, _):
             return any(map(of_texts, must))
     return True
+
+
+def terms_of_all(clause: Clause) -> Iterator[str]:
+    """Yield terms that every match of a clause has, in any field."""
+    match clause:
+        case Term(term, None):
+            yield term
+        case Phrase(terms, None):
+            yield from terms
+        case Bool(_, must, _):
+            for each in must:
+                yield from terms_of_all(each)
 
 
 def _weighed(query: Query, boost: float) -> Query:
