@@ -21,6 +21,7 @@ from fumishirube.errors import ConfigError, FumishirubeError, PluginError, Unrea
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
 from fumishirube.host.faults import FaultLog, described
 from fumishirube.host.standard_streams import foreign_code
+from fumishirube.model import Passage
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.entry_points import InstalledPlugin
 from fumishirube.plugins.registry import KINDS
@@ -313,6 +314,11 @@ class _FencedIndex(_FencedStage):
 
 class _FencedOpenIndex(_FencedStage):
     """An open index of a plugin."""
+
+    @property
+    def preparation(self) -> Callable[[Passage], object] | None:
+        """The function itself, for other processes; what fails there is repeated in this fence."""
+        return getattr(self._stage, "preparation", None)
 
     def corpus(self, manual_id: str) -> _FencedStage:
         """Return the corpus of a manual."""

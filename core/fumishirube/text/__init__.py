@@ -47,6 +47,7 @@ from fumishirube.text.word_forms import (
     mentions,
     query_terms,
     term_forms,
+    written_terms,
 )
 
 __all__ = [
@@ -106,4 +107,5 @@ __all__ = [
     "without_unseen",
     "words",
     "wraps",
+    "written_terms",
 ]

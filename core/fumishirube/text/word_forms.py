@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Protocol, TypeAlias
 
-from fumishirube.text.folding import occurs
+from fumishirube.text.folding import occurs, words
 from fumishirube.text.greek import greek_forms
 
 FormFinder: TypeAlias = Callable[[str], Sequence[str]]
@@ -16,6 +16,7 @@ FormFinder: TypeAlias = Callable[[str], Sequence[str]]
 _NO_PLURAL = re.compile(r".{0,2}s|.*(?:ss|us|is|as|os|ps)|(?:always|does|series|news|lens|dns|tls)")
 _SILENT = ("ches", "xes", "zes")
 _LAST_WORD = re.compile(r"(?<![^\W_])[a-z]{3,}\Z")
+_ASCII_WORDS = re.compile(r"[0-9a-z]+")
 
 
 def mentions(folded_text: str, folded_term: str) -> bool:
@@ -85,3 +86,22 @@ def form_finder(source: object, term: str) -> FormFinder | None:
     """Return the finder that a tokenizer or corpus has for a term's words, if it has one."""
     own: Callable[[str], FormFinder | None] | None = getattr(source, "form_finder", None)
     return own(term) if own else None
+
+
+def written_terms(source: TermSource, text: str) -> tuple[str, str, Collection[str]]:
+    """Return what an index stores of a folded text, as :class:`fumishirube.Tokenizer` defines it.
+
+    That is: its terms joined by spaces, the non-ASCII characters of the text that are in terms, and
+    the terms of ASCII letters and digits that occur only as parts of words.
+    """
+    own: Callable[[str], tuple[str, str, Collection[str]]] | None = getattr(
+        source, "written_terms", None
+    )
+    if own is not None:
+        return own(text)
+    terms = source.terms(text)
+    known = set[str]() if text.isascii() else set(text).intersection("".join(terms))
+    # Equals `words` on folded ASCII. The pattern for all scripts would take a quarter more time.
+    latin = _ASCII_WORDS.findall(text) if text.isascii() else [word for word, _ in words(text)]
+    mere = {term for term in terms if term.isascii() and term.isalnum()}.difference(latin)
+    return " ".join(terms), "".join(c for c in known if not c.isascii()), mere

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
-from functools import partial
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import tantivy
 from pydantic_core import to_json
 
-from fumishirube import Fields, Passage, Tokenizer
-from fumishirube.text import words
+from fumishirube import Fields, Passage
+from fumishirube.text import written_terms
 from fumishirube_stages.indexes.tantivy_queries import BESIDE, CHARACTERS, PARTS, LookupCache
 
 TERMS = "terms"
@@ -23,7 +21,6 @@ ORDER = "order"
 
 _CACHED_TEXTS, _SHORT = 1024, 200
 """The most texts in the cache, and the most characters of a cached text."""
-_WORDS = re.compile(r"[0-9a-z]+")
 
 
 class _Text(NamedTuple):
@@ -63,9 +60,6 @@ class Documents:
     def __init__(self, fields: Fields) -> None:
         self._fields = fields
         *self._names, self._last = fields.names
-        self._written = getattr(fields.tokenizer, "written_terms", None) or partial(
-            _written, fields.tokenizer
-        )
         self._known = LookupCache[str, _Text](_CACHED_TEXTS)
 
     def __reduce__(self) -> tuple[type[Documents], tuple[Fields]]:
@@ -103,7 +97,7 @@ class Documents:
         return self._known.of(text, self._text) if len(text) <= _SHORT else self._text(text)
 
     def _text(self, text: str) -> _Text:
-        terms, characters, parts = self._written(text)
+        terms, characters, parts = written_terms(self._fields.tokenizer, text)
         return _Text(terms, characters, parts, len(text) - text.count(" "), text.isascii())
 
 
@@ -129,16 +123,6 @@ def schema(fields: Fields) -> tantivy.Schema:
     for name in fields.names:
         builder.add_text_field(f"in_{name}", tokenizer_name=TERMS, index_option="position")
     return builder.build()
-
-
-def _written(tokenizer: Tokenizer, text: str) -> tuple[str, str, Collection[str]]:
-    """Return what ``written_terms`` would, for a tokenizer without it."""
-    terms = tokenizer.terms(text)
-    known = set[str]() if text.isascii() else set(text).intersection("".join(terms))
-    # Equals `words` on folded ASCII. The pattern for all scripts would take a quarter more time.
-    latin = _WORDS.findall(text) if text.isascii() else [word for word, _ in words(text)]
-    mere = {term for term in terms if term.isascii() and term.isalnum()}.difference(latin)
-    return " ".join(terms), "".join(c for c in known if not c.isascii()), mere
 
 
 def _mere_parts(texts: Sequence[_Text]) -> Collection[str]:

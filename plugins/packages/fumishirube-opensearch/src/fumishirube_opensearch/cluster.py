@@ -20,6 +20,7 @@ T = TypeVar("T")
 _KNN = "org.opensearch.knn.plugin.KNNPlugin"
 _REFUSED = 429
 _TIMES_OUT = frozenset({429, 502, 503, 504})
+_ERRORS = {"filter_path": "errors,items.*.status,items.*.error"}
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0
 
 
@@ -149,13 +150,12 @@ class Cluster:
         Raises:
             Forbidden: when the cluster does not accept them before the deadline, or refuses them.
         """
-        # Only a line feed ends a line: texts may contain other separators.
-        waiting = [f"{line}\n" for line in lines.decode().split("\n")[:-1]]
+        waiting = lines
 
         def verb() -> None:
             nonlocal waiting
-            reply = self._client.bulk(index=index, body="".join(waiting))
-            waiting = _refused(waiting, reply["items"]) if reply["errors"] else []
+            reply = self._client.bulk(index=index, body=waiting, params=_ERRORS)
+            waiting = _refused(waiting, reply["items"]) if reply["errors"] else b""
             if waiting:
                 raise exceptions.TransportError(_REFUSED, "too many writes", {})
 
@@ -205,24 +205,24 @@ class Cluster:
             raise request_error(error) from error
 
 
-def _refused(lines: Sequence[str], items: Iterable[Mapping[str, Any]]) -> list[str]:
+def _refused(lines: bytes, items: Iterable[Mapping[str, Any]]) -> bytes:
     """Return the lines of the writes that the cluster was too busy for.
 
     Raises:
         Forbidden: for any other failure.
     """
-    again: list[str] = []
-    at = 0
+    # Only a line feed ends a line: texts may contain other separators.
+    rows, again, at = lines.split(b"\n"), list[bytes](), 0
     for item in items:
         ((action, result),) = item.items()
         width = 1 if action == "delete" else 2
         status = result["status"]
         if status in _TIMES_OUT:
-            again += lines[at : at + width]
+            again += rows[at : at + width]
         elif "error" in result and status != 404:
             raise Forbidden(f"the cluster refuses a section: {result['error'].get('type')}")
         at += width
-    return again
+    return b"".join(row + b"\n" for row in again)
 
 
 def search_error(answer: Mapping[str, Any]) -> FumishirubeError:

@@ -39,7 +39,7 @@ _PAGE = 10_000
 _MOST = 1_000_000
 _FEW = 20
 """How many matches are read at once when it takes reading to tell where a text stands."""
-_REHEARSALS = 4
+_REHEARSALS = 8
 _ORDER: list[Any] = [{"_score": "desc"}, {"of": "asc"}, {"line": "asc"}]
 _NOTHING = ClusterAnswer(hits=(), total=0, partial=False, shards={})
 
@@ -255,6 +255,20 @@ class Rehearsal(SharedCorpus):
         vars(self).update(vars(corpus))
         self._hits = hits
         self.wanted: dict[str, Search] = {}
+
+    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
+        """Count the matching sections, or estimate how many: runs are planned by that."""
+        estimate = self._estimate(fold(clause.text)) if isinstance(clause, Holds) else 0
+        return self._run(self._count(clause, cap, searched=searched), Count.capped(estimate, cap))
+
+    def _estimate(self, text: str) -> int:
+        """Return about how many sections hold a text, by the first that may, if they are known."""
+        body = _read(self._filtered(self._narrow(text)[0], _ANY), _FEW, self._verified)
+        known = self._searches.known(body)
+        if known is None or not known.hits:
+            return 0
+        held = sum(_holds(hit.passage, text) for hit in known.hits)
+        return -(-held * known.total // len(known.hits))
 
     def _run(self, asking: Asking[T], otherwise: T) -> T:
         try:

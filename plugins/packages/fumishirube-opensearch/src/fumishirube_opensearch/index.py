@@ -17,7 +17,6 @@ from fumishirube import (
     FumishirubeError,
     IndexDamaged,
     IndexedFile,
-    Passage,
     Root,
 )
 from fumishirube.disk import StoredFile
@@ -50,6 +49,7 @@ class SharedIndex:
         self._settings = settings
         self._fields = fields
         self._sections = Sections(fields)
+        self.preparation = self._sections.prepare
         self._cluster = Cluster(settings)
         self._holder = secrets.token_hex(8)
         self._manual = manual_of(folder)
@@ -135,7 +135,7 @@ class SharedIndex:
                 raise
 
     def sync(
-        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
+        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Any]]]
     ) -> None:
         """Replace the named pages and commit; after an error none of it counts."""
         self.sync_with_files(gone, pages, None)
@@ -143,7 +143,7 @@ class SharedIndex:
     def sync_with_files(
         self,
         gone: Collection[str],
-        pages: Iterable[tuple[IndexedFile, Sequence[Passage]]],
+        pages: Iterable[tuple[IndexedFile, Sequence[Any]]],
         contents: FileContents | None,
     ) -> None:
         """Replace the named pages with their files, and commit."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from pydantic_core import to_json
+
 from fumishirube import Fields, Passage
-from fumishirube.text import occurs
+from fumishirube.text import written_terms
 
 BESIDE = "beside"
 """The field of the terms of a section that do not stand in its last field, the longest."""
@@ -99,14 +100,30 @@ def weights(names: Sequence[str]) -> Mapping[str, Weights]:
     return made | {f"in_{names[-1]}": _LAST, CHARACTERS: _LAST}
 
 
+class PreparedSection(NamedTuple):
+    """A section as a document.
+
+    ``document`` is JSON that lacks its end, ``sizes`` are the numbers of terms of the fields that
+    are padded, and ``lengths`` the characters of each field of a section with a text of its own.
+    """
+
+    document: bytes
+    sizes: Sequence[int]
+    lengths: Sequence[int]
+
+
 class Sections:
     """Makes a document of each section."""
 
     def __init__(self, fields: Fields) -> None:
-        self._names = fields.names
-        self._tokenizer = fields.tokenizer
+        self.names = fields.names
+        self._fields = fields
         self._weights = weights(fields.names)
         self._due: dict[str, float] = dict.fromkeys(self._weights, 0.0)
+
+    def __reduce__(self) -> tuple[type[Sections], tuple[Fields]]:
+        """Leave what is due in this process."""
+        return Sections, (self._fields,)
 
     def page(self, path: str, data: Any) -> dict[str, Any]:
         """Return the record of a page as a document, padded for the sections before it."""
@@ -117,26 +134,35 @@ class Sections:
             made[name] = " ".join([EMPTY] * number)
         return made
 
-    def document(self, passage: Passage) -> dict[str, Any]:
-        """Return a section as a document."""
-        texts = [passage.fields[name] for name in self._names]
-        terms = [self._tokenizer.terms(text) for text in texts]
+    def prepare(self, passage: Passage) -> tuple[Any, ...]:
+        """Return the values of a :class:`PreparedSection`, which other processes can send."""
+        texts = [passage.fields[name] for name in self.names]
+        written = [written_terms(self._fields.tokenizer, text) for text in texts]
+        terms = [each.split() for each, _, _ in written]
+        *first, last = terms
+        weighed = [*terms, _characters(texts, "".join(each for _, each, _ in written))]
+        beside = {term for each in first for term in each}.difference(last)
         made: dict[str, Any] = {
             "kind": "section" if passage.fields["body"] else "blank",
             "of": passage.path,
             "line": passage.start_line,
-            "data": [*passage[1:]],
+            "data": passage[1:],
+            **{n: _joined(each) or EMPTY for n, each in zip(self._weights, weighed, strict=True)},
         }
-        last = frozenset(terms[-1])
-        distinct = last.union(*terms)
-        weighed = {f"in_{n}": [*each] for n, each in zip(self._names, terms, strict=True)}
-        weighed[CHARACTERS] = _characters("".join(texts), distinct)
-        for name, each in weighed.items():
-            made[name] = _joined(each) or EMPTY
-            self._due[name] += self._weights[name].share * len(each) - (not each)
-        made[BESIDE] = _joined(sorted(distinct - last))
-        made[PARTS] = _joined(sorted(_parts(texts, distinct)))
-        return {name: value for name, value in made.items() if value != ""}
+        if beside:
+            made[BESIDE] = _joined(sorted(beside))
+        if parts := _mere_parts([*zip(terms, (each for _, _, each in written), strict=True)]):
+            made[PARTS] = _joined(sorted(parts))
+        lengths = [*map(len, texts)] if passage.fields["body"] else []
+        return to_json(made)[:-1], [*map(len, weighed)], lengths
+
+    def prepared(self, section: Any) -> PreparedSection:
+        """Return a passage, or what another process has prepared, and note its padding."""
+        row = self.prepare(section) if isinstance(section, Passage) else section
+        made = PreparedSection(*row)
+        for (name, weight), size in zip(self._weights.items(), made.sizes, strict=True):
+            self._due[name] += weight.share * size - (not size)
+        return made
 
 
 def section_of(path: str, data: Sequence[Any]) -> Passage:
@@ -146,6 +172,9 @@ def section_of(path: str, data: Sequence[Any]) -> Passage:
 
 
 def _joined(terms: Collection[str]) -> str:
+    """Join terms; look at each of them only where one may be too long."""
+    if max(map(len, terms), default=0) <= _LONGEST // 2:
+        return " ".join(terms)
     return " ".join(term if fits(term) else _FILLER for term in terms)
 
 
@@ -154,23 +183,24 @@ def fits(term: str) -> bool:
     return len(term) <= _LONGEST // 2 or len(term.encode("utf-16-le")) <= 2 * _LONGEST
 
 
-def _parts(texts: Sequence[str], terms: Collection[str]) -> Collection[str]:
-    """Return the ASCII terms that occur in the texts only as parts of words."""
-    plain = (term for term in terms if term.isascii() and term.isalnum())
-    words = {word for text in texts for word in _WORDS.findall(text)}
-    return [t for t in plain if t not in words or not any(occurs(text, t) for text in texts)]
+def _mere_parts(texts: Sequence[tuple[Sequence[str], Collection[str]]]) -> Collection[str]:
+    """Return the ASCII terms that are parts of words in some text, and a word in none.
+
+    Each text has its terms, and those of them that are only parts of its words.
+    """
+    parts = {part for _, mere in texts for part in mere}
+    for terms, mere in texts if parts else ():
+        parts -= parts.intersection(terms).difference(mere)
+    return parts
 
 
-_WORDS = re.compile(r"[0-9a-z]+")
-
-
-def _characters(text: str, terms: Collection[str]) -> list[str]:
-    """Return the characters of terms, each once, if the text is not all ASCII.
+def _characters(texts: Sequence[str], known: str) -> Sequence[str]:
+    """Return the characters of terms, each once, unless the texts are all ASCII.
 
     Padding makes up for the other characters, which count for the section's length.
     """
-    if text.isascii():
-        return []
-    single = sorted(set(text) & set().union(*terms))
-    number = sum(not character.isspace() for character in text)
+    if all(text.isascii() for text in texts):
+        return ()
+    single = [*dict.fromkeys(known)]
+    number = sum(len(part) for text in texts for part in text.split())
     return single + [_FILLER] * (number - len(single))

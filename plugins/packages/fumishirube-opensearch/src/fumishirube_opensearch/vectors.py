@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from pydantic_core import to_json
+
 from fumishirube import Budget, Corpus, Forbidden, FumishirubeError, IndexDamaged
+from fumishirube_opensearch.bulks import Bulks
 from fumishirube_opensearch.cluster import Cluster, VectorSearch
 from fumishirube_opensearch.connection import Unavailable
 from fumishirube_opensearch.corpus import SharedCorpus
@@ -185,28 +187,20 @@ class ClusterVectors:
             Forbidden: when another writer has taken over.
         """
         number = writer.record.next
-        self._send(pieces)
-        self._send([file_marker(path, stamp, number) for path, stamp in stamps.items()])
+        self._send(map(_lines, pieces))
+        self._send(_lines(file_marker(path, stamp, number)) for path, stamp in stamps.items())
         self._cluster.refresh(str(writer.record.index), Budget())
         self._record = writer.replace(
             lambda now: replace(now, next=number + 1, commit=secrets.token_hex(8))
         )
         self._delete_others(stamps)
 
-    def _send(self, writes: Sequence[Write]) -> None:
-        lines: list[bytes] = []
-        size = 0
-        for action, body in writes:
-            lines += (_line({"index": action}), _line(body))
-            size += len(lines[-1])
-            if size > self._settings.bulk_bytes:
-                self._bulk(lines)
-                lines, size = [], 0
-        self._bulk(lines)
-
-    def _bulk(self, lines: Sequence[bytes]) -> None:
-        if lines:
-            self._cluster.bulk(str(self._record.index), b"".join(lines), Budget())
+    def _send(self, writes: Iterable[bytes]) -> None:
+        index, size = str(self._record.index), self._settings.bulk_bytes
+        with Bulks(self._cluster, index, size, Budget()) as bulks:
+            for lines in writes:
+                bulks.add(lines)
+            bulks.finish()
 
     def _delete_others(self, stamps: Mapping[str, str]) -> None:
         """Delete the pieces of files at other stamps than these."""
@@ -226,7 +220,7 @@ class ClusterVectors:
             ]
             answers = self._cluster.searches(str(self._record.index), bodies, whole=False)
             hits = [hit["_id"] for answer in answers for hit in answer["hits"]["hits"]]
-            self._bulk([_line({"delete": {"_id": key}}) for key in hits])
+            self._send(to_json({"delete": {"_id": key}}) + b"\n" for key in hits)
 
     def _see(self, record: IndexRecord) -> None:
         """Read the files that were completed since the known record."""
@@ -290,8 +284,9 @@ def vector_note(cluster: Cluster, *, wanted: bool) -> tuple[bool, str]:
     return True, "by the cluster: in a k-NN field, by HNSW of Lucene"
 
 
-def _line(row: Mapping[str, Any]) -> bytes:
-    return json.dumps(row, ensure_ascii=False).encode() + b"\n"
+def _lines(write: Write) -> bytes:
+    action, body = write
+    return b"%b\n%b\n" % (to_json({"index": action}), to_json(body))
 
 
 def _parts(rows: Sequence[str], size: int) -> Iterator[Sequence[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,8 +9,11 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from fumishirube import Budget, FumishirubeError, IndexedFile, Passage
+from pydantic_core import to_json
+
+from fumishirube import Budget, FumishirubeError, IndexedFile
 from fumishirube.disk import StoredFile
+from fumishirube_opensearch.bulks import Bulks
 from fumishirube_opensearch.cluster import Cluster
 from fumishirube_opensearch.files import MOST_STORED, FileContents, packed
 from fumishirube_opensearch.generations import IndexRecord, Replaced
@@ -20,7 +22,6 @@ from fumishirube_opensearch.sections import Sections
 
 _GRACE_MS = 60_000
 """How long searches of an earlier generation find what was replaced since."""
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class PageRecord(NamedTuple):
@@ -69,38 +70,44 @@ class Update:
         self._cluster = cluster
         self._sections = sections
         self._writer = writer
-        self._bulk_bytes = bulk_bytes
         self._budget = budget
         self._contents = contents
         self._manual = manual
         self._origin = origin
         self._index = str(writer.record.index)
         self._number = writer.record.next
-        self._lines: list[bytes] = []
-        self._bytes = 0
+        self._bulks = Bulks(cluster, self._index, bulk_bytes, budget)
         self._written: list[str] = []
         self._replaced: dict[str, int] = {}
         self.pages = pages
 
     def run(
-        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Passage]]]
+        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Any]]]
     ) -> IndexRecord:
         """Write the pages, and make all of them count at once."""
         self._writer.replace(lambda record: replace(record, next=self._number + 1))
-        try:
-            for path in gone:
-                if self._forget(path):
-                    self._add(f"{self._version(path)}-0", {"kind": "gone", "of": path})
-            for page, passages in pages:
-                self._forget(page.path)
-                self._page(page, passages)
-            expired = self._delete_expired()
-            self._send()
-            self._cluster.refresh(self._index, self._budget)
-        except BaseException:
-            self._take_back()
-            raise
+        with self._bulks:
+            try:
+                expired = self._written_all(gone, pages)
+            except BaseException:
+                self._take_back()
+                raise
         return self._writer.replace(lambda record: self._committed(record, expired))
+
+    def _written_all(
+        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Any]]]
+    ) -> Collection[str]:
+        """Write all documents, and return the replaced versions that were deleted."""
+        for path in gone:
+            if self._forget(path):
+                self._add_row(f"{self._version(path)}-0", {"kind": "gone", "of": path})
+        for page, sections in pages:
+            self._forget(page.path)
+            self._page(page, sections)
+        expired = self._delete_expired()
+        self._bulks.finish()
+        self._cluster.refresh(self._index, self._budget)
+        return expired
 
     def _committed(self, record: IndexRecord, expired: Collection[str]) -> IndexRecord:
         lengths: Counter[str] = Counter()
@@ -122,21 +129,21 @@ class Update:
             origin=self._origin,
         )
 
-    def _page(self, page: IndexedFile, passages: Sequence[Passage]) -> None:
+    def _page(self, page: IndexedFile, sections: Sequence[Any]) -> None:
         version = self._version(page.path)
         lengths: Counter[str] = Counter()
         searched = 0
-        for number, passage in enumerate(passages, 1):
-            document = self._sections.document(passage)
-            self._add(f"{version}-{number}", document, version)
-            if document["kind"] == "section":
+        for number, each in enumerate(sections, 1):
+            section = self._sections.prepared(each)
+            self._add(f"{version}-{number}", section.document, version)
+            if section.lengths:
                 searched += 1
-                lengths.update({name: len(text) for name, text in passage.fields.items()})
-        files = self._files(page, version, len(passages) + 1)
-        documents = len(passages) + 1 + len(files)
-        blank = len(passages) - searched
+                lengths.update(dict(zip(self._sections.names, section.lengths, strict=True)))
+        files = self._files(page, version, len(sections) + 1)
+        documents = len(sections) + 1 + len(files)
+        blank = len(sections) - searched
         record = PageRecord(page, version, documents, searched, blank, dict(lengths), files)
-        self._add(f"{version}-0", self._sections.page(page.path, record.data()), version)
+        self._add_row(f"{version}-0", self._sections.page(page.path, record.data()), version)
         self.pages[page.path] = record
 
     def _files(self, page: IndexedFile, version: str, first: int) -> tuple[StoredFile, ...]:
@@ -146,7 +153,7 @@ class Update:
         stored = [(file, data) for file, data in self._contents(page) if file.size <= MOST_STORED]
         for number, (file, data) in enumerate(stored, first):
             document = {"kind": "file", "of": page.path, "line": number}
-            self._add(
+            self._add_row(
                 f"{version}-{number}", {**document, "data": [file.path, packed(data)]}, version
             )
         return tuple(file for file, _ in stored)
@@ -162,23 +169,16 @@ class Update:
         """Return the name of a page's documents in this commit, different in every commit."""
         return f"{self._number:x}-{sha256(path.encode()).hexdigest()[:16]}"
 
-    def _add(self, key: str, document: Mapping[str, Any], version: str = "") -> None:
-        body = {**document, "version": version or key, "born": self._number}
-        action = f'{{"index":{{"_id":"{key}"}}}}\n'
-        self._line(action + _ENCODER.encode(body) + "\n")
+    def _add_row(self, key: str, row: Mapping[str, Any], version: str = "") -> None:
+        self._add(key, to_json(row)[:-1], version)
+
+    def _add(self, key: str, document: bytes, version: str = "") -> None:
+        end = f',"version":"{version or key}","born":{self._number}}}\n'
+        self._bulks.add(b'{"index":{"_id":"%b"}}\n%b%b' % (key.encode(), document, end.encode()))
         self._written.append(key)
 
-    def _line(self, text: str) -> None:
-        encoded = text.encode()
-        if self._bytes + len(encoded) > self._bulk_bytes:
-            self._send()
-        self._lines.append(encoded)
-        self._bytes += len(encoded)
-
-    def _send(self) -> None:
-        lines, self._lines, self._bytes = self._lines, [], 0
-        if lines:
-            self._cluster.bulk(self._index, b"".join(lines), self._budget)
+    def _delete(self, key: str) -> None:
+        self._bulks.add(b'{"delete":{"_id":"%b"}}\n' % key.encode())
 
     def _delete_expired(self) -> Collection[str]:
         """Delete what was replaced so long ago that no search reads it any more."""
@@ -187,15 +187,15 @@ class Update:
         expired = {key: row for key, row in replaced.items() if row.since < before}
         for version, row in expired.items():
             for number in range(row.documents):
-                self._line(f'{{"delete":{{"_id":"{version}-{number}"}}}}\n')
+                self._delete(f"{version}-{number}")
         return expired
 
     def _take_back(self) -> None:
         """Delete what was written and never counted; if that fails, it only takes up space."""
-        self._lines, self._bytes = [], 0
+        self._bulks.drop()
         try:
             for key in self._written:
-                self._line(f'{{"delete":{{"_id":"{key}"}}}}\n')
-            self._send()
+                self._delete(key)
+            self._bulks.finish()
         except FumishirubeError:
             return
