@@ -21,7 +21,6 @@ from fumishirube.errors import ConfigError, FumishirubeError, PluginError, Unrea
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
 from fumishirube.host.faults import FaultLog, described
 from fumishirube.host.standard_streams import foreign_code
-from fumishirube.model import Passage
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.entry_points import InstalledPlugin
 from fumishirube.plugins.registry import KINDS
@@ -37,6 +36,8 @@ Q = ParamSpec("Q")
 T = TypeVar("T")
 
 _NOUNS = {kind.kind_name: kind.noun for kind in KINDS}
+_SENT = frozenset({"preparation"})
+"""Functions that other processes call; what fails there is repeated in a fence."""
 _NOISE = 0.01
 """Seconds by which the clock of a trace may differ."""
 
@@ -210,10 +211,8 @@ class Fences:
         """
         for file in slow:
             named = next(named for named, running in loaders if running is file.loader)
-            path, problem = (
-                f"{manual_id}/{file.path}",
-                f"it was abandoned after {file.seconds:.1f} s",
-            )
+            path = f"{manual_id}/{file.path}"
+            problem = f"it was abandoned after {file.seconds:.1f} s"
             work = self.work("loaders", type(named.stage), named.name)
             began = time.time() - file.seconds
             if work is not None and not self._guard.log.recorded_since(work, began):
@@ -260,7 +259,7 @@ class _FencedStage:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._stage, name)
-        if not callable(value) or name.startswith("_"):
+        if not callable(value) or name.startswith("_") or name in _SENT:
             return value
 
         def fenced(*arguments: Any, **named: Any) -> Any:
@@ -314,11 +313,6 @@ class _FencedIndex(_FencedStage):
 
 class _FencedOpenIndex(_FencedStage):
     """An open index of a plugin."""
-
-    @property
-    def preparation(self) -> Callable[[Passage], object] | None:
-        """The function itself, for other processes; what fails there is repeated in this fence."""
-        return getattr(self._stage, "preparation", None)
 
     def corpus(self, manual_id: str) -> _FencedStage:
         """Return the corpus of a manual."""

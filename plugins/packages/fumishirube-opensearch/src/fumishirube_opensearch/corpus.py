@@ -19,11 +19,12 @@ from fumishirube import (
     ScoreCutoff,
     Term,
 )
-from fumishirube.text import FormFinder, fold, form_finder, mentions, query_terms, term_forms
+from fumishirube.text import FormFinder, fold, form_finder, query_terms, term_forms
 from fumishirube_opensearch.clauses import Body, ClauseTranslator, either, texts_in
 from fumishirube_opensearch.cluster import VectorSearch
 from fumishirube_opensearch.generations import IndexRecord
 from fumishirube_opensearch.searches import ClusterAnswer, FoundSection, Search, Searches, key_of
+from fumishirube_opensearch.section_requests import ORDER, counted, holds_text, read_first, unheld
 from fumishirube_opensearch.sections import PARTS
 
 _log = logging.getLogger("fumishirube")
@@ -40,7 +41,6 @@ _MOST = 1_000_000
 _FEW = 20
 """How many matches are read at once when it takes reading to tell where a text stands."""
 _REHEARSALS = 8
-_ORDER: list[Any] = [{"_score": "desc"}, {"of": "asc"}, {"line": "asc"}]
 _NOTHING = ClusterAnswer(hits=(), total=0, partial=False, shards={})
 
 
@@ -136,7 +136,7 @@ class SharedCorpus:
         if limit <= 0:
             return ()
         query = self._filtered((yield from self._query(clause)), _SECTION)
-        hits = yield from self._best(query, limit, _ORDER)
+        hits = yield from self._best(query, limit, ORDER)
         return cutoff.apply([IndexMatch(hit.passage, hit.score) for hit in hits])
 
     def _best(self, query: Body, limit: int, order: Sequence[Any]) -> Asking[list[FoundSection]]:
@@ -158,7 +158,7 @@ class SharedCorpus:
             if least > cap:
                 return Count(cap, at_least=True)
         query = self._filtered((yield from self._query(clause)), _SECTION if searched else _ANY)
-        (answer,) = yield [_counted(query, cap)]
+        (answer,) = yield [counted(query, cap)]
         return Count.capped(answer.total, cap)
 
     def _at_least(self, text: str) -> Asking[int]:
@@ -168,19 +168,19 @@ class SharedCorpus:
         query, exact = self._narrow(text)
         if exact:
             return 0
-        (first,) = yield [_read(self._filtered(query, _ANY), _FEW, self._verified)]
-        return sum(_holds(hit.passage, text) for hit in first.hits)
+        (first,) = yield [read_first(self._filtered(query, _ANY), _FEW, self._verified)]
+        return sum(holds_text(hit.passage, text) for hit in first.hits)
 
     def _frequencies(self, terms: Sequence[str]) -> Asking[Mapping[str, int]]:
         """Count each term; answers do not depend on which others are counted with it."""
         distinct = [*dict.fromkeys(terms)]
-        queries = [self._filtered(self._translator.query(Term(t), _unheld), _ANY) for t in distinct]
-        answers = yield [_counted(query, None) for query in queries]
+        queries = [self._filtered(self._translator.query(Term(t), unheld), _ANY) for t in distinct]
+        answers = yield [counted(query, None) for query in queries]
         return {term: answer.total for term, answer in zip(distinct, answers, strict=True)}
 
     def _page(self, path: str) -> Asking[Sequence[Passage]]:
-        query = self._filtered(self._translator.query(Pages((path,)), _unheld), _ANY)
-        hits = yield from self._best(query, _MOST, _ORDER[1:])
+        query = self._filtered(self._translator.query(Pages((path,)), unheld), _ANY)
+        hits = yield from self._best(query, _MOST, ORDER[1:])
         return [hit.passage for hit in hits]
 
     def _filtered(self, query: Body, kinds: Sequence[str]) -> Body:
@@ -205,14 +205,14 @@ class SharedCorpus:
         if not waiting:
             return
         narrowed = {text: self._filtered(query, _ANY) for text, query in waiting}
-        firsts = yield [_read(query, _FEW, self._verified) for query in narrowed.values()]
+        firsts = yield [read_first(query, _FEW, self._verified) for query in narrowed.values()]
         more = [
             text
             for text, first in zip(narrowed, firsts, strict=True)
             if _FEW < first.total <= self._verified
         ]
         rest = (
-            (yield [_read(narrowed[t], self._verified, self._verified) for t in more])
+            (yield [read_first(narrowed[t], self._verified, self._verified) for t in more])
             if more
             else ()
         )
@@ -224,7 +224,7 @@ class SharedCorpus:
         """Return a query for the sections that contain a text, of those that may."""
         if answer.total > self._verified:
             return query
-        holding = [hit.id for hit in answer.hits if _holds(hit.passage, text)]
+        holding = [hit.id for hit in answer.hits if holds_text(hit.passage, text)]
         return query if len(holding) == answer.total else {"ids": {"values": holding}}
 
     def _narrow(self, text: str) -> tuple[Body, bool]:
@@ -235,7 +235,7 @@ class SharedCorpus:
         sure = True
         for form in term_forms(text):
             clause, exact = self._fields.tokenizer.narrow(form)
-            query = self._translator.query(clause, _unheld)
+            query = self._translator.query(clause, unheld)
             if not exact and clause == Term(form) and form.isascii() and form.isalnum():
                 # Wherever it is a term, but only a part of words.
                 part = {"term": {PARTS: {"value": form}}}
@@ -263,11 +263,11 @@ class Rehearsal(SharedCorpus):
 
     def _estimate(self, text: str) -> int:
         """Return about how many sections hold a text, by the first that may, if they are known."""
-        body = _read(self._filtered(self._narrow(text)[0], _ANY), _FEW, self._verified)
+        body = read_first(self._filtered(self._narrow(text)[0], _ANY), _FEW, self._verified)
         known = self._searches.known(body)
         if known is None or not known.hits:
             return 0
-        held = sum(_holds(hit.passage, text) for hit in known.hits)
+        held = sum(holds_text(hit.passage, text) for hit in known.hits)
         return -(-held * known.total // len(known.hits))
 
     def _run(self, asking: Asking[T], otherwise: T) -> T:
@@ -294,25 +294,3 @@ class Rehearsal(SharedCorpus):
 def _alone(search: Search) -> Asking[ClusterAnswer | None]:
     (answer,) = yield [search]
     return answer
-
-
-def _unheld(text: str) -> Body:
-    raise ValueError(f"what narrows a text holds no text itself: {text!r}")
-
-
-def _holds(passage: Passage, text: str) -> bool:
-    return any(mentions(field, text) for field in passage.fields.values())
-
-
-def _read(query: Body, size: int, most: int) -> Body:
-    return {
-        "query": {"constant_score": {"filter": query}},
-        "size": size,
-        "sort": _ORDER[1:],
-        "track_total_hits": most + 1,
-    }
-
-
-def _counted(query: Body, cap: int | None) -> Body:
-    most: int | bool = True if cap is None else cap + 1
-    return {"query": {"constant_score": {"filter": query}}, "size": 0, "track_total_hits": most}

@@ -100,7 +100,7 @@ def weights(names: Sequence[str]) -> Mapping[str, Weights]:
     return made | {f"in_{names[-1]}": _LAST, CHARACTERS: _LAST}
 
 
-class PreparedSection(NamedTuple):
+class SectionDocument(NamedTuple):
     """A section as a document.
 
     ``document`` is JSON that lacks its end, ``sizes`` are the numbers of terms of the fields that
@@ -135,7 +135,7 @@ class Sections:
         return made
 
     def prepare(self, passage: Passage) -> tuple[Any, ...]:
-        """Return the values of a :class:`PreparedSection`, which other processes can send."""
+        """Return the values of a :class:`SectionDocument`, which other processes can send."""
         texts = [passage.fields[name] for name in self.names]
         written = [written_terms(self._fields.tokenizer, text) for text in texts]
         terms = [each.split() for each, _, _ in written]
@@ -156,10 +156,10 @@ class Sections:
         lengths = [*map(len, texts)] if passage.fields["body"] else []
         return to_json(made)[:-1], [*map(len, weighed)], lengths
 
-    def prepared(self, section: Any) -> PreparedSection:
+    def prepared(self, section: Any) -> SectionDocument:
         """Return a passage, or what another process has prepared, and note its padding."""
         row = self.prepare(section) if isinstance(section, Passage) else section
-        made = PreparedSection(*row)
+        made = SectionDocument(*row)
         for (name, weight), size in zip(self._weights.items(), made.sizes, strict=True):
             self._due[name] += weight.share * size - (not size)
         return made
