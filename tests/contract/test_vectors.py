@@ -34,7 +34,15 @@ class Senses(Stage):
 
     def embed(self, texts, role):
         log = Path(self.log)
-        if (log.parent / "broken").exists():
+        broken = log.parent / "broken"
+        if broken.exists():
+            match broken.read_text():
+                case "nothing":
+                    return None
+                case "no number":
+                    return [[float("nan")]] * len(texts)
+                case "too few":
+                    return []
             raise RuntimeError("no luck")
         made = []
         for text in texts:
@@ -168,12 +176,29 @@ def test_a_server_embeds_in_the_background_and_says_how_far_it_is(workspace: Wor
         eventually(lambda: find(wire)["candidates"] == 2 and "degraded" not in find(wire))
 
 
-def test_an_embedder_that_fails_leaves_words_and_is_named(workspace: Workspace) -> None:
+@pytest.mark.parametrize(
+    ("how", "error"),
+    [
+        ("", "RuntimeError: no luck"),
+        ("nothing", "TypeError: 'NoneType' object is not iterable"),
+        ("no number", "ValueError: the embedder 'senses' made a vector that is not finite"),
+        (
+            "too few",
+            "ValueError: the embedder 'senses' made 0 vectors of [] dimensions for 1 texts",
+        ),
+    ],
+)
+def test_an_embedder_that_fails_leaves_words_and_is_named(
+    workspace: Workspace, how: str, error: str
+) -> None:
     broken = workspace.log.parent / "broken"
-    broken.touch()
+    broken.write_text(how)
     found = workspace.run("find", "grant", "--manual", "m", "--json")
     assert [hit["ref"]["path"] for hit in found.json["hits"]] == ["benefits.md"]
-    assert "words alone decide: the embedder failed" in str(found.json)
+    failed = f"embedder 'senses' of plugin stranger failed: {error.partition(':')[0]}"
+    assert f"words alone decide: {failed}" in found.out
+    error = error.format("the embedder 'senses'")
+    assert f"problem: plugin stranger: embedder 'senses' failed: {error}" in found.err
     broken.unlink()
     assert workspace.paths() == ["benefits.md"]
 

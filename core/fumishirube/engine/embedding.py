@@ -78,7 +78,9 @@ class CheckedEmbedder:
         """
         try:
             made = [[*map(float, vector)] for vector in self._named.embedder.embed(texts, role)]
-            self._check(made, len(texts), dimensions)
+            named = f"embedder {self._named.name!r}"
+            if fault := vector_fault(named, made, len(texts), dimensions):
+                raise PluginError(fault)
         except Exception as error:
             self.fail(error)
             raise
@@ -94,15 +96,18 @@ class CheckedEmbedder:
             self.failure = "the embedder failed; the log has the details"
             _log.exception("the embedder failed")
 
-    def _check(self, made: Vectors, texts: int, dimensions: int) -> None:
-        sizes = {len(vector) for vector in made} | {dimensions} - {0}
-        if len(made) != texts or len(sizes) != 1:
-            raise PluginError(
-                f"the embedder {self._named.name!r} made {len(made)} vectors of {sorted(sizes)} "
-                f"dimensions for {texts} texts"
-            )
-        if not all(math.isfinite(sum(vector)) for vector in made):
-            raise PluginError(f"the embedder {self._named.name!r} made a vector that is not finite")
+
+def vector_fault(embedder: str, made: Vectors, texts: int, dimensions: int = 0) -> str:
+    """Return why an ``embedder``'s vectors cannot be those of so many texts; empty if they can.
+
+    If ``dimensions`` is not 0, all must have so many.
+    """
+    sizes = {len(vector) for vector in made} | {dimensions} - {0}
+    if len(made) != texts or len(sizes) != 1:
+        shape = f"{len(made)} vectors of {sorted(sizes)} dimensions"
+        return f"the {embedder} made {shape} for {texts} texts"
+    finite = all(math.isfinite(sum(vector)) for vector in made)
+    return "" if finite else f"the {embedder} made a vector that is not finite"
 
 
 class TextBatch:

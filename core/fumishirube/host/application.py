@@ -42,7 +42,8 @@ from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError, NotFound, PluginError, ToolError
 from fumishirube.host.context import PipelineContext
-from fumishirube.host.fences import Fences, PluginGuard
+from fumishirube.host.faults import PluginGuard
+from fumishirube.host.fences import Fences
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface, SharedServices

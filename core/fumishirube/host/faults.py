@@ -8,14 +8,17 @@ import logging
 import os
 import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
 
-from fumishirube.host.crash_marks import ForeignWork, crashed_work
+from fumishirube.errors import FumishirubeError
+from fumishirube.host.crash_marks import CrashMarks, ForeignWork, crashed_work
+from fumishirube.host.standard_streams import foreign_code
+from fumishirube.plugins.entry_points import InstalledPlugin
 
 FOLDER = "faults"
 """The folder below the state folder; it contains one file a stage."""
@@ -163,3 +166,48 @@ class FaultLog:
 
     def _file(self, key: str) -> Path:
         return self._folder / f"{key}.json"
+
+
+class PluginGuard:
+    """Marks running plugin code, and records its failures."""
+
+    def __init__(self, state: Path) -> None:
+        self.log = FaultLog(state)
+        self._marks = CrashMarks(state)
+        self._state = state
+
+    def look_back(self) -> None:
+        """Log which plugins ran in processes that died."""
+        self.log.record_crashes(self._state)
+
+    @contextmanager
+    def marked(self, work: ForeignWork) -> Iterator[None]:
+        """Mark a plugin's code while it runs; its exceptions reach the caller."""
+        with foreign_code(), self._marks.running(work.encoded):
+            yield
+
+    @contextmanager
+    def watched(self, work: ForeignWork) -> Iterator[None]:
+        """Mark a plugin's code while it runs, and record its unexpected exceptions."""
+        with self.marked(work):
+            try:
+                yield
+            except (FumishirubeError, KeyboardInterrupt, GeneratorExit):
+                raise
+            except BaseException as error:
+                self.log.record(work, described(error), type(error).__name__)
+                raise
+        self.log.worked(work)
+
+    @contextmanager
+    def importing(self, plugin: InstalledPlugin) -> Iterator[None]:
+        """Mark the import of a plugin and its hooks."""
+        if plugin.builtin:
+            yield
+        else:
+            with self.marked(ForeignWork(plugin.id, plugin.distribution, "its import")):
+                yield
+
+    def close(self) -> None:
+        """Remove the marks of this process."""
+        self._marks.close()

@@ -11,20 +11,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
+from fumishirube.engine.embedding import vector_fault
 from fumishirube.engine.file_loads import SlowFile
 from fumishirube.engine.pipeline import SKIPPED, NamedStage
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, Unreadable
-from fumishirube.host.crash_marks import CrashMarks, ForeignWork
-from fumishirube.host.faults import FaultLog, described
-from fumishirube.host.standard_streams import foreign_code
+from fumishirube.host.crash_marks import ForeignWork
+from fumishirube.host.faults import PluginGuard, described
 from fumishirube.plugins.discovery import PluginReport, Plugins
-from fumishirube.plugins.entry_points import InstalledPlugin
 from fumishirube.plugins.registry import KINDS
-from fumishirube.stages import Fields, Loader
+from fumishirube.stages import Fields, Loader, Vectors
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resource, Resources
@@ -40,51 +39,6 @@ _SENT = frozenset({"preparation"})
 """Functions that other processes call; what fails there is repeated in a fence."""
 _NOISE = 0.01
 """Seconds by which the clock of a trace may differ."""
-
-
-class PluginGuard:
-    """Marks running plugin code, and records its failures."""
-
-    def __init__(self, state: Path) -> None:
-        self.log = FaultLog(state)
-        self._marks = CrashMarks(state)
-        self._state = state
-
-    def look_back(self) -> None:
-        """Log which plugins ran in processes that died."""
-        self.log.record_crashes(self._state)
-
-    @contextmanager
-    def marked(self, work: ForeignWork) -> Iterator[None]:
-        """Mark a plugin's code while it runs; its exceptions reach the caller."""
-        with foreign_code(), self._marks.running(work.encoded):
-            yield
-
-    @contextmanager
-    def watched(self, work: ForeignWork) -> Iterator[None]:
-        """Mark a plugin's code while it runs, and record its unexpected exceptions."""
-        with self.marked(work):
-            try:
-                yield
-            except (FumishirubeError, KeyboardInterrupt, GeneratorExit):
-                raise
-            except BaseException as error:
-                self.log.record(work, described(error), type(error).__name__)
-                raise
-        self.log.worked(work)
-
-    @contextmanager
-    def importing(self, plugin: InstalledPlugin) -> Iterator[None]:
-        """Mark the import of a plugin and its hooks."""
-        if plugin.builtin:
-            yield
-        else:
-            with self.marked(ForeignWork(plugin.id, plugin.distribution, "its import")):
-                yield
-
-    def close(self) -> None:
-        """Remove the marks of this process."""
-        self._marks.close()
 
 
 class Fences:
@@ -274,20 +228,12 @@ class _FencedStage:
         return self._guard.watched(self._work)
 
 
-class _FencedTokenizer(_FencedStage):
-    """A tokenizer of a plugin. No search works without it, so an error names it.
+class _NamedInErrors(_FencedStage):
+    """A stage of a plugin whose failure is an error or a note of the answer, which names it.
 
     Raises:
-        PluginError: when it raises, or returns something else than texts.
+        PluginError: when it raises, or returns something unusable.
     """
-
-    def terms(self, text: str) -> Sequence[str]:
-        """Return the terms of a folded text."""
-        with self._watched():
-            terms = tuple(self._stage.terms(text))  # type: ignore[attr-defined]
-            if not all(isinstance(term, str) for term in terms):
-                raise TypeError("it returned a term that is no text")
-            return terms
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
@@ -299,6 +245,31 @@ class _FencedTokenizer(_FencedStage):
         except BaseException as error:
             message = f"{self._work.stage} of plugin {self._work.plugin} failed"
             raise PluginError(f"{message}: {type(error).__name__}") from error
+
+
+class _FencedTokenizer(_NamedInErrors):
+    """A tokenizer of a plugin; no search works without it."""
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a folded text."""
+        with self._watched():
+            terms = tuple(self._stage.terms(text))  # type: ignore[attr-defined]
+            if not all(isinstance(term, str) for term in terms):
+                raise TypeError("it returned a term that is no text")
+            return terms
+
+
+class _FencedEmbedder(_NamedInErrors):
+    """An embedder of a plugin; without it words alone decide."""
+
+    def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
+        """Return one vector for each text."""
+        with self._watched():
+            embed = self._stage.embed  # type: ignore[attr-defined]
+            made = [[*map(float, vector)] for vector in embed(texts, role)]
+            if fault := vector_fault(self._work.stage, made, len(texts)):
+                raise ValueError(fault)
+            return made
 
 
 class _FencedIndex(_FencedStage):
@@ -381,7 +352,12 @@ class _FencedLoader(_FencedStage):
             raise PluginError(f"{message}: {described(error)}") from error
 
 
-_KINDS = {"loaders": _FencedLoader, "tokenizers": _FencedTokenizer, "indexes": _FencedIndex}
+_KINDS = {
+    "loaders": _FencedLoader,
+    "tokenizers": _FencedTokenizer,
+    "embedders": _FencedEmbedder,
+    "indexes": _FencedIndex,
+}
 
 
 def unlisted_by(loaders: Sequence[object], root: Callable[[], Root]) -> Iterator[str]:

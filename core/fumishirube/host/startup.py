@@ -14,7 +14,7 @@ from fumishirube.config.outside import outside_roots
 from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.errors import ConfigError
 from fumishirube.host.application import Application
-from fumishirube.host.fences import PluginGuard
+from fumishirube.host.faults import PluginGuard
 from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.plugins.discovery import Plugins, load_plugins
