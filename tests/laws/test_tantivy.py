@@ -176,3 +176,44 @@ def test_more_pages_than_are_written_side_by_side_are_all_there(
         index = Tantivy().open(Root(tmp_path), Fields(FIELDS, Bigram()))
         assert dict(index.pages()) == pages
         index.close()
+
+
+def test_many_records_that_are_read_from_their_own_file_are_those_of_the_index(
+    tmp_path: Path,
+) -> None:
+    """The file may be missing, of another commit, cut or changed; then it is made again."""
+    passages = [
+        passage(f"{n}.md", 1, f"title {n}", f"設定 abc {n} " * (n % 7)) for n in range(1100)
+    ]
+    with filled(tmp_path, passages):
+        pass
+    record_file = tmp_path / "records.cache"
+    assert not record_file.exists()  # the first process that opens the index afterwards makes it
+    expected = state_of(tmp_path)
+    written = record_file.read_bytes()
+    assert state_of(tmp_path) == expected
+    for damaged in (b"", written[:-1], written.replace(b"1.md", b"x.md", 1), written[4:], b"\xff"):
+        record_file.write_bytes(damaged)
+        assert state_of(tmp_path) == expected
+        assert record_file.read_bytes() == written
+    index = Tantivy().open(Root(tmp_path), Fields(FIELDS, Bigram()))
+    with index.writing(Budget()):
+        index.sync(["0.md"], [(IndexedFile("1.md", "t", None, 1), [passages[3]])])
+    after = dict(index.pages()), lengths_of(index.corpus("m"))
+    index.close()
+    assert record_file.read_bytes() == written  # of the commit before
+    assert state_of(tmp_path) == after != expected
+    assert state_of(tmp_path) == after
+    assert [file.name for file in tmp_path.glob("records*")] == ["records.cache"]
+
+
+def state_of(folder: Path) -> tuple[dict[str, IndexedFile], object]:
+    """Return the files of an index that is opened now, and the lengths of its fields."""
+    index = Tantivy().open(Root(folder), Fields(FIELDS, Bigram()))
+    state = dict(index.pages()), lengths_of(index.corpus("m"))
+    index.close()
+    return state
+
+
+def lengths_of(corpus: Corpus) -> list[float]:
+    return [corpus.average_length(name) for name in FIELDS]

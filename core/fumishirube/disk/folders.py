@@ -94,7 +94,8 @@ class OpenFolder:
 
     def inner(self, name: str) -> OpenFolder:
         """Open a folder inside this one; refuse links."""
-        path = os.path.join(self.path, name)
+        # As os.path.join, which takes a third of the time of a survey for a folder.
+        path = f"{self.path.rstrip(os.sep)}{os.sep}{name}"
         if self.handle is None:
             return OpenFolder(path, None)
         flags = os.O_RDONLY | _DIRECTORY | NO_FOLLOW | PLAIN

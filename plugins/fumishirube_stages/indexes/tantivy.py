@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import tantivy
 from pydantic import Field
@@ -35,6 +35,12 @@ from fumishirube_stages.indexes.tantivy_files import (
     linked_copy,
     open_refusal,
     write_refusal,
+)
+from fumishirube_stages.indexes.tantivy_records import (
+    IndexedPage,
+    RecordCache,
+    add_lengths,
+    forget,
 )
 
 _log = logging.getLogger("fumishirube")
@@ -76,11 +82,6 @@ class Tantivy(Stage):
             raise
 
 
-class _IndexedPage(NamedTuple):
-    page: IndexedFile
-    lengths: Mapping[str, int]
-
-
 class TantivyIndex:
     """An open index: its schema, its files, and the pages of the last commit."""
 
@@ -120,7 +121,7 @@ class TantivyIndex:
         self._index.config_reader("manual")
         self._writer: tantivy.IndexWriter | None = None
         self._generation = -1
-        self._indexed: dict[str, _IndexedPage] = {}
+        self._indexed: dict[str, IndexedPage] = {}
         self._lengths: Counter[str] = Counter()
         self._view: TantivyCorpus | None = None
         self.refresh()
@@ -157,11 +158,15 @@ class TantivyIndex:
         seals = self._stored(searcher, "seal")
         generation = seals[0] if seals else 0
         if generation != self._generation:
-            self._indexed, self._lengths = {}, Counter()
-            for *row, lengths in self._stored(searcher, "page"):
-                page = IndexedFile(*row)
-                self._indexed[page.path] = _IndexedPage(page, lengths)
-                self._lengths.update(lengths)
+            cache = RecordCache(self._folder)
+            cached = cache.read(generation) if seals else None
+            stored, total = cached or (self._stored(searcher, "page"), {})
+            self._indexed = {row[0]: IndexedPage(IndexedFile(*row), own) for *row, own in stored}
+            self._lengths = Counter(total)
+            if cached is None:
+                for page in self._indexed.values():
+                    add_lengths(self._lengths, page.lengths.items())
+                cache.write(generation, stored, self._lengths)
             self._see(searcher, generation)
 
     @contextmanager
@@ -196,14 +201,14 @@ class TantivyIndex:
         indexed, lengths = dict(self._indexed), Counter(self._lengths)
         try:
             for path in gone:
-                _forget(path, indexed, lengths)
+                forget(path, indexed, lengths)
                 writer.delete_documents_by_term("of", path)
             waiting: list[tantivy.Document] = []
             for page, passages in pages:
-                _forget(page.path, indexed, lengths)
+                forget(page.path, indexed, lengths)
                 writer.delete_documents_by_term("of", page.path)
                 indexed[page.path] = self._add(writer, page, passages)
-                lengths.update(indexed[page.path].lengths)
+                add_lengths(lengths, indexed[page.path].lengths.items())
                 waiting.append(document("page", [*page, indexed[page.path].lengths], page.path))
                 if len(waiting) == _TOGETHER:
                     _add_all(writer, waiting)
@@ -254,7 +259,7 @@ class TantivyIndex:
     def _stored(self, searcher: CheckedSearcher, kind: str) -> list[Any]:
         query = tantivy.Query.term_query(self._schema, "kind", kind)
         hits = searcher.search(query, max(1, searcher.num_docs), count=False).hits
-        return [searcher.data(address) for _, address in hits]
+        return searcher.all_data([address for _, address in hits])
 
     def _wait_for_writer(self, budget: Budget) -> tantivy.IndexWriter | None:
         patience = self._settings.writer_wait_ms / 1000
@@ -278,22 +283,17 @@ class TantivyIndex:
 
     def _add(
         self, writer: tantivy.IndexWriter, page: IndexedFile, sections: Sequence[Any]
-    ) -> _IndexedPage:
+    ) -> IndexedPage:
         lengths: Counter[str] = Counter()
         for section in sections:
             prepared = self._documents.prepared(section)
             writer.add_document(prepared.document())
             if prepared.lengths:
-                lengths.update(dict(zip(self._fields.names, prepared.lengths, strict=True)))
-        return _IndexedPage(page, lengths)
+                add_lengths(lengths, zip(self._fields.names, prepared.lengths, strict=True))
+        return IndexedPage(page, lengths)
 
 
 def _add_all(writer: tantivy.IndexWriter, documents: list[tantivy.Document]) -> None:
     for item in documents:
         writer.add_document(item)
     documents.clear()
-
-
-def _forget(path: str, indexed: dict[str, _IndexedPage], lengths: Counter[str]) -> None:
-    if path in indexed:
-        lengths.subtract(indexed.pop(path).lengths)

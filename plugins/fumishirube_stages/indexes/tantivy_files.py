@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -247,6 +247,12 @@ class CheckedSearcher:
     def data(self, address: tantivy.DocAddress) -> Any:
         """Return the data stored with a document."""
         return self._checked(lambda: from_json(self._searcher.doc(address)["data"][0]))
+
+    def all_data(self, addresses: Sequence[tantivy.DocAddress]) -> list[Any]:
+        """Return the data stored with each of many documents."""
+        doc = self._searcher.doc
+        stored = self._checked(lambda: [doc(address)["data"][0] for address in addresses])
+        return self._checked(lambda: from_json(b"[%s]" % b",".join(stored)))
 
     def _checked(self, verb: Callable[[], T]) -> T:
         try:

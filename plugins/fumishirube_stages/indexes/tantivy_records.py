@@ -1,0 +1,74 @@
+"""The records of the files in a tantivy index, and the lengths of their fields."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json, to_json
+
+from fumishirube import IndexedFile
+
+_FORMAT = 1
+_MANY = 1_000
+"""Fewer records are read from the index in three milliseconds."""
+
+
+class IndexedPage(NamedTuple):
+    """The record of a file, and the lengths of the fields of its sections, in characters."""
+
+    page: IndexedFile
+    lengths: Mapping[str, int]
+
+
+class RecordCache:
+    """The records of the files of one commit and the lengths of its fields, in one more file.
+
+    It is read in a tenth of the time that as many stored documents take. A missing, damaged or
+    older one is no fault: the records are then read from the index.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "records.cache"
+
+    def read(self, generation: int) -> tuple[list[Any], dict[str, int]] | None:
+        """Return the records and the lengths of a commit; ``None`` if the file has others."""
+        try:
+            head, _, body = self._file.read_bytes().partition(b"\n")
+        except OSError:
+            return None
+        if head != _record_head(generation, body):
+            return None
+        records, lengths = from_json(body)
+        return records, lengths
+
+    def write(self, generation: int, records: Sequence[Any], lengths: Mapping[str, int]) -> None:
+        """Store what ``read`` returns, if it is much and the folder can be written."""
+        if len(records) < _MANY:
+            return
+        body = to_json([records, lengths])
+        new = self._file.with_suffix(f".{os.getpid()}")
+        with suppress(OSError):
+            new.write_bytes(_record_head(generation, body) + b"\n" + body)
+            new.replace(self._file)
+
+
+def _record_head(generation: int, body: bytes) -> bytes:
+    return b"%d %d %08x" % (_FORMAT, generation, zlib.crc32(body))
+
+
+def add_lengths(total: Counter[str], lengths: Iterable[tuple[str, int]]) -> None:
+    """Add the lengths of fields; ``Counter.update`` takes five times as long for so few."""
+    for name, number in lengths:
+        total[name] += number
+
+
+def forget(path: str, indexed: dict[str, IndexedPage], lengths: Counter[str]) -> None:
+    """Remove a file, if there, and its lengths."""
+    if path in indexed:
+        lengths.subtract(indexed.pop(path).lengths)
