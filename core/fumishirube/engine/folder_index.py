@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from threading import Lock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus, Pages
@@ -21,12 +21,14 @@ from fumishirube.engine.commit_batches import CommitBatches, wanted_first
 from fumishirube.engine.file_loads import FileLoads, SlowFile
 from fumishirube.engine.file_readers import FileReaders
 from fumishirube.engine.library import ManualFolder
-from fumishirube.engine.manual_vectors import ManualVectors
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.errors import Forbidden, IndexDamaged
 from fumishirube.model import LeftOut, OutsideSearch
 from fumishirube.stages import ClaimedFile, IndexedFile, OpenIndex
 from fumishirube.tools.definitions import Progress
+
+if TYPE_CHECKING:
+    from fumishirube.engine.manual_vectors import ManualVectors
 
 _log = logging.getLogger("fumishirube")
 

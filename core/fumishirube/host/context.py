@@ -6,23 +6,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import JsonValue
 
 from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
 from fumishirube.disk.roots import Root
-from fumishirube.engine.background import BackgroundIndexer
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.folder_index import FolderIndex, IndexState
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library, ManualFolder
-from fumishirube.engine.manual_texts import manual_texts
 from fumishirube.engine.outlying import ForgetsManuals, OutlyingFolders, stored_manuals
 from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.engine.recovery import RecoverableIndex
-from fumishirube.engine.section_vectors import StoredVectors
 from fumishirube.engine.unions import EVERY_MANUAL, JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host import embedders
@@ -35,10 +32,14 @@ from fumishirube.model import UnreadFiles
 from fumishirube.query import Query
 from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.surfaces import SearchResult
-from fumishirube.text.file_texts import ManualTexts
-from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import SearchAssessment, Trace
+
+if TYPE_CHECKING:
+    from fumishirube.engine.background import BackgroundIndexer
+    from fumishirube.engine.section_vectors import StoredVectors
+    from fumishirube.text.file_texts import ManualTexts
+    from fumishirube.text.readings import Reading
 
 T = TypeVar("T")
 
@@ -138,6 +139,8 @@ class PipelineContext:
         below: str = "",
     ) -> ManualTexts:
         """Update the manual's index, and return the files that may match."""
+        from fumishirube.engine.manual_texts import manual_texts  # noqa: PLC0415 - no find needs it
+
         with self._call():
             query = Query(" ".join(reading.text for reading in readings), budget=budget)
             state = self.prepare(manual_id, query, progress)
@@ -298,6 +301,8 @@ class PipelineContext:
         if self._whole is not None:  # which does that
             yield
             return
+        from fumishirube.engine.background import BackgroundIndexer  # noqa: PLC0415 - only servers
+
         self.library.follow(on=True, checked=True)
         try:
             with closing(BackgroundIndexer(self._shared.leads)) as self._background:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fumishirube.disk.roots import Root
-from fumishirube.engine.embedding import NamedEmbedder
-from fumishirube.engine.manual_vectors import ManualVectors
 from fumishirube.engine.pipeline import NamedStage
-from fumishirube.engine.section_vectors import StoredVectors
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, running
 from fumishirube.host.useless_stages import gives_vectors
 from fumishirube.plugins.discovery import Plugins
+
+if TYPE_CHECKING:
+    from fumishirube.engine.embedding import NamedEmbedder
+    from fumishirube.engine.manual_vectors import ManualVectors
+    from fumishirube.engine.section_vectors import StoredVectors
 
 
 def named_embedder(
     chosen: NamedStage[Any], begun: NamedStage[Any], plugins: Plugins
 ) -> NamedEmbedder:
     """Return an embedder, identified by its settings and by the version of its plugin."""
+    from fumishirube.engine.embedding import NamedEmbedder  # noqa: PLC0415 - few pipelines embed
+
     makers = {o.plugin for o in plugins.registry["embedders"] if o.stage is type(chosen.stage)}
     versions = [
         f"-{report.version}"
@@ -46,6 +50,8 @@ def surface_vectors(
     chosen: NamedStage[Any] | None,
 ) -> StoredVectors:
     """Return vectors for a surface's own use, by the pipeline's embedder or a chosen one."""
+    from fumishirube.engine.section_vectors import StoredVectors  # noqa: PLC0415 - as above
+
     named = pipeline_embedder(configured, begun)
     if chosen is not None:
         runs = running("embedders", chosen, opening, shared.fences, "embedder")
@@ -61,8 +67,11 @@ def manual_vectors(
     manual_id: str,
 ) -> ManualVectors | None:
     """Return the vectors of a manual, in a folder beside its index, if its pipeline makes any."""
-    named = pipeline_embedder(configured, begun)
-    if named is None or not gives_vectors(named.embedder):
+    if not any(gives_vectors(named.stage) for named in begun["embedders"][:1]):
         return None
+    from fumishirube.engine.manual_vectors import ManualVectors  # noqa: PLC0415 - as above
+
+    named = pipeline_embedder(configured, begun)
+    assert named
     place = folder(manual_id, f"vectors-{named.identity}").path
     return ManualVectors(manual_id, named, place / "vectors.db")

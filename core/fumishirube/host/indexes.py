@@ -7,16 +7,19 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from fumishirube.disk.folders import is_denied, is_full
 from fumishirube.disk.roots import Root
 from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.engine.library import Library, ManualFolder
-from fumishirube.engine.manual_vectors import ManualVectors
 from fumishirube.engine.outlying import OutlyingFolders
 from fumishirube.errors import Forbidden
 from fumishirube.stages import OpenIndex
+
+if TYPE_CHECKING:
+    from fumishirube.engine.manual_vectors import ManualVectors
 
 _log = logging.getLogger(__name__)
 
