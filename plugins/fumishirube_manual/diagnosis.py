@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import JsonValue
 
 from fumishirube import Span, Trace, TraceRow
+from fumishirube_manual.evidence.annotations import wordings_of
 
 FREE = "g0"
 REQUIRED = "g_req"
@@ -27,7 +28,9 @@ _TOP = 5
 _MANY = 5
 _SEVERAL_FILES = 2
 _LEAD, _FAR_AHEAD = 0.1, 2.5
-_ABSENT, _TOGETHER = 0.5, 0.8
+_ABSENT, _TOGETHER = 0.48, 0.9
+_ON_SUBJECT = 1.5
+"""The least highest score, per weight of the query's concepts, of a search that met its subject."""
 
 
 class Diagnosis(NamedTuple):
@@ -64,15 +67,24 @@ def diagnose(trace: Trace, coverage_min: float) -> Diagnosis:
 def answerable(trace: Trace) -> Answerable:
     """Return whether the words of the query occur together in the best section.
 
-    The section's coverage decides, and to a small part its lead over the second one. Calibrated on
-    questions whose answers were removed from their manuals (docs/quality.md).
+    The section's coverage decides, and to a small part its lead over the second one. A search with
+    hits is answered by ``no`` only if it met the subject of the query: that words which are foreign
+    to the manual do not occur together says nothing about the answer, which may use other words.
+    Calibrated on questions whose answers were removed from their manuals (docs/quality.md).
     """
     rows = trace.search.rows
     if not rows or rows[0].score <= 0:
         return "no"
     lead = rows[0].score / rows[1].score if len(rows) > 1 and rows[1].score > 0 else _FAR_AHEAD
     evidence = rows[0].coverage + _LEAD * min(lead, _FAR_AHEAD)
-    return "no" if evidence < _ABSENT else "yes" if evidence >= _TOGETHER else "partly"
+    if evidence >= _TOGETHER:
+        return "yes"
+    return "no" if evidence < _ABSENT and _met_subject(trace) else "partly"
+
+
+def _met_subject(trace: Trace) -> bool:
+    weight = sum(weight for words in wordings_of(trace)[:1] for _, weight in words)
+    return trace.search.rows[0].score >= _ON_SUBJECT * weight
 
 
 def top_hits(trace: Trace) -> tuple[int, int]:

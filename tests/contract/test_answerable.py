@@ -1,0 +1,67 @@
+"""`answerable` says whether what was asked occurs together, apart, or is absent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from manuals import write
+from stdio import Fumishirube
+
+MANUALS = ("complete", "cut")
+_ROOMS = ("食堂", "車庫", "図書室", "洗濯室", "工作室", "受付", "犬舎", "写真室", "倉庫", "温室")
+OTHERS = {
+    "rooms.md": "# 施設\n\n"
+    + "\n".join(f"## {name}\n\n{name}は八時に開き、当番が訪れた人を控える。\n" for name in _ROOMS),
+    "shop.md": "# 売店\n\n## 布\n\n布の料金は窓口で払う。\n\n## 雑貨\n\n雑貨に運賃はかからない。\n",
+}
+FERRY = """# 潮見丸航路
+
+## 潮見丸航路の出航
+
+潮見丸航路の連絡船は、北桟橋から七時に出航する。
+
+## 潮見丸航路の乗組員
+
+潮見丸航路の連絡船には、船長と機関員が乗り組む。
+
+## 潮見丸航路の寝台
+
+潮見丸航路の連絡船は昼に運航し、寝台を持たない。
+"""
+FARE = "\n## 潮見丸航路の運賃\n\n潮見丸航路の連絡船の大人の運賃は、片道九百円とする。\n"
+QUESTION = "潮見丸航路の連絡船の大人の片道の運賃"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
+    files = {f"{manual}/{name}": text for manual in MANUALS for name, text in OTHERS.items()}
+    files |= {"complete/ferry.md": FERRY + FARE, "cut/ferry.md": FERRY}
+    with Fumishirube(write(tmp_path_factory.mktemp("answerable"), files)) as running:
+        running.ok("manual_ls")
+        yield running
+
+
+def found(server: Fumishirube, manual_id: str, query: str, required: str) -> dict[str, Any]:
+    return server.ok("manual_find", manual_id=manual_id, query=query, required_terms=[required])
+
+
+def test_words_that_occur_together_are_answerable(server: Fumishirube) -> None:
+    assert found(server, "complete", QUESTION, "潮見丸")["answerable"] == "yes"
+
+
+def test_the_subject_without_the_answer_is_not(server: Fumishirube) -> None:
+    assert found(server, "cut", QUESTION, "潮見丸")["answerable"] == "no"
+
+
+def test_words_foreign_to_the_manual_leave_it_open(server: Fumishirube) -> None:
+    """The answer may be there in other words, so that it is not said to be absent."""
+    query = "島へ渡るのにいくらかかるか、子どもは安くなるか、当番は知っているか"
+    assert found(server, "complete", query, "当番")["answerable"] == "partly"
+
+
+def test_a_search_without_hits_is_not_answerable(server: Fumishirube) -> None:
+    answer = found(server, "complete", "zzyzx qwrtp", "zzyzx")
+    assert answer["candidates"] == 0
+    assert answer["answerable"] == "no"
