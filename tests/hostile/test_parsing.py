@@ -17,7 +17,14 @@ from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library
 from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
-from fumishirube.parsing import IsolatedLoader, PageView, ParsedLoader, Picture, Place
+from fumishirube.parsing import (
+    IsolatedLoader,
+    PageView,
+    ParsedLoader,
+    Picture,
+    Place,
+    processes,
+)
 from fumishirube.parsing.records import document_of, document_record
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.tokenizers.bigram import Bigram
@@ -210,6 +217,25 @@ def test_a_parser_that_hangs_is_ended(folder: Path) -> None:
             load(loader, folder, "hang")
         assert skipped.value.reason == "parser_timeout"
         assert time.monotonic() - began < 30
+
+
+@pytest.mark.slow
+def test_the_import_of_a_parser_is_no_part_of_its_time(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Slow(Rough):
+        """The same parser, of a module that takes long to import."""
+
+        parser: ClassVar[str] = "slow_parser:parsed"
+
+    slow = "import time\ntime.sleep(10)\nfrom rough_parser import parsed\n"
+    (folder / "slow_parser.py").write_text(slow)
+    with Slow(parse_seconds=9).open() as loader:
+        assert load(loader, folder, "fine").text.startswith("a fine ")
+        monkeypatch.setattr(processes, "_START_SECONDS", 2.0)
+    with Slow(parse_seconds=9).open() as loader, pytest.raises(Unreadable) as skipped:
+        load(loader, folder, "fine")
+    assert skipped.value.reason == "parser_timeout"
 
 
 def test_the_process_stays_from_file_to_file_and_ends_with_the_loader(folder: Path) -> None:

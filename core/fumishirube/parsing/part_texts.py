@@ -89,6 +89,13 @@ def reporting_pages(reporter: PageReporter) -> Iterator[None]:
         _REPORTER.reset(token)
 
 
+def report_start() -> None:
+    """Report that the parser is imported: from now on, its time is limited."""
+    pipes = _PIPES.get()
+    if pipes is not None:
+        _write(pipes[1], {"started": True})
+
+
 def connect(source: BinaryIO, target: BinaryIO) -> None:
     """Exchange texts over the pipes of this process, which is a worker."""
     _PIPES.set((source, target))

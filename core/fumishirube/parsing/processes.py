@@ -21,7 +21,8 @@ from fumishirube.parsing.part_texts import PartTexts, TextCache
 from fumishirube.parsing.records import document_of, picture_of
 from fumishirube.pictures import PageView, Picture
 
-_START_SECONDS = 60.0
+_START_SECONDS = 120.0
+"""Seconds for the start of Python, and then for the import of a parser, on a busy machine."""
 _LONGEST_ANSWER = 512 * 1024 * 1024
 _ENVIRONMENT = ("SYSTEMROOT", "TZ")
 """The only environment variables that a worker inherits."""
@@ -83,8 +84,12 @@ class _ParserProcess(WorkerProcess):
             }
         ).encode()
         frame = worker.HEAD.pack(len(head), len(data)) + head + data
-        with self._limited(request.seconds):
+        with self._limited(_START_SECONDS):
             self._send(frame)
+            message = self._message()
+        if "started" not in message:
+            return message
+        with self._limited(request.seconds):
             message = self._message()
             while (reply := texts.reply(message)) is not None:
                 self._send(reply)

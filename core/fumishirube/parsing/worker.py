@@ -58,8 +58,10 @@ def _answer(
 
     part_texts.connect(source, target)
     try:
+        parser = _function(request["parser"])
+        part_texts.report_start()
         wanted = page_view(request["view"]) if request["view"] else request["name"]
-        return result_record(_function(request["parser"])(data, wanted, request["settings"]))
+        return result_record(parser(data, wanted, request["settings"]))
     except Unreadable as error:
         return {"unreadable": error.reason, "message": str(error)}
     except MemoryError:

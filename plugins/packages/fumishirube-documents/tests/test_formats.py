@@ -210,6 +210,16 @@ def test_what_is_no_readable_pdf_says_why(tmp_path: Path, data: bytes, reason: s
     assert refused(tmp_path, data, Pdf()) == reason
 
 
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [(b"hello", "is not a PDF"), (samples.report()[:-300], "ends early: fetch it again")],
+)
+def test_only_a_pdf_ends_early(tmp_path: Path, data: bytes, message: str) -> None:
+    (tmp_path / "a.pdf").write_bytes(data)
+    with pytest.raises(Unreadable, match=message):
+        running(Pdf()).load(Root(tmp_path), Source("a.pdf"))
+
+
 def test_mutated_files_are_read_or_refused(tmp_path: Path) -> None:
     """Whatever the bytes, the server stays, and so does what it reads next."""
     chance = random.Random(7)

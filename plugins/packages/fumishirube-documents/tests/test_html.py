@@ -261,3 +261,14 @@ def test_nothing_within_the_main_text_is_left_out(tmp_path: Path, inside: str) -
 
 def test_a_page_of_links_is_read_whole(tmp_path: Path) -> None:
     assert text(tmp_path, LINKS).count("Older entry") == 30
+
+
+def test_what_a_doctype_declares_is_no_text(tmp_path: Path) -> None:
+    page = """<?xml version="1.0"?>
+<!-- made by hand -->
+<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" "http://localhost/x.dtd" [
+<!ENTITY a "[x]"> <!ENTITY b SYSTEM "file:///etc/hostname">
+] >
+<html><head><title>Keys</title></head><body><h1>Prices</h1><p>A key &b; is nine.</p></body></html>
+"""
+    assert text(tmp_path, page) == "# Prices\n\nA key &b; is nine.\n"

@@ -120,7 +120,7 @@ class Html(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.html:parsed_html"
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
 
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
     ignored: tuple[str, ...] = ("nav", ".headerlink")
@@ -148,6 +148,7 @@ class Epub(IsolatedLoader):
     """Claims e-books, and reads their chapters in order, as web pages."""
 
     parser: ClassVar[str] = "fumishirube_documents.epub:parsed_epub"
+    revision: ClassVar[int] = 2
 
     suffixes: tuple[str, ...] = (".epub",)
     unpacked_bytes: UnpackedBytes = 4 * _UNPACKED

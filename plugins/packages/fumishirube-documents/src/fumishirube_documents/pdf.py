@@ -40,6 +40,7 @@ _PASSWORD = 4
 """PDFium's error code of a locked file, FPDF_ERR_PASSWORD."""
 _NAMED = 20
 """The most pages without text that are named."""
+_BEGIN, _HEAD = b"%PDF-", 1024
 _END, _TAIL = b"%%EOF", 2048
 _NO_TITLES = re.compile(
     r"untitled|\(anonymous\)|microsoft (?:word|powerpoint|excel) - .*|.*\.(?:doc|ppt|xls|ind)\w?",
@@ -88,7 +89,7 @@ def opened_pdf(data: bytes, passwords: Sequence[str]) -> Any:
             return pdfium.PdfDocument(data, password=password)
         except pdfium.PdfiumError as error:
             if getattr(error, "err_code", None) != _PASSWORD:
-                early = _END not in data[-_TAIL:]
+                early = _BEGIN in data[:_HEAD] and _END not in data[-_TAIL:]
                 what = "ends early: fetch it again" if early else "is not a PDF, or damaged"
                 raise Unreadable(f"it {what}", reason="damaged") from error
     message = "none of the passwords opens it" if passwords else "it is locked by a password"

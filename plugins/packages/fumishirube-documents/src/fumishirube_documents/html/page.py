@@ -30,6 +30,10 @@ _SPACE = re.compile(r"[ \t\n\f\r]+")
 _INVISIBLE = re.compile("[\ufeff\u00ad\u200b]")
 _ANCHOR = re.compile(r"[^\s{}]{1,200}")
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source)-([\w+#.-]+)")
+_DECLARATIONS = re.compile(
+    r"(\s*(?:<\?[^>]*>\s*)?(?:<!--.*?-->\s*)?<!doctype[^>\[]*)\[", re.IGNORECASE | re.DOTALL
+)
+_DECLARATIONS_END = re.compile(r"\](?=\s*>)")
 _DEEPEST_LIST = 8
 _MAIN_PARTS = ("main", "article")
 
@@ -49,12 +53,20 @@ def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> HtmlPage:
     Where the page has exactly one ``main`` element, or else one article, with text in it, the rest
     is left out.
     """
+    markup = _without_declarations(markup)
     for tag in _MAIN_PARTS:
         if len(re.findall(rf"<{tag}[\s>]", markup, re.IGNORECASE)) == 1:
             page = _read(markup, ignored, tag, anchors=anchors)
             if page.text:
                 return page._replace(marked=True)
     return _read(markup, ignored, "", anchors=anchors)
+
+
+def _without_declarations(markup: str) -> str:
+    """Return a page without what its doctype declares, which libxml2 takes for text."""
+    begin = _DECLARATIONS.match(markup)
+    end = _DECLARATIONS_END.search(markup, begin.end()) if begin else None
+    return f"{begin[1]}{markup[end.end() :]}" if begin and end else markup
 
 
 def _read(markup: str, ignored: Sequence[str], main: str, *, anchors: bool) -> HtmlPage:
