@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
+from fumishirube.text.controls import ESCAPED_IN_CITATIONS
+
 PlaceKind = Literal["page", "slide", "row"]
 
 _RANGE = re.compile(
     r"(?:(?P<mark>[ps])|(?P<sheet>[^!@#\s]+)!R)(?P<first>[1-9]\d{0,8})"
     r"(?:-(?:(?P=mark)|R)(?P<last>[1-9]\d{0,8}))?"
 )
-_UNSAFE_SHEET = re.compile(r"[%!@#?\s\"<>\\^`{|}/:()\[\],;']")
+_UNSAFE_SHEET = re.compile(rf"[%!@#?\s\"<>\\^`{{|}}/:()\[\],;'{ESCAPED_IN_CITATIONS}]")
 _MARKS = {"page": "p", "slide": "s"}
 
 

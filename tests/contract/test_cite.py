@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from manuals import RULES, fumishirube, write
 
 from fumishirube.parsing import PlaceRange
+from fumishirube.text.controls import printable
 from fumishirube.tools.citations import Citation
 from fumishirube_manual.citation_checks import find_citations
 
@@ -46,6 +47,16 @@ def test_what_find_cites_is_valid(workspace: Path) -> None:
     cites = [hit["cite"] for hit in fumishirube(*FIND, cwd=workspace).json["hits"]]
     assert len(cites) == 3
     assert states(workspace, *cites) == ["valid"] * 3
+
+
+def test_a_citation_is_printed_as_it_is_also_of_a_name_that_no_terminal_shows(
+    workspace: Path,
+) -> None:
+    write(workspace, {"m1/rtl\u202efdm.exe.md": "# 鉄の鍵\n\n鍵は九本ある。\n"})
+    printed = fumishirube("find", "鍵", "--manual", "m1", cwd=workspace).out
+    (one,) = find_citations(printed)
+    assert "%E2%80%AE" in one
+    assert states(workspace, one) == ["valid"]
 
 
 def test_a_section_that_stands_lower_now_has_moved(workspace: Path) -> None:
@@ -172,5 +183,5 @@ PLACES = st.one_of(
 @given(PLACES, st.sampled_from([" ", "。", "、", ")", "」を参照", ", ", "\n", "は"]))
 def test_any_citation_is_found_in_running_text(place: Citation, after: str) -> None:
     text = str(place)
-    assert find_citations(f"見よ {text}{after}") == [text]
+    assert find_citations(f"見よ {printable(text)}{after}") == [text]
     assert Citation.parse(text) == place

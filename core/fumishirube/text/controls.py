@@ -8,6 +8,11 @@ import unicodedata
 
 # Marks, embeddings, overrides and isolates of the bidirectional algorithm (UAX #9, section 2).
 _BIDIRECTIONAL = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+ESCAPED_IN_CITATIONS = (
+    rf"\x00-\x1f\x7f-\x9f\u00ad\u200b\u2060\ufeff{_BIDIRECTIONAL}"
+    "\ufff9-\ufffb\U000e0000-\U000e007f"
+)
+"""Characters, as part of a set of a pattern, that a terminal would not show as they are."""
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
 """The flag of a region is a black flag, followed by tags that spell it."""
 _UNPRINTABLE = re.compile(

@@ -12,13 +12,14 @@ from urllib.parse import unquote
 from fumishirube.documents import Document
 from fumishirube.errors import InvalidParameter, NotFound
 from fumishirube.places import PlaceRange, lines_of, named_place
+from fumishirube.text.controls import ESCAPED_IN_CITATIONS
 from fumishirube.text.folding import Lines
 
 SCHEME = "manual://"
 
 _DIGEST_DIGITS = 6
-_UNSAFE = re.compile(r"[%#?\s\"<>\\^`{|}]")
-_UNSAFE_ID = re.compile(r"[%#?\s\"<>\\^`{|}/:@\[\]]")
+_UNSAFE = re.compile(rf"[%#?\s\"<>\\^`{{|}}{ESCAPED_IN_CITATIONS}]")
+_UNSAFE_ID = re.compile(rf"[%#?\s\"<>\\^`{{|}}/:@\[\]{ESCAPED_IN_CITATIONS}]")
 _FORM = re.compile(
     r"^manual://(?P<id>[^/#]+)/(?P<path>[^#]+)"
     r"(?:#(?:L(?P<start>[1-9]\d{0,9})(?:-L?(?P<end>[1-9]\d{0,9}))?|(?P<place>[^@#]+))"
