@@ -76,7 +76,7 @@ def _place(name: str, corpus: Corpus, weights: Sequence[ConceptWeight]) -> NameP
     count = corpus.count(Holds(name), _FEW + 1).number
     folded = fold(name)
     if not count:
-        return None if corpus.count(Part(folded), 1).number else NamePlaces(name, 0)
+        return None if _is_part(folded, corpus) else NamePlaces(name, 0)
     if count > _FEW:
         return None
     passages = (match.passage for match in corpus.search(Holds(name), _FEW))
@@ -84,6 +84,15 @@ def _place(name: str, corpus: Corpus, weights: Sequence[ConceptWeight]) -> NameP
     if best is None:
         return NamePlaces(name, count)
     return NamePlaces(name, count, *best.key, best.end_line, best.digest)
+
+
+def _is_part(folded: str, corpus: Corpus) -> bool:
+    """Tell whether a name occurs inside a longer term; this takes a look at every term."""
+    marks = {character for character in folded if not character.isalnum()}
+    # Most tokenizers divide a text at its marks, so that no term has any.
+    if marks.isdisjoint("".join(corpus.terms(folded))) and marks:
+        return False
+    return corpus.count(Part(folded), 1).number > 0
 
 
 def _worth(passage: Passage, folded: str, weights: Sequence[ConceptWeight]) -> float:
