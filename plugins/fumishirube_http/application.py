@@ -240,10 +240,11 @@ def served_app(
         reloader.follow(http_app.replace_application)
         return http_app.app
     from fumishirube_http.people.audit import start_audit  # noqa: PLC0415 - only with people
-    from fumishirube_http.people.rates import FILE, Rates  # noqa: PLC0415 - the same
+    from fumishirube_http.people.limits import PeopleCounts  # noqa: PLC0415 - the same
     from fumishirube_http.people.team import Team, team_app  # noqa: PLC0415 - the same
 
     folder, number = application.loaded.folder("runtime"), worker or 1
     start_audit(folder, number)
-    team = Team(reloader, people, Rates(folder / FILE if worker else None), number)
+    counts = PeopleCounts.of(folder if worker else None)
+    team = Team(reloader, people, counts, number)
     return team_app(team, people.hosts, proxies(application.loaded.environ))

@@ -23,6 +23,9 @@ from http_server import SECONDS
 from people_server import HELLO, MCP, TeamServer, names
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from team import CONFIGURATION
+from test_http_mcp import ENVELOPE
+
+from fumishirube_http.people.limits import STREAMS
 
 
 @pytest.fixture(scope="module")
@@ -302,6 +305,35 @@ def test_all_workers_count_the_calls_of_a_person_together(tmp_path: Path) -> Non
                 assert answer.status_code in {200, 429}
                 passed += answer.status_code == 200
         assert 6 <= passed <= 6 + (time.monotonic() - began) / 10 + 1e-3
+
+
+def test_all_workers_count_the_open_streams_of_a_person_together(tmp_path: Path) -> None:
+    """Each stream has a connection of its own, which any worker accepts, and its end frees it."""
+    listen = {
+        **MCP,
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "subscriptions/listen",
+    }
+    params = {"notifications": {"toolsListChanged": True}, "_meta": ENVELOPE}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}
+    with TeamServer(tmp_path, workers=3) as team, ExitStack() as clients:
+
+        def opened(name: str) -> tuple[int, ExitStack]:
+            stack = clients.enter_context(ExitStack())
+            client = stack.enter_context(
+                httpx2.Client(base_url=team.url, timeout=SECONDS, trust_env=False)
+            )
+            headers = {**listen, **team.headers(name)}
+            stream = client.stream("POST", "/mcp", json=body, headers=headers)
+            return stack.enter_context(stream).status_code, stack
+
+        streams = [opened("aiko") for _ in range(30)]
+        assert sorted(code for code, _ in streams) == [200] * STREAMS + [429] * (30 - STREAMS)
+        assert opened("ben")[0] == 200
+        assert team.call("aiko", "manual_ls").status_code == 200, "calls are counted apart"
+        next(stack for code, stack in streams if code == 200).close()
+        eventually(lambda: opened("aiko")[0] == 200)
+        assert opened("aiko")[0] == 429
 
 
 def test_without_a_usable_people_file_nobody_is_let_in(team: TeamServer) -> None:

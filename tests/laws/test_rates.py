@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import signal
+import sqlite3
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torture
@@ -118,3 +120,23 @@ def test_on_a_full_disk_each_process_counts(
     monkeypatch.setattr(rates, "time", lambda: 1000.0)
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
         assert pool.submit(_calls_without_space, tmp_path / "rates.db").result() == 5
+
+
+def test_a_process_opens_the_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And again only when another file has its name."""
+    opened: list[object] = []
+    connect = sqlite3.connect
+
+    def counted(*arguments: Any, **named: Any) -> sqlite3.Connection:
+        opened.append(arguments)
+        return connect(*arguments, **named)
+
+    monkeypatch.setattr(sqlite3, "connect", counted)
+    file, other = tmp_path / "rates.db", tmp_path / "other" / "rates.db"
+    first = Rates(file)
+    assert _calls(first, 3) == 3
+    assert len(opened) == 1
+    _calls(Rates(other), 1)
+    other.replace(file)
+    assert _calls(first, 9) == 4, "one is used in the file that is there now"
+    assert len(opened) == 3

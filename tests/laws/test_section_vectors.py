@@ -13,6 +13,7 @@ import torture
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fumishirube.corpus_kinds import EmbeddingCounts
 from fumishirube.engine import vector_rows
 from fumishirube.engine.embedding import NamedEmbedder, pieces
 from fumishirube.engine.section_vectors import StoredVectors
@@ -145,6 +146,30 @@ def test_wrong_vectors_are_refused_and_named(tmp_path: Path) -> None:
     made = vectors.update({"a.md": "1"}, lambda _: [("A", "red"), ("B", "blue")])
     assert made.embedded == 0
     assert vectors.failure == ("the embedder 'words' made 1 vectors of [6] dimensions for 2 texts")
+
+
+def test_what_cannot_be_stored_is_said_until_it_can(tmp_path: Path) -> None:
+    (tmp_path / "no folder").write_text("")
+    vectors = stored(tmp_path / "no folder", WordCounts())
+    assert vectors.update({"a.md": "1"}, lambda _: [("A", "red")]) == EmbeddingCounts()
+    assert str(vectors.failure).startswith("the vectors cannot be stored: ")
+    (tmp_path / "no folder").unlink()
+    assert vectors.update({"a.md": "1"}, lambda _: [("A", "red")]).embedded == 1
+    assert vectors.failure is None
+
+
+def test_an_error_of_the_embedder_is_not_one_of_the_store(tmp_path: Path) -> None:
+    class WithoutModel(WordCounts):
+        def embed(
+            self, texts: Sequence[str], role: Literal["query", "passage"]
+        ) -> Sequence[Sequence[float]]:
+            if role == "passage":
+                raise OSError("its model is gone")
+            return super().embed(texts, role)
+
+    vectors = stored(tmp_path, WithoutModel())
+    assert vectors.update({"a.md": "1"}, lambda _: [("A", "red")]) == EmbeddingCounts()
+    assert vectors.failure == "the embedder failed; the log has the details"
 
 
 def test_a_section_is_divided_at_blank_lines_but_not_inside_a_fence() -> None:

@@ -18,7 +18,7 @@ from fumishirube.corpus_kinds import (
 )
 from fumishirube.engine.embedding import CheckedEmbedder, FileTexts, NamedEmbedder
 from fumishirube.engine.section_vectors import first_sections
-from fumishirube.errors import Cancelled, Forbidden
+from fumishirube.errors import Forbidden
 
 _log = logging.getLogger("fumishirube")
 
@@ -55,14 +55,13 @@ class DistantVectors:
     def __init__(self, named: NamedEmbedder, open_store: Callable[[], VectorStore | None]) -> None:
         self._embedder = CheckedEmbedder(named)
         self._open_store = open_store
-        self._refused: str | None = None
         self._known: Mapping[str, str] = {}
         self._answers: _Answers = (self._known, {})
 
     @property
     def failure(self) -> str | None:
         """The message of the last failure, if what failed has not worked since."""
-        return self._refused or self._embedder.failure
+        return self._embedder.failure
 
     @property
     def present(self) -> bool:
@@ -81,26 +80,17 @@ class DistantVectors:
         go_on: Callable[[], bool] = lambda: True,
     ) -> EmbeddingCounts:
         """Embed what has no vector, if this server may store it."""
-        try:
+
+        def write() -> EmbeddingCounts:
             store = self._store()
             if not store.writable:
                 return EmbeddingCounts()
             with store.writing(go_on) as mine:
-                counts = EmbeddingCounts(cut=True)
-                if mine:
-                    counts = self._update(store, stamps, read, go_on)
-        except Cancelled:
-            raise
-        except Forbidden as error:
-            self._refused = f"the vectors cannot be stored: {error}"
-            _log.warning("%s", self._refused)
-            return EmbeddingCounts()
-        except Exception as error:
-            if self._embedder.failure is None:
-                self._embedder.fail(error)
-            return EmbeddingCounts()
-        self._refused = None
-        return counts
+                if not mine:
+                    return EmbeddingCounts(cut=True)
+                return self._update(store, stamps, read, go_on)
+
+        return self._embedder.update(write, (Forbidden,))
 
     def nearest(
         self,

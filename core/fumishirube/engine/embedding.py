@@ -7,13 +7,13 @@ import logging
 import math
 import re
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
 from typing import Literal, NamedTuple
 
-from fumishirube.corpus_kinds import SectionText
+from fumishirube.corpus_kinds import EmbeddingCounts, SectionText
 from fumishirube.engine.vector_file import FileKeys, SectionKeys
-from fumishirube.errors import FumishirubeError, PluginError
+from fumishirube.errors import Cancelled, FumishirubeError, PluginError
 from fumishirube.stages import Embedder, Vectors
 from fumishirube.text.folding import estimate_tokens
 
@@ -36,14 +36,21 @@ class NamedEmbedder(NamedTuple):
 
 
 class CheckedEmbedder:
-    """An embedder. ``failure`` is the message of its last failure, until it works again."""
+    """An embedder, and the updates of vectors by it."""
 
     def __init__(self, named: NamedEmbedder) -> None:
         self._named = named
         self._queries: OrderedDict[str, Sequence[float]] = OrderedDict()
         self._lock = Lock()
         self._works = False
-        self.failure: str | None = None
+        self._failed: Exception | None = None
+        self._message: str | None = None
+        self._unstored: str | None = None
+
+    @property
+    def failure(self) -> str | None:
+        """The message of the last failure, to embed or to store, if that has not worked since."""
+        return self._unstored or self._message
 
     def works(self) -> bool:
         """Tell whether it makes vectors with dimensions."""
@@ -82,18 +89,46 @@ class CheckedEmbedder:
             if fault := vector_fault(named, made, len(texts), dimensions):
                 raise PluginError(fault)
         except Exception as error:
-            self.fail(error)
+            self._fail(error)
             raise
-        self.failure = None
+        self._failed = self._message = None
         return made
 
-    def fail(self, error: Exception) -> None:
+    def update(
+        self, write: Callable[[], EmbeddingCounts], stores: tuple[type[Exception], ...]
+    ) -> EmbeddingCounts:
+        """Return the counts of an update, or none if it fails, which is recorded.
+
+        ``stores`` are the errors of what stores the vectors.
+
+        Raises:
+            Cancelled: when the caller has gone.
+        """
+        try:
+            counts = write()
+        except Cancelled:
+            raise
+        except Exception as error:
+            if error is self._failed:  # recorded already
+                pass
+            elif isinstance(error, stores):
+                reason = error if isinstance(error, FumishirubeError) else type(error).__name__
+                self._unstored = f"the vectors cannot be stored: {reason}"
+                _log.warning("%s", self._unstored)
+            else:
+                self._fail(error)
+            return EmbeddingCounts()
+        self._unstored = None
+        return counts
+
+    def _fail(self, error: Exception) -> None:
         """Record a failure: a message for the answers, the exception for the log."""
+        self._failed = error
         if isinstance(error, FumishirubeError):
-            self.failure = str(error)
+            self._message = str(error)
             _log.warning("%s", error)
         else:
-            self.failure = "the embedder failed; the log has the details"
+            self._message = "the embedder failed; the log has the details"
             _log.exception("the embedder failed")
 
 

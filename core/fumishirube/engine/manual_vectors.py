@@ -83,7 +83,8 @@ class ManualVectors:
             budget.check()
             return not budget.late
 
-        return left > 0 and self._stored.update(stamps, read, go_on).cut
+        wanted = left > 0 or self._stored.failure is not None
+        return wanted and self._stored.update(stamps, read, go_on).cut
 
     def over(self, corpus: Corpus, pages: Mapping[str, IndexedFile]) -> EmbeddedCorpus:
         """Return a corpus with the vectors of its sections."""

@@ -20,7 +20,6 @@ from fumishirube.corpus_kinds import (
 from fumishirube.engine.embedding import CheckedEmbedder, FileTexts, NamedEmbedder, TextBatch
 from fumishirube.engine.vector_file import FileKeys, Position, SectionKeys, VectorFile
 from fumishirube.engine.vector_rows import RowGroups, VectorRows
-from fumishirube.errors import Cancelled, Forbidden
 
 MOST_VECTORS = 200_000
 """The most texts that are embedded: a search compares the query with every one of them."""
@@ -109,23 +108,17 @@ class StoredVectors:
     ) -> EmbeddingCounts:
         """Embed what has no vector, in one thread of one process at a time."""
         with self._updating:
-            if self._embedder is None or not self.active:
+            embedder = self._embedder
+            if embedder is None or not self.active:
                 return EmbeddingCounts()
-            try:
+
+            def write() -> EmbeddingCounts:
                 with self._file.writing(go_on) as mine:
                     if not mine:
                         return EmbeddingCounts(cut=True)
-                    return self._update(self._embedder, stamps, read, go_on)
-            except (sqlite3.Error, OSError) as error:
-                self._embedder.fail(
-                    Forbidden(f"the vectors cannot be stored ({type(error).__name__})")
-                )
-            except Cancelled:
-                raise
-            except Exception as error:
-                if self._embedder.failure is None:
-                    self._embedder.fail(error)
-            return EmbeddingCounts()
+                    return self._update(embedder, stamps, read, go_on)
+
+            return embedder.update(write, (sqlite3.Error, OSError))
 
     def nearest(
         self,

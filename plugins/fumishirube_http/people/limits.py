@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 from anyio import to_thread
@@ -11,7 +13,9 @@ from pydantic import JsonValue
 
 from fumishirube import ToolError
 from fumishirube_http.log import Recorder, call_entry
+from fumishirube_http.people import rates, slots
 from fumishirube_http.people.rates import Rates
+from fumishirube_http.people.slots import Slots
 from fumishirube_http.problems import Problem, TooManyRequests
 
 AT_ONCE = 16
@@ -20,16 +24,30 @@ STREAMS = 16
 """Open streams of one person, which are counted apart."""
 
 
+class PeopleCounts(NamedTuple):
+    """What all worker processes count together: calls in a minute, and open requests."""
+
+    rates: Rates
+    slots: Slots
+
+    @classmethod
+    def of(cls, folder: Path | None) -> PeopleCounts:
+        """Return the counts in a folder; without one this process counts alone."""
+        if folder is None:
+            return cls(Rates(), Slots())
+        return cls(Rates(folder / rates.FILE), Slots(folder / slots.FOLDER))
+
+
 class PersonLimits:
     """The limits of one person, whose requests and calls within calls count alike.
 
     ``record`` is called after each call that a tool makes for one call.
     """
 
-    def __init__(self, name: str, per_minute: int, rates: Rates, record: Recorder) -> None:
+    def __init__(self, name: str, per_minute: int, counts: PeopleCounts, record: Recorder) -> None:
         self.per_minute = per_minute
         self._name = name
-        self._rates = rates
+        self._rates, self._slots = counts
         self._record = record
         self._free = {False: AT_ONCE, True: STREAMS}
         self._waiting: anyio.Event | None = None
@@ -59,23 +77,33 @@ class PersonLimits:
         if wait > 0:
             raise _too_many(f"{self.per_minute} requests in a minute", wait)
 
-    @contextmanager
-    def request(self, *, stream: bool) -> Iterator[None]:
+    @asynccontextmanager
+    async def request(self, *, stream: bool) -> AsyncIterator[None]:
         """Count a request while the body runs.
 
         Raises:
             Problem: a 429 when it is one too many.
         """
+        kind, most = ("open streams", STREAMS) if stream else ("requests at once", AT_ONCE)
         if not self._free[stream]:
-            what = "open streams" if stream else "requests at once"
-            raise _too_many(f"{STREAMS if stream else AT_ONCE} {what}", 1)
+            raise _too_many(f"{most} {kind}", 1)
         self._free[stream] -= 1
         try:
-            yield
+            slot = await self._slot("stream" if stream else "request", most)
+            if slot is None:
+                raise _too_many(f"{most} {kind}", 1)
+            with self._slots.released(slot):
+                yield
         finally:
             self._free[stream] += 1
             if self._waiting is not None and self.idle:
                 self._waiting.set()
+
+    async def _slot(self, kind: str, most: int) -> int | None:
+        arguments = (self._name, kind, most)
+        if not self._slots.shared:
+            return self._slots.take(*arguments)
+        return await to_thread.run_sync(self._slots.take, *arguments)  # also when cancelled
 
     # --- calls that a tool makes for one call ----------------------------------------------------
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 from threading import Lock
 from time import time
@@ -41,22 +41,22 @@ class Rates:
     """The rates of all people. Without a ``file`` each process counts by itself.
 
     With a file, all processes that serve the same workspace count together, in SQLite. A file that
-    is damaged is made again, with no calls used. While it cannot be used, each process counts by
-    itself. The log says both, once.
+    is gone or damaged is made again, with no calls used. While it cannot be used, each process
+    counts by itself. The log says both, once.
     """
 
     def __init__(self, file: Path | None = None) -> None:
         self.shared = file is not None
-        self._file = file
+        self._base = None if file is None else _RateFile(file)
         self._own: dict[str, Allowance] = {}
         self._lock = Lock()
         self._problem = ""
 
     def use(self, name: str, number: int, per_minute: int) -> float:
         """Use some calls of a person; return the seconds until there are so many, 0 for now."""
-        if self._file is not None:
+        if self._base is not None:
             try:
-                wait = self._use_shared(self._file, name, number, per_minute)
+                wait = self._base.use(name, number, per_minute)
             except (sqlite3.Error, OSError) as error:
                 self._note(str(error))
             else:
@@ -68,17 +68,6 @@ class Rates:
             self._own[name], wait = before.after(number, per_minute, now)
             return wait
 
-    def _use_shared(self, file: Path, name: str, number: int, per_minute: int) -> float:
-        try:
-            return _use(file, name, number, per_minute)
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:  # the primary code
-                raise
-        _log.warning("%s is damaged and made again: no calls of people are used", file.name)
-        for suffix in ("-wal", "-shm", ""):  # the file last: a new one must not meet an old log
-            file.with_name(file.name + suffix).unlink(missing_ok=True)
-        return _use(file, name, number, per_minute)
-
     def _note(self, problem: str) -> None:
         """Log a problem with the file when it begins, and when it has ended."""
         with self._lock:
@@ -89,17 +78,68 @@ class Rates:
             _log.warning("all workers count the calls of people together again")
 
 
-def _use(file: Path, name: str, number: int, per_minute: int) -> float:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with closing(sqlite3.connect(file, timeout=_WAIT_SECONDS, isolation_level=None)) as base:
-        base.execute("PRAGMA journal_mode = WAL")
-        base.execute("PRAGMA synchronous = OFF")  # a lost count of some seconds harms nobody
-        base.execute(_SCHEMA)
-        base.execute("BEGIN IMMEDIATE")
-        now = time()
-        row = base.execute("SELECT remaining, at FROM rates WHERE name = ?", (name,)).fetchone()
-        before = Allowance(*row) if row else Allowance(per_minute, now)
-        after, wait = before.after(number, per_minute, now)
-        base.execute("INSERT OR REPLACE INTO rates VALUES (?, ?, ?)", (name, *after))
-        base.execute("COMMIT")
-        return wait
+class _RateFile:
+    """A file of rates, with one connection while it is the one under its name."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lock = Lock()
+        self._base: sqlite3.Connection | None = None
+        self._status: os.stat_result | None = None
+
+    def use(self, name: str, number: int, per_minute: int) -> float:
+        with self._lock:
+            try:
+                return _use(self._current(), name, number, per_minute)
+            except sqlite3.DatabaseError as error:
+                self._close()
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _DAMAGED:  # the primary code
+                    raise
+            _log.warning(
+                "%s is damaged and made again: no calls of people are used", self._file.name
+            )
+            for suffix in ("-journal", ""):  # the file last: a new one must not meet an old journal
+                self._file.with_name(self._file.name + suffix).unlink(missing_ok=True)
+            return _use(self._current(), name, number, per_minute)
+
+    def _current(self) -> sqlite3.Connection:
+        """Return the connection, opened again if the file was deleted or replaced."""
+        if self._base is not None and not self._is(self._status):
+            self._close()
+        while self._base is None:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            self._file.touch()
+            status = self._file.stat()
+            self._base = sqlite3.connect(
+                self._file, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            self._base.execute("PRAGMA journal_mode = TRUNCATE")
+            self._base.execute("PRAGMA synchronous = OFF")  # a lost count of seconds harms nobody
+            self._base.execute(_SCHEMA)
+            self._status = status
+            if not self._is(status):  # replaced meanwhile
+                self._close()
+        return self._base
+
+    def _is(self, status: os.stat_result | None) -> bool:
+        """Tell whether the file is the same one as before."""
+        try:
+            return status is not None and os.path.samestat(status, self._file.stat())
+        except OSError:
+            return False
+
+    def _close(self) -> None:
+        base, self._base = self._base, None
+        if base is not None:
+            base.close()
+
+
+def _use(base: sqlite3.Connection, name: str, number: int, per_minute: int) -> float:
+    base.execute("BEGIN IMMEDIATE")
+    now = time()
+    row = base.execute("SELECT remaining, at FROM rates WHERE name = ?", (name,)).fetchone()
+    before = Allowance(*row) if row else Allowance(per_minute, now)
+    after, wait = before.after(number, per_minute, now)
+    base.execute("INSERT OR REPLACE INTO rates VALUES (?, ?, ?)", (name, *after))
+    base.execute("COMMIT")
+    return wait

@@ -12,8 +12,7 @@ from starlette.types import Receive, Scope, Send
 from fumishirube.serving import CatalogPublisher, PersonalTools, Reloader, Served
 from fumishirube_http.application import HttpApplication
 from fumishirube_http.log import Recorder
-from fumishirube_http.people.limits import PersonLimits
-from fumishirube_http.people.rates import Rates
+from fumishirube_http.people.limits import PeopleCounts, PersonLimits
 from fumishirube_http.people.records import Person
 
 _log = logging.getLogger("fumishirube.http")
@@ -23,11 +22,11 @@ class PersonServer:
     """Serves the tools of one person, of the newest application and rights, while it ``runs``."""
 
     def __init__(
-        self, name: str, person: Person, reloader: Reloader, record: Recorder, rates: Rates
+        self, name: str, person: Person, reloader: Reloader, record: Recorder, counts: PeopleCounts
     ) -> None:
         self.name = name
         self.person = person
-        self.limits = PersonLimits(name, person.per_minute, rates, record)
+        self.limits = PersonLimits(name, person.per_minute, counts, record)
         self._reloader = reloader
         self._lock = Lock()
         self._old: list[Served[PersonalTools]] = []

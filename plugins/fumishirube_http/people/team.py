@@ -22,8 +22,8 @@ from fumishirube_http.application import is_stream
 from fumishirube_http.limits import LimitMiddleware
 from fumishirube_http.log import LoggingMiddleware
 from fumishirube_http.people.audit import CallRecord
+from fumishirube_http.people.limits import PeopleCounts
 from fumishirube_http.people.metrics import Metrics
-from fumishirube_http.people.rates import Rates
 from fumishirube_http.people.records import Person
 from fumishirube_http.people.server import PersonServer
 from fumishirube_http.people.settings import TeamSettings
@@ -44,10 +44,10 @@ class Team:
     """An ASGI application for all people, without the middleware; see :func:`team_app`."""
 
     def __init__(
-        self, reloader: Reloader, settings: TeamSettings, rates: Rates, worker: int = 1
+        self, reloader: Reloader, settings: TeamSettings, counts: PeopleCounts, worker: int = 1
     ) -> None:
         self._reloader = reloader
-        self._rates = rates
+        self._counts = counts
         self._file = settings.file
         self._sign_in = settings.sign_in
         self._documents = settings.documents
@@ -98,7 +98,7 @@ class Team:
         server = await self._server(signed_in)
         stream = is_stream(self.mcp_path, scope)
         await server.limits.check_rate()
-        with server.limits.request(stream=stream):
+        async with server.limits.request(stream=stream):
             if stream and signed_in.expires is not None:
                 await _until(signed_in.expires, server, scope, receive, send)
             else:
@@ -145,7 +145,7 @@ class Team:
             signed_in.person,
             self._reloader,
             self.record,
-            self._rates,
+            self._counts,
         )
         server = self._servers[signed_in.name] = await to_thread.run_sync(made)
         self._used[signed_in.name] = monotonic()
