@@ -127,11 +127,11 @@ def test_the_framework_has_its_own_verbs_and_the_slices_the_others() -> None:
     own = {command.name for command in OWN_COMMANDS}
     assert own == {
         *("call", "tools", "serve", "index", "plugins", "new-plugin"),
-        *("conform", "doctor", "config", "init", "trace", "trust", "add", "completion", "man"),
+        *("conform", "doctor", "config", "init", "trust", "add", "completion", "man"),
     }
     assert set(commands.verbs()) == {
         *("find", "grep", "ls", "toc", "read", "scan", "cite", "coverage"),
-        *("vault", "docs", "eval", "inspect", "users"),
+        *("vault", "docs", "eval", "inspect", "trace", "users"),
     }
     assert set(commands.ways_to_serve()) == {"http", "bridge"}
 

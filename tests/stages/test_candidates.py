@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log
 
 import pytest
 
 from fumishirube import (
     Bool,
-    Budget,
     Clause,
     IndexMatch,
     Pages,
     Passage,
-    Query,
-    Ranking,
     ScoreCutoff,
     Term,
 )
@@ -25,7 +21,6 @@ from fumishirube_stages.scorers.candidates import (
     matches_elsewhere,
     quoted_sections,
 )
-from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 SENTENCE = "次のようなメッセージがログに記録されます"
@@ -38,17 +33,6 @@ ABOUT = passage(
 
 def corpus(*passages: Passage) -> MemoryCorpus:
     return MemoryCorpus([*passages, *OTHERS], Bigram())
-
-
-def scores(stage: Lexical, query: Query, *passages: Passage) -> dict[str, float]:
-    found = stage.score(query, corpus(*passages), {})
-    hits = found.hits if isinstance(found, Ranking) else found
-    return {hit.passage.path: hit.score for hit in hits}
-
-
-def first(stage: Lexical, text: str, must: tuple[str, ...] = ()) -> str:
-    by_path = scores(stage, Query(text, must=must), ABOUT, QUOTED)
-    return max(by_path, key=lambda path: by_path[path])
 
 
 @pytest.mark.parametrize("text", [SENTENCE, f"「{SENTENCE}。」", f" {SENTENCE}?"])
@@ -81,43 +65,6 @@ def test_more_than_a_hundredth_of_the_sections_is_many() -> None:
     assert (few(99), few(100)) == (False, True)
 
 
-def test_a_quoted_section_comes_before_the_page_about_the_words() -> None:
-    assert first(Lexical(quotation_weight=0), SENTENCE) == ABOUT.path
-    assert first(Lexical(), SENTENCE) == QUOTED.path
-
-
-def test_a_quoted_section_is_a_candidate_where_the_pool_has_no_place_for_it() -> None:
-    assert first(Lexical(pool=1), SENTENCE) == QUOTED.path
-
-
-def test_a_quoted_section_without_a_term_of_the_filter_is_no_candidate() -> None:
-    assert first(Lexical(), SENTENCE, must=("メッセージは",)) == ABOUT.path
-
-
-def test_it_adds_its_weight_times_the_rarity_of_the_concepts() -> None:
-    text = "the red macro of naked functions fails twice"
-    quoted, other = passage("a.md", body=f"Note: {text}!"), passage("b.md", body="red macro")
-    plain, found = (
-        scores(Lexical(quotation_weight=weight), Query(text), quoted, other) for weight in (0, 0.5)
-    )
-    rarity = {number: log(1 + (602 - number + 0.5) / (number + 0.5)) for number in (1, 2)}
-    concepts = 2 * rarity[2] + 4 * rarity[1]  # red, macro; naked, functions, fails, twice
-    more = {path: score - plain[path] for path, score in found.items()}
-    assert more == pytest.approx({"a.md": 0.5 * concepts, "b.md": 0.0})
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        Query(SENTENCE, within=frozenset({"logs.md"})),
-        Query(SENTENCE, exclude=frozenset({QUOTED.key})),
-    ],
-)
-def test_a_quoted_section_that_may_not_be_returned_changes_no_score(query: Query) -> None:
-    plain = scores(Lexical(quotation_weight=0), query, ABOUT, QUOTED)
-    assert scores(Lexical(), query, ABOUT, QUOTED) == plain
-
-
 @pytest.mark.parametrize(("length", "quoted"), [(200, True), (201, False)])
 def test_a_text_of_more_than_200_characters_is_no_quotation(length: int, quoted: bool) -> None:
     text = f"red blue green sky sea {'x' * 200}"[:length]
@@ -130,12 +77,6 @@ def test_a_text_of_more_than_200_characters_is_no_quotation(length: int, quoted:
 )
 def test_a_quotation_has_at_least_six_terms(text: str, quoted: bool) -> None:
     assert bool(quoted_sections(text, corpus(passage("a.md", body=text)))) is quoted
-
-
-def test_its_weight_is_never_negative() -> None:
-    assert Lexical() == Lexical(quotation_weight=1.0)
-    with pytest.raises(ValueError, match="greater than or equal to 0"):
-        Lexical(quotation_weight=-1)
 
 
 # --- candidates from other files --------------------------------------------------------------
@@ -188,19 +129,6 @@ def test_without_too_many_of_one_file_nothing_further_is_searched() -> None:
             corpus, Term("x"), FIRST, frozenset(), crowding=crowding, limit=limit, share=0.5
         )
     assert corpus.searched == []
-
-
-@pytest.mark.parametrize(("pool", "searches"), [(4, 2), (5, 1)])
-def test_others_are_searched_when_the_pool_is_full_and_there_is_time(
-    pool: int, searches: int
-) -> None:
-    corpus = Listed(FIRST)
-    stage = Lexical(pool=pool, crowding=2)
-    stage.score(Query("x"), corpus, {})
-    assert len(corpus.searched) == searches
-    late = Listed(FIRST * 3)
-    stage.score(Query("x", budget=Budget(deadline=0.0)), late, {})
-    assert len(late.searched) == 1
 
 
 def test_excluded_sections_take_no_place_of_the_candidates() -> None:

@@ -15,6 +15,8 @@ from math import log, sqrt
 from typing import Any
 
 import pytest
+from test_candidates import ABOUT, FIRST, QUOTED, SENTENCE, Listed
+from test_candidates import corpus as quoting_corpus
 
 from fumishirube import (
     Bool,
@@ -602,6 +604,86 @@ def test_a_query_of_function_words_finds_sections_without_concepts() -> None:
     corpus = MemoryCorpus([passage("a.md", body="of the sky")])
     (hit,) = ranked("of the", corpus)
     assert hit.coverage == 1.0
+
+
+# --- quotations, and candidates from other files -----------------------------------------------
+
+
+def quoting_scores(stage: Lexical, query: Query, *passages: Passage) -> dict[str, float]:
+    found = stage.score(query, quoting_corpus(*passages), {})
+    hits = found.hits if isinstance(found, Ranking) else found
+    return {hit.passage.path: hit.score for hit in hits}
+
+
+def first_path(stage: Lexical, text: str, must: tuple[str, ...] = ()) -> str:
+    by_path = quoting_scores(stage, Query(text, must=must), ABOUT, QUOTED)
+    return max(by_path, key=lambda path: by_path[path])
+
+
+def test_a_quoted_section_comes_before_the_page_about_the_words() -> None:
+    assert first_path(Lexical(quotation_weight=0), SENTENCE) == ABOUT.path
+    assert first_path(Lexical(), SENTENCE) == QUOTED.path
+
+
+def test_a_quoted_section_is_a_candidate_where_the_pool_has_no_place_for_it() -> None:
+    assert first_path(Lexical(pool=1), SENTENCE) == QUOTED.path
+
+
+def test_a_quoted_section_without_a_term_of_the_filter_is_no_candidate() -> None:
+    assert first_path(Lexical(), SENTENCE, must=("メッセージは",)) == ABOUT.path
+
+
+def test_a_quotation_adds_its_weight_times_the_rarity_of_the_concepts() -> None:
+    text = "the red macro of naked functions fails twice"
+    quoted, other = passage("a.md", body=f"Note: {text}!"), passage("b.md", body="red macro")
+    plain, found = (
+        quoting_scores(Lexical(quotation_weight=weight), Query(text), quoted, other)
+        for weight in (0, 0.5)
+    )
+    rarity = {number: log(1 + (602 - number + 0.5) / (number + 0.5)) for number in (1, 2)}
+    concepts = 2 * rarity[2] + 4 * rarity[1]  # red, macro; naked, functions, fails, twice
+    more = {path: score - plain[path] for path, score in found.items()}
+    assert more == pytest.approx({"a.md": 0.5 * concepts, "b.md": 0.0})
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        Query(SENTENCE, within=frozenset({"logs.md"})),
+        Query(SENTENCE, exclude=frozenset({QUOTED.key})),
+    ],
+)
+def test_a_quoted_section_that_may_not_be_returned_changes_no_score(query: Query) -> None:
+    plain = quoting_scores(Lexical(quotation_weight=0), query, ABOUT, QUOTED)
+    assert quoting_scores(Lexical(), query, ABOUT, QUOTED) == plain
+
+
+def test_the_weight_of_quotations_is_never_negative() -> None:
+    assert Lexical() == Lexical(quotation_weight=1.0)
+    with pytest.raises(ValueError, match="greater than or equal to 0"):
+        Lexical(quotation_weight=-1)
+
+
+@pytest.mark.parametrize(("pool", "searches"), [(4, 2), (5, 1)])
+def test_others_are_searched_when_the_pool_is_full_and_there_is_time(
+    pool: int, searches: int
+) -> None:
+    corpus = Listed(FIRST)
+    stage = Lexical(pool=pool, crowding=2)
+    stage.score(Query("x"), corpus, {})
+    assert len(corpus.searched) == searches
+    late = Listed(FIRST * 3)
+    stage.score(Query("x", budget=Budget(deadline=0.0)), late, {})
+    assert len(late.searched) == 1
+
+
+@pytest.mark.parametrize(("asked", "searched"), [(None, 4), (2, 2), (9, 4)])
+def test_a_query_may_ask_for_fewer_candidates_than_the_pool(
+    asked: int | None, searched: int
+) -> None:
+    corpus = Listed(FIRST[:1])
+    Lexical(pool=4).score(Query("x", pool=asked), corpus, {})
+    assert corpus.searched[0][1] == searched
 
 
 # --- settings and bounds ------------------------------------------------------------------------
