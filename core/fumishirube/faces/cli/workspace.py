@@ -213,7 +213,7 @@ class Bar:
 
     def __init__(self, *, expected: bool = False) -> None:
         self._bar: tqdm[Never] | None = None
-        self._began = 0.0
+        self._began: float | None = None
         self._announced = expected
 
     @property
@@ -234,7 +234,7 @@ class Bar:
         if self._announced or done >= total:
             return
         now = time.monotonic()
-        if not self._began:
+        if self._began is None:
             self._began = now
         elif now - self._began > _SILENT_SECONDS:
             self._announced = True
