@@ -4,6 +4,7 @@ from fumishirube.engine.indexed_files import digest
 from fumishirube.errors import did_you_mean
 from fumishirube.faces.cli import main
 from fumishirube.faces.cli.editors import open_file
+from fumishirube.faces.cli.exit_codes import FAILURE, OK, USAGE_ERROR
 from fumishirube.faces.cli.messages import filled, translated, word
 from fumishirube.faces.cli.output import (
     Emphasised,
@@ -45,7 +46,10 @@ from fumishirube.tools.citations import SCHEME
 from fumishirube.traces.fates import FateStep, SectionFate, section_at, section_fate
 
 __all__ = [
+    "FAILURE",
+    "OK",
     "SCHEME",
+    "USAGE_ERROR",
     "Application",
     "Bar",
     "Emphasised",

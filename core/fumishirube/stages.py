@@ -24,17 +24,23 @@ Running_co = TypeVar("Running_co", covariant=True)
 
 
 class Stage(BaseModel):
-    """A unit that can be swapped. Its fields are its settings; it has no other state."""
+    """A unit that can be swapped. Its fields are its settings; it has no other state.
+
+    Raise ``revision`` of a loader, tokenizer or index whenever it gives another result for the same
+    file: indexes are then built again, where unchanged files would keep the former result.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+    revision: ClassVar[int] = 1
 
     @cached_property
     def fingerprint(self) -> str:
-        """Eight hexadecimal digits that change with the class or any setting."""
+        """Eight hexadecimal digits that change with the class or any setting; the revision."""
         kind = type(self)
         settings = json.dumps(self.model_dump(mode="json"), sort_keys=True)
         name = f"{kind.__module__}.{kind.__qualname__}"
-        return hashlib.sha256(f"{name}{settings}".encode()).hexdigest()[:8]
+        digits = hashlib.sha256(f"{name}{settings}".encode()).hexdigest()[:8]
+        return digits + f"r{kind.revision}" * (kind.revision > 1)
 
 
 @dataclass(frozen=True)

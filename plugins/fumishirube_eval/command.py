@@ -12,6 +12,8 @@ from pathlib import Path
 
 from fumishirube import ConfigError
 from fumishirube.commands import (
+    FAILURE,
+    OK,
     Application,
     Bar,
     add_json,
@@ -112,7 +114,7 @@ def run(options: Namespace) -> int:
     else:
         for line in _report_lines(report):
             print(line)
-    return 0 if report.passed else 1
+    return OK if report.passed else FAILURE
 
 
 def _measure_agent(options: Namespace) -> int:
@@ -125,7 +127,7 @@ def _measure_agent(options: Namespace) -> int:
     else:
         for line in _agent_lines(ours, theirs):
             print(line)
-    return 1 if totals(ours)["failed"] else 0
+    return FAILURE if totals(ours)["failed"] else OK
 
 
 def _agent_lines(ours: AgentRun, theirs: AgentRun | None) -> Iterator[str]:
@@ -186,7 +188,7 @@ def _write_cases(cases: Sequence[Case], options: Namespace) -> int:
         print_json({"cases": len(cases), "file": options.out.name})
     else:
         print(f"wrote {counted(len(cases), 'case')} to {options.out.name}")
-    return 0
+    return OK
 
 
 def _measured(

@@ -12,6 +12,9 @@ from pydantic import JsonValue
 
 from fumishirube import Call, ConfigError, InternalError, Tool, ToolError
 from fumishirube.commands import (
+    FAILURE,
+    OK,
+    USAGE_ERROR,
     Application,
     Parser,
     add_json,
@@ -30,8 +33,8 @@ from fumishirube_graph.command_lines import RENDERERS
 
 SURFACE = "graph"
 
-OK, FINDINGS, USAGE_ERROR, INTERNAL_FAILURE = 0, 1, 2, 3
-"""Exit codes: success; stale or broken documents; wrong arguments; internal error."""
+INTERNAL_FAILURE = 3
+"""The exit code of ``ubp`` and ``docs`` for an internal error."""
 
 _INTERNAL = -32603
 
@@ -259,10 +262,10 @@ def _refused(error: ToolError, options: Namespace) -> int:
 def _code(answer: Any, options: Namespace) -> int:
     if options.verb == "check":
         broken = ("dangling", "ambiguous", "broken_anchors")
-        return FINDINGS if any(answer[name] for name in broken) else OK
+        return FAILURE if any(answer[name] for name in broken) else OK
     if options.verb == "stale" and options.exit_code:
         levels = {stale["staleness"] for stale in answer["stale_documents"]}
-        return FINDINGS if levels & {"possibly_stale", "stale"} else OK
+        return FAILURE if levels & {"possibly_stale", "stale"} else OK
     return OK
 
 

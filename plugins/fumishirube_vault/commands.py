@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from fumishirube.commands import (
+    FAILURE,
+    OK,
     Parser,
     add_json,
     add_subcommand,
@@ -115,14 +117,14 @@ def _read(options: Namespace) -> int:
     answer = _answer(options, "vault_scan", **arguments)
     if options.json:
         print_json(answer)
-        return 0
+        return OK
     text = answer["text"]
     sys.stdout.write(text if text.endswith("\n") or not text else f"{text}\n")
     after = answer["next_cursor"]["char_offset"]
     if after is not None:
         words = ("vault", "read", options.path, "--cursor", str(after))
         complain(f"the note continues; next: {command(options, *words)}")
-    return 0
+    return OK
 
 
 def _create(options: Namespace) -> int:
@@ -160,7 +162,7 @@ def _replace(options: Namespace) -> int:
         expected_hash=options.expect,
     )
     show(answer, options, _previewed_lines if options.dry_run else _replaced_lines)
-    return 0 if answer["replacements"] or options.max == 0 else 1
+    return OK if answer["replacements"] or options.max == 0 else FAILURE
 
 
 def _replaced_lines(answer: Any) -> Iterator[str]:

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from manuals import write
 
-from fumishirube.host.crash_marks import FOLDER, CrashMarks, ForeignWork, crashed_work
+from fumishirube.host.crash_marks import (
+    FOLDER,
+    CrashMarks,
+    ForeignWork,
+    _elsewhere,
+    crashed_work,
+)
 from fumishirube.host.faults import FaultLog
 
 if TYPE_CHECKING:  # pytest imports the fixture's module itself, to explain its asserts
@@ -442,6 +448,25 @@ def test_without_a_state_folder_marks_make_none(tmp_path: Path) -> None:
     assert crashed_work(tmp_path / "another") == []
     assert crashed_work(state) == [INNER]
     assert crashed_work(state) == []
+
+
+def test_marks_of_workspaces_that_nobody_opened_again_are_removed_after_a_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    for name in ("left", "young", "own"):
+        with dying(tmp_path / name) as process:
+            assert process.wait() == 3
+    folders = {name: _elsewhere(tmp_path / name) for name in ("left", "young", "own")}
+    for name in ("left", "own"):
+        os.utime(folders[name], (0, 0))
+    with CrashMarks(tmp_path / "own").running(OUTER.encoded):
+        assert [name for name, folder in folders.items() if folder.exists()] == ["young", "own"]
+        assert crashed_work(tmp_path / "own") == [INNER]
+    assert crashed_work(tmp_path / "young") == [INNER]
 
 
 def test_of_several_threads_each_is_named_the_latest_first(tmp_path: Path) -> None:

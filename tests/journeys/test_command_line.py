@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -13,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from manuals import Done, fumishirube
-from warm_start import warm_script
+from manuals import Done, fumishirube, write
+from warm_start import installed_script, warm_script
 
 from fumishirube.faces.cli.completion import whole_parser
 from fumishirube.faces.cli.parser import Parser
@@ -99,6 +100,49 @@ def test_the_table_has_a_row_for_each_code_of_the_help(workspace: Path) -> None:
     codes = re.findall(r"\b(\d) ", told)
     assert {*codes} == {"0", "1", "2", "4"}
     assert all(f"\n| {code} | " in table for code in codes)
+
+
+def returned(function: ast.FunctionDef) -> Iterator[ast.expr]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Return) and node.value is not None:
+            value = node.value
+            yield from (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+
+
+def test_every_command_returns_a_code_of_the_table() -> None:
+    places = ("core/fumishirube/faces/cli/*.py", "plugins/fumishirube_*/**/*command*.py")
+    files = [file for place in places for file in ROOT.glob(place)]
+    files += ROOT.glob("plugins/fumishirube_*/commands/*.py")
+    literal = [
+        f"{file.name}: {function.name}"
+        for file in files
+        for function in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef) and function.name != "_columns"
+        if function.returns is not None and ast.unparse(function.returns) == "int"
+        if any(isinstance(value, ast.Constant) for value in returned(function))
+    ]
+    assert len(files) > 40
+    assert literal == []
+
+
+def in_a_deleted_folder(gone: Path, *words: str) -> Done:
+    gone.mkdir()
+    script = f"rmdir {shlex.quote(str(gone))} && exec {shlex.join([installed_script(), *words])}"
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=gone, capture_output=True, encoding="utf-8", check=False
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def test_a_deleted_current_folder_is_named(tmp_path: Path) -> None:
+    write(tmp_path, {"m/a.md": "# Oil\n\nOil.\n"})
+    gone = tmp_path / "gone"
+    told = "the current folder does not exist any more; change to another one"
+    for words in (["init"], ["find", "oil", "--in", "."], ["add", "a", "."]):
+        done = in_a_deleted_folder(gone, *words)
+        assert (done.code, done.err) == (2, f"configuration error: {told}\n"), words
+    done = in_a_deleted_folder(gone, "ls", "--workspace", str(tmp_path))
+    assert (done.code, done.out.splitlines()[0]) == (0, "m/")
 
 
 @pytest.mark.parametrize("words", [("find", "battery"), ("grep", "battery")])

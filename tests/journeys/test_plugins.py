@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from manuals import fumishirube, write
 from strangers import PLUGIN, claim, stranger
 
 if TYPE_CHECKING:  # pytest imports the fixture's module itself, to explain its asserts
@@ -309,3 +310,37 @@ def test_an_observer_needs_no_offers(plugin_venv: PluginVenv, tmp_path: Path) ->
     loaded = plugin_venv.load(path=stranger(tmp_path, "watcher", code))
     report = loaded.reports["watcher"]
     assert (report["status"], report["problems"]) == ("loaded", [])
+
+
+# --- a loader that reads a file in another way ------------------------------------------------
+
+READER = """
+from typing import ClassVar
+from fumishirube import Source, Stage, Unreadable, hook
+from fumishirube_stages.loaders.markdown import Markdown
+
+class Reader(Stage):
+    revision: ClassVar[int] = {revision}
+
+    def sources(self, root):
+        return [Source(entry.path) for entry in root.files() if entry.name.endswith(".md")]
+
+    def load(self, root, source):
+        if {revision} == 1:
+            raise Unreadable("not yet", "undecodable", path=source.path)
+        return Markdown().load(root, source)
+
+@hook
+def register_loaders(register):
+    register("reader", Reader)
+"""
+
+
+def test_a_loader_of_another_revision_reads_unchanged_files_again(tmp_path: Path) -> None:
+    write(tmp_path, {"m/a.md": "The pump needs oil.\n"})
+    (tmp_path / "fumishirube.yaml").write_text("pipelines: {manual: {loaders: [{use: reader}]}}")
+    for revision, code, told in ((1, 1, "0 sections in 0 files"), (2, 0, "1 section in 1 file")):
+        stranger(tmp_path / str(revision), "reader", READER.format(revision=revision))
+        environ = {"PYTHONPATH": str(tmp_path / str(revision))}
+        assert fumishirube("find", "oil", cwd=tmp_path, environ=environ).code == code
+        assert told in fumishirube("index", cwd=tmp_path, environ=environ).out

@@ -12,6 +12,7 @@ import mmap
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -26,6 +27,9 @@ from fumishirube.host.standard_streams import before_exit
 FOLDER = "running"
 """The folder below the state folder; it contains one file a process."""
 
+_PREFIX = "fumishirube.running-"
+_KEPT_SECONDS = 24 * 3600
+"""After so long, marks of dead processes of other workspaces are removed unread."""
 _SLOTS, _WIDTH = 64, 512
 _FREE = b"\0"
 _FIELDS = 4
@@ -106,7 +110,10 @@ class CrashMarks:
                 return self._map
             self._tried = True
             with suppress(OSError, ValueError):
-                folder = self._state / FOLDER if self._state.exists() else _elsewhere(self._state)
+                folder = self._state / FOLDER
+                if not self._state.exists():
+                    folder = _elsewhere(self._state)
+                    _remove_old(folder)
                 self._handle, self._file = _new_file(folder)
                 os.ftruncate(self._handle, _SLOTS * _WIDTH)
                 self._map = mmap.mmap(self._handle, _SLOTS * _WIDTH)
@@ -125,14 +132,7 @@ def crashed_work(state: Path) -> list[ForeignWork]:
         with suppress(OSError):  # another process may have just removed the folder
             files += sorted(folder.glob("*-*")) if is_own_folder(folder) else ()
     for file in files:
-        with suppress(OSError):
-            handle = os.open(file, os.O_RDWR)
-            if not take_lock(handle, 0):
-                os.close(handle)
-                continue  # its process is alive
-            marks = _read(handle)
-            remove_left_behind(handle, file)
-            crashed += _innermost(marks)
+        crashed += _innermost(_taken(file))
     with suppress(OSError):  # not there, or in use
         _elsewhere(state).rmdir()
     return crashed
@@ -161,10 +161,34 @@ def _read(handle: int) -> bytes:
         return file.read()
 
 
+def _taken(file: Path) -> bytes:
+    """Remove the marks of a dead process, and return them; none, if it is alive."""
+    with suppress(OSError):
+        handle = os.open(file, os.O_RDWR)
+        if not take_lock(handle, 0):
+            os.close(handle)
+            return b""
+        marks = _read(handle)
+        remove_left_behind(handle, file)
+        return marks
+    return b""
+
+
 def _elsewhere(state: Path) -> Path:
     """Return the folder of marks while there is no state folder."""
     name = sha256(os.fsencode(state.absolute())).hexdigest()[:16]
-    return Path(tempfile.gettempdir(), f"fumishirube.running-{name}")
+    return Path(tempfile.gettempdir(), f"{_PREFIX}{name}")
+
+
+def _remove_old(own: Path) -> None:
+    """Remove old marks of workspaces that nobody may open again, such as temporary ones."""
+    oldest = time.time() - _KEPT_SECONDS
+    for folder in own.parent.glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # another process removes it too
+            if folder != own and is_own_folder(folder) and folder.lstat().st_mtime < oldest:
+                for file in folder.glob("*-*"):
+                    _taken(file)
+                folder.rmdir()
 
 
 def _innermost(marks: bytes) -> Iterator[ForeignWork]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -38,17 +37,11 @@ class IsolatedLoader(Stage):
 
     parser: ClassVar[str]
     drawer: ClassVar[str] = ""
-    revision: ClassVar[int] = 1
     remembered: ClassVar[bool] = True
 
     suffixes: tuple[str, ...] = ()
     parse_seconds: Annotated[float, Field(gt=0)] = 60.0
     parse_bytes: Annotated[int, Field(ge=1)] = 2 * 1024**3
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """The fingerprint of the settings and the revision."""
-        return super().fingerprint + f"r{self.revision}" * (self.revision > 1)
 
     def sources(self, root: Root) -> list[Source]:
         """Return every file with one of the suffixes, in any case."""

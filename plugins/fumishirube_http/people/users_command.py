@@ -12,6 +12,7 @@ from pydantic import JsonValue, ValidationError
 
 from fumishirube import ConfigError
 from fumishirube.commands import (
+    OK,
     Parser,
     add_json,
     add_subcommand,
@@ -78,14 +79,14 @@ def run(options: Namespace) -> int:
     people = _file(options).people()
     if options.json:
         print_json({name: _shown(person) for name, person in sorted(people.items())})
-        return 0
+        return OK
     rows = [
         (name, _way_in(person), ", ".join((*person.read, *(f"{p} (write)" for p in person.write))))
         for name, person in sorted(people.items())
     ]
     for line in table([("name", "signs in by", "may read"), *rows]):
         print_line(line)
-    return 0
+    return OK
 
 
 def _add_name(parser: Parser) -> None:
@@ -140,7 +141,7 @@ def _set(options: Namespace) -> int:
         return {**people, options.name: person}
 
     _file(options).change(made)
-    return 0
+    return OK
 
 
 def _token(options: Namespace) -> int:
@@ -160,7 +161,7 @@ def _remove(options: Namespace) -> int:
         return {name: person for name, person in people.items() if name != options.name}
 
     _file(options).change(made)
-    return 0
+    return OK
 
 
 def _made(days: int | None) -> tuple[StoredToken, str]:
@@ -212,7 +213,7 @@ def _print_token(options: Namespace, token: str | None) -> int:
     elif token is not None:
         complain("this token is shown only now; hand it on through a safe channel")
         print_line(token)
-    return 0
+    return OK
 
 
 def _way_in(person: Person) -> str:

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from fumishirube import Root, ToolError
 from fumishirube.commands import (
     SCHEME,
+    USAGE_ERROR,
     add_json,
     add_subcommand,
     complain,
@@ -97,7 +98,7 @@ def _text(source: str, options: Namespace) -> str:
         complain(
             f"{options.parser.prog}: {source!r} is neither a citation nor a readable text file"
         )
-        sys.exit(2)
+        sys.exit(USAGE_ERROR)
 
 
 def _plain(source: str, result: CheckedCitation) -> JsonValue:

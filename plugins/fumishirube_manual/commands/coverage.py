@@ -18,6 +18,7 @@ from fumishirube import (
     Trace,
 )
 from fumishirube.commands import (
+    OK,
     add_json,
     command,
     counted,
@@ -69,7 +70,7 @@ def run(options: Namespace) -> int:
         else:
             for text in lines:
                 print(text)
-    return 0
+    return OK
 
 
 def _lines(trace: Trace, options: Namespace) -> Iterator[str]:

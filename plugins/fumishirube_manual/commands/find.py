@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from fumishirube import Budget, Citation, NotFound, Query, SurfaceContext, Trace
 from fumishirube.commands import (
+    FAILURE,
+    OK,
     Bar,
     Emphasised,
     add_json,
@@ -111,7 +113,7 @@ def run(options: Namespace) -> int:
         if options.full:
             answer = full_answer(application, context, required, options)
             print_json(answer)
-            return 0 if answer["summary"]["candidates"] else 1
+            return OK if answer["summary"]["candidates"] else FAILURE
         manuals = chosen_manuals(context, _requested(context, options))
         results = _search(context, manuals, required, options)
         if options.why_not:
@@ -123,7 +125,7 @@ def run(options: Namespace) -> int:
         else:
             for line in _result_lines(results, context, options):
                 print_line(line)
-    return 0 if results.complete and results.trace.search.rows else 1
+    return OK if results.complete and results.trace.search.rows else FAILURE
 
 
 def _requested(context: SurfaceContext, options: Namespace) -> list[str]:
@@ -147,7 +149,7 @@ def _print_fate(trace: Trace, context: SurfaceContext, options: Namespace) -> in
     else:
         for line in fate_lines(fate):
             print(line)
-    return 0
+    return OK
 
 
 def _search(

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fumishirube.commands import (
+    FAILURE,
+    OK,
     Emphasised,
     add_json,
     at_least,
@@ -95,7 +97,7 @@ def run(options: Namespace) -> int:
         _explain(answer, only, options)
         if not (answer["total"] or options.regex) and any(map(_REGEX_LOOK.search, options.texts)):
             complain("TEXT was searched letter by letter; --regex makes it a regular expression")
-    return 0 if answer["total"] else 1
+    return OK if answer["total"] else FAILURE
 
 
 def _lines(answer: Any, only: str, texts: Sequence[str]) -> Iterator[str | Emphasised]:

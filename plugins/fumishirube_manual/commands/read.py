@@ -15,6 +15,8 @@ from fumishirube import (
     ToolError,
 )
 from fumishirube.commands import (
+    FAILURE,
+    OK,
     SCHEME,
     Application,
     at_least,
@@ -108,9 +110,9 @@ def _read_lines(
 def _verdict(checked: CheckedCitation | None) -> int:
     """Return the exit code; print a note when the citation no longer holds."""
     if checked is None or checked.state == "valid":
-        return 0
+        return OK
     complain(f"note: this citation no longer holds ({checked.state}): {checked.explanation}")
-    return 1
+    return FAILURE
 
 
 def _section(application: Application, place: ReadTarget, options: Namespace) -> Any:

@@ -8,6 +8,7 @@ from fumishirube import (
     ToolError,
 )
 from fumishirube.commands import (
+    OK,
     at_least,
     known_manual,
     opened,
@@ -46,4 +47,4 @@ def run(options: Namespace) -> int:
             explain(error, context, place, options)
             raise
     print_page(answer, place, options)
-    return 0
+    return OK

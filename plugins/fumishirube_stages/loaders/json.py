@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -24,6 +24,8 @@ class Json(Stage):
     A longer one is divided, at keys and items at the beginning of lines, into sections of about
     ``section_chars``, titled by their paths; with ``null`` it stays one section.
     """
+
+    revision: ClassVar[int] = 2  # reads files that end within a character
 
     suffixes: tuple[str, ...] = (".json",)
     section_chars: Annotated[int, Field(ge=1)] | None = PASSAGE_CHARS

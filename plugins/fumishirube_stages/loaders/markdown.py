@@ -70,6 +70,7 @@ class Markdown(Stage):
     is skipped; the default is about four seconds.
     """
 
+    revision: ClassVar[int] = 2  # reads files that end within a character
     reads_if: ClassVar[Mapping[str, str]] = {
         suffix: f"give it suffixes: [.md, {suffix}] in {{loaders}}" for suffix in _PLAIN_TEXT
     }

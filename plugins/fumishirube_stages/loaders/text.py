@@ -35,6 +35,7 @@ class Text(Stage):
     For logs add ``.log`` to the suffixes.
     """
 
+    revision: ClassVar[int] = 2  # reads files that end within a character
     reads_if: ClassVar[Mapping[str, str]] = {
         ".log": "give it suffixes: [.txt, .log] in {loaders}",
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fumishirube.config.personal import record_manuals, recorded_manuals
 from fumishirube.errors import ConfigError
+from fumishirube.faces.cli.exit_codes import OK
 from fumishirube.faces.cli.folders import existing_folder, manual_id_of
 from fumishirube.faces.cli.output import print_json, table
 from fumishirube.faces.cli.parser import add_json, not_known
@@ -47,7 +48,7 @@ def run(options: Namespace) -> int:
             print("no folders; 'fumishirube add NAME FOLDER' adds one")
         elif options.folder:
             print(f"next: fumishirube find WORDS --manual {options.name}")
-    return 0
+    return OK
 
 
 def _change(manuals: dict[str, Path], options: Namespace) -> None:

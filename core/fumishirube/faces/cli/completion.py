@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
+from fumishirube.faces.cli.exit_codes import OK
 from fumishirube.faces.cli.parser import OneOf, Parser, build_parser, one_of
 from fumishirube.plugins.commands import OWN_COMMANDS
 from fumishirube.plugins.discovery import Plugins, load_plugins
@@ -29,7 +30,7 @@ def run(options: Namespace) -> int:
     places = dict.fromkeys(_FOLDERS, shtab.DIRECTORY) | dict.fromkeys(_FILES, shtab.FILE)
     _mark_values(parser, places)
     print(shtab.complete(parser, shell=options.shell))
-    return 0
+    return OK
 
 
 def _mark_values(parser: Parser, places: Mapping[str, object]) -> None:

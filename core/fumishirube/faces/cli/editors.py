@@ -9,6 +9,7 @@ import webbrowser
 from pathlib import Path
 
 from fumishirube.errors import ConfigError
+from fumishirube.faces.cli.exit_codes import OK
 from fumishirube.places import PlaceRange
 
 _VARIABLES = ("VISUAL", "EDITOR")
@@ -40,7 +41,7 @@ def open_file(file: Path, line: int, place: PlaceRange | None = None) -> int:
     fragment = f"#page={place.first}" if place and place.kind == "page" else ""
     if not webbrowser.open(file.as_uri() + fragment):
         raise ConfigError("--open: set EDITOR, or BROWSER for files with pages")
-    return 0
+    return OK
 
 
 def editor_command(editor: str, file: Path, line: int) -> list[str]:

@@ -14,6 +14,7 @@ from fumishirube.config.trust import TrustRequest, record_trust
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.clients.files import ClientFile, block
 from fumishirube.faces.cli.clients.specs import CLIENTS, ClientFolders, ClientSpec
+from fumishirube.faces.cli.exit_codes import OK
 from fumishirube.faces.cli.folders import folder, folders_in_place
 from fumishirube.faces.cli.messages import translated
 from fumishirube.faces.cli.output import print_json
@@ -75,7 +76,7 @@ def run(options: Namespace) -> int:
                 "diff": "\n".join(change.diff()),
             }
         )
-        return 0
+        return OK
     for line in _shown(change, options):
         print(line)
     if change.is_one and not made:
@@ -83,7 +84,7 @@ def run(options: Namespace) -> int:
         print(f"\n{translated(hint)}")
     elif change.is_one:
         print(f"\n{_result(change, backup, removed=options.remove)}")
-    return 0
+    return OK
 
 
 class _Change(NamedTuple):
@@ -149,18 +150,18 @@ def _choose(options: Namespace) -> int:
     names = [name for name, client in CLIENTS.items() if client.is_installed(places)]
     if options.json:
         print_json([{"client": name, "file": str(CLIENTS[name].file(places))} for name in names])
-        return 0
+        return OK
     if not names:
         raise ConfigError(f"no client is found; name one with --client: {', '.join(CLIENTS)}")
     if sys.stdin.isatty() and sys.stdout.isatty():
         for name in names:
             _confirm(name, options)
-        return 0
+        return OK
     if options.write or options.remove:
         raise ConfigError(f"name the client with --client; these are found: {', '.join(names)}")
     for name in names:
         print(f"{CLIENTS[name].title}: fumishirube init --client {name} --write")
-    return 0
+    return OK
 
 
 def _confirm(name: str, options: Namespace) -> None:

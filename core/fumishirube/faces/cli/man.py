@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from fumishirube import __version__
 from fumishirube.faces.cli.completion import whole_parser
+from fumishirube.faces.cli.exit_codes import OK
 from fumishirube.faces.cli.parser import Parser
 from fumishirube.plugins.discovery import load_plugins
 
@@ -20,7 +21,7 @@ def run(options: Namespace) -> int:
     """Print the page in the macros of man(7)."""
     plugins = load_plugins(strangers=not options.no_plugins)
     print("\n".join(man_page(whole_parser(plugins))))
-    return 0
+    return OK
 
 
 def man_page(parser: Parser) -> Iterator[str]:

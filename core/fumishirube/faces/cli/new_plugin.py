@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from fumishirube.errors import Conflict, Forbidden, InvalidParameter
+from fumishirube.faces.cli.exit_codes import OK
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json, one_of
 from fumishirube.faces.cli.templates import rendered
@@ -54,8 +55,8 @@ def run(options: Namespace) -> int:
         raise Forbidden("the folder cannot be written; check its permissions") from error
     if options.json:
         print_json({"folder": options.name, "files": [*sorted(made)]})
-        return 0
+        return OK
     for path in sorted(made):
         print(f"{options.name}/{path}")
     print(f"next: cd {options.name}, and do what README.md says")
-    return 0
+    return OK

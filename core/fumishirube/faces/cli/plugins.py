@@ -9,6 +9,7 @@ from dataclasses import asdict
 
 from pydantic import JsonValue
 
+from fumishirube.faces.cli.exit_codes import OK
 from fumishirube.faces.cli.messages import translated, word
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json, add_subcommand
@@ -36,7 +37,7 @@ def run(options: Namespace) -> int:
         for report in plugins.reports:
             for line in _report_lines(report, plugins, faults):
                 print(line)
-    return 0
+    return OK
 
 
 def _plain(report: PluginReport, plugins: Plugins, faults: Sequence[Fault]) -> JsonValue:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from fumishirube.errors import ConfigError, NotFound, did_you_mean
+from fumishirube.faces.cli.exit_codes import OK
 from fumishirube.faces.cli.output import print_json
 from fumishirube.host.application import Application
 from fumishirube.text.folding import nfc
@@ -41,7 +42,7 @@ def show(answer: Any, options: Namespace, render: Callable[[Any], Iterator[str]]
     else:
         for line in render(answer):
             print(line)
-    return 0
+    return OK
 
 
 def suggest(what: str, word: str, known: Mapping[str, Any] | list[str]) -> NotFound:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
+from fumishirube.faces.cli.exit_codes import OK
 from fumishirube.faces.cli.output import print_json, table
 from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.workspace import opened
@@ -27,7 +28,7 @@ def run(options: Namespace) -> int:
         rows = [(tool.name, tool.title, _first_sentence(tool.summary)) for tool in offered]
         for line in table(rows):
             print(line)
-    return 0
+    return OK
 
 
 def _described(tool: Tool[Any, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 
 from fumishirube.config.trust import record_trust
+from fumishirube.faces.cli.exit_codes import OK
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.workspace import opened
@@ -24,7 +25,7 @@ def run(options: Namespace) -> int:
         record_trust(application.loaded.trust, requests, os.environ)
     if options.json:
         print_json({"trusted": [request._asdict() for request in requests]})
-        return 0
+        return OK
     for request in requests:
         print(f"trusted: {request}: {request.target}")
     if options.remove:
@@ -33,4 +34,4 @@ def run(options: Namespace) -> int:
         print("this holds until the configuration or a target changes")
     else:
         print("nothing leads out of this workspace; there is nothing to trust")
-    return 0
+    return OK
