@@ -26,8 +26,8 @@ Running_co = TypeVar("Running_co", covariant=True)
 class Stage(BaseModel):
     """A unit that can be swapped. Its fields are its settings; it has no other state.
 
-    Raise ``revision`` of a loader, tokenizer or index whenever it gives another result for the same
-    file: indexes are then built again, where unchanged files would keep the former result.
+    Raise ``revision`` of a loader, tokenizer or index that reads the same file in another way: then
+    indexes are built again.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
