@@ -26,8 +26,7 @@ Running_co = TypeVar("Running_co", covariant=True)
 class Stage(BaseModel):
     """A unit that can be swapped. Its fields are its settings; it has no other state.
 
-    Raise ``revision`` of a loader, tokenizer or index that reads the same file in another way: then
-    indexes are built again.
+    Raise the ``revision`` of one that reads a file in another way: indexes are built again.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -38,8 +37,8 @@ class Stage(BaseModel):
         """Eight hexadecimal digits that change with the class or any setting; the revision."""
         kind = type(self)
         settings = json.dumps(self.model_dump(mode="json"), sort_keys=True)
-        name = f"{kind.__module__}.{kind.__qualname__}"
-        digits = hashlib.sha256(f"{name}{settings}".encode()).hexdigest()[:8]
+        identity = f"{kind.__module__}.{kind.__qualname__}{settings}"
+        digits = hashlib.sha256(identity.encode()).hexdigest()[:8]
         return digits + f"r{kind.revision}" * (kind.revision > 1)
 
 
