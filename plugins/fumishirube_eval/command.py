@@ -125,8 +125,7 @@ def _measure_agent(options: Namespace) -> int:
     if options.json:
         print_json(plain_report(ours, theirs))
     else:
-        for line in _agent_lines(ours, theirs):
-            print(line)
+        print(*_agent_lines(ours, theirs), sep="\n")
     return FAILURE if totals(ours)["failed"] else OK
 
 

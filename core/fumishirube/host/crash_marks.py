@@ -28,7 +28,7 @@ FOLDER = "running"
 """The folder below the state folder; it contains one file a process."""
 
 _PREFIX = "fumishirube.running-"
-_KEPT_SECONDS = 24 * 3600
+_EXPIRY_SECONDS = 24 * 3600
 """After so long, marks of dead processes of other workspaces are removed unread."""
 _SLOTS, _WIDTH = 64, 512
 _FREE = b"\0"
@@ -182,7 +182,7 @@ def _elsewhere(state: Path) -> Path:
 
 def _remove_old(own: Path) -> None:
     """Remove old marks of workspaces that nobody may open again, such as temporary ones."""
-    oldest = time.time() - _KEPT_SECONDS
+    oldest = time.time() - _EXPIRY_SECONDS
     for folder in own.parent.glob(f"{_PREFIX}*"):
         with suppress(OSError):  # another process removes it too
             if folder != own and is_own_folder(folder) and folder.lstat().st_mtime < oldest:
