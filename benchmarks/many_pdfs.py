@@ -3,8 +3,9 @@
     python benchmarks/many_pdfs.py [--files 300] [--pages 100] [--cores 2]
 
 Makes the files, then builds the index twice: by `fumishirube index`, and by a server over stdio
-that is asked for a word of each file until it finds all. Needs the package fumishirube-documents,
-and reportlab.
+that is asked for a word of each file until it finds all. The memory is the most resident memory of
+the server, and of it and its parsers together, after any call (Linux). Needs the package
+fumishirube-documents, and reportlab.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import shutil
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from multiprocessing import Pool
 from pathlib import Path
 
-from processes import Served, console
+from processes import Served, console, resident
 
 LINES = 40
 WORDS_A_LINE = 12
@@ -92,7 +94,7 @@ def _print_command(workspace: Path, pages: int) -> None:
 
 
 def _print_server(workspace: Path, files: int) -> None:
-    missing, longest, calls = list(range(files)), 0.0, 0
+    missing, longest, calls, most, most_of_all = list(range(files)), 0.0, 0, 0.0, 0.0
     began = time.perf_counter()
     with Served(workspace) as server:
         while missing:
@@ -103,6 +105,8 @@ def _print_server(workspace: Path, files: int) -> None:
             )
             now = time.perf_counter()
             longest, calls = max(longest, now - asked), calls + 1
+            most = max(most, server.memory)
+            most_of_all = max(most_of_all, server.memory + _of_children(server.process.pid))
             hits = answer["inline_hits"]["items"]
             if any(hit["ref"]["path"] == f"{missing[0]:03}.pdf" for hit in hits):
                 if len(missing) == files:
@@ -112,6 +116,17 @@ def _print_server(workspace: Path, files: int) -> None:
                 time.sleep(1.0)
         print(f"  the last one after {time.perf_counter() - began:.1f} s")
         print(f"  {calls} calls, the longest took {longest:.1f} s")
+        print(f"  memory: {most:.0f} MB, with the parsers {most_of_all:.0f} MB")
+
+
+def _of_children(parent: int) -> float:
+    """Return the resident memory of the processes that a process has started, in megabytes."""
+    total = 0.0
+    for listed in Path(f"/proc/{parent}/task").glob("*/children"):
+        for child in listed.read_text().split():
+            with suppress(OSError, StopIteration):  # it has just ended
+                total += resident(int(child))
+    return total
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from fumishirube.engine.file_readers import ReadUpdate
 from fumishirube.engine.indexed_files import IndexedPage
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.stage_calls import GRACE_SECONDS
+from fumishirube.parsing.part_texts import PagesRead
 from fumishirube.stages import ClaimedFile, FileContents
 from fumishirube.text.folding import fold
 from fumishirube.tools.definitions import Progress
@@ -54,6 +55,7 @@ class CommitBatches:
         self._progress = progress
         self._total = len(changed)
         self._done = 0
+        self._pages: list[PagesRead] = []
         self._seconds = _FIRST_COMMIT
         self._began = time.monotonic()
         self._wanted = {file.source.path: file for file in changed}
@@ -126,7 +128,9 @@ class CommitBatches:
         """Wait shortly for a running load, and report pages that were read meanwhile."""
         if self._reading is None or not self._is_idle:
             self._running[-1].done.wait(_LOOK)
-        if any(load.pages for load in self._running):
+        pages = [load.pages for load in self._running if load.pages]
+        if pages != self._pages:
+            self._pages = pages
             self._report()
 
     def _report(self) -> None:
