@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from fumishirube.parsing import (
     processes,
 )
 from fumishirube.parsing.records import document_of, document_record
+from fumishirube.parsing.time_limits import TimeLimit
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.tokenizers.bigram import Bigram
 
@@ -64,6 +66,9 @@ def parsed(data, name, settings):
         os._exit(0)
     if word == "hang":
         time.sleep(600)
+    if word == "calculate":
+        while True:
+            pass
     if word == "swell":
         return [bytearray(1 << 26) for _ in range(1000)]
     if word == "raise":
@@ -209,14 +214,27 @@ def test_only_a_loader_with_a_function_for_it_draws_pages(
 
 
 @pytest.mark.slow
-def test_a_parser_that_hangs_is_ended(folder: Path) -> None:
-    with Rough(parse_seconds=8).open() as loader:
+@pytest.mark.parametrize("word", ["hang", "calculate"])
+def test_a_parser_that_hangs_is_ended(folder: Path, word: str) -> None:
+    with Rough(parse_seconds=4).open() as loader:
         load(loader, folder, "fine")
         began = time.monotonic()
         with pytest.raises(Unreadable) as skipped:
-            load(loader, folder, "hang")
+            load(loader, folder, word)
         assert skipped.value.reason == "parser_timeout"
-        assert time.monotonic() - began < 30
+        assert 4 <= time.monotonic() - began < 60
+        assert load(loader, folder, "fine").text.startswith("a fine ")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how much time it used")
+def test_a_process_that_gets_too_little_of_the_processor_has_more_time() -> None:
+    waits = "import time; time.sleep(6)"
+    with subprocess.Popen([sys.executable, "-c", waits]) as process:
+        limit = TimeLimit(process, 5.0)
+        assert process.wait(60) == 0
+        limit.cancel()
+    assert not limit.exceeded
 
 
 @pytest.mark.slow

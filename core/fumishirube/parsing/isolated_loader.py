@@ -27,7 +27,8 @@ class IsolatedLoader(Stage):
     ``parser`` names it as ``module:function``. The function receives the bytes of a file, the stem
     of its name, and the loader's settings, and returns a document, whose path is ignored, or raises
     ``Unreadable``. It receives no path, and its process is limited to ``parse_seconds`` and
-    ``parse_bytes`` of memory. Results are cached by the file's content, the settings, and
+    ``parse_bytes`` of memory; where it gets too little processor time for that, to three times as
+    many seconds. Results are cached by the file's content, the settings, and
     ``revision``, which is to be raised whenever the parser reads the same file differently. Texts
     that take long, of parts that may return in other files, are cached by ``cached_text``.
 

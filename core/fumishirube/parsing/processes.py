@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Timer
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
@@ -19,6 +18,7 @@ from fumishirube.parsing import worker
 from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
 from fumishirube.parsing.part_texts import PartTexts, TextCache
 from fumishirube.parsing.records import document_of, picture_of
+from fumishirube.parsing.time_limits import TimeLimit
 from fumishirube.pictures import PageView, Picture
 
 _START_SECONDS = 120.0
@@ -53,7 +53,6 @@ class _ParserLost(Exception):
 
 class _ParserProcess(WorkerProcess):
     def __init__(self) -> None:
-        self._late = False
         environ = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
         script = Path(worker.__file__)
         super().__init__(script, environ=environ, folder=script.parent)
@@ -108,16 +107,14 @@ class _ParserProcess(WorkerProcess):
     @contextmanager
     def _limited(self, seconds: float) -> Iterator[None]:
         """End the process when it is lost, or after some seconds."""
-        timer = Timer(seconds, self._overrun)
-        timer.daemon = True
-        timer.start()
+        limit = TimeLimit(self._process, seconds)
         try:
             yield
         except _ParserLost as lost:
             self.end()
-            raise _ParserLost("parser_timeout" if self._late else lost.reason) from None
+            raise _ParserLost("parser_timeout" if limit.exceeded else lost.reason) from None
         finally:
-            timer.cancel()
+            limit.cancel()
 
     def _send(self, frame: bytes) -> None:
         assert self._process.stdin is not None
@@ -138,10 +135,6 @@ class _ParserProcess(WorkerProcess):
         if size != len(answer):
             raise _ParserLost("parser_memory" if size > _LONGEST_ANSWER else "parser_crashed")
         return answer
-
-    def _overrun(self) -> None:
-        self._late = True
-        self._process.kill()
 
 
 class ParserProcesses:
