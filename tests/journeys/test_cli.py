@@ -228,6 +228,24 @@ def test_find_tells_how_often_required_terms_stand_there(workspace: Path) -> Non
     assert "picked terms" not in done.out
 
 
+def test_find_takes_the_question_in_other_words_too(workspace: Path) -> None:
+    question = ("find", "赤ちゃんのお金", "--json")
+    assert "出産" not in fumishirube(*question, cwd=workspace).json["hits"][0]["title"]
+    others = ("--or", "出産給付", "--or", "赤ちゃんのお金")  # the question itself is none
+    found = fumishirube(*question, *others, cwd=workspace).json["hits"]
+    assert found[0]["title"] == "第7章 出産・育児給付"
+    shown = fumishirube(*question[:2], *others, cwd=workspace).out
+    assert shown.startswith("1. 第7章 出産・育児給付")
+    assert "出産・育児給付は" in shown
+
+
+def test_the_full_answer_takes_other_words_too(workspace: Path) -> None:
+    full = ("find", "屋根", "--full", "--manual", "給付金編", "--require", "給付")
+    plain = fumishirube(*full, cwd=workspace).json["summary"]["candidates"]
+    other = fumishirube(*full, "--or", "出産給付", cwd=workspace).json["summary"]["candidates"]
+    assert 0 < plain < other
+
+
 def test_find_counts_what_it_shows(own: Path) -> None:
     all_of_it = fumishirube("find", "対象", cwd=own).out
     assert "searched 3 sections in 1 file of 1 manual; 2 matched and are listed" in all_of_it
@@ -274,6 +292,11 @@ def test_find_suggests_the_manual_that_was_meant(workspace: Path) -> None:
         (["find"], "WORD"),
         (["find", "x", "--limit", "0"], "from 1 on"),
         (["find", "x", "--require", "a", "--require", "b", "--require", "c"], "at most 2 terms"),
+        (
+            ["find", "x", *(w for n in range(6) for w in ("--or", f"y{n}"))],
+            "at most 5 texts, got 6",
+        ),
+        (["find", "x", "--or", " "], "TEXT is blank"),
         (["find", "x", "--limit", "1", "y"], "unexpected argument 'y'"),
     ],
 )

@@ -52,7 +52,11 @@ from fumishirube_manual.commands.full_find import (
 )
 from fumishirube_manual.commands.hit_lines import HitLines
 from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json
-from fumishirube_manual.evidence.annotations import with_weights
+from fumishirube_manual.evidence.annotations import (
+    MOST_ALTERNATIVES,
+    other_wordings,
+    with_weights,
+)
 from fumishirube_manual.scopes import EVERY_MANUAL
 from fumishirube_manual.settings import VocabularySettings
 from fumishirube_manual.unread import every_row
@@ -80,6 +84,15 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="a word that the sections should contain; once or twice "
         "(default: the rarest words of the query that occur in the manual)",
     )
+    parser.add_argument(
+        "--or",
+        dest="alternatives",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        type=_text("TEXT", LONGEST_TERM),
+        help="the question in other words, or a part of it; up to five times",
+    )
     help_text = f"how many sections to show (default: {SHOWN})"
     parser.add_argument("--limit", metavar="N", type=at_least(1), default=SHOWN, help=help_text)
     help_text = "also show the effect of each stage, and the signals of each section"
@@ -105,6 +118,10 @@ def run(options: Namespace) -> int:
     required = tuple({fold(term): term.strip() for term in options.require}.values())
     if len(required) > MOST_TERMS:
         options.parser.error(f"--require: at most {MOST_TERMS} terms, got {len(required)}")
+    options.alternatives = other_wordings(options.query, options.alternatives)
+    if len(options.alternatives) > MOST_ALTERNATIVES:
+        texts = len(options.alternatives)
+        options.parser.error(f"--or: at most {MOST_ALTERNATIVES} texts, got {texts}")
     if options.full and (options.why_not or options.explain):
         options.parser.error("--full: goes with neither --why-not nor --explain")
     check_full_arguments(options)
@@ -159,10 +176,15 @@ def _search(
     requested = [*dict.fromkeys(manuals)]
     scope = "/".join(sorted(requested)) if options.manual or len(requested) == 1 else EVERY_MANUAL
     bar = Bar()
-    query = Query(options.query, required, budget=Budget.of(TIME_MS))
+    query = Query(
+        options.query,
+        required,
+        alternatives=options.alternatives,
+        budget=Budget.of(TIME_MS),
+    )
     try:
         result = context.find(scope, query, bar.progress)
-        trace = with_weights(context, result.trace, result.corpus)
+        trace = with_weights(context, result.trace, result.corpus, query.alternatives)
         trace = with_vocabulary(context, trace, result.corpus, VocabularySettings())
     finally:
         bar.close()

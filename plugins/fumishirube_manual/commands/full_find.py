@@ -70,6 +70,8 @@ def full_answer(
         "manual_id": manuals[0],
         "required_terms": [*(required or _picked(context, manuals[0], options.query))],
     }
+    if options.alternatives:
+        arguments["alternatives"] = [*options.alternatives]
     budget = {name: getattr(options, name) for name in _BUDGET if getattr(options, name)}
     if budget:
         arguments["budget"] = budget

@@ -8,12 +8,14 @@ from typing import Any
 from pydantic import JsonValue
 
 from fumishirube import Corpus, SurfaceContext, Trace, TraceRow
-from fumishirube.text import concepts
+from fumishirube.text import concepts, fold
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, concept_weights
 
 ANNOTATION = "concepts"
 ALTERNATIVE = "alternative-"
 """The prefix of the label of a hit that an alternative wording returned."""
+
+MOST_ALTERNATIVES = 5
 
 _OTHERS = 0.5
 
@@ -28,6 +30,13 @@ def with_weights(
     others = (text for other in query.rewordings() for text in (other.text, *other.required))
     wordings = [(trace.text, *trace.required, *others), *((text,) for text in alternatives)]
     return context.annotate(trace, ANNOTATION, [_noted(texts, corpus) for texts in wordings])
+
+
+def other_wordings(query: str, alternatives: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct alternatives, without blank ones and without the query."""
+    texts = {fold(text): text.strip() for text in alternatives}
+    known = ("", fold(query))
+    return tuple(text for folded, text in texts.items() if folded not in known)
 
 
 def weights_of(trace: Trace, own: int) -> Sequence[ConceptWeight]:

@@ -19,7 +19,7 @@ from fumishirube_manual.addressed_tags import with_tags
 from fumishirube_manual.arguments import after_discovery
 from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.diagnosis import Diagnosis, diagnose, recall_ok
-from fumishirube_manual.evidence.annotations import with_weights
+from fumishirube_manual.evidence.annotations import other_wordings, with_weights
 from fumishirube_manual.evidence.names import with_names
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (
@@ -38,7 +38,6 @@ from fumishirube_manual.tools.find_arguments import (
     FindBudget,
     FindParams,
     offered_arguments,
-    other_wordings,
     shown_size,
 )
 from fumishirube_manual.vocabulary import with_vocabulary
@@ -94,7 +93,7 @@ def search(
     query = Query(
         text=params.query,
         required=params.required_terms,
-        alternatives=other_wordings(params),
+        alternatives=other_wordings(params.query, params.alternatives or ()),
         limit=limits.max_candidates or CANDIDATES,
         exclude=exclude,
         read=read_since(context, earlier, exclude),

@@ -10,6 +10,7 @@ from fumishirube import InvalidParameter, Params
 from fumishirube.text import fold
 from fumishirube.tools import MaxChars, narrowed_params
 from fumishirube_manual.arguments import ManualId
+from fumishirube_manual.evidence.annotations import MOST_ALTERNATIVES, other_wordings
 from fumishirube_manual.scopes import PathPrefix, Scope
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.tools.find_answers import ShownSize
@@ -18,7 +19,6 @@ QUERY_CHARS = 100_000
 TERM_CHARS = 200
 TIME_MS = 60_000
 CANDIDATES = 200
-ALTERNATIVES = 5
 INLINE_HITS = 5
 
 TERMS = 2
@@ -97,7 +97,7 @@ class FindParams(Params):
     alternatives: Annotated[
         tuple[RequiredTerm, ...] | None,
         Field(
-            max_length=ALTERNATIVES,
+            max_length=MOST_ALTERNATIVES,
             description="Other wordings; each part.",
         ),
     ] = None
@@ -120,16 +120,9 @@ class FindParams(Params):
     ] = None
 
 
-def other_wordings(params: FindParams) -> tuple[str, ...]:
-    """Return the distinct alternatives, without blank ones and without the query."""
-    texts = {fold(text): text.strip() for text in params.alternatives or ()}
-    known = ("", fold(params.query))
-    return tuple(text for folded, text in texts.items() if folded not in known)
-
-
 def shown_size(params: FindParams) -> ShownSize:
     """Return the size of an answer: one more hit for each alternative, unless limited."""
-    others = len(other_wordings(params))
+    others = len(other_wordings(params.query, params.alternatives or ()))
     hits = INLINE_HITS + others
     if params.inline_hits and params.inline_hits.limit:
         hits = min(params.inline_hits.limit, INLINE_HITS)
