@@ -56,8 +56,8 @@ LONG = passage("three.md", body="a green hill and trees")
 CORPUS = MemoryCorpus([RED, BLUE, LONG])
 AVERAGE = (12 + 8 + 22) / 3
 
-PLAIN = Lexical(coverage_power=0, page_title_weight=0)
-"""Without the factors that compare sections of a search, and without titles of pages."""
+PLAIN = Lexical(coverage_power=0, page_title_weight=0, file_name_weight=0, section_title_weight=0)
+"""Without the factors that compare sections of a search, and without scores of names."""
 
 ONE_OF_3 = log(1 + 2.5 / 1.5)
 TWO_OF_3 = log(1 + 1.5 / 2.5)
@@ -311,8 +311,40 @@ def test_a_single_character_that_no_term_is_counts_with_its_rarity() -> None:
 
 def test_what_nominates_and_how_much() -> None:
     corpus = Recording([RED, BLUE, LONG])
-    Lexical().score(Query("red"), corpus, {})
-    assert corpus.asked == [(Bool(should=named("red")), 80, ScoreCutoff(20, 0.35))]
+    Lexical(named_pool=10).score(Query("red"), corpus, {})
+    whole = [Term(c.term, c.field, 4 * c.boost) for c in named("red")[1:]]
+    assert corpus.asked == [
+        (Bool(should=named("red")), 80, ScoreCutoff(20, 0.35)),
+        (Bool(should=(Term("red", "body"), *whole)), 10, ScoreCutoff()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stage", "query"),
+    [
+        (Lexical(named_pool=10), Query("red", must=("red",))),
+        (Lexical(named_pool=10), Query("red", pool=10)),
+        (Lexical(named_pool=10), Query("red", budget=Budget(deadline=0.0))),
+        (Lexical(), Query("red")),
+    ],
+)
+def test_only_whole_unfiltered_searches_have_candidates_by_name(
+    stage: Lexical, query: Query
+) -> None:
+    corpus = Recording([RED, BLUE, LONG])
+    stage.score(query, corpus, {})
+    assert len(corpus.asked) == 1
+
+
+def test_a_section_found_by_its_name_is_a_candidate() -> None:
+    others = [passage(f"{n}.md", body="red red sky") for n in range(6)]
+    corpus = MemoryCorpus([*others, passage("z.md", title="red", body="sky " * 20)])
+    paths = {
+        number: {h.passage.path for h in ranked("red", corpus, Lexical(pool=3, named_pool=number))}
+        for number in (0, 1)
+    }
+    assert "z.md" not in paths[0]
+    assert paths[1] == {*paths[0], "z.md"}
 
 
 def test_a_single_character_nominates_by_its_worth_in_any_field() -> None:
@@ -343,10 +375,13 @@ def test_what_filters_is_asked_for_too() -> None:
 )
 def test_how_many_are_nominated(stage: Lexical, limit: int) -> None:
     corpus = Recording([RED, BLUE, LONG])
+    stage = stage.model_copy(update={"named_pool": 10})
     stage.score(Query("red"), corpus, {})
     stage.score(Query("red", exclude=frozenset({("x", 1), ("y", 1)})), corpus, {})
     stage.score(Query("red", budget=Budget.of(0)), corpus, {})
-    assert [asked[1] for asked in corpus.asked] == [limit, limit + 2, min(limit, 10)]
+    named = min(10, stage.scan_hard_cap - 1)  # the first search found one
+    searches = [limit, named, limit + 2, named + 2, min(limit, 10)]
+    assert [asked[1] for asked in corpus.asked] == searches
 
 
 def test_the_rarest_terms_nominate_and_of_others_those_that_are_not_common() -> None:
@@ -637,7 +672,9 @@ def test_a_quotation_adds_its_weight_times_the_rarity_of_the_concepts() -> None:
     text = "the red macro of naked functions fails twice"
     quoted, other = passage("a.md", body=f"Note: {text}!"), passage("b.md", body="red macro")
     plain, found = (
-        quoting_scores(Lexical(quotation_weight=weight), Query(text), quoted, other)
+        quoting_scores(
+            Lexical(quotation_weight=weight, section_title_weight=0), Query(text), quoted, other
+        )
         for weight in (0, 0.5)
     )
     rarity = {number: log(1 + (602 - number + 0.5) / (number + 0.5)) for number in (1, 2)}
@@ -692,7 +729,8 @@ def test_a_query_may_ask_for_fewer_candidates_than_the_pool(
 def test_its_settings_by_default() -> None:
     assert Lexical() == Lexical(between_power=2.0, crowding=20, elsewhere=40)
     assert Lexical() == Lexical(coverage_power=1.5, few_concepts=3, page_title_weight=1.25)
-    assert Lexical() == Lexical(candidate_names=0.25, between_candidates=0.3)
+    assert Lexical() == Lexical(candidate_names=0.25, between_candidates=0.3, named_pool=0)
+    assert Lexical() == Lexical(file_name_weight=0.0, section_title_weight=0.0)
     assert Lexical(crowding=1, elsewhere=0, between_power=0).crowding == 1
     for wrong in (
         {"crowding": 0},
@@ -701,6 +739,9 @@ def test_its_settings_by_default() -> None:
         {"coverage_power": -1},
         {"few_concepts": 0},
         {"page_title_weight": -1},
+        {"file_name_weight": -1},
+        {"section_title_weight": -1},
+        {"named_pool": -1},
         {"candidate_names": -1},
         {"between_candidates": 1.1},
     ):

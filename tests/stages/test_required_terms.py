@@ -177,8 +177,22 @@ def test_a_query_that_names_no_terms_gets_its_rarest_two(text: str, picked: list
     assert fused_picks(text, CORPUS) == picked
 
 
-def fused_picks(text: str, corpus: MemoryCorpus) -> object:
-    query, stage = Query(text), RequiredTerms(too_common=1.0)
+@pytest.mark.parametrize(("number", "picked"), [(11, ["blue", "red"]), (12, [])])
+def test_nothing_is_picked_from_a_query_of_more_than_twelve_concepts(
+    number: int, picked: list[str]
+) -> None:
+    words = " ".join(["blue", *(f"absent{place}" for place in range(number - 1))])
+    assert fused_picks(f"red {words}", CORPUS) == picked
+
+
+def test_the_number_of_concepts_up_to_which_terms_are_picked_is_a_setting() -> None:
+    stage = RequiredTerms(too_common=1.0, picked_up_to=1)
+    assert fused_picks("blue", CORPUS, stage) == ["blue"]
+    assert fused_picks("red blue", CORPUS, stage) == []
+
+
+def fused_picks(text: str, corpus: MemoryCorpus, stage: RequiredTerms | None = None) -> object:
+    query, stage = Query(text), stage or RequiredTerms(too_common=1.0)
     outcomes = [Outcome(run, Ranking()) for run in stage.plan(query, corpus)]
     return stage.fuse(query, outcomes, corpus).diagnostics["picked"]
 

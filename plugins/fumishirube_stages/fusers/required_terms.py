@@ -72,8 +72,9 @@ class RequiredTerms(Stage):
     ``beside_alternatives``.
 
     Terms that occur in nearly every section are ignored. When g_req finds no section, the hits of
-    g0 remain, without those that match only weakly. For a query without required terms, the rarest
-    content words are picked.
+    g0 remain, without those that match only weakly. For a query without required terms and of up to
+    ``picked_up_to`` concepts, the rarest content words are picked. A longer one has words that only
+    say what is wanted, such as "rounded to two decimal places", and these are often the rarest.
     """
 
     k: Annotated[int, Field(ge=1)] = 60
@@ -88,6 +89,7 @@ class RequiredTerms(Stage):
     trusted: Annotated[float, Field(gt=0, le=1)] = 0.8
     least_trust: Annotated[float, Field(ge=0, le=1)] = 0.1
     weak_coverage: Annotated[float, Field(ge=0, le=1)] = 0.5
+    picked_up_to: Annotated[int, Field(ge=0)] = 12
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
         """Return the run without required terms, and those with them."""
@@ -150,7 +152,8 @@ class RequiredTerms(Stage):
     def _usable_terms(self, query: Query, corpus: Corpus) -> _Terms:
         requested, picked = tuple(dict.fromkeys(query.required)), None
         if not requested:
-            requested = picked = _rarest(query.text, corpus)
+            few = len(concepts(query.text)) <= self.picked_up_to
+            requested = picked = _rarest(query.text, corpus) if few else ()
         counts = {term: query.sections_with(term, corpus) for term in requested}
         flagged: dict[str, Literal["too_rare", "too_common"]] = {}
         for term, count in counts.items():

@@ -1,15 +1,28 @@
-"""Candidates: the best matches, those in other files, and the sections that a query quotes."""
+"""Candidates: clauses, the best matches, those in other files, and what a query quotes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import TypeAlias
+from collections.abc import Container, Iterable, Sequence
+from typing import NamedTuple, TypeAlias
 
-from fumishirube import Bool, Clause, Corpus, Holds, IndexMatch, Pages, Passage, ScoreCutoff
+from fumishirube import (
+    Bool,
+    Clause,
+    Corpus,
+    Holds,
+    IndexMatch,
+    Pages,
+    Part,
+    Passage,
+    ScoreCutoff,
+    Term,
+)
 from fumishirube.text import fold, query_terms
 
 _Key: TypeAlias = tuple[str, int]
+SearchedTerm: TypeAlias = tuple[str, float, float]
+"""A term, its weight, and its weight times its rarity."""
 
 _LEAST_TERMS = 6
 """The fewest terms of a quotation: a shorter text is a name, which many sections mention."""
@@ -17,6 +30,33 @@ _LONGEST = 200
 _MOST = 5
 _MOST_SHARE = 0.01
 _MARKS = " 。、.,:;?!\"'「」“”"
+
+
+class NameBoosts(NamedTuple):
+    """How much more a term counts in a title, in headings and in a path than in a body."""
+
+    title: float
+    headings: float
+    path: float
+
+    def times(self, factor: float) -> NameBoosts:
+        """Return the boosts multiplied by a factor."""
+        return NameBoosts(*(factor * boost for boost in self))
+
+    def clauses(self, terms: Iterable[SearchedTerm], parts: Container[str]) -> Sequence[Clause]:
+        """Return clauses for terms in each field; for parts of terms, in any field."""
+        clauses: list[Clause] = []
+        for term, weight, value in terms:
+            if term in parts:
+                clauses.append(Part(term, None, value))
+                continue
+            clauses += (
+                Term(term, "body", weight),
+                Term(term, "title", weight * self.title),
+                Term(term, "headings", weight * self.headings),
+                Term(term, "path", weight * self.path),
+            )
+        return clauses
 
 
 def best_matches(

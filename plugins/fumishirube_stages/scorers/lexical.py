@@ -25,23 +25,26 @@ from fumishirube import (
 )
 from fumishirube.text import chunks, concepts, fold, is_function, mentions, query_terms, rarity
 from fumishirube_stages.scorers.candidates import (
+    NameBoosts,
+    SearchedTerm,
     best_matches,
     matches_elsewhere,
     quoted_sections,
 )
 from fumishirube_stages.scorers.query_analysis import (
     QueryAnalysis,
-    WeightedConcept,
     WeightedTerm,
     border_spans,
+    coverage_bonus,
     coverage_shares,
     form_finders,
     is_part,
     joined_terms,
+    run_together,
     weighted_concept,
     weighted_term,
 )
-from fumishirube_stages.scorers.search_scores import SearchScores
+from fumishirube_stages.scorers.search_scores import NameWeights, SearchScores
 from fumishirube_stages.scorers.text_hits import may_return
 
 _MAX_TERMS = 256
@@ -69,7 +72,8 @@ class Lexical(Stage):
 
     For candidates, the boosts of title, headings and path are multiplied by ``candidate_names``,
     and the weights of terms between concepts by ``between_candidates``: the index adds up its
-    scores of the fields, so that titles would outweigh sections with all of the query.
+    scores of the fields, so that titles would outweigh sections with all of the query. Up to
+    ``named_pool`` further candidates are the best ones by the concepts with the whole boosts.
 
     The score is Robertson and Zaragoza's BM25F (2009) with field boosts on term frequency, plus a
     bonus for covering the query's concepts, minus a penalty for very long sections. It is
@@ -78,11 +82,16 @@ class Lexical(Stage):
     their number, and multiplied by ``few_concepts``. Terms between concepts, such as を知 in
     休暇を知る, add their score times the same quotient to the power of ``between_power`` times the
     square of the best coverage. The title of the page adds ``page_title_weight`` times the rarity
-    of its terms, less where it has other words too. Two neighbouring English words are scored as
+    of its terms, less where it has other words too. The words of the file's path that this title
+    lacks add ``file_name_weight`` times their rarity; two or three neighbouring English words may
+    be one there, as in ``GENERALMILLS_2020.pdf``. For a query of more than ``few_concepts``
+    concepts a section's own title with two of them or more adds ``section_title_weight`` times
+    their rarity, less where it has other words too. Two neighbouring English words are scored as
     one, too, if the corpus has them as one word and never as two, as in AbortSignal.
 
     The few sections that contain the whole text of a query of several terms are candidates too.
-    ``quotation_weight`` times the rarity of the query's concepts is added to their score.
+    ``quotation_weight`` times the rarity of the query's concepts is added to their score, and as
+    much as the title of a section may add.
     """
 
     generates: ClassVar[bool] = True
@@ -100,6 +109,8 @@ class Lexical(Stage):
     few_concepts: Annotated[int, Field(ge=1)] = 3
     between_power: Annotated[float, Field(ge=0)] = 2.0
     page_title_weight: Annotated[float, Field(ge=0)] = 1.25
+    file_name_weight: Annotated[float, Field(ge=0)] = 0.0
+    section_title_weight: Annotated[float, Field(ge=0)] = 0.0
     quotation_weight: Annotated[float, Field(ge=0)] = 1.0
     k1: Annotated[float, Field(ge=0)] = 1.2
     b: Annotated[float, Field(ge=0, le=1)] = 0.75
@@ -109,6 +120,7 @@ class Lexical(Stage):
     common_share: Annotated[float, Field(ge=0, le=1)] = 0.1
     common_sections: Annotated[int, Field(ge=0)] = 5000
     pool: Annotated[int, Field(ge=1)] = 80
+    named_pool: Annotated[int, Field(ge=0)] = 0
     crowding: Annotated[int, Field(ge=1)] = 20
     elsewhere: Annotated[int, Field(ge=0)] = 40
     sure: Annotated[int, Field(ge=0)] = 20
@@ -145,6 +157,11 @@ class Lexical(Stage):
                     share=self.promising,
                 ),
             ]
+        more = min(self.named_pool, self.scan_hard_cap - len(matches))
+        if more > 0 and not (query.must or query.pool or query.budget.spent):
+            named = query.inside(analysis.named_clause)
+            further = best_matches(corpus, named, more, ScoreCutoff(), query.exclude)
+            matches = [*matches, *further]
         passages = {match.passage.key: match.passage for match in matches}
         passages |= {p.key: p for p in analysis.quoted if may_return(p, query)}
         hits = self._scored(passages.values(), query, analysis, extras)
@@ -169,21 +186,25 @@ class Lexical(Stage):
         """Score passages, each once a search; then add the scores of a filter's own terms."""
         scores = query.state.shared(SearchScores, "lexical", self.fingerprint, query.text)
         passages = tuple(passages)
+        section_title = self.section_title_weight * (len(analysis.groups) > self.few_concepts)
+        weights = NameWeights(self.page_title_weight, self.file_name_weight, section_title)
         for passage in passages:
             if passage.key not in scores.parts:
-                scores.parts[passage.key] = self._score(passage, analysis)
+                names = scores.names(passage, analysis, weights)
+                scores.parts[passage.key] = (*self._score(passage, analysis), names)
         best = scores.best
         power = self.coverage_power * best**2
         power *= min(1.0, self.few_concepts / max(1, len(analysis.groups)))
         quoted = {passage.key for passage in analysis.quoted}
-        quotation = self.quotation_weight * sum(term.value for term in analysis.terms if term.share)
+        # No title adds more than section_title times the rarity: a quotation remains before it.
+        quotation = self.quotation_weight + section_title
+        quotation *= sum(term.value for term in analysis.terms if term.share)
         hits = []
         for passage in passages:
-            hit, between = scores.parts[passage.key]
+            hit, between, names = scores.parts[passage.key]
             present = min(1.0, hit.coverage / best)
-            score = hit.score * present**power
+            score = hit.score * present**power + names
             score += between * present ** (self.between_power * best**2)
-            score += self.page_title_weight * scores.page_title(passage, analysis)
             score += quotation if passage.key in quoted else 0.0
             for fields in (passage.fields,) if extras else ():
                 score += sum(self._term_score(fields, _names(fields), extras, analysis)[::2])
@@ -229,13 +250,9 @@ class Lexical(Stage):
         """Return the clause for candidates, within the filter of this run."""
         if not query.must:
             return query.inside(analysis.clause)
-        more = [
-            clause
-            for extra in extras
-            for clause in self._named(
-                extra.term, _REQUIRED_ONLY, extra.value, part=is_part(extra.term, corpus)
-            )
-        ]
+        terms = [(extra.term, _REQUIRED_ONLY, extra.value) for extra in extras]
+        parts = frozenset(term for term, _, _ in terms if is_part(term, corpus))
+        more = self._boosts.times(self.candidate_names).clauses(terms, parts)
         candidates = Bool(should=(analysis.clause, *more)) if more else analysis.clause
         return query.inside(Bool(must=(candidates, *map(Holds, query.must))))
 
@@ -263,16 +280,21 @@ class Lexical(Stage):
         groups = tuple(weighted_concept(c, corpus, idf) for c in query_concepts)
         shares, finders = coverage_shares(groups, joined), form_finders(corpus, chosen)
         spans = border_spans((term for term in chosen if term not in content), text)
+        words = [concept.text for concept in query_concepts] if self.file_name_weight else ()
+        together = run_together(words, corpus, chosen)
+        in_clause = {
+            term: weight * (1.0 if term in content else self.between_candidates)
+            for term, weight in chosen.items()
+        }
+        searched = self._searched(in_clause, idf, size)
+        paths = [Term(name.term, "path", self.path_boost) for name in together]
+        of_concepts = [term for term in searched if self.named_pool and term[0] in content]
+        named_clauses = self._boosts.clauses(of_concepts, parts)
+        clauses = self._boosts.times(self.candidate_names).clauses(searched, parts)
         return QueryAnalysis(
-            clause=self._clause(
-                {
-                    term: weight * (1.0 if term in content else self.between_candidates)
-                    for term, weight in chosen.items()
-                },
-                idf,
-                parts,
-                least=rarity(size, self._common(size)),
-            ),
+            clause=Bool(should=(*clauses, *paths)),
+            named_clause=Bool(should=(*named_clauses, *paths)),
+            run_together=together,
             anywhere=Bool(
                 should=tuple(
                     Part(term) if term in parts else Term(term)
@@ -289,7 +311,9 @@ class Lexical(Stage):
                 )
                 for term, weight in chosen.items()
             ),
-            coverage_bonus=self._coverage_bonus(groups),
+            coverage_bonus=coverage_bonus(
+                groups, self.coverage_weight, self.sparse_coverage_weight
+            ),
             average=corpus.average_length("body") or 1.0,
             finders=finders,
             quoted=quoted_sections(text, corpus) if self.quotation_weight else (),
@@ -304,34 +328,22 @@ class Lexical(Stage):
         """Return the number of sections above which a term is common."""
         return min(self.common_sections, max(_FEW, int(self.common_share * size)))
 
-    def _clause(
-        self,
-        weights: Mapping[str, float],
-        idf: Mapping[str, float],
-        parts: frozenset[str],
-        least: float,
-    ) -> Clause:
-        """Return the clause for candidates: the rarest terms, and those rare enough."""
+    @property
+    def _boosts(self) -> NameBoosts:
+        return NameBoosts(self.title_boost, self.headings_boost, self.path_boost)
+
+    def _searched(
+        self, weights: Mapping[str, float], idf: Mapping[str, float], size: int
+    ) -> Sequence[SearchedTerm]:
+        """Return the terms for candidates: the rarest ones, and those that are rare enough."""
+        least = rarity(size, self._common(size))
         value = {term: weights[term] * idf[term] for term in self._content(weights)}
         ordered = sorted(value, key=value.__getitem__, reverse=True)
-        should: list[Clause] = []
-        for place, term in enumerate(ordered):
-            if place >= self.candidate_terms and idf[term] < least:
-                continue
-            should += self._named(term, weights[term], value[term], part=term in parts)
-        return Bool(should=tuple(should))
-
-    def _named(self, term: str, weight: float, value: float, *, part: bool) -> Sequence[Clause]:
-        """Return a term in each field, with its weight there; a part of terms in any field."""
-        if part:
-            return (Part(term, None, value),)
-        named = weight * self.candidate_names
-        return (
-            Term(term, "body", weight),
-            Term(term, "title", named * self.title_boost),
-            Term(term, "headings", named * self.headings_boost),
-            Term(term, "path", named * self.path_boost),
-        )
+        return [
+            (term, weights[term], value[term])
+            for place, term in enumerate(ordered)
+            if place < self.candidate_terms or idf[term] >= least
+        ]
 
     def _score(self, passage: Passage, analysis: QueryAnalysis) -> tuple[Hit, float]:
         """Return a hit with its score by concepts, and the score of the terms between concepts."""
@@ -376,14 +388,6 @@ class Lexical(Stage):
             else:
                 between += gain
         return score, covered, between
-
-    def _coverage_bonus(self, groups: Sequence[WeightedConcept]) -> float:
-        """Return the bonus for covering the whole query, by the mean rarity of its concepts."""
-        if not groups:
-            return 0.0
-        mean = sum(group.weight for group in groups) / len(groups)
-        sparse = self.sparse_coverage_weight * min(1.0, 2 / len(groups))
-        return mean * (self.coverage_weight + sparse)
 
     def _penalty(self, length: int) -> float:
         over = max(0.0, (length - _LENGTH_FREE) / _LENGTH_FREE)

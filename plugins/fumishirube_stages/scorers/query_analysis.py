@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from fumishirube import Clause, Corpus, Holds, Passage
+from fumishirube import Bool, Clause, Corpus, Holds, Passage
 from fumishirube.text import (
     Concept,
     FormFinder,
@@ -18,6 +18,7 @@ from fumishirube.text import (
     occurrences,
     occurs,
     query_terms,
+    rarity,
 )
 
 _BORDER = re.compile("[\u3041-\u309f][^\u3041-\u309f]|[^\u3041-\u309f][\u3041-\u309f]")
@@ -53,7 +54,9 @@ class WeightedTerm(NamedTuple):
 class QueryAnalysis(NamedTuple):
     """A query analysed against a corpus.
 
-    ``quoted`` are the few sections that contain its whole text.
+    ``named_clause`` is the clause with the whole boosts of names. ``run_together`` are neighbouring
+    words written as one, as in the names of files. ``quoted`` are the few sections that contain the
+    whole text of the query.
     """
 
     clause: Clause
@@ -63,6 +66,8 @@ class QueryAnalysis(NamedTuple):
     coverage_bonus: float
     average: float
     finders: Mapping[str, FormFinder] = MappingProxyType({})
+    named_clause: Clause = Bool()
+    run_together: tuple[WeightedTerm, ...] = ()
     quoted: Sequence[Passage] = ()
 
     def matched(self, text: str) -> tuple[str, ...]:
@@ -136,6 +141,26 @@ def joined_terms(text: str, corpus: Corpus) -> Mapping[str, Sequence[str]]:
     }
 
 
+def run_together(
+    words: Iterable[str], corpus: Corpus, known: Container[str]
+) -> tuple[WeightedTerm, ...]:
+    """Return two and three neighbouring English words as one, where the corpus has them so.
+
+    Names of files lack spaces, as in ``GENERALMILLS_2020.pdf``. Terms in ``known`` are left out.
+    """
+    english = [word if word.isascii() and word.isalpha() else "" for word in words]
+    groups = [*pairwise(english), *zip(english, english[1:], english[2:], strict=False)]
+    every_name = (query_terms(corpus, "".join(group)) for group in groups if all(group))
+    terms = {terms[0]: None for terms in every_name if len(terms) == 1 and terms[0] not in known}
+    counts = corpus.frequencies(terms) if terms else {}
+    present = {term: count for term, count in counts.items() if count}
+    size, finders = corpus.size, form_finders(corpus, present)
+    return tuple(
+        weighted_term(term, rarity(size, count), 0.0, finders.get(term))
+        for term, count in present.items()
+    )
+
+
 def _is_word(text: str, concepts: Sequence[Concept]) -> bool:
     """Tell whether a part of a query is one English word other than a function word."""
     return text.isascii() and text.isalpha() and bool(concepts)
@@ -157,6 +182,14 @@ def coverage_shares(
     for term, parts in joined.items():
         shares[term] = shares.get(term, 0.0) + sum(shares.get(part, 0.0) for part in parts)
     return shares
+
+
+def coverage_bonus(groups: Sequence[WeightedConcept], weight: float, sparse: float) -> float:
+    """Return the bonus for covering the whole query, by the mean rarity of its concepts."""
+    if not groups:
+        return 0.0
+    mean = sum(group.weight for group in groups) / len(groups)
+    return mean * (weight + sparse * min(1.0, 2 / len(groups)))
 
 
 def border_spans(terms: Iterable[str], text: str) -> Mapping[str, str]:

@@ -1,54 +1,108 @@
-"""The scores of one search: those of passages, the best coverage, and those of page titles."""
+"""The scores of one search: those of passages, the best coverage, and those of their names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import sqrt
+from typing import NamedTuple
 
 from fumishirube import Hit, Passage
 from fumishirube.text import fold
 from fumishirube_stages.scorers.query_analysis import QueryAnalysis, WeightedTerm
 
+_SEVERAL = 2
+
+
+class NameWeights(NamedTuple):
+    """The weights of the scores of a passage's names."""
+
+    page_title: float
+    file_name: float
+    section_title: float
+
 
 class SearchScores:
     """The scores of passages in one search, and the best coverage among the first ones.
 
-    ``parts`` has, by the key of a passage, its hit with the score of its concepts, and the score of
-    its terms between concepts.
+    ``parts`` has, by the key of a passage, its hit with the score of its concepts, the score of its
+    terms between concepts, and that of its names.
     """
 
     def __init__(self) -> None:
-        self.parts: dict[tuple[str, int], tuple[Hit, float]] = {}
+        self.parts: dict[tuple[str, int], tuple[Hit, float, float]] = {}
         self._best: float | None = None
         self._titles: dict[str, float] = {}
+        self._files: dict[tuple[str, str], float] = {}
+        self._sections: dict[str, float] = {}
 
     @property
     def best(self) -> float:
         """The best coverage of the passages that were scored first; 1 if they cover nothing."""
         if self._best is None:
-            self._best = max((hit.coverage for hit, _ in self.parts.values()), default=0.0) or 1.0
+            self._best = max((hit.coverage for hit, *_ in self.parts.values()), default=0.0) or 1.0
         return self._best
+
+    def names(self, passage: Passage, analysis: QueryAnalysis, weights: NameWeights) -> float:
+        """Return the weighted scores of a passage's page, file and own title."""
+        score = weights.page_title * self.page_title(passage, analysis)
+        if weights.file_name:
+            score += weights.file_name * self.file_name(passage, analysis)
+        if weights.section_title:
+            score += weights.section_title * self.section_title(passage, analysis)
+        return score
 
     def page_title(self, passage: Passage, analysis: QueryAnalysis) -> float:
         """Return the score of the title of a passage's page, by :func:`title_score`."""
-        title = passage.ancestors[0] if passage.ancestors else passage.title
+        title = _page_title(passage)
         if title not in self._titles:
             self._titles[title] = title_score(fold(title), analysis)
         return self._titles[title]
 
+    def file_name(self, passage: Passage, analysis: QueryAnalysis) -> float:
+        """Return the values of the terms in the path of a passage that its page's title lacks."""
+        key = passage.path, _page_title(passage)
+        if key not in self._files:
+            path, title = passage.fields["path"], fold(key[1])
+            present = [
+                term
+                for terms in (analysis.terms, analysis.run_together)
+                for term in terms
+                if term.counted(path, term.term) and (term.share or terms is analysis.run_together)
+            ]
+            self._files[key] = sum(
+                term.value for term in present if not term.counted(title, term.term)
+            )
+        return self._files[key]
 
-def title_score(title: str, analysis: QueryAnalysis) -> float:
+    def section_title(self, passage: Passage, analysis: QueryAnalysis) -> float:
+        """Return the score of a passage's own title, if it has two concepts or more."""
+        title = passage.fields["title"]
+        if title not in self._sections:
+            self._sections[title] = title_score(title, analysis, least=_SEVERAL)
+        return self._sections[title]
+
+
+def _page_title(passage: Passage) -> str:
+    return passage.ancestors[0] if passage.ancestors else passage.title
+
+
+def title_score(title: str, analysis: QueryAnalysis, least: int = 0) -> float:
     """Return the values of the concepts' terms in a folded title, less for a title of more words.
 
+    A title with fewer than ``least`` concepts has none.
     The sum is multiplied by the square root of the share of the title's characters, spaces not
     counted, that the terms cover.
     """
     value = 0.0
     covered: set[int] = set()
+    present: set[str] = set()
     for term in analysis.terms:
         if term.share and (places := set(_places(title, term, analysis))):
             value += term.value
             covered |= places
+            present.add(term.term)
+    if sum(not present.isdisjoint(group.shares) for group in analysis.groups) < least:
+        return 0.0
     length = len(title) - title.count(" ")
     return value * sqrt(len(covered) / length) if value else 0.0
 
