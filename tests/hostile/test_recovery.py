@@ -33,7 +33,9 @@ Harm = Callable[[Path], None]
 
 
 def remove(folder: Path) -> None:
-    shutil.rmtree(folder)
+    """Remove a folder into which the server may be writing."""
+    while folder.exists():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def empty(folder: Path) -> None:
@@ -42,7 +44,7 @@ def empty(folder: Path) -> None:
 
 
 def remove_state(folder: Path) -> None:
-    shutil.rmtree(folder.parents[2])
+    remove(folder.parents[2])
 
 
 def unlink(file: Path) -> None:

@@ -6,6 +6,8 @@ stand in the docstring of the fuser.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fumishirube import Hit, LeftOut, Outcome, Query, Ranking, Run, TermFilter, TermUse
@@ -52,6 +54,17 @@ def test_the_runs_of_none_one_and_two_terms() -> None:
     heavy = RequiredTerms(too_common=1.0, free_weight=3.0, both_weight=2.0)
     weights = [weight for *_, weight in plan(heavy, Query("x", required=("red", "blue")))]
     assert weights == [3.0, 2.0, 1.0, 1.0]
+
+
+def test_beside_alternatives_one_run_is_enough_where_the_terms_meet() -> None:
+    query = Query("x", required=("red", "blue"), alternatives=("y",))
+    assert plan(STAGE, query) == [("g0", (), 1.0), ("g_req:A+B", ("red", "blue"), 1.1)]
+    apart = MemoryCorpus([A, B], Bigram())
+    assert [name for name, *_ in plan(STAGE, query, apart)] == [
+        *("g0", "g_req:A+B", "g_req:A", "g_req:B"),
+    ]
+    elsewhere = replace(query, within=frozenset({"a.md", "b.md"}))
+    assert len(plan(STAGE, elsewhere)) == 4
 
 
 def test_the_gates_are_blended_by_score_and_rank() -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from fumishirube import (
+    Bool,
     Corpus,
     Hit,
     Holds,
@@ -92,13 +93,19 @@ class RequiredTerms(Stage):
     picked_up_to: Annotated[int, Field(ge=0)] = 12
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
-        """Return the run without required terms, and those with them."""
+        """Return the run without required terms, and those with them.
+
+        Beside alternatives one run with all terms is enough, if a section contains them all: its
+        hits weigh little, and the alternatives have runs of their own.
+        """
         terms = self._terms(query, corpus)
         planned = [Run(FREE, query, self.free_weight)]
         present = [term for term in terms.effective if terms.counts[term]]
         if len(present) > 1:
             both = replace(query, must=(*query.must, *present))
             planned.append(Run(f"{REQUIRED}:{_together(len(present))}", both, self.both_weight))
+            if query.alternatives and _together_somewhere(query, present, corpus):
+                return planned
         for term in present:
             name = chr(ord("A") + terms.effective.index(term))
             planned.append(Run(f"{REQUIRED}:{name}", replace(query, must=(*query.must, term))))
@@ -224,6 +231,11 @@ def _trusted(outcome: Outcome, trust: float) -> Outcome:
         return outcome
     hits = tuple(hit.scored(trust * hit.score) for hit in ranking.hits)
     return Outcome(replace(run, weight=trust * run.weight), ranking._replace(hits=hits))
+
+
+def _together_somewhere(query: Query, terms: Sequence[str], corpus: Corpus) -> bool:
+    """Tell whether a section that the query may return contains all the terms."""
+    return bool(corpus.count(query.inside(Bool(must=tuple(map(Holds, terms)))), 1).number)
 
 
 def _together(number: int) -> str:
