@@ -210,44 +210,6 @@ def fused_picks(text: str, corpus: MemoryCorpus, stage: RequiredTerms | None = N
     return stage.fuse(query, outcomes, corpus).diagnostics["picked"]
 
 
-def test_the_rarest_are_counted_and_japanese_words_are_shortened_to_what_stands_there() -> None:
-    bodies = ("休暇申請 red e-104 12", "休暇申請 red", "red green")
-    corpus = MemoryCorpus(
-        [passage(f"{n}.md", body=body) for n, body in enumerate(bodies)], Bigram()
-    )
-    assert fused_picks("red green 有給休暇申請書", corpus) == ["green", "休暇申請"]
-    assert fused_picks("redder e-104 red", corpus) == ["e-104", "red"]
-    assert fused_picks("12 の x", corpus) == []
-
-
-@pytest.mark.parametrize(
-    ("query", "passages", "picked"),
-    [
-        # A rare word that may stand in any text is none that a question is about.
-        (
-            "how many days after the flood",
-            ["many flood", "days", "days flood", "after"],
-            ["days", "flood"],
-        ),
-        ("please tell what to do before work", ["please tell before work"], []),
-        ("必要な場合の手続", ["必要な場合", "手続", "手続"], ["手続"]),
-        # What counts a number, joins two words or surrounds one belongs to neither.
-        ("2012年5月1日現在の党員数", ["日現在", "現在 現在", "党員数"], ["党員数", "現在"]),
-        ("第45回衆議院選挙", ["回衆議院選挙", "衆議院選挙"], ["衆議院選挙"]),
-        ("直接又は間接に", ["直接又は間接", "直接"], ["直接", "間接"]),
-        ('I don\'t know "what "pumps', ['don "what pumps', "pumps"], ["pumps"]),
-        # Katakana is whole, kanji may be a compound.
-        ("サテライトの設置", ["ライト", "サテ", "設置"], ["設置"]),
-        ("サテライトの設置基準", ["サテライト", "設置"], ["サテライト", "設置"]),
-    ],
-)
-def test_only_whole_words_that_say_something_are_picked(
-    query: str, passages: list[str], picked: list[str]
-) -> None:
-    corpus = MemoryCorpus([passage(f"{n}.md", body=text) for n, text in enumerate(passages)])
-    assert sorted(fused_picks(query, corpus)) == sorted(picked)
-
-
 def test_a_run_that_covers_little_of_the_query_weighs_less() -> None:
     # Free covers all of the query, required 0.25: half of what is trusted; its square is a fourth.
     free = ranked((4.0, Hit(B, 0, coverage=1.0)))
@@ -401,45 +363,3 @@ def test_the_least_trust_and_the_weight_beside_alternatives_are_settings() -> No
         FREE: 1.0,
         REQUIRED: 1.1,
     }
-
-
-# --- picked terms -----------------------------------------------------------------------------
-
-
-def picked(text: str, *bodies: str) -> tuple[str, ...] | None:
-    corpus = MemoryCorpus([passage(f"{n}.md", body=b) for n, b in enumerate(bodies)], Bigram())
-    query = Query(text)
-    stage = RequiredTerms(too_common=1.0)
-    (first, *_) = stage.plan(query, corpus)
-    result = stage.fuse(query, [Outcome(first, Ranking())], corpus)
-    return None if result.terms is None else result.terms.picked
-
-
-@pytest.mark.parametrize(
-    ("text", "body", "words"),
-    [
-        ("有給休暇", "有給休暇", ("有給休暇",)),
-        ("有給休暇", "有給の休暇", ("有給",)),
-        ("有給休暇", "休暇だけ", ("休暇",)),
-        ("有給休暇", "給休だけ", ("給休",)),
-        ("有給休暇", "有の暇", ()),
-        ("税", "税", ()),
-        ("12 sky", "12 sky", ("sky",)),
-        ("x sky", "x sky", ("sky",)),
-        ("skyline", "sky line", ()),
-        ("アパート", "アパ", ()),
-        ("の sky", "の sky", ("sky",)),
-    ],
-)
-def test_the_longest_part_of_a_compound_that_occurs_is_picked(
-    text: str, body: str, words: tuple[str, ...]
-) -> None:
-    assert picked(text, body) == words
-
-
-def test_parts_of_at_most_24_characters_are_searched() -> None:
-    word = "".join(chr(0x4E00 + number) for number in range(30))
-    assert picked(word, word[:25]) == (word[:24],)
-    assert picked(word, word[3:27]) == (word[3:27],)
-    letters = "a" * 40
-    assert picked(letters, letters) == (letters,)

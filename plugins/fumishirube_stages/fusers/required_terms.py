@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal, NamedTuple
@@ -26,41 +25,14 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
-from fumishirube.text import concepts, fold, is_function, runs
+from fumishirube.text import concepts
+from fumishirube_stages.fusers.picked_terms import rarest_words
 from fumishirube_stages.fusers.rrf import normal
 
 FREE = "g0"
 REQUIRED = "g_req"
 
 _STRONG = frozenset({"exact", "phrase", "code_exact", "number_context", "proximity"})
-_PICKED = 2
-_LONGEST = 24
-_GLUE = re.compile(
-    r"\b\w+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|又は|及び|並びに|若しくは|頃|何[年月日人回時個]?"
-    "|(?<=[0-9])(?:世紀|年度|年間|年|[かヶ箇]?月|日|時間|時|分|秒|回|条|項|号|章|節|歳|人|名|件|円|度|番|倍)"
-)
-"""What belongs to no word beside it: contractions, conjunctions, and what counts a number."""
-_AROUND = "\"'“”‘’()[]{}<>.,;:!?*_`"
-_CODE = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+")
-
-_GENERAL = frozenset(
-    """
-    about above across after again all almost along already also although always am among
-    another anybody anyone anything around away because before behind below beside best better
-    between beyond both during each either else enough especially ever every everything explain
-    few find first follow following get give given go good happen happens help here however
-    instead interested just keep know last late later least less let like long look made make
-    many may maybe mean means might more most much must near need needed needs never new next
-    none nor nothing now off often old once one only onto other others out over own particular
-    particularly per please possible put rather really regarding related relating right same
-    second see several shall show since some someone something soon still such sure take tell
-    thing things think those though three through together too toward two under unless until up
-    upon use used uses using very via want wanted wants way ways well went whatever whether
-    whole within without work works yet
-    一般 一部 以上 以下 以内 以前 以外 以後 全部 内容 可能 各種 場合 必要 方法 最初 最後 理由 自分
-    """.split()  # noqa: SIM905 - a list of two hundred quoted words is harder to read
-)
-"""Words that are never picked as required terms, however rare they are in a manual."""
 
 
 class RequiredTerms(Stage):
@@ -160,7 +132,7 @@ class RequiredTerms(Stage):
         requested, picked = tuple(dict.fromkeys(query.required)), None
         if not requested:
             few = len(concepts(query.text)) <= self.picked_up_to
-            requested = picked = _rarest(query.text, corpus) if few else ()
+            requested = picked = rarest_words(query.text, corpus) if few else ()
         counts = {term: query.sections_with(term, corpus) for term in requested}
         flagged: dict[str, Literal["too_rare", "too_common"]] = {}
         for term, count in counts.items():
@@ -264,39 +236,3 @@ def _labelled(hit: Hit, terms: _Terms, query: Query) -> Hit:
         return hit
     label = "required_term_and" if len(present) == len(terms.requested) > 1 else "required_term"
     return hit.labelled(label)
-
-
-def _rarest(text: str, corpus: Corpus) -> tuple[str, ...]:
-    """Pick the rarest content words of a query that occur in the corpus."""
-    counts: dict[str, int] = {}
-    for part in text.split():
-        folded = _GLUE.sub(" ", fold(part))
-        words = _CODE.findall(folded)
-        rest = _CODE.sub(" ", folded)
-        words += [concept.text for concept in concepts(rest)] if rest.strip() else []
-        for word in (word.strip(_AROUND) for word in words):
-            longest = _longest_present(word, corpus)
-            if len(longest) > 1 and not longest.isdigit() and not _is_general(longest):
-                counts[longest] = corpus.count(Holds(longest)).number
-    rarest = sorted((count, word) for word, count in counts.items())
-    return tuple(word for _, word in rarest[:_PICKED])
-
-
-def _is_general(word: str) -> bool:
-    """Return whether a word is too general to tell sections apart."""
-    return is_function(word) or word in _GENERAL
-
-
-def _longest_present(word: str, corpus: Corpus) -> str:
-    """Return the longest part of a kanji compound that occurs in the corpus.
-
-    Words of letters or katakana are never divided: a part of one is another word.
-    """
-    divided = [script for script, _, _ in runs(word)] == ["han"]
-    shortest = 2 if divided else len(word)
-    for length in range(min(len(word), _LONGEST) if divided else len(word), shortest - 1, -1):
-        for start in range(len(word) - length + 1):
-            part = word[start : start + length]
-            if corpus.count(Holds(part), 1).number:
-                return part
-    return ""
