@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 from fumishirube import ConfigError
 from fumishirube.serving import LoadedConfig, process_settings
+from fumishirube_http.people.authentication import SignIn
 from fumishirube_http.people.file import PeopleFile
 from fumishirube_http.people.provider import IdentityProvider, resource_metadata
 from fumishirube_http.people.records import DOCS, MANUALS, VAULT
-from fumishirube_http.people.sign_in import SignIn
 from fumishirube_http.people.users_command import people_file
 from fumishirube_http.settings import check_access, host_name, is_loopback, plain_address
 

@@ -22,12 +22,12 @@ from fumishirube_http.application import is_stream
 from fumishirube_http.limits import LimitMiddleware
 from fumishirube_http.log import LoggingMiddleware
 from fumishirube_http.people.audit import CallRecord
+from fumishirube_http.people.authentication import SignedIn
 from fumishirube_http.people.limits import PeopleCounts
 from fumishirube_http.people.metrics import Metrics
 from fumishirube_http.people.records import Person
 from fumishirube_http.people.server import PersonServer
 from fumishirube_http.people.settings import TeamSettings
-from fumishirube_http.people.sign_in import SignedIn
 from fumishirube_http.problems import Problem, reply
 
 OPEN = 256

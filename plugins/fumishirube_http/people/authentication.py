@@ -1,4 +1,4 @@
-"""Who makes a request: the person of its token."""
+"""Authentication: which person makes a request, by the bearer token that it sends."""
 
 from __future__ import annotations
 
