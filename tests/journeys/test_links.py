@@ -96,6 +96,14 @@ def test_links_are_looked_at() -> None:
     assert "out of the project" in missing(readme, "../")
 
 
+def test_paragraphs_in_japanese_are_single_lines() -> None:
+    """Browsers show a line end as a space, which Japanese does not have between words."""
+    blocks = tokens(PROJECT / "README.ja.md")
+    inner = [token for block in blocks for token in block.children or ()]
+    assert len(inner) > 20
+    assert [token for token in inner if token.type == "softbreak"] == []
+
+
 @pytest.mark.parametrize(
     ("heading", "slug"),
     [
