@@ -150,7 +150,7 @@ def test_the_doctor_says_what_to_do(workspace: Path) -> None:
         ("empty.pdf", "nothing is in them"),
         ("really a letter.pdf", "rename it"),
         ("locked.pdf", "password"),
-        ("scan 001.pdf", "OCR"),
+        ("scan 001.pdf", "ocr: true"),
         ("unfinished.pdf", "damaged"),
     ]:
         assert any(name in line and remedy in line for line in about), name
