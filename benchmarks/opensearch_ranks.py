@@ -3,6 +3,9 @@
     python benchmarks/opensearch_ranks.py --manuals DIR --questions SET.jsonl ... --hosts URL
     python benchmarks/opensearch_ranks.py --manuals DIR --questions SET.jsonl ...
 
+With ``--edited`` a copy of the manuals is indexed, then every fifth file is extended and every
+seventh deleted, both indexes are updated, and the questions are asked then.
+
 Questions are lines of JSON with ``query``, ``manual_id`` and perhaps ``required_terms``. Without
 ``--hosts`` a node is started as the tests of ``tests/cluster`` do. It needs the package
 ``fumishirube-opensearch``.
@@ -13,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import sys
 import tempfile
@@ -50,13 +54,36 @@ def main() -> int:
         hosts = asked.hosts or [stack.enter_context(_node())]
         work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         settings = {"hosts": hosts, "shards": asked.shards, "replicas": asked.replicas}
-        local = stack.enter_context(_opened(work / "tantivy", asked.manuals, {"use": "tantivy"}))
+        manuals = work / "manuals" if asked.edited else asked.manuals
+        if asked.edited:
+            shutil.copytree(asked.manuals, manuals)
+        local = stack.enter_context(_opened(work / "tantivy", manuals, {"use": "tantivy"}))
         index = {"use": "opensearch", "with": settings | {"namespace": f"ranks-{os.getpid()}"}}
-        remote = stack.enter_context(_opened(work / "opensearch", asked.manuals, index))
+        remote = stack.enter_context(_opened(work / "opensearch", manuals, index))
         for file in asked.questions:
             cases = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+            for manual in {case["manual_id"] for case in cases}:
+                _index(manual, local, remote)
+                if asked.edited:
+                    _edit(manuals / manual)
+                    _index(manual, local, remote)
             _compare(file.stem, cases[:: asked.every], local, remote, explain=asked.explain)
     return 0
+
+
+def _index(manual: str, local: Application, remote: Application) -> None:
+    seconds = [_timed(application, manual) for application in (local, remote)]
+    print(f"{manual}: indexed in {seconds[0]:.1f} s, {seconds[1]:.1f} s", flush=True)
+
+
+def _edit(folder: Path) -> None:
+    """Extend every fifth file of a manual by its first half, and delete every seventh."""
+    for number, file in enumerate(sorted(path for path in folder.rglob("*") if path.is_file())):
+        if number % 7 == 0:
+            file.unlink()
+        elif number % 5 == 0:
+            text = file.read_text("utf-8")
+            file.write_text(f"{text}\n\n{text[: len(text) // 2]}\n", "utf-8")
 
 
 def _compare(
@@ -67,9 +94,6 @@ def _compare(
     *,
     explain: bool,
 ) -> None:
-    for manual in {case["manual_id"] for case in cases}:
-        seconds = [_timed(app, manual) for app in (local, remote)]
-        print(f"{manual}: indexed in {seconds[0]:.1f} s, {seconds[1]:.1f} s", flush=True)
     same = first = 0
     times: tuple[list[float], list[float]] = ([], [])
     for case in cases:
@@ -141,6 +165,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--shards", type=int, default=3)
     parser.add_argument("--replicas", type=int, default=0)
     parser.add_argument("--every", type=int, default=1, help="only each so many-th question")
+    parser.add_argument("--edited", action="store_true", help="after updates and deletions")
     parser.add_argument("--explain", action="store_true", help="print rankings that differ")
     return parser.parse_args()
 

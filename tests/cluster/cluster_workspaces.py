@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from cluster_nodes import Node
 
 from fumishirube import Query
 from fumishirube.faces.cli.workspace import search_context
@@ -42,6 +44,16 @@ def opened(
         application.close()
 
 
+def index_command(option: str) -> Sequence[str]:
+    """Return the command that indexes the manuals of the workspace where it runs."""
+    return [str(Path(sys.executable).with_name("fumishirube")), "index", option]
+
+
+def index_environment(manuals: Path) -> Mapping[str, str]:
+    """Return the environment of that command."""
+    return {"PATH": "/usr/bin:/bin", "MANUALS_ROOT": str(manuals), "PYTHONUTF8": "1"}
+
+
 def first_ten(application: Application, manual: str, query: Query) -> Sequence[tuple[str, int]]:
     """Return where the first ten hits of a query are."""
     hits = search_context(application).find(manual, query).ranking.hits
@@ -54,6 +66,11 @@ def eventually_listed(application: Application, manual: str) -> None:
     while manual not in search_context(application).manuals():
         assert time.monotonic() < deadline
         time.sleep(0.2)
+
+
+def index_names(node: Node) -> set[str]:
+    """Return the names of all indexes of a cluster, as one of its nodes lists them."""
+    return {row["index"] for row in node.get("/_cat/indices?format=json&h=index")}
 
 
 def requests(usage: Mapping[str, Any], action: str) -> int:

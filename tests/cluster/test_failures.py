@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import secrets
+import shutil
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 from cluster_nodes import Cluster, Node
-from cluster_workspaces import opened
+from cluster_workspaces import index_command, index_environment, index_names, opened
 
 from fumishirube import Budget, Query, ToolError
 from fumishirube.faces.cli.workspace import search_context
@@ -130,6 +132,7 @@ def servers(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Itera
         ]
         state = search_context(both[0]).prepare("plant", Query(""))
         assert not state.degraded, state.degraded
+        assert state.corpus.size == SECTIONS
         cluster.wait("green")
         yield Servers(both, manuals)
 
@@ -147,6 +150,30 @@ def test_each_server_finds_every_section(servers: Servers) -> None:
         for _ in range(20):
             text = word(chosen.choice(STEADY), chosen.randrange(A_FILE))
             assert servers.find(server, text).kind == "right"
+
+
+def test_a_full_rebuild_under_load_leaves_no_gap(
+    cluster: Cluster, servers: Servers, tmp_path: Path
+) -> None:
+    """A third process indexes every file anew, while both servers answer and files change."""
+    shutil.copy(servers.manuals.parent / "server-1" / "fumishirube.yaml", tmp_path)
+    before = _of_the_manual(cluster)
+    files = _files(0, CHANGES)
+    finder = Finder(servers, STEADY)
+    finder.start()
+    command, environment = index_command("--rebuild"), index_environment(servers.manuals)
+    with subprocess.Popen(command, cwd=tmp_path, env=environment) as rebuild:
+        while rebuild.poll() is None and _of_the_manual(cluster) == before:
+            time.sleep(0.1)
+        asked = len(finder.outcomes)
+        servers.change(files, 3)
+    asked = len(finder.outcomes) - asked
+    assert rebuild.returncode == 0
+    assert asked > 3, "it was not under load"
+    assert len(_of_the_manual(cluster) - before) == 1, "no other index was made"
+    assert servers.missing(files, 3) == []
+    text = finder.report()
+    assert {outcome.kind for outcome in finder.outcomes} == {"right"}, text
 
 
 def test_killed_nodes_lose_nothing(cluster: Cluster, servers: Servers) -> None:
@@ -203,3 +230,7 @@ def test_without_two_nodes_answers_say_what_was_not_searched(
 def _node(cluster: Cluster, *, manager: bool) -> Node:
     elected = cluster.manager()
     return elected if manager else next(node for node in cluster.nodes if node is not elected)
+
+
+def _of_the_manual(cluster: Cluster) -> set[str]:
+    return {name for name in index_names(cluster.nodes[0]) if "-plant-" in name}

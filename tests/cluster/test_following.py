@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -14,7 +13,7 @@ from typing import NamedTuple
 import pytest
 import yaml
 from cluster_nodes import Cluster
-from cluster_workspaces import first_ten, opened
+from cluster_workspaces import first_ten, index_command, index_environment, index_names, opened
 
 from fumishirube import Query
 from fumishirube.faces.cli.workspace import search_context
@@ -72,16 +71,8 @@ def team(node: Cluster, tmp_path: Path) -> Iterator[Team]:
     node.nodes[0].delete(f"/{settings['namespace']}-*")
 
 
-def _command() -> list[str]:
-    return [str(Path(sys.executable).with_name("fumishirube")), "index", "--follow"]
-
-
-def _environment(manuals: Path) -> dict[str, str]:
-    return {"PATH": "/usr/bin:/bin", "MANUALS_ROOT": str(manuals), "PYTHONUTF8": "1"}
-
-
 def _indexer(folder: Path, manuals: Path) -> subprocess.Popen[str]:
-    command, environment = _command(), _environment(manuals)
+    command, environment = index_command("--follow"), index_environment(manuals)
     log = folder / "output.log"
     with log.open("w") as output:
         return subprocess.Popen(
@@ -106,9 +97,8 @@ def test_a_rebuild_leaves_no_gap(team: Team, node: Cluster) -> None:
         indexer.terminate()
         indexer.wait(10)
     folder = team.manuals.parent / "indexer-1"
-    before = _indexes(node)
-    command = [*_command()[:-1], "--rebuild"]
-    environment = _environment(team.manuals)
+    before = index_names(node.nodes[0])
+    command, environment = index_command("--rebuild"), index_environment(team.manuals)
     with subprocess.Popen(command, cwd=folder, env=environment, text=True) as rebuild:
         answers = 0
         while rebuild.poll() is None:
@@ -116,12 +106,8 @@ def test_a_rebuild_leaves_no_gap(team: Team, node: Cluster) -> None:
             answers += 1
     assert rebuild.returncode == 0
     assert answers > 3
-    assert _indexes(node) - before, "no other index was made"
+    assert index_names(node.nodes[0]) - before, "no other index was made"
     assert team.seconds_until_found("animal7") < 2
-
-
-def _indexes(node: Cluster) -> set[str]:
-    return {row["index"] for row in node.nodes[0].get("/_cat/indices?format=json&h=index")}
 
 
 def test_a_server_that_may_not_write_says_that_files_wait(team: Team) -> None:
