@@ -311,7 +311,7 @@ def test_a_single_character_that_no_term_is_counts_with_its_rarity() -> None:
 
 def test_what_nominates_and_how_much() -> None:
     corpus = Recording([RED, BLUE, LONG])
-    Lexical(named_pool=10).score(Query("red"), corpus, {})
+    Lexical().score(Query("red"), corpus, {})
     whole = [Term(c.term, c.field, 4 * c.boost) for c in named("red")[1:]]
     assert corpus.asked == [
         (Bool(should=named("red")), 80, ScoreCutoff(20, 0.35)),
@@ -322,10 +322,10 @@ def test_what_nominates_and_how_much() -> None:
 @pytest.mark.parametrize(
     ("stage", "query"),
     [
-        (Lexical(named_pool=10), Query("red", must=("red",))),
-        (Lexical(named_pool=10), Query("red", pool=10)),
-        (Lexical(named_pool=10), Query("red", budget=Budget(deadline=0.0))),
-        (Lexical(), Query("red")),
+        (Lexical(), Query("red", must=("red",))),
+        (Lexical(), Query("red", pool=10)),
+        (Lexical(), Query("red", budget=Budget(deadline=0.0))),
+        (Lexical(named_pool=0), Query("red")),
     ],
 )
 def test_only_whole_unfiltered_searches_have_candidates_by_name(
@@ -375,7 +375,6 @@ def test_what_filters_is_asked_for_too() -> None:
 )
 def test_how_many_are_nominated(stage: Lexical, limit: int) -> None:
     corpus = Recording([RED, BLUE, LONG])
-    stage = stage.model_copy(update={"named_pool": 10})
     stage.score(Query("red"), corpus, {})
     stage.score(Query("red", exclude=frozenset({("x", 1), ("y", 1)})), corpus, {})
     stage.score(Query("red", budget=Budget.of(0)), corpus, {})
@@ -598,11 +597,11 @@ def test_what_stands_between_concepts_counts_less_where_fewer_of_them_match() ->
     stage = Lexical(between_power=3.0, coverage_power=0, page_title_weight=0)
     analysis = stage._analysis(query, corpus)
     parts = {item.path: stage._score(item, analysis) for item in pages[:3]}
-    best = max(hit.coverage for hit, _ in parts.values())
+    best = max(hit.coverage for hit, *_ in parts.values())
     assert parts["b.md"][0].coverage < best
     assert parts["b.md"][1] > 0
     hits = {hit.passage.path: hit for hit in stage._scored(pages[:3], query, analysis, ())}
-    for path, (hit, between) in parts.items():
+    for path, (hit, between, _) in parts.items():
         share = (hit.coverage / best) ** (3.0 * best**2)
         assert hits[path].score == pytest.approx(hit.score + between * share)
     only = stage._scored(pages[1:2], query, analysis, ())
@@ -616,7 +615,7 @@ def test_the_best_coverage_is_that_of_the_first_run_and_a_share_is_at_most_one()
     analysis = stage._analysis(query, corpus)
     stage._scored(pages[1:], query, analysis, ())
     (hit,) = stage._scored(pages[:1], query, analysis, ())
-    alone, between = stage._score(pages[0], analysis)
+    alone, between, _ = stage._score(pages[0], analysis)
     assert hit.score == pytest.approx(alone.score + between)
 
 
@@ -625,7 +624,7 @@ def test_without_any_coverage_what_stands_between_concepts_counts_nothing() -> N
     corpus = MemoryCorpus([*pages, passage("c.md", body="休暇")], Bigram())
     query, stage = Query("休暇を知る届出"), Lexical()
     analysis = stage._analysis(query, corpus)
-    alone, between = stage._score(pages[0], analysis)
+    alone, between, _ = stage._score(pages[0], analysis)
     if alone.coverage == 0:
         (hit,) = stage._scored(pages, query, analysis, ())
         assert between > 0
@@ -706,7 +705,7 @@ def test_others_are_searched_when_the_pool_is_full_and_there_is_time(
     pool: int, searches: int
 ) -> None:
     corpus = Listed(FIRST)
-    stage = Lexical(pool=pool, crowding=2)
+    stage = Lexical(pool=pool, crowding=2, named_pool=0)
     stage.score(Query("x"), corpus, {})
     assert len(corpus.searched) == searches
     late = Listed(FIRST * 3)
@@ -729,8 +728,8 @@ def test_a_query_may_ask_for_fewer_candidates_than_the_pool(
 def test_its_settings_by_default() -> None:
     assert Lexical() == Lexical(between_power=2.0, crowding=20, elsewhere=40)
     assert Lexical() == Lexical(coverage_power=1.5, few_concepts=3, page_title_weight=1.25)
-    assert Lexical() == Lexical(candidate_names=0.25, between_candidates=0.3, named_pool=0)
-    assert Lexical() == Lexical(file_name_weight=0.0, section_title_weight=0.0)
+    assert Lexical() == Lexical(candidate_names=0.25, between_candidates=0.3, named_pool=10)
+    assert Lexical() == Lexical(file_name_weight=1.0, section_title_weight=1.0)
     assert Lexical(crowding=1, elsewhere=0, between_power=0).crowding == 1
     for wrong in (
         {"crowding": 0},
@@ -846,7 +845,7 @@ def test_where_no_section_covers_all_the_square_of_the_best_coverage_counts() ->
     assert 0 < parts["b.md"][0].coverage < best < 1
     hits = {hit.passage.path: hit for hit in stage._scored(pages, query, analysis, ())}
     for path in ("a.md", "b.md"):
-        hit, between = parts[path]
+        hit, between, _ = parts[path]
         assert between > 0
         share = (hit.coverage / best) ** (3.0 * best**2)
         assert hits[path].score == pytest.approx(hit.score + between * share)
@@ -858,14 +857,14 @@ def test_where_the_first_sections_cover_nothing_the_best_coverage_is_one() -> No
     for first in ([only], []):
         query, stage = Query("red of sky"), PLAIN
         analysis = stage._analysis(query, corpus)
-        alone, between = stage._score(only, analysis)
+        alone, between, _ = stage._score(only, analysis)
         assert between > 0
         assert alone.coverage == 0
         assert [hit.score for hit in stage._scored(first, query, analysis, ())] == [
             alone.score for _ in first
         ]
         (hit,) = stage._scored([half], query, analysis, ())
-        covered, between = stage._score(half, analysis)
+        covered, between, _ = stage._score(half, analysis)
         share = covered.coverage**2
         assert hit.score == pytest.approx(covered.score + between * share)
 
@@ -914,7 +913,7 @@ def test_the_power_of_coverage_does_not_apply_to_terms_between_concepts() -> Non
     query, stage = Query("休暇を知る届出"), Lexical(between_power=0, page_title_weight=0)
     analysis = stage._analysis(query, corpus)
     hit = stage._scored(pages, query, analysis, ())[1]
-    alone, between = stage._score(pages[1], analysis)
+    alone, between, _ = stage._score(pages[1], analysis)
     assert between > 0
     share = alone.coverage ** (1.5 * min(1, 3 / len(analysis.groups)))
     assert hit.score == pytest.approx(alone.score * share + between)
@@ -952,5 +951,6 @@ def test_the_characters_of_a_title_that_the_terms_of_concepts_cover(
     matching = [
         term.value for term in analysis.terms if term.share and term.counted(title, term.term)
     ]
-    assert title_score(title, analysis) == pytest.approx(sum(matching) * sqrt(covered))
+    score = title_score(title, analysis, analysis.terms)
+    assert score == pytest.approx(sum(matching) * sqrt(covered))
     assert bool(matching) == bool(covered)

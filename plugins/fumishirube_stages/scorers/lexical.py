@@ -44,7 +44,7 @@ from fumishirube_stages.scorers.query_analysis import (
     weighted_concept,
     weighted_term,
 )
-from fumishirube_stages.scorers.search_scores import NameWeights, SearchScores
+from fumishirube_stages.scorers.search_scores import NameWeights, SearchScores, text_of_names
 from fumishirube_stages.scorers.text_hits import may_return
 
 _MAX_TERMS = 256
@@ -109,8 +109,8 @@ class Lexical(Stage):
     few_concepts: Annotated[int, Field(ge=1)] = 3
     between_power: Annotated[float, Field(ge=0)] = 2.0
     page_title_weight: Annotated[float, Field(ge=0)] = 1.25
-    file_name_weight: Annotated[float, Field(ge=0)] = 0.0
-    section_title_weight: Annotated[float, Field(ge=0)] = 0.0
+    file_name_weight: Annotated[float, Field(ge=0)] = 1.0
+    section_title_weight: Annotated[float, Field(ge=0)] = 1.0
     quotation_weight: Annotated[float, Field(ge=0)] = 1.0
     k1: Annotated[float, Field(ge=0)] = 1.2
     b: Annotated[float, Field(ge=0, le=1)] = 0.75
@@ -120,7 +120,7 @@ class Lexical(Stage):
     common_share: Annotated[float, Field(ge=0, le=1)] = 0.1
     common_sections: Annotated[int, Field(ge=0)] = 5000
     pool: Annotated[int, Field(ge=1)] = 80
-    named_pool: Annotated[int, Field(ge=0)] = 0
+    named_pool: Annotated[int, Field(ge=0)] = 10
     crowding: Annotated[int, Field(ge=1)] = 20
     elsewhere: Annotated[int, Field(ge=0)] = 40
     sure: Annotated[int, Field(ge=0)] = 20
@@ -190,8 +190,9 @@ class Lexical(Stage):
         weights = NameWeights(self.page_title_weight, self.file_name_weight, section_title)
         for passage in passages:
             if passage.key not in scores.parts:
-                names = scores.names(passage, analysis, weights)
-                scores.parts[passage.key] = (*self._score(passage, analysis), names)
+                hit, between, named = self._score(passage, analysis)
+                names = scores.names(passage, analysis, weights, named)
+                scores.parts[passage.key] = hit, between, names
         best = scores.best
         power = self.coverage_power * best**2
         power *= min(1.0, self.few_concepts / max(1, len(analysis.groups)))
@@ -207,7 +208,9 @@ class Lexical(Stage):
             score += between * present ** (self.between_power * best**2)
             score += quotation if passage.key in quoted else 0.0
             for fields in (passage.fields,) if extras else ():
-                score += sum(self._term_score(fields, _names(fields), extras, analysis)[::2])
+                score += sum(
+                    self._term_score(fields, text_of_names(fields), extras, analysis)[:3:2]
+                )
             hits.append(hit.scored(score))
         return hits
 
@@ -345,19 +348,20 @@ class Lexical(Stage):
             if place < self.candidate_terms or idf[term] >= least
         ]
 
-    def _score(self, passage: Passage, analysis: QueryAnalysis) -> tuple[Hit, float]:
-        """Return a hit with its score by concepts, and the score of the terms between concepts."""
+    def _score(
+        self, passage: Passage, analysis: QueryAnalysis
+    ) -> tuple[Hit, float, Sequence[WeightedTerm]]:
+        """Return a hit by concepts, the score of the terms between them, and the terms in names."""
         fields = passage.fields
-        names = _names(fields)
-        score, covered, between = self._term_score(fields, names, analysis.terms, analysis)
+        names = text_of_names(fields)
+        score, covered, between, named = self._term_score(fields, names, analysis.terms, analysis)
         coverage = min(1.0, covered) if analysis.groups else 1.0
         score += coverage * analysis.coverage_bonus - self._penalty(len(fields["body"]))
         if not covered:
-            return Hit(passage, score, coverage=coverage), between
-        named = any(group.text in names for group in analysis.groups)
+            return Hit(passage, score, coverage=coverage), between, named
         matched = analysis.matched(f"{names}\n{fields['body']}")
-        labels = _ANCHOR if named else _UNMARKED
-        return Hit(passage, score, labels, coverage, matched), between
+        labels = _ANCHOR if any(group.text in names for group in analysis.groups) else _UNMARKED
+        return Hit(passage, score, labels, coverage, matched), between, named
 
     def _term_score(
         self,
@@ -365,17 +369,19 @@ class Lexical(Stage):
         names: str,
         terms: Iterable[WeightedTerm],
         analysis: QueryAnalysis,
-    ) -> tuple[float, float, float]:
-        """Return the score of the concepts, their coverage, and the score of all other terms."""
+    ) -> tuple[float, float, float, Sequence[WeightedTerm]]:
+        """Return the concepts' score and coverage, the other terms' score, and those in names."""
         title, headings, path, body = (fields[name] for name in _FIELDS)
         norm = self.k1 * (1 - self.b + self.b * len(body) / analysis.average)
         score = covered = between = 0.0
-        whole = f"{names}\n{body}"
-        for term, value, share, count, forms in terms:
+        whole, named = f"{names}\n{body}", list[WeightedTerm]()
+        for weighted in terms:
+            term, value, share, count, forms = weighted
             if not forms and term not in whole:
                 continue  # most terms: one search is faster than a count in each field
             frequency: float = count(body, term)
             if count(names, term) if forms else term in names:
+                named.append(weighted)
                 frequency += self.title_boost * count(title, term)
                 frequency += self.headings_boost * count(headings, term)
                 frequency += self.path_boost * count(path, term)
@@ -387,13 +393,8 @@ class Lexical(Stage):
                 score += gain
             else:
                 between += gain
-        return score, covered, between
+        return score, covered, between, named
 
     def _penalty(self, length: int) -> float:
         over = max(0.0, (length - _LENGTH_FREE) / _LENGTH_FREE)
         return self.length_penalty_weight * min(_LENGTH_WORST, over)
-
-
-def _names(fields: Mapping[str, str]) -> str:
-    """Return all fields but the body as one text, so that one test covers them."""
-    return f"{fields['title']}\n{fields['headings']}\n{fields['path']}"

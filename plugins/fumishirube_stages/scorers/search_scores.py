@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 from typing import NamedTuple
 
@@ -42,61 +42,79 @@ class SearchScores:
             self._best = max((hit.coverage for hit, *_ in self.parts.values()), default=0.0) or 1.0
         return self._best
 
-    def names(self, passage: Passage, analysis: QueryAnalysis, weights: NameWeights) -> float:
-        """Return the weighted scores of a passage's page, file and own title."""
-        score = weights.page_title * self.page_title(passage, analysis)
+    def names(
+        self,
+        passage: Passage,
+        analysis: QueryAnalysis,
+        weights: NameWeights,
+        named: Sequence[WeightedTerm],
+    ) -> float:
+        """Return the weighted scores of a passage's page, file and own title.
+
+        ``named`` are the terms of the query that its names have.
+        """
+        named = [term for term in named if term.share]
+        score = weights.page_title * self._page_title(passage, analysis)
         if weights.file_name:
-            score += weights.file_name * self.file_name(passage, analysis)
-        if weights.section_title:
-            score += weights.section_title * self.section_title(passage, analysis)
+            score += weights.file_name * self._file_name(passage, analysis, named)
+        if weights.section_title and named:
+            score += weights.section_title * self._section_title(passage, analysis, named)
         return score
 
-    def page_title(self, passage: Passage, analysis: QueryAnalysis) -> float:
+    def _page_title(self, passage: Passage, analysis: QueryAnalysis) -> float:
         """Return the score of the title of a passage's page, by :func:`title_score`."""
         title = _page_title(passage)
         if title not in self._titles:
-            self._titles[title] = title_score(fold(title), analysis)
+            self._titles[title] = title_score(fold(title), analysis, analysis.terms)
         return self._titles[title]
 
-    def file_name(self, passage: Passage, analysis: QueryAnalysis) -> float:
+    def _file_name(
+        self, passage: Passage, analysis: QueryAnalysis, named: Sequence[WeightedTerm]
+    ) -> float:
         """Return the values of the terms in the path of a passage that its page's title lacks."""
         key = passage.path, _page_title(passage)
         if key not in self._files:
             path, title = passage.fields["path"], fold(key[1])
-            present = [
-                term
-                for terms in (analysis.terms, analysis.run_together)
-                for term in terms
-                if term.counted(path, term.term) and (term.share or terms is analysis.run_together)
-            ]
             self._files[key] = sum(
-                term.value for term in present if not term.counted(title, term.term)
+                term.value
+                for terms in (named, analysis.run_together)
+                for term in terms
+                if term.counted(path, term.term) and not term.counted(title, term.term)
             )
         return self._files[key]
 
-    def section_title(self, passage: Passage, analysis: QueryAnalysis) -> float:
+    def _section_title(
+        self, passage: Passage, analysis: QueryAnalysis, named: Sequence[WeightedTerm]
+    ) -> float:
         """Return the score of a passage's own title, if it has two concepts or more."""
         title = passage.fields["title"]
         if title not in self._sections:
-            self._sections[title] = title_score(title, analysis, least=_SEVERAL)
+            self._sections[title] = title_score(title, analysis, named, least=_SEVERAL)
         return self._sections[title]
+
+
+def text_of_names(fields: Mapping[str, str]) -> str:
+    """Return all fields but the body as one text, so that one test covers them."""
+    return f"{fields['title']}\n{fields['headings']}\n{fields['path']}"
 
 
 def _page_title(passage: Passage) -> str:
     return passage.ancestors[0] if passage.ancestors else passage.title
 
 
-def title_score(title: str, analysis: QueryAnalysis, least: int = 0) -> float:
+def title_score(
+    title: str, analysis: QueryAnalysis, terms: Iterable[WeightedTerm], least: int = 0
+) -> float:
     """Return the values of the concepts' terms in a folded title, less for a title of more words.
 
-    A title with fewer than ``least`` concepts has none.
-    The sum is multiplied by the square root of the share of the title's characters, spaces not
-    counted, that the terms cover.
+    ``terms`` are all terms of the query that it may have. A title with fewer than ``least``
+    concepts has none. The sum is multiplied by the square root of the share of the title's
+    characters, spaces not counted, that the terms cover.
     """
     value = 0.0
     covered: set[int] = set()
     present: set[str] = set()
-    for term in analysis.terms:
+    for term in terms:
         if term.share and (places := set(_places(title, term, analysis))):
             value += term.value
             covered |= places
@@ -109,9 +127,10 @@ def title_score(title: str, analysis: QueryAnalysis, least: int = 0) -> float:
 
 def _places(title: str, term: WeightedTerm, analysis: QueryAnalysis) -> Iterator[int]:
     """Yield the places of the characters of a term in a title, in any of its forms."""
-    if not term.counted(title, term.term):
-        return
-    forms = set(analysis.finders[term.term](title)) if term.forms else {term.term}
+    if term.forms:
+        forms = set(analysis.finders[term.term](title))
+    else:
+        forms = {term.term} if term.counted(title, term.term) else set()
     for form in forms:
         start = title.find(form)
         while start >= 0:
