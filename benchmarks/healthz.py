@@ -11,20 +11,14 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from itertools import count
-from pathlib import Path
 from threading import Event, Thread
 
-from corpus import manual
-from processes import console
-from real_texts import real_manual
-from workers import serving
+from workers import add_manual, indexed, serving
 
 HOSTILE = (r"(a+)+$", r"(.*a){20}$", r"(\w+\s?)*!$", r"([ぁ-ん]+)*x$", r"(?:.*.*.*)=x")
 AT_ONCE = 4
@@ -34,20 +28,10 @@ GOAL_MS = 100.0
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sections", type=int, default=10_000)
-    parser.add_argument("--manuals", type=Path, metavar="FOLDER")
-    parser.add_argument("--questions", type=Path, nargs="+", metavar="FILE")
-    cache = Path(tempfile.gettempdir()) / "fumishirube-bench"
-    parser.add_argument("--cache", type=Path, default=cache)
+    add_manual(parser)
     parser.add_argument("--times", type=int, default=400)
     options = parser.parse_args()
-    made = (
-        real_manual(options.cache, options.manuals, options.questions, options.sections)
-        if options.manuals
-        else manual(options.cache, options.sections, "ja")
-    )
-    index = [console(), "index", "--workspace", str(made.workspace)]
-    subprocess.run(index, check=True, stdout=subprocess.DEVNULL)
+    made = indexed(options)
     with serving(made.workspace, 1) as served:
         show("idle", looks(served.port, options.times))
         ended = Event()

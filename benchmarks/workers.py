@@ -44,21 +44,11 @@ class Served(NamedTuple):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sections", type=int, default=10_000)
-    parser.add_argument("--manuals", type=Path, metavar="FOLDER")
-    parser.add_argument("--questions", type=Path, nargs="+", metavar="FILE")
-    cache = Path(tempfile.gettempdir()) / "fumishirube-bench"
-    parser.add_argument("--cache", type=Path, default=cache)
+    add_manual(parser)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    made = (
-        real_manual(options.cache, options.manuals, options.questions, options.sections)
-        if options.manuals
-        else manual(options.cache, options.sections, "ja")
-    )
-    index = [console(), "index", "--workspace", str(made.workspace)]
-    subprocess.run(index, check=True, stdout=subprocess.DEVNULL)
+    made = indexed(options)
     rows: dict[int, list[dict[str, float]]] = {count: [] for count in options.workers}
     for _ in range(options.rounds):
         for count in options.workers:
@@ -67,6 +57,27 @@ def main() -> None:
     for count, measured in rows.items():
         medians = {name: statistics.median(row[name] for row in measured) for name in measured[0]}
         print(f"{count} workers:", {name: round(value, 1) for name, value in medians.items()})
+
+
+def add_manual(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which manual is served."""
+    parser.add_argument("--sections", type=int, default=10_000)
+    parser.add_argument("--manuals", type=Path, metavar="FOLDER")
+    parser.add_argument("--questions", type=Path, nargs="+", metavar="FILE")
+    cache = Path(tempfile.gettempdir()) / "fumishirube-bench"
+    parser.add_argument("--cache", type=Path, default=cache)
+
+
+def indexed(options: argparse.Namespace) -> Manual:
+    """Return the manual that the options name, with its index."""
+    made = (
+        real_manual(options.cache, options.manuals, options.questions, options.sections)
+        if options.manuals
+        else manual(options.cache, options.sections, "ja")
+    )
+    index = [console(), "index", "--workspace", str(made.workspace)]
+    subprocess.run(index, check=True, stdout=subprocess.DEVNULL)
+    return made
 
 
 def measure(made: Manual, count: int) -> dict[str, float]:
