@@ -145,7 +145,8 @@ def _new_file(folder: Path) -> tuple[int, Path]:
         OSError: when that fails, or other processes remove each file before it is locked.
     """
     for _ in range(_ATTEMPTS):
-        with suppress(FileNotFoundError):  # another process has just removed the empty folder
+        # Another process may remove the empty folder at any moment, also while it is looked at.
+        with suppress(FileNotFoundError, FileExistsError):
             folder.mkdir(mode=0o700, exist_ok=True)
             if not is_own_folder(folder):
                 break
