@@ -65,6 +65,8 @@ def test_beside_alternatives_one_run_is_enough_where_the_terms_meet() -> None:
     ]
     elsewhere = replace(query, within=frozenset({"a.md", "b.md"}))
     assert len(plan(STAGE, elsewhere)) == 4
+    assert len(plan(STAGE, replace(query, must=("green",)))) == 4
+    assert len(plan(STAGE, replace(query, exclude=frozenset({C.key})))) == 4
 
 
 def test_the_gates_are_blended_by_score_and_rank() -> None:

@@ -76,7 +76,7 @@ class RequiredTerms(Stage):
         if len(present) > 1:
             both = replace(query, must=(*query.must, *present))
             planned.append(Run(f"{REQUIRED}:{_together(len(present))}", both, self.both_weight))
-            if query.alternatives and _together_somewhere(query, present, corpus):
+            if query.alternatives and _surely_matches(both, corpus):
                 return planned
         for term in present:
             name = chr(ord("A") + terms.effective.index(term))
@@ -205,9 +205,10 @@ def _trusted(outcome: Outcome, trust: float) -> Outcome:
     return Outcome(replace(run, weight=trust * run.weight), ranking._replace(hits=hits))
 
 
-def _together_somewhere(query: Query, terms: Sequence[str], corpus: Corpus) -> bool:
-    """Tell whether a section that the query may return contains all the terms."""
-    return bool(corpus.count(query.inside(Bool(must=tuple(map(Holds, terms)))), 1).number)
+def _surely_matches(query: Query, corpus: Corpus) -> bool:
+    """Tell whether a section contains all required terms of a run that excludes no section."""
+    clause = query.inside(Bool(must=tuple(map(Holds, query.must))))
+    return not query.exclude and bool(corpus.count(clause, 1).number)
 
 
 def _together(number: int) -> str:
