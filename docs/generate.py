@@ -19,7 +19,6 @@ from fumishirube import stages, surfaces
 from fumishirube.config.configuration import Config
 from fumishirube.config.environment import variables
 from fumishirube.faces.cli.config import Variable, all_variables
-from fumishirube.faces.cli.templates import KEYWORD
 from fumishirube.host.startup import open_application
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.discovery import load_plugins
@@ -27,6 +26,7 @@ from fumishirube.plugins.hookspecs import GROUP
 from fumishirube.plugins.registry import RegisteredStage, StageKind, StageRegistry
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.schemas import input_schema, output_schema
+from fumishirube_authoring.package_files import KEYWORD
 
 sys.path.insert(0, str(Path(__file__).parent))
 from api_pages import api_pages

@@ -1,10 +1,12 @@
 """The API for commands: their parser, the opened application, and their output."""
 
+from fumishirube.config.trust import TrustRequest, record_trust
 from fumishirube.engine.indexed_files import digest
 from fumishirube.errors import did_you_mean
 from fumishirube.faces.cli import main
 from fumishirube.faces.cli.editors import open_file
 from fumishirube.faces.cli.exit_codes import FAILURE, OK, USAGE_ERROR
+from fumishirube.faces.cli.folders import serve_command
 from fumishirube.faces.cli.messages import filled, translated, word
 from fumishirube.faces.cli.output import (
     Emphasised,
@@ -29,6 +31,7 @@ from fumishirube.faces.cli.parser import (
     not_known,
     one_of,
 )
+from fumishirube.faces.cli.plugins import reports_of
 from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.tool_calls import call_by_name, show, suggest
 from fumishirube.faces.cli.workspace import (
@@ -56,6 +59,7 @@ __all__ = [
     "FateStep",
     "Parser",
     "SectionFate",
+    "TrustRequest",
     "add_json",
     "add_subcommand",
     "at_least",
@@ -81,9 +85,12 @@ __all__ = [
     "print_json",
     "print_line",
     "reason_text",
+    "record_trust",
+    "reports_of",
     "search_context",
     "section_at",
     "section_fate",
+    "serve_command",
     "show",
     "start_command",
     "strip_controls",

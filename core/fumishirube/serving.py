@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.process import process_settings
+from fumishirube.config.validation import build_model
 from fumishirube.disk.rights import Rights
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.exit_codes import guarded
@@ -46,7 +47,9 @@ from fumishirube.host.startup import (
     server_name,
 )
 from fumishirube.host.tool_host import ToolHost
-from fumishirube.plugins.discovery import Plugins, load_plugins
+from fumishirube.plugins.discovery import PluginReport, Plugins, load_plugins
+from fumishirube.plugins.hookspecs import GROUP
+from fumishirube.plugins.registry import KINDS, RegisteredStage, StageKind, StageRegistry
 from fumishirube.surfaces import HasEvidence
 from fumishirube.tools.argument_errors import accepted, refusal
 from fumishirube.tools.calls import compact, parse_arguments, plain, replace_surrogates
@@ -58,6 +61,8 @@ if TYPE_CHECKING:
     from fumishirube.faces.mcp.requests import CallReporter
 
 __all__ = [
+    "GROUP",
+    "KINDS",
     "SWITCH_SECONDS",
     "Application",
     "CacheOutcome",
@@ -69,12 +74,16 @@ __all__ = [
     "McpSessions",
     "PeerProcesses",
     "PersonalTools",
+    "PluginReport",
     "Plugins",
+    "RegisteredStage",
     "Reloader",
     "Rights",
     "Scheduler",
     "Schema",
     "Served",
+    "StageKind",
+    "StageRegistry",
     "StandardErrorHandler",
     "ToolHost",
     "ToolWrapper",
@@ -83,6 +92,7 @@ __all__ = [
     "add_log_level",
     "announce",
     "arguments_shape",
+    "build_model",
     "claim_standard_output",
     "compact",
     "configuration",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fumishirube import ConfigError
 from fumishirube.config.configuration import Config, load_config
 from fumishirube.config.environment import variables
-from fumishirube.config.validation import build
+from fumishirube.config.validation import build_model
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube_manual.settings import Extra
@@ -281,7 +281,7 @@ def nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 def test_whatever_is_given_the_error_is_the_projects_own(value: object) -> None:
     for key in Config.model_fields:
         try:
-            build(Config, {key: value}, "", {}, {})
+            build_model(Config, {key: value}, "", {}, {})
         except ConfigError as error:
             said = str(error)
             assert said.startswith(key), said
@@ -350,14 +350,14 @@ def test_every_variable_can_say_the_default(model: type[Any]) -> None:
         default = "none" if field.get_default() == () else field.get_default()
         written[variable] = str(default).lower() if isinstance(default, bool) else str(default)
     origins: dict[str, str] = {}
-    assert build(model, {}, "", written, origins) == model()
+    assert build_model(model, {}, "", written, origins) == model()
     assert {*origins} == {coordinate for _, coordinate, _ in variables(model)}
 
 
 @given(st.integers() | st.floats() | st.text(st.characters(exclude_categories=["Cs"]), max_size=9))
 def test_any_value_of_a_variable_is_used_or_named(value: object) -> None:
     try:
-        built = build(Exploration, {}, "", {"MANUAL_FIND_EXPLORATION_RATIO": str(value)}, {})
+        built = build_model(Exploration, {}, "", {"MANUAL_FIND_EXPLORATION_RATIO": str(value)}, {})
     except ConfigError as error:
         said = str(error)
         assert "MANUAL_FIND_EXPLORATION_RATIO" in said

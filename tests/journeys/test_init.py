@@ -20,7 +20,7 @@ from manuals import Done, fumishirube, write
 from stdio import Fumishirube
 from warm_start import warm_script
 
-from fumishirube.faces.cli.clients.specs import CLIENTS
+from fumishirube_clients.client_specs import CLIENTS
 
 FILES = {
     "claude-code": "project/.mcp.json",

@@ -21,9 +21,9 @@ import yaml
 from strangers import claim
 from warm_start import warm_script
 
-from fumishirube.faces.cli.templates import KEYWORD, LONGEST, rendered
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import KINDS
+from fumishirube_authoring.package_files import KEYWORD, LONGEST, package_files
 
 if TYPE_CHECKING:
     from plugin_venv import PluginVenv
@@ -70,7 +70,7 @@ def new_plugin(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_of_a_surface_counts_in_every_manual_that_ls_lists(tmp_path: Path) -> None:
-    files = rendered("fumishirube-recent", "surface", load_plugins(strangers=False).registry)
+    files = package_files("fumishirube-recent", "surface", load_plugins(strangers=False))
     site = claim(tmp_path / "site", "fumishirube-recent", "recent = fumishirube_recent")
     write({path.removeprefix("src/"): text for path, text in files.items()}, site)
     write({"specs/pump.md": "# Pump\n\nOil.\n", "work/manuals/m1/a.md": "# A\n\nOil.\n"}, tmp_path)
@@ -102,9 +102,9 @@ def test_the_command_of_a_surface_counts_in_every_manual_that_ls_lists(tmp_path:
 
 @pytest.mark.parametrize("noun", NOUNS)
 def test_whatever_the_name_the_texts_are_python_toml_and_yaml(noun: str) -> None:
-    registry = load_plugins(strangers=False).registry
+    plugins = load_plugins(strangers=False)
     for name in NAMES:
-        files = rendered(name, noun, registry)
+        files = package_files(name, noun, plugins)
         project = tomllib.loads(files["pyproject.toml"])
         ((stage, module),) = project["project"]["entry-points"]["fumishirube.v1"].items()
         assert project["project"]["name"] == name
@@ -120,16 +120,16 @@ def test_whatever_the_name_the_texts_are_python_toml_and_yaml(noun: str) -> None
 @pytest.mark.skipif(shutil.which("ruff") is None, reason="ruff is not installed")
 @pytest.mark.parametrize("noun", NOUNS)
 def test_whatever_the_name_ruff_has_nothing_to_say(noun: str, tmp_path: Path) -> None:
-    registry = load_plugins(strangers=False).registry
+    plugins = load_plugins(strangers=False)
     for number, name in enumerate(NAMES):
-        folder = write(dict(rendered(name, noun, registry)), tmp_path / str(number))
+        folder = write(dict(package_files(name, noun, plugins)), tmp_path / str(number))
         tool("ruff", "check", "--no-cache", folder=folder)
         tool("ruff", "format", "--check", "--no-cache", folder=folder)
 
 
 def test_it_needs_the_version_that_wrote_it(tmp_path: Path) -> None:
     major, minor = importlib.metadata.version("fumishirube").split(".")[:2]
-    files = rendered("recent", "fuser", load_plugins(strangers=False).registry)
+    files = package_files("recent", "fuser", load_plugins(strangers=False))
     project = tomllib.loads(files["pyproject.toml"])["project"]
     assert project["keywords"] == [KEYWORD]
     assert project["dependencies"] == [f"fumishirube>={major}.{minor},<{major}.{int(minor) + 1}"]

@@ -18,7 +18,10 @@ if TYPE_CHECKING:  # pytest imports the fixture's module itself, to explain its 
 
 pytest_plugins = ["plugin_venv"]
 
-BUILT_INS = {"chapters", "eval", "graph", "http", "inspect", "manual", "stages", "vault"}
+BUILT_INS = {
+    *("authoring", "chapters", "clients", "eval", "graph", "http", "inspect", "manual", "stages"),
+    "vault",
+}
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +156,9 @@ def test_without_strangers_only_the_built_ins_are_imported(plugin_venv: PluginVe
     alone = plugin_venv.load(strangers=False)
     modules = {name.replace("-", "_") for name in plugin_venv.examples}
     assert alone.modules.isdisjoint(modules)
-    assert set(alone.offered.values()) == BUILT_INS - {"eval", "http", "inspect"}
+    assert set(alone.offered.values()) == BUILT_INS - {
+        *("authoring", "clients", "eval", "http", "inspect"),
+    }
     assert {alone.reports.pop(name)["status"] for name in BUILT_INS} == {"loaded"}
     assert {report["status"] for report in alone.reports.values()} == {"disabled"}
     assert "borda" in alone.reports

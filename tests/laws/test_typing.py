@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from fumishirube.faces.cli.templates import rendered
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import KINDS, StageKind
+from fumishirube_authoring.package_files import package_files
 
 ROOT = Path(__file__).parents[2]
 
@@ -65,10 +65,10 @@ def mypy(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[int, 
     if find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
     folder = tmp_path_factory.mktemp("typing")
-    registry = load_plugins(strangers=False).registry
+    plugins = load_plugins(strangers=False)
     for kind in KINDS:
         (folder / f"wrong_{kind.noun}.py").write_text(wrong(kind)[0], encoding="utf-8")
-        right = rendered("right", kind.noun, registry)["src/right/__init__.py"]
+        right = package_files("right", kind.noun, plugins)["src/right/__init__.py"]
         (folder / f"right_{kind.noun}.py").write_text(right, encoding="utf-8")
     (folder / "unknown.py").write_text("from fumishirube import NoSuchName\n", encoding="utf-8")
     options = ["--strict", "--output=json", f"--cache-dir={ROOT / '.mypy_cache' / 'typing'}"]

@@ -34,8 +34,8 @@ ENTRY_POINTS = importlib.metadata.entry_points(group="fumishirube.v1")
 PACKAGES = ("fumishirube", *(e.value for e in ENTRY_POINTS if e.value.startswith("fumishirube_")))
 """Those of the project itself; strangers' packages are imported by the process that asks."""
 
-LEFT_OUT = ("fumishirube.testing", "fumishirube.faces.cli.templates")
-"""What only pytest, or a package that is written, can import."""
+LEFT_OUT = ("fumishirube.testing",)
+"""What only pytest can import."""
 
 LAZY = (
     "anyio._backends._asyncio",

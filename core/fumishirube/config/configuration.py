@@ -28,7 +28,7 @@ from fumishirube.config.sections import (
     TraceSettings,
 )
 from fumishirube.config.trust import Trust, trust_for
-from fumishirube.config.validation import build
+from fumishirube.config.validation import build_model
 from fumishirube.config.yaml_file import YamlDocument, read_yaml
 from fumishirube.errors import ConfigError, InvalidParameter
 from fumishirube.plugins.registry import KINDS
@@ -202,7 +202,7 @@ def load_config(
     loaded = LoadedConfig(Config(), workspace, path if path.is_file() else None, environ)
     places = source_places(further) | source_places(written)
     with locating_errors(places):
-        config = build(Config, values, "", environ, loaded.origins)
+        config = build_model(Config, values, "", environ, loaded.origins)
         own = own_manuals(loaded.origins, environ, folders)
         replaced = own_folders(config.roots, workspace, loaded.origins, environ, own)
         config = config.model_copy(update={"roots": replaced})

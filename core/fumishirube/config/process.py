@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fumishirube.config.validation import build
+from fumishirube.config.validation import build_model
 from fumishirube.stages import Env
 
 
@@ -55,4 +55,4 @@ def process_settings(environ: Mapping[str, str]) -> ProcessSettings:
     Raises:
         ConfigError: naming the variable whose value is unusable.
     """
-    return build(ProcessSettings, {}, "", environ, {})
+    return build_model(ProcessSettings, {}, "", environ, {})

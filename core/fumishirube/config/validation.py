@@ -19,7 +19,7 @@ _CREDENTIALS = re.compile(r"//[^/\s]*@")
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
-def build(
+def build_model(
     model: type[ModelT],
     raw: Mapping[str, Any],
     coordinate: str,

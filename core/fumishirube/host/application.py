@@ -34,7 +34,7 @@ from fumishirube.config.outside import (
     outside_statistics,
 )
 from fumishirube.config.personal import OwnManuals
-from fumishirube.config.validation import build
+from fumishirube.config.validation import build_model
 from fumishirube.disk.rights import FolderRights, Rights
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import RootLimits
@@ -250,7 +250,7 @@ class Application(ToolHost):
                 locating_errors(places),
                 self.fences.building(self.fences.work(kind_name, offer.stage, use.name)),
             ):
-                stage = build(offer.stage, values, where, loaded.environ, loaded.origins)
+                stage = build_model(offer.stage, values, where, loaded.environ, loaded.origins)
         except PluginError as error:
             raise ConfigError(f"{coordinate}: {error}") from error
         self.warnings += deprecated_settings(stage, where)

@@ -128,6 +128,11 @@ class CommandRegistry:
     def __iter__(self) -> Iterator[Command]:
         return (self._offers[name].command for name in sorted(self._offers))
 
+    @property
+    def taken(self) -> frozenset[str]:
+        """The names that no further verb can have."""
+        return frozenset((*self.verbs(), *(command.name for command in OWN_COMMANDS)))
+
     def verbs(self) -> dict[str, Command]:
         """Return the verbs by name."""
         return {command.name: command for command in self if not command.serves}
@@ -161,30 +166,12 @@ OWN_COMMANDS = (
         "add",
         "add specs ~/Documents/specs",
     ),
-    _own(
-        "init",
-        "name this server in the configuration of an MCP client",
-        "init",
-        "init --client claude-code --write",
-    ),
     _own("index", "bring the search indexes up to date", "index", "index handbook --rebuild"),
     _own(
         "plugins",
         "list the plugins, what they offer, and their problems",
         "plugins",
         "plugins --json",
-    ),
-    _own(
-        "new-plugin",
-        "write a package with a stage of one's own, ready to install",
-        "new_plugin",
-        "new-plugin fumishirube-recent --kind refiner",
-    ),
-    _own(
-        "conform",
-        "run the contract tests on the stages of an installed plugin",
-        "conform",
-        "conform fumishirube-borda",
     ),
     _own(
         "doctor",

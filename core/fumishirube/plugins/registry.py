@@ -105,6 +105,15 @@ class StageKindRegistry:
     def __contains__(self, name: str) -> bool:
         return name in self._offers
 
+    def refusal(self, name: str) -> str:
+        """Return why no further stage can have this name; empty if one can."""
+        if not NAME.fullmatch(name):
+            return f"a stage cannot be called {name!r}"
+        if name in self._offers:
+            owner = self._offers[name].plugin
+            return f"the plugin {owner!r} offers a {self.kind.noun} {name!r}"
+        return ""
+
     def put(self, offer: RegisteredStage) -> None:
         """Add a stage; name clashes are resolved before."""
         self._offers[offer.name] = offer

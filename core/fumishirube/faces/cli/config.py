@@ -15,7 +15,7 @@ from fumishirube.config.classic import import_classic, takes
 from fumishirube.config.configuration import FILE, Config
 from fumishirube.config.environment import expectation, variables
 from fumishirube.config.process import ProcessSettings
-from fumishirube.config.validation import build
+from fumishirube.config.validation import build_model
 from fumishirube.config.yaml_file import read_yaml
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.configurations import (
@@ -109,7 +109,7 @@ def _import(options: Namespace) -> None:
     registry = load_plugins(strangers=not options.no_plugins).registry
     offer = next(offer for offer in registry["surfaces"] if takes(offer.stage))
     made = import_classic(read_yaml(source).values, offer.stage, offer.name)
-    build(Config, made, "", {}, {})
+    build_model(Config, made, "", {}, {})
     target.write_text("".join(f"{line}\n" for line in outline(made, {})), encoding="utf-8")
     print(f"{FILE}: written; {source.name} is no longer needed")
 

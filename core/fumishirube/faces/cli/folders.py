@@ -14,6 +14,7 @@ from fumishirube.disk.names import clean_name, name_fault
 from fumishirube.errors import ConfigError, ToolError
 from fumishirube.host.context import RESERVED_MANUALS
 from fumishirube.host.surfaces import MANUALS
+from fumishirube.plugins.installation import start_command
 
 
 def folder(options: Namespace) -> Path:
@@ -92,6 +93,24 @@ def manual_id_of(name: str, source: str) -> str:
     if fault := name_fault(composed, RESERVED_MANUALS):
         raise ConfigError(f"{source}: {name!r} cannot name a manual: {fault}")
     return composed
+
+
+def serve_command(options: Namespace) -> list[str]:
+    """Return the words with which another program serves what the options choose.
+
+    Raises:
+        ConfigError: when a folder does not exist.
+    """
+    words = [*start_command(), "serve"]
+    if in_place := folders_in_place(options):
+        words += [word for place in in_place.values() for word in ("--in", str(place))]
+    else:
+        words += ["--workspace", str(folder(options).resolve())]
+    if options.config:
+        words += ["--config", str(Path(options.config).resolve())]
+    if options.no_plugins:
+        words.append("--no-plugins")
+    return words
 
 
 def _folder_names(options: Namespace) -> list[str]:

@@ -10,18 +10,21 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fumishirube.config.trust import TrustRequest, record_trust
-from fumishirube.errors import ConfigError
-from fumishirube.faces.cli.clients.files import ClientFile, block
-from fumishirube.faces.cli.clients.specs import CLIENTS, ClientFolders, ClientSpec
-from fumishirube.faces.cli.exit_codes import OK
-from fumishirube.faces.cli.folders import folder, folders_in_place
-from fumishirube.faces.cli.messages import translated
-from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.parser import add_json, one_of
-from fumishirube.faces.cli.streams import complain
-from fumishirube.faces.cli.workspace import opened
-from fumishirube.plugins.installation import start_command
+from fumishirube import ConfigError
+from fumishirube.commands import (
+    OK,
+    TrustRequest,
+    add_json,
+    complain,
+    one_of,
+    opened,
+    print_json,
+    record_trust,
+    serve_command,
+    translated,
+)
+from fumishirube_clients.client_files import ClientFile, block
+from fumishirube_clients.client_specs import CLIENTS, ClientFolders, ClientSpec
 
 _NAME = "fumishirube"
 _YES = frozenset({"y", "yes", "はい"})
@@ -202,18 +205,7 @@ def _checked_entry(
             record_trust(application.loaded.trust, outside, os.environ)
         if not application.tools:
             raise ConfigError("surfaces: there is no tool to serve; see 'fumishirube doctor'")
-    command, *first = start_command()
-    in_place = folders_in_place(options)
-    args = [*first, "serve"]
-    if in_place:
-        args += [word for place in in_place.values() for word in ("--in", str(place))]
-    else:
-        args += ["--workspace", str(folder(options).resolve())]
-    if options.config:
-        args += ["--config", str(Path(options.config).resolve())]
-    if options.no_plugins:
-        args.append("--no-plugins")
-    return client.entry([command, *args])
+    return client.entry(serve_command(options))
 
 
 def _project(options: Namespace) -> Path:

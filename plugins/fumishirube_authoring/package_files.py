@@ -1,19 +1,18 @@
-"""The package that ``fumishirube new-plugin`` writes, rendered from this folder's templates."""
+"""The package that ``fumishirube new-plugin`` writes, made of ``templates``."""
 
 from __future__ import annotations
 
 import keyword
 import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from importlib.metadata import version
 from importlib.resources import files
 from importlib.util import find_spec
 from string import Template
 
-from fumishirube.errors import InvalidParameter
-from fumishirube.plugins.hookspecs import GROUP
-from fumishirube.plugins.registry import KINDS, NAME, StageKind, StageRegistry
+from fumishirube import InvalidParameter
+from fumishirube.serving import GROUP, KINDS, Plugins, StageKind, StageRegistry
 
 LONGEST = 32
 """The longest name, in characters, so that the lines of the package stay short."""
@@ -30,19 +29,15 @@ _FURTHER = {
 """Further files of a kind: their paths, and their templates."""
 
 
-def rendered(
-    name: str, noun: str, registry: StageRegistry, commands: Collection[str] = ()
-) -> Mapping[str, str]:
+def package_files(name: str, noun: str, plugins: Plugins) -> Mapping[str, str]:
     """Return the files of a package by path: one stage of a kind, named after the package.
-
-    ``commands`` are the names that the command of a surface cannot have.
 
     Raises:
         InvalidParameter: when the package, its module or its stage cannot have that name.
     """
     kind = next(kind for kind in KINDS if kind.noun == noun)
-    names = _names(name, kind, registry)
-    if noun == "surface" and names["stage"] in commands:
+    names = _names(name, kind, plugins.registry)
+    if noun == "surface" and names["stage"] in plugins.commands.taken:
         taken = f"there is a command {names['stage']!r}"
         raise InvalidParameter(f"NAME {name!r}: {taken}; choose another")
     texts = {
@@ -97,12 +92,7 @@ def _wrong(module: str, stage: str, kind: StageKind, registry: StageRegistry) ->
         spec is not None and spec.origin is not None
     ):  # a namespace: any folder of the current directory
         return f"a module {module!r} is installed already"
-    if not NAME.fullmatch(stage):
-        return f"a stage cannot be called {stage!r}"
-    if stage in registry[kind.kind_name]:
-        owner = registry[kind.kind_name].take(stage, "NAME").plugin
-        return f"the plugin {owner!r} offers a {kind.noun} {stage!r}"
-    return ""
+    return registry[kind.kind_name].refusal(stage)
 
 
 def _class(stage: str, kind: StageKind) -> str:
@@ -130,4 +120,4 @@ def _filled(text: str, names: Mapping[str, str]) -> str:
 
 
 def _text(name: str) -> str:
-    return (files(__package__) / "plugin" / f"{name}.txt").read_text(encoding="utf-8")
+    return (files(__package__) / "templates" / f"{name}.txt").read_text(encoding="utf-8")

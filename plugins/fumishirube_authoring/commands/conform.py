@@ -17,16 +17,26 @@ from xml.etree import ElementTree as ET
 
 from pydantic import JsonValue
 
-from fumishirube.config.validation import build
-from fumishirube.errors import ConfigError, NotFound
-from fumishirube.faces.cli.exit_codes import FAILURE, OK
-from fumishirube.faces.cli.output import counted, print_json, table
-from fumishirube.faces.cli.parser import add_json, not_known
-from fumishirube.faces.cli.plugins import reports_of
-from fumishirube.plugins.discovery import PluginReport, Plugins, load_plugins
-from fumishirube.plugins.hookspecs import GROUP
-from fumishirube.plugins.installation import install_command
-from fumishirube.plugins.registry import RegisteredStage, StageKind
+from fumishirube import ConfigError, NotFound, install_command
+from fumishirube.commands import (
+    FAILURE,
+    OK,
+    add_json,
+    counted,
+    not_known,
+    print_json,
+    reports_of,
+    table,
+)
+from fumishirube.serving import (
+    GROUP,
+    PluginReport,
+    Plugins,
+    RegisteredStage,
+    StageKind,
+    build_model,
+    load_plugins,
+)
 
 _TESTS = """
 from pathlib import Path
@@ -116,7 +126,7 @@ def _checked(
         if lacking:
             unchecked[kind.kind_name, offer.name] = lacking
             continue
-        build(offer.stage, stage_settings.get(offer.name, {}), f"--with {offer.name}", {}, {})
+        build_model(offer.stage, stage_settings.get(offer.name, {}), f"--with {offer.name}", {}, {})
         entries[kind.kind_name, offer.name] = {
             "class": f"Test_{kind.noun}_{offer.name.replace('-', '_')}",
             "kind": kind.kind_name,

@@ -11,8 +11,8 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fumishirube.errors import ConfigError
-from fumishirube.faces.cli.clients.specs import ClientSpec
+from fumishirube import ConfigError
+from fumishirube_clients.client_specs import ClientSpec
 
 _INDENT = re.compile(r'^([ \t]+)"', re.MULTILINE)
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from fumishirube.errors import Conflict, Forbidden, InvalidParameter
-from fumishirube.faces.cli.exit_codes import OK
-from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.parser import add_json, one_of
-from fumishirube.faces.cli.templates import rendered
-from fumishirube.plugins.commands import OWN_COMMANDS
-from fumishirube.plugins.discovery import load_plugins
-from fumishirube.plugins.registry import KINDS
+from fumishirube import Conflict, Forbidden, InvalidParameter
+from fumishirube.commands import OK, add_json, one_of, print_json
+from fumishirube.serving import KINDS, load_plugins
+from fumishirube_authoring.package_files import package_files
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -36,9 +32,8 @@ def run(options: Namespace) -> int:
         Forbidden: when the folder cannot be written.
     """
     plugins = load_plugins(strangers=not options.no_plugins)
-    commands = {*plugins.commands.verbs(), *(command.name for command in OWN_COMMANDS)}
     try:
-        made = rendered(options.name, options.kind, plugins.registry, commands)
+        made = package_files(options.name, options.kind, plugins)
     except InvalidParameter as error:
         options.parser.error(str(error))
     folder = Path(options.name)
