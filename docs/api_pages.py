@@ -90,8 +90,6 @@ EXAMPLES = {
     "rarity": "round(rarity(100, 3), 2)",
     "reading": "reading('5 秒').spans('約５秒')",
     "reading_form": "reading_form('ＡＢＣ')",
-    "holds_newline": r"holds_newline('a[^b\n]*') or holds_newline('a\n+b')",
-    "required_literals": "required_literals('colou?r (red|blue)')",
     "runs": "[run[0] for run in runs('休暇 leave')]",
     "unseen_character": "unseen_character('plan\\u200b.md')",
     "unify_line_ends": "unify_line_ends('a\\r\\nb')",

@@ -4,7 +4,6 @@ from fumishirube.config.trust import TrustRequest, record_trust
 from fumishirube.engine.indexed_files import digest
 from fumishirube.errors import did_you_mean
 from fumishirube.faces.cli import main
-from fumishirube.faces.cli.editors import open_file
 from fumishirube.faces.cli.exit_codes import FAILURE, OK, USAGE_ERROR
 from fumishirube.faces.cli.folders import serve_command
 from fumishirube.faces.cli.messages import filled, translated, word
@@ -80,7 +79,6 @@ __all__ = [
     "main",
     "not_known",
     "one_of",
-    "open_file",
     "opened",
     "print_json",
     "print_line",

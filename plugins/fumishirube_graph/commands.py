@@ -17,7 +17,6 @@ from fumishirube.commands import (
     USAGE_ERROR,
     Application,
     Parser,
-    add_json,
     add_subcommand,
     call_tool,
     complain,
@@ -170,9 +169,9 @@ def add_arguments(parser: Parser) -> None:
         if verb.fresh:
             help_text = "do not look for changed files first"
             added.add_argument("--no-refresh", action="store_true", help=help_text)
-        add_json(added)
         parser.inner += added.known
-    served = add_subcommand(chosen, "serve", _serve, "serve the documents to an MCP client")
+    help_text = "serve the documents to an MCP client"
+    served = add_subcommand(chosen, "serve", _serve, help_text, prints_json=False)
     help_text = "only read the index, without the lock"
     served.add_argument("--no-lock", action="store_true", help=help_text)
     add_log_level(served)

@@ -27,13 +27,12 @@ from fumishirube.text import (
     Projection,
     Reading,
     TextForm,
-    holds_newline,
     project,
     reading,
     reading_form,
-    required_literals,
     wraps,
 )
+from fumishirube_manual.pattern_literals import holds_newline, required_literals
 
 _SCORER = "regex"
 _SECONDS, _SLOW_SECONDS = 20.0, 5.0

@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from fumishirube.commands import (
@@ -37,12 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.set_defaults(path=None)
     add_json(parser)
     inner = parser.add_subparsers(title="commands", metavar="COMMAND")
-
-    def new(name: str, run: Callable[[Namespace], int], help_text: str) -> Parser:
-        added = add_subcommand(inner, name, run, help_text)
-        add_json(added)
-        return added
-
+    new = partial(add_subcommand, inner)
     parser = new("ls", run, "list the notes, or what a folder of the vault holds")
     parser.add_argument("path", metavar="PATH", nargs="?", help="a folder (default: the vault)")
     parser = new("read", _read, "print a note, or some lines of it")

@@ -51,7 +51,6 @@ LONG = {
     "core/fumishirube/host/application.py": "all that a configuration builds",
     "core/fumishirube/query.py": "a query, its one identity, and its record",
     "core/fumishirube/host/context.py": "one capability: all that a surface may use",
-    "core/fumishirube/host/fences.py": "the same fence around each door of a plugin",
     "core/fumishirube/plugins/discovery.py": "how plugins are loaded, one by one, and reported",
     "core/fumishirube/stages.py": "the protocols of all kinds of stages",
     "core/fumishirube/surfaces.py": "the capability of a surface, and its optional abilities",

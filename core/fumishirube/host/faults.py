@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from threading import Lock
 
-from fumishirube.errors import FumishirubeError
+from fumishirube.errors import Cancelled, IndexDamaged, PluginError, ToolError
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork, crashed_work
 from fumishirube.host.standard_streams import foreign_code
 from fumishirube.plugins.entry_points import InstalledPlugin
@@ -32,6 +32,8 @@ _LINES = 5
 _PAUSE = 0.5
 """Seconds between two writes of one stage's faults."""
 _LONGEST = 300
+_EXPECTED = (ToolError, Cancelled, IndexDamaged, PluginError, KeyboardInterrupt, GeneratorExit)
+"""Exceptions by which plugin code answers, or that an inner fence has recorded."""
 _CRASHED = "the process ended while it ran"
 
 
@@ -192,7 +194,7 @@ class PluginGuard:
         with self.marked(work):
             try:
                 yield
-            except (FumishirubeError, KeyboardInterrupt, GeneratorExit):
+            except _EXPECTED:
                 raise
             except BaseException as error:
                 self.log.record(work, described(error), type(error).__name__)

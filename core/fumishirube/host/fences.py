@@ -8,22 +8,19 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from fumishirube.disk.roots import Root
-from fumishirube.documents import Document, Source
-from fumishirube.engine.embedding import vector_fault
 from fumishirube.engine.file_loads import SlowFile
 from fumishirube.engine.pipeline import SKIPPED, NamedStage
-from fumishirube.errors import ConfigError, FumishirubeError, PluginError, Unreadable
+from fumishirube.errors import ConfigError, FumishirubeError, PluginError
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
+from fumishirube.host.fenced_stages import FENCES_OF_KINDS, FencedStage
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.registry import KINDS
-from fumishirube.stages import Fields, Loader, Vectors
+from fumishirube.stages import Loader
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resource, Resources
@@ -35,8 +32,6 @@ Q = ParamSpec("Q")
 T = TypeVar("T")
 
 _NOUNS = {kind.kind_name: kind.noun for kind in KINDS}
-_SENT = frozenset({"preparation"})
-"""Functions that other processes call; what fails there is repeated in a fence."""
 _NOISE = 0.01
 """Seconds by which the clock of a trace may differ."""
 
@@ -61,7 +56,7 @@ class Fences:
         work = self.work(kind_name, type(named.stage), named.name)
         if work is None:
             return named._replace(stage=running)
-        kind = _KINDS.get(kind_name, _FencedStage)
+        kind = FENCES_OF_KINDS.get(kind_name, FencedStage)
         return named._replace(stage=kind(running, work, self._guard, strict=self._strict))
 
     @contextmanager
@@ -189,183 +184,6 @@ class Fences:
                 return function(*arguments, **named)
 
         return watched
-
-
-class _FencedStage:
-    """A stage of a plugin; each of its methods runs marked and watched."""
-
-    def __init__(
-        self, stage: object, work: ForeignWork, guard: PluginGuard, *, strict: bool
-    ) -> None:
-        self._stage = stage
-        self._work = work
-        self._guard = guard
-        self._strict = strict
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """Send the stage alone to other processes; what fails there is repeated in its fence."""
-        return self._stage.__reduce_ex__(protocol)
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        """The class of the stage, so that ``isinstance`` checks pass."""
-        return type(self._stage)
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self._stage, name)
-        if not callable(value) or name.startswith("_") or name in _SENT:
-            return value
-
-        def fenced(*arguments: Any, **named: Any) -> Any:
-            with self._watched():
-                result = value(*arguments, **named)
-                return tuple(result) if isinstance(result, Iterator) else result
-
-        self.__dict__[name] = fenced
-        return fenced
-
-    def _watched(self) -> AbstractContextManager[None]:
-        return self._guard.watched(self._work)
-
-
-class _NamedInErrors(_FencedStage):
-    """A stage of a plugin whose failure is an error or a note of the answer, which names it.
-
-    Raises:
-        PluginError: when it raises, or returns something unusable.
-    """
-
-    @contextmanager
-    def _watched(self) -> Iterator[None]:
-        try:
-            with self._guard.watched(self._work):
-                yield
-        except (FumishirubeError, KeyboardInterrupt, GeneratorExit):
-            raise
-        except BaseException as error:
-            message = f"{self._work.stage} of plugin {self._work.plugin} failed"
-            raise PluginError(f"{message}: {type(error).__name__}") from error
-
-
-class _FencedTokenizer(_NamedInErrors):
-    """A tokenizer of a plugin; no search works without it."""
-
-    def terms(self, text: str) -> Sequence[str]:
-        """Return the terms of a folded text."""
-        with self._watched():
-            terms = tuple(self._stage.terms(text))  # type: ignore[attr-defined]
-            if not all(isinstance(term, str) for term in terms):
-                raise TypeError("it returned a term that is no text")
-            return terms
-
-
-class _FencedEmbedder(_NamedInErrors):
-    """An embedder of a plugin; without it words alone decide."""
-
-    def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
-        """Return one vector for each text."""
-        with self._watched():
-            embed = self._stage.embed  # type: ignore[attr-defined]
-            made = [[*map(float, vector)] for vector in embed(texts, role)]
-            if fault := vector_fault(self._work.stage, made, len(texts)):
-                raise ValueError(fault)
-            return made
-
-
-class _FencedIndex(_FencedStage):
-    """An index of a plugin; its open indexes and corpora are fenced too."""
-
-    def open(self, folder: Root, fields: Fields) -> _FencedStage:
-        """Open the index of one manual."""
-        with self._watched():
-            opened = self._stage.open(folder, fields)  # type: ignore[attr-defined]
-        return _FencedOpenIndex(opened, self._work, self._guard, strict=self._strict)
-
-
-class _FencedOpenIndex(_FencedStage):
-    """An open index of a plugin."""
-
-    def corpus(self, manual_id: str) -> _FencedStage:
-        """Return the corpus of a manual."""
-        with self._watched():
-            corpus = self._stage.corpus(manual_id)  # type: ignore[attr-defined]
-        return _FencedStage(corpus, self._work, self._guard, strict=self._strict)
-
-
-class _FencedLoader(_FencedStage):
-    """A loader of a plugin: a file on which it fails is skipped.
-
-    If it fails to list its files, the files of the last listing are used.
-    """
-
-    def __init__(
-        self, stage: object, work: ForeignWork, guard: PluginGuard, *, strict: bool
-    ) -> None:
-        super().__init__(stage, work, guard, strict=strict)
-        self._claims: dict[Path, tuple[Source, ...]] = {}
-        self.failing: set[Path] = set()
-
-    def sources(self, root: Root) -> tuple[Source, ...]:
-        """Return the claimed files, or those of the last listing."""
-        try:
-            with self._guard.watched(self._work._replace(file=root.path.name)):
-                self._claims[root.path] = tuple(self._stage.sources(root))  # type: ignore[attr-defined]
-        except (FumishirubeError, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            self._check(error, root.path.name)
-            self.failing.add(root.path)
-        else:
-            self.failing.discard(root.path)
-        return self._claims.get(root.path, ())
-
-    def load(self, root: Root, source: Source) -> Document:
-        """Return the document of a file.
-
-        Raises:
-            Unreadable: when the loader fails.
-        """
-        file = f"{root.path.name}/{source.path}"
-        try:
-            with self._guard.watched(self._work._replace(file=file)):
-                document: object = self._stage.load(root, source)  # type: ignore[attr-defined]
-                if not isinstance(document, Document):
-                    raise TypeError(f"it gave a {type(document).__name__} and no document")
-                return document
-        except (FumishirubeError, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            self._check(error, file)
-            raise Unreadable(
-                f"{self._work.stage} of plugin {self._work.plugin} failed on the file",
-                "loader_failed",
-                path=source.path,
-            ) from error
-
-    def loaded_elsewhere(self, root: Root, source: Source) -> None:
-        """Remove the failure of a file that another process has loaded."""
-        self._guard.log.worked(self._work._replace(file=f"{root.path.name}/{source.path}"))
-
-    def _check(self, error: BaseException, file: str) -> None:
-        if self._strict:
-            message = f"{self._work.stage} of plugin {self._work.plugin} failed on {file}"
-            raise PluginError(f"{message}: {described(error)}") from error
-
-
-_KINDS = {
-    "loaders": _FencedLoader,
-    "tokenizers": _FencedTokenizer,
-    "embedders": _FencedEmbedder,
-    "indexes": _FencedIndex,
-}
-
-
-def unlisted_by(loaders: Sequence[object], root: Callable[[], Root]) -> Iterator[str]:
-    """Return which loaders failed to list the files of a folder."""
-    for loader in loaders:
-        if type(loader) is _FencedLoader and loader.failing and root().path in loader.failing:
-            work = loader._work  # noqa: SLF001 - of the same module
-            yield f"{work.stage} of plugin {work.plugin} failed; files that it reads may be missing"
 
 
 def _failed(span: Span) -> Iterator[Span]:

@@ -24,7 +24,6 @@ from fumishirube.text.folding import (
     words,
 )
 from fumishirube.text.greek import letter_named, letter_names
-from fumishirube.text.pattern_literals import holds_newline, required_literals
 from fumishirube.text.projections import (
     LOOSE,
     NORMAL,
@@ -78,7 +77,6 @@ __all__ = [
     "fold",
     "form_finder",
     "form_of",
-    "holds_newline",
     "is_cjk",
     "is_function",
     "is_unspaced",
@@ -98,7 +96,6 @@ __all__ = [
     "reading",
     "reading_form",
     "replace_synonyms",
-    "required_literals",
     "runs",
     "synonyms_in",
     "term_forms",

@@ -39,7 +39,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     def new(name: str, run: Callable[[Namespace], int], help_text: str) -> Parser:
         added = add_subcommand(inner, name, run, help_text)
         add_people(added, default=SUPPRESS)
-        add_json(added)
         return added
 
     new("list", run, "list the people with their rights")

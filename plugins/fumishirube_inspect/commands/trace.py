@@ -6,6 +6,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -14,7 +15,6 @@ from fumishirube import ConfigError, NotFound, Trace
 from fumishirube.commands import (
     Application,
     Bar,
-    Parser,
     add_json,
     add_subcommand,
     clipped,
@@ -59,12 +59,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add a subcommand for each action; without any, the traces are listed."""
     add_json(parser)
     inner = parser.add_subparsers(title="commands", metavar="COMMAND")
-
-    def new(name: str, run: Callable[[Namespace], int], help_text: str) -> Parser:
-        added = add_subcommand(inner, name, run, help_text)
-        add_json(added)
-        return added
-
+    new = partial(add_subcommand, inner)
     new("ls", run, "list the stored traces, newest first")
     added = new("export", _export, "write a trace as one file, for others or for later")
     added.add_argument(

@@ -14,7 +14,6 @@ from fumishirube import Root, ToolError
 from fumishirube.commands import (
     SCHEME,
     USAGE_ERROR,
-    add_json,
     add_subcommand,
     complain,
     listed,
@@ -38,7 +37,6 @@ def add_arguments(parser: ArgumentParser) -> None:
         "(default: all notes of the vault)"
     )
     check.add_argument("sources", metavar="FILE|CITATION", nargs="*", help=help_text)
-    add_json(check)
 
 
 def run(options: Namespace) -> int:

@@ -18,7 +18,6 @@ from fumishirube.commands import (
     counted,
     emphasised,
     known_manual,
-    open_file,
     opened,
     print_json,
     print_line,
@@ -41,6 +40,7 @@ from fumishirube_manual.commands.coverage_lines import (
     terms_lines,
     vocabulary_lines,
 )
+from fumishirube_manual.commands.editors import open_file
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
 from fumishirube_manual.commands.fates import fate_json, fate_lines, reference
 from fumishirube_manual.commands.full_find import (

@@ -9,15 +9,12 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 
-from fumishirube.errors import ToolError
-from fumishirube.faces.cli.exit_codes import FAILURE, OK, guarded
+from fumishirube.faces.cli.exit_codes import OK, guarded
 from fumishirube.faces.cli.messages import use_language
-from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import COMMANDS, Parser, add_ways_to_serve, build_parser
 from fumishirube.faces.cli.streams import (
     PluginFaultHandler,
     PrintableFormatter,
-    complain,
     use_utf8_streams,
 )
 from fumishirube.host.standard_streams import claim_output, exit_now
@@ -57,24 +54,10 @@ def _run(words: Sequence[str], *, own_process: bool) -> int:
         use_language(None)  # what a server writes is a log
     elif own_process:
         claim_output(raw=getattr(options, "raw", False))
-    try:
-        code: int = options.run(options)
-    except ToolError as error:
-        _print_error(error, as_json=getattr(options, "json", False))
-        code = FAILURE
+    code = guarded(lambda: options.run(options), as_json=getattr(options, "json", False))
     if sys.stdout is not None:
         sys.stdout.flush()
     return code
-
-
-def _print_error(error: ToolError, *, as_json: bool) -> None:
-    """Print a tool's error as JSON or as a line, with its remedy."""
-    if as_json:
-        print_json(error.payload())
-    else:
-        complain(f"error: {error} [{error.code}]")
-    for note in getattr(error, "__notes__", ()):
-        complain(note)
 
 
 _MEANT = {

@@ -5,8 +5,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
-from fumishirube.errors import AlreadyServed, Cancelled, ConfigError, InternalError, PluginError
+from pydantic import JsonValue
+
+from fumishirube.errors import (
+    AlreadyServed,
+    Cancelled,
+    ConfigError,
+    InternalError,
+    PluginError,
+    ToolError,
+)
+from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.streams import complain, discard_output
 
 OK, FAILURE, USAGE_ERROR, LOCKED, INTERRUPTED = 0, 1, 2, 4, 130
@@ -14,11 +25,15 @@ OK, FAILURE, USAGE_ERROR, LOCKED, INTERRUPTED = 0, 1, 2, 4, 130
 
 _LOG = logging.getLogger("fumishirube")
 
+_UNUSABLE = "configuration error"
 _GONE = "the current folder does not exist any more; change to another one"
 
 
-def guarded(run: Callable[[], int]) -> int:
-    """Run the work of a process; turn every failure into an exit code and a line."""
+def guarded(run: Callable[[], int], *, as_json: bool = False) -> int:
+    """Run the work of a process; turn every failure into an exit code and a line.
+
+    With ``as_json`` every failure is also an error object on standard output.
+    """
     try:
         return run()
     except SystemExit as leaving:
@@ -28,26 +43,53 @@ def guarded(run: Callable[[], int]) -> int:
     except BrokenPipeError:
         discard_output()
         return INTERRUPTED
-    except AlreadyServed as error:
-        complain(f"error: {error}")
-        return LOCKED
-    except ConfigError as error:
-        text = str(error)
-        complain(text if text.startswith("configuration error") else f"configuration error: {text}")
-        return USAGE_ERROR
-    except PluginError as error:
-        _LOG.debug("a command", exc_info=True)
-        complain(f"error: {error}")
+    except ToolError as error:
+        if as_json:
+            print_json(error.payload())
+        else:
+            complain(f"error: {error} [{error.code}]")
+        for note in getattr(error, "__notes__", ()):
+            complain(note)
         return FAILURE
     except BaseException as error:  # panics of extensions in Rust are no Exception
-        if isinstance(error, FileNotFoundError) and _folder_is_gone():
-            complain(f"configuration error: {_GONE}")
-            return USAGE_ERROR
-        failure = InternalError()
-        _LOG.debug("error_id %s", failure.error_id, exc_info=True)
-        hint = "--verbose shows the details"
-        complain(f"error: something unexpected happened; {hint} (error_id {failure.error_id})")
-        return FAILURE
+        failure = _failure(error)
+        _LOG.debug("a command: error_id %s", failure.error_id, exc_info=True)
+        if as_json:
+            print_json(failure.payload())
+        complain(f"{failure.title}: {failure.sentence}")
+        return failure.exit_code
+
+
+class _Failure(NamedTuple):
+    exit_code: int
+    code: str
+    sentence: str
+    title: str = "error"
+    error_id: str | None = None
+
+    def payload(self) -> dict[str, JsonValue]:
+        """Return an object like that of a tool's error."""
+        details: dict[str, JsonValue] = {"error_id": self.error_id} if self.error_id else {}
+        return {
+            "code": self.code,
+            "message": self.sentence,
+            **({"details": details} if details else {}),
+        }
+
+
+def _failure(error: BaseException) -> _Failure:
+    if isinstance(error, AlreadyServed):
+        return _Failure(LOCKED, "conflict", str(error))
+    if isinstance(error, ConfigError):
+        text = str(error).removeprefix(f"{_UNUSABLE}: ")
+        return _Failure(USAGE_ERROR, "configuration_error", text, _UNUSABLE)
+    if isinstance(error, PluginError):
+        return _Failure(FAILURE, InternalError.code, str(error))
+    if isinstance(error, FileNotFoundError) and _folder_is_gone():
+        return _Failure(USAGE_ERROR, "configuration_error", _GONE, _UNUSABLE)
+    error_id = InternalError().error_id
+    text = f"something unexpected happened; --verbose shows the details (error_id {error_id})"
+    return _Failure(FAILURE, InternalError.code, text, error_id=error_id)
 
 
 def _folder_is_gone() -> bool:

@@ -138,12 +138,19 @@ class Commands:
 
 
 def add_subcommand(
-    inner: _SubParsersAction[Any], name: str, run: Callable[[Namespace], int], help_text: str
+    inner: _SubParsersAction[Any],
+    name: str,
+    run: Callable[[Namespace], int],
+    help_text: str,
+    *,
+    prints_json: bool = True,
 ) -> Parser:
-    """Add a subcommand with the common options, and return its parser."""
+    """Add a subcommand with the common options and ``--json``, and return its parser."""
     description = f"{help_text[0].upper()}{help_text[1:]}."
     added: Parser = inner.add_parser(name, help=help_text, description=description)
     add_common(added, default=SUPPRESS)
+    if prints_json:
+        add_json(added)
     added.set_defaults(run=run, parser=added)
     return added
 

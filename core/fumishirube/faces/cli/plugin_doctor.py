@@ -17,7 +17,6 @@ from fumishirube.errors import ConfigError, PluginError, did_you_mean
 from fumishirube.faces.cli.checks import Check, print_checks
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.folders import folder, folders_in_place
-from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.plugins import faults_of, reports_of
 from fumishirube.faces.cli.stage_uses import how_to_use, longest_time, names_of, used_check, uses
 from fumishirube.faces.cli.workspace import opened, plugins_for
@@ -33,7 +32,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add its arguments."""
     help_text = "a plugin, its package, or one of its stages"
     parser.add_argument("name", metavar="NAME", help=help_text)
-    add_json(parser)
 
 
 def run(options: Namespace) -> int:

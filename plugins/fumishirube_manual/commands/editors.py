@@ -8,9 +8,9 @@ import subprocess
 import webbrowser
 from pathlib import Path
 
-from fumishirube.errors import ConfigError
-from fumishirube.faces.cli.exit_codes import OK
-from fumishirube.places import PlaceRange
+from fumishirube import ConfigError
+from fumishirube.commands import OK
+from fumishirube.parsing import PlaceRange
 
 _VARIABLES = ("VISUAL", "EDITOR")
 _PLUS = frozenset({"emacs", "emacsclient", "joe", "kak", "micro", "nano", "nvim", "vi", "vim"})
