@@ -1,7 +1,5 @@
 """The protocols of all kinds of stages."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 MODES = ("plain", "regex", "loose")
 """The scorers of ``search_text``, named by its ``mode``."""
@@ -12,8 +12,7 @@ EXCEPTIONS = "exceptions"
 MOST_RESULTS = 100
 
 
-@dataclass(frozen=True)
-class LocationSettings:
+class LocationSettings(NamedTuple):
     """The file of a table of contents in a manual's folder, and which links are followed.
 
     Nothing outside the folders in ``allowed`` is read.
@@ -24,8 +23,7 @@ class LocationSettings:
     links: bool = False
 
 
-@dataclass(frozen=True)
-class ChapterCacheSettings:
+class ChapterCacheSettings(NamedTuple):
     """The number of chapters in memory, their lifetime in seconds, and the file of projections."""
 
     chapters: int

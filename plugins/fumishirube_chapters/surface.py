@@ -1,7 +1,5 @@
 """The surface over chapters with a table of contents."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager

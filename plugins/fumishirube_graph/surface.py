@@ -1,7 +1,5 @@
 """The surface over linked documents: search, read, walk, list."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Annotated, Any, ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """The surface of manuals: tools to list, find, page through hits, read and scan."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 

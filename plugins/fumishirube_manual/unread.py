@@ -1,7 +1,5 @@
 """The files of a manual that no loader reads, in the tools' format."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """The surface over notes: list, create, read, scan, replace and undo."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple

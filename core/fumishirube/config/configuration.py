@@ -1,14 +1,12 @@
 """The configuration: defaults, ``fumishirube.yaml`` and the environment, as typed models."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
@@ -132,7 +130,7 @@ class LoadedConfig:
             inner, outer = re.sub(r"(\[\d+\]|\.?[^.\[\]]+)$", "", inner), inner
         return default
 
-    def alone(self, only: Use) -> LoadedConfig:
+    def alone(self, only: Use) -> Self:
         """Return this configuration with one surface alone, configured or not."""
         matching = (use for use in self.config.surfaces if use.use == only.use)
         use = next(matching, Use(use=only.use))
@@ -142,7 +140,7 @@ class LoadedConfig:
         config = self.config.model_copy(update={"surfaces": (merged_use,)})
         return replace(self, config=config, alone_as=only.use)
 
-    def with_pipeline(self, name: str, stages: Mapping[str, JsonValue]) -> LoadedConfig:
+    def with_pipeline(self, name: str, stages: Mapping[str, JsonValue]) -> Self:
         """Return this configuration with that pipeline, every setting included.
 
         Environment and classic sections do not change it.
@@ -158,7 +156,7 @@ class LoadedConfig:
         config = self.config.model_copy(update=changed)
         return replace(self, config=config, environ={}, sections=ClassicSections())
 
-    def with_default_surfaces(self, names: Iterable[str]) -> LoadedConfig:
+    def with_default_surfaces(self, names: Iterable[str]) -> Self:
         """Return this configuration with these surfaces, unless it names its own."""
         if "surfaces" in self.config.model_fields_set:
             return self

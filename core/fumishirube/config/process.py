@@ -1,7 +1,5 @@
 """Settings of one process, which only the environment decides."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Sections of the configuration, except pipelines."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import (

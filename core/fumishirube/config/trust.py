@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,8 +27,7 @@ class TrustRequest(NamedTuple):
         return f"{self.coordinate} ({self.source})"
 
 
-@dataclass(frozen=True)
-class Trust:
+class Trust(NamedTuple):
     """The trusted targets: all, or those recorded for these files."""
 
     workspace: Path = Path()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 
-@dataclass(frozen=True)
-class FolderRights:
+class FolderRights(NamedTuple):
     """The folders below a root that may be read, and those that may be written.
 
     A right to a folder is one to everything below it; the empty path is the whole root. What may

@@ -80,8 +80,7 @@ class _CacheEntry:
     assessment: SearchAssessment | None = None
 
 
-@dataclass(frozen=True)
-class CacheGuards:
+class CacheGuards(NamedTuple):
     """The most gaps and conflicts of a cached answer; with more, the search is repeated."""
 
     gaps: int = UNLIMITED

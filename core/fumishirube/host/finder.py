@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from fumishirube.corpus import Corpus
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
@@ -36,8 +36,7 @@ class IndexUpdate(Protocol):
         """Return the state of the index, with vectors if they are wanted."""
 
 
-@dataclass(frozen=True)
-class Finder:
+class Finder(NamedTuple):
     """Answers the queries of one surface."""
 
     configured: ConfiguredSurface

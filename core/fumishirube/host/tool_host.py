@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from fumishirube.config.configuration import Config, LoadedConfig
-from fumishirube.config.process import process_settings
 from fumishirube.errors import AlreadyServed, ConfigError, PluginError
 from fumishirube.host.catalog import Catalog, ListProfile
 from fumishirube.host.context import PipelineContext
@@ -64,6 +63,8 @@ class ToolHost:
     @property
     def list_profile(self) -> ListProfile:
         """How this process lists them."""
+        from fumishirube.config.process import process_settings  # noqa: PLC0415 - servers only
+
         settings = process_settings(self.loaded.environ)
         return ListProfile(settings.output_schemas, changing=settings.reload)
 

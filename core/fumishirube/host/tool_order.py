@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from fumishirube.errors import PluginError
 from fumishirube.host.crash_marks import ForeignWork
@@ -17,8 +16,7 @@ from fumishirube.tools.resources import Resources, check_resources
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class ServedSurface:
+class ServedSurface(NamedTuple):
     """A surface with its context, and its fence if it is a plugin's.
 
     With ``read_only``, only its tools that only read are offered.

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 from fumishirube.errors import PluginError
 from fumishirube.plugins.registry import NAME
@@ -78,8 +78,7 @@ class Command:
         return cast("CommandModule", module)
 
 
-@dataclass(frozen=True)
-class RegisteredCommand:
+class RegisteredCommand(NamedTuple):
     """A command, and the plugin that registered it."""
 
     command: Command

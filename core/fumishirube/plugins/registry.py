@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from fumishirube.errors import ConfigError, PluginError, did_you_mean
 from fumishirube.stages import Stage
@@ -15,8 +15,7 @@ T = TypeVar("T")
 NAME = re.compile(r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")
 
 
-@dataclass(frozen=True)
-class StageKind:
+class StageKind(NamedTuple):
     """A kind of stage: its plural name, its singular name, and its methods."""
 
     kind_name: str

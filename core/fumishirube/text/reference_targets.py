@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -53,8 +52,7 @@ class Number(NamedTuple):
     m: str | None = None
 
 
-@dataclass(frozen=True)
-class ReferenceTargets:
+class ReferenceTargets(NamedTuple):
     """The entries by number, by label and in order."""
 
     entries: Mapping[str, ReferenceTarget]

@@ -3,8 +3,6 @@
 Answers leave out empty keys, and have limits of their size.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

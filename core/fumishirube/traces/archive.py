@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from fumishirube.traces.files import DAMAGED, decode_trace, encode_trace
 from fumishirube.traces.records import Trace
@@ -46,8 +45,7 @@ class ArchivesTraces(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class ScopedArchive:
+class ScopedArchive(NamedTuple):
     """The part of an archive that one store of traces may see."""
 
     archive: TraceArchive

@@ -1,7 +1,5 @@
 """Vectors of hashed terms: no model, no download, deterministic."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Alternatives: other wordings of a question, each searched in a run of its own."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Comparisons: a run for each side, so that neither side is missing from the result."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

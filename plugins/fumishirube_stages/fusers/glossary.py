@@ -1,7 +1,5 @@
 """Glossary: a query that has words of the glossary is also run with other words instead."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar

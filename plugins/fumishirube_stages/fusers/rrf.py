@@ -1,7 +1,5 @@
 """Reciprocal rank fusion as a fuser."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Weighted sum: scores documents by vectors, links and full text together."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The default index: one tantivy index per manual, on disk, with many readers and one writer."""
 
-from __future__ import annotations
-
 import logging
 import secrets
 import shutil

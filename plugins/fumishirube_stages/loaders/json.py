@@ -1,7 +1,5 @@
 """JSON files, divided by structure, and searched by keys and values."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath

@@ -1,7 +1,5 @@
 """Markdown files, divided at their headings."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

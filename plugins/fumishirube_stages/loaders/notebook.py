@@ -1,7 +1,5 @@
 """Jupyter notebooks: their texts and code as Markdown, and outputs on demand."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

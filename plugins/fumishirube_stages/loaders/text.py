@@ -1,7 +1,5 @@
 """Plain text, marked-up text, and tables."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath

@@ -1,7 +1,5 @@
 """The ``.txt`` chapters that a table of contents lists."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The end of the result: a limit, and a score cut-off for weak hits."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Prevents a single file from filling the result."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Fills the result with the best hits of each file, and with some lower-ranked ones."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Near spellings: raises sections with words similar to those of the query."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Raises a section when other sections of its file match too."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Full text: finds sections that contain all words of a query, or else most of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial

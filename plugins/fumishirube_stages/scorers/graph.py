@@ -1,7 +1,5 @@
 """Graph: finds documents that are linked to the best ones."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, ClassVar
 

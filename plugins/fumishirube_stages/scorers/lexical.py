@@ -1,7 +1,5 @@
 """BM25 over weighted fields, with a bonus for coverage and a penalty for length."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, ClassVar
 

@@ -1,7 +1,5 @@
 """Loose: finds the query regardless of separators between its characters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 

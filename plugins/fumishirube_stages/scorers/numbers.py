@@ -1,7 +1,5 @@
 """Numbers with the same neighbouring words as in the query, and codes such as E-104."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache

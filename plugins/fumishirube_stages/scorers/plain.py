@@ -1,7 +1,5 @@
 """Plain: finds the query verbatim."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 

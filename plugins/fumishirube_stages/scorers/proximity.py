@@ -1,7 +1,5 @@
 """Concepts of the query that are close together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from itertools import islice, pairwise
 from typing import Annotated, ClassVar

@@ -1,7 +1,5 @@
 """Vector: finds sections with a similar meaning."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """The default tokenizer: character bigrams of Japanese and the like, whole words of the rest."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from fumishirube_stages.tokenizers.ngram import NGram

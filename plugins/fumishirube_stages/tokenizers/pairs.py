@@ -1,7 +1,5 @@
 """Pairs of characters in all scripts: finds any text, also inside words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 
