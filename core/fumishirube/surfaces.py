@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from pydantic import JsonValue
 
@@ -17,7 +17,6 @@ from fumishirube.disk.folders import FolderEntry
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document
 from fumishirube.model import Ranking, UnreadFiles
-from fumishirube.pictures import PagePictures
 from fumishirube.places import Place
 from fumishirube.query import Query
 from fumishirube.stages import (
@@ -35,6 +34,9 @@ from fumishirube.tools.definitions import Progress, Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
 from fumishirube.traces.records import SearchAssessment, Trace, TraceRow
+
+if TYPE_CHECKING:  # surfaces without files to parse need none of its processes
+    from fumishirube.parsing.pictures import PagePictures
 
 T = TypeVar("T")
 

@@ -35,7 +35,7 @@ PARSER = """
 import os, sys, time
 from fumishirube import Document, Section, Unreadable
 from fumishirube.parsing import Picture, Place, cached_text, part_texts, report_pages
-from fumishirube.pictures import PNG
+from fumishirube.parsing.pictures import PNG
 
 def pages(words, made):
     for word in words:

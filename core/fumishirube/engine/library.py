@@ -21,7 +21,7 @@ from fumishirube.engine.claims import claims, unlisted
 from fumishirube.engine.outlying import OutlyingFolders, StoredManuals
 from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
 from fumishirube.model import OutsideSearch, Skipped
-from fumishirube.pictures import PagePictures, page_pictures
+from fumishirube.parsing.pictures import PagePictures, page_pictures
 from fumishirube.places import Place
 from fumishirube.stages import ClaimedFile, LinkLoader, Loader
 from fumishirube.text.folding import nfc

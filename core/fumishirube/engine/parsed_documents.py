@@ -18,8 +18,8 @@ from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.errors import Forbidden, Unreadable
 from fumishirube.parsing import ParsedLoader
+from fumishirube.parsing.pictures import PageView, Picture, PictureLoader
 from fumishirube.parsing.records import document_of, document_record
-from fumishirube.pictures import PageView, Picture, PictureLoader
 from fumishirube.stages import Loader
 
 FOLDER = "parsed"

@@ -23,7 +23,7 @@ from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.unions import EVERY_MANUAL, JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host import embedders
-from fumishirube.host.fenced_stages import unlisted_by
+from fumishirube.host.fences import unlisted_by
 from fumishirube.host.finder import Finder
 from fumishirube.host.indexes import IndexFolders, OpenIndexes
 from fumishirube.host.loaders import remembering_loaders, unread_files

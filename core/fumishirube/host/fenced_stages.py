@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -130,7 +130,7 @@ class _FencedOpenIndex(_NamedInErrors):
         return _NamedInErrors(corpus, self._work, self._guard, strict=self._strict)
 
 
-class _FencedLoader(FencedStage):
+class FencedLoader(FencedStage):
     """A loader of a plugin: a file on which it fails is skipped.
 
     If it fails to list its files, the files of the last listing are used.
@@ -141,7 +141,7 @@ class _FencedLoader(FencedStage):
     ) -> None:
         super().__init__(stage, work, guard, strict=strict)
         self._claims: dict[Path, tuple[Source, ...]] = {}
-        self.failing: set[Path] = set()
+        self._failing: set[Path] = set()
 
     def sources(self, root: Root) -> tuple[Source, ...]:
         """Return the claimed files, or those of the last listing."""
@@ -155,10 +155,17 @@ class _FencedLoader(FencedStage):
             raise
         except BaseException as error:
             self._check(error, root.path.name)
-            self.failing.add(root.path)
+            self._failing.add(root.path)
         else:
-            self.failing.discard(root.path)
+            self._failing.discard(root.path)
         return self._claims.get(root.path, ())
+
+    def problem_of(self, root: Root) -> str | None:
+        """Return a sentence if it failed to list the files of this folder."""
+        if root.path not in self._failing:
+            return None
+        name = f"{self._work.stage} of plugin {self._work.plugin}"
+        return f"{name} failed; files that it reads may be missing"
 
     def load(self, root: Root, source: Source) -> Document:
         """Return the document of a file.
@@ -194,16 +201,8 @@ class _FencedLoader(FencedStage):
 
 
 FENCES_OF_KINDS = {
-    "loaders": _FencedLoader,
+    "loaders": FencedLoader,
     "tokenizers": _FencedTokenizer,
     "embedders": _FencedEmbedder,
     "indexes": _FencedIndex,
 }
-
-
-def unlisted_by(loaders: Sequence[object], root: Callable[[], Root]) -> Iterator[str]:
-    """Return which loaders failed to list the files of a folder."""
-    for loader in loaders:
-        if type(loader) is _FencedLoader and loader.failing and root().path in loader.failing:
-            work = loader._work  # noqa: SLF001 - of the same module
-            yield f"{work.stage} of plugin {work.plugin} failed; files that it reads may be missing"

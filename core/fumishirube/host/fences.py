@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
+from fumishirube.disk.roots import Root
 from fumishirube.engine.file_loads import SlowFile
 from fumishirube.engine.pipeline import SKIPPED, NamedStage
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
-from fumishirube.host.fenced_stages import FENCES_OF_KINDS, FencedStage
+from fumishirube.host.fenced_stages import FENCES_OF_KINDS, FencedLoader, FencedStage
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.registry import KINDS
 from fumishirube.stages import Loader
@@ -184,6 +185,13 @@ class Fences:
                 return function(*arguments, **named)
 
         return watched
+
+
+def unlisted_by(loaders: Iterable[object], root: Callable[[], Root]) -> Iterator[str]:
+    """Yield a sentence about each loader of a plugin that failed to list the files of a folder."""
+    for loader in loaders:
+        if type(loader) is FencedLoader and (problem := loader.problem_of(root())):
+            yield problem
 
 
 def _failed(span: Span) -> Iterator[Span]:

@@ -3,8 +3,8 @@
 from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
 from fumishirube.parsing.isolated_loader import IsolatedLoader, ParsedLoader
 from fumishirube.parsing.part_texts import TextCache, cached_text, report_pages
+from fumishirube.parsing.pictures import PagePictures, PageView, Picture, PictureLoader
 from fumishirube.parsing.processes import ParseRequest
-from fumishirube.pictures import PagePictures, PageView, Picture, PictureLoader
 from fumishirube.places import Place, PlaceRange, lines_of, place_at, place_range
 
 __all__ = [

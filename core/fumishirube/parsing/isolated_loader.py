@@ -14,8 +14,8 @@ from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.errors import Unreadable
 from fumishirube.parsing.part_texts import TextCache
+from fumishirube.parsing.pictures import PageView, Picture
 from fumishirube.parsing.processes import ParseRequest, ParserProcesses
-from fumishirube.pictures import PageView, Picture
 from fumishirube.stages import Stage
 
 _LIMITS = frozenset({"suffixes", "parse_seconds", "parse_bytes"})

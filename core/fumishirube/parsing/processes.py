@@ -17,9 +17,9 @@ from fumishirube.errors import Unreadable
 from fumishirube.parsing import worker
 from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
 from fumishirube.parsing.part_texts import PartTexts, TextCache
+from fumishirube.parsing.pictures import PageView, Picture
 from fumishirube.parsing.records import document_of, picture_of
 from fumishirube.parsing.time_limits import TimeLimit
-from fumishirube.pictures import PageView, Picture
 
 _START_SECONDS = 120.0
 """Seconds for the start of Python, and then for the import of a parser, on a busy machine."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fumishirube.documents import Document, LoaderRemark, Section
-from fumishirube.pictures import PNG, PageView, Picture
+from fumishirube.parsing.pictures import PNG, PageView, Picture
 from fumishirube.places import Place
 
 _LARGEST_PICTURE = 16 * 1024 * 1024
