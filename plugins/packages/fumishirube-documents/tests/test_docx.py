@@ -183,14 +183,30 @@ def test_a_table_of_contents_is_left_out(tmp_path: Path) -> None:
     assert text(tmp_path, write) == "# 休暇\n"
 
 
-def test_merged_cells_say_once_what_they_say(tmp_path: Path) -> None:
+def test_a_cell_merged_over_rows_is_in_each_of_them(tmp_path: Path) -> None:
     def write(document: Word) -> None:
         table = document.add_table(3, 2)
         table.cell(0, 0).merge(table.cell(0, 1)).text = "wide"
         table.cell(1, 0).merge(table.cell(2, 0)).text = "tall"
         table.cell(1, 1).text, table.cell(2, 1).text = "x", "y"
 
-    assert text(tmp_path, write) == "| wide |  |\n| --- | --- |\n| tall | x |\n|  | y |\n"
+    assert text(tmp_path, write) == "| wide |  |\n| --- | --- |\n| tall | x |\n| tall | y |\n"
+
+
+def test_headers_footers_and_comments_are_named_not_read(tmp_path: Path) -> None:
+    def write(document: Word) -> None:
+        document.sections[0].header.paragraphs[0].text = "Draft"
+        document.sections[0].footer.paragraphs[0].text = "様式第七号"
+        paragraph = document.add_paragraph("The doors are painted.")
+        document.add_comment(paragraph.runs, text="With cobalt?", author="Bo")
+
+    document = load(tmp_path, write)
+    assert document.text == "The doors are painted.\n"
+    assert {remark.message for remark in document.remarks} == {
+        "left out as a running head: Draft",
+        "left out as a running head: 様式第七号",
+        "1 comment is not read",
+    }
 
 
 def test_a_table_that_arranges_the_page_is_no_table(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ import samples
 from fumishirube_documents import Epub, OldSheets, Pdf, Pptx, Xlsx
 from fumishirube_documents.number_formats import shown
 from opened_loaders import RunningContract, running
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
 from pydantic import SecretStr
 
 from fumishirube import Document, Root, Source, Unreadable
@@ -391,3 +393,80 @@ def test_chapters_without_headings_have_the_titles_of_the_contents(
         "Keys": ["The", "brass", "key."],
         "Cellars": ["The", "cellar."],
     }
+
+
+def test_pages_without_headings_have_those_that_the_contents_name(tmp_path: Path) -> None:
+    files = dict(samples.book_files())
+    files["OPS/one .xhtml"] = (
+        "<p>Lights</p><p>They guide.</p><p>Sector lights</p><p>Green is east.</p><p>Lights</p>"
+    )
+    links = '<a href="one%20.xhtml">Lights</a><ol><li><a href="one%20.xhtml#s">Sector lights</a>'
+    files["OPS/toc.xhtml"] = f"<nav><ol><li>{links}</li></ol></li></ol></nav>"
+    item = '<item id="c" href="toc.xhtml" properties="nav"/>'
+    files["OPS/book.opf"] = files["OPS/book.opf"].replace("<manifest>", f"<manifest>{item}")
+    document = load(tmp_path, "a.epub", samples.packed(files), Epub())
+    assert [(s.title, s.level, s.ancestors) for s in document.sections] == [
+        ("Lights", 1, ()),
+        ("Sector lights", 2, ("Lights",)),
+        ("Second", 1, ()),
+    ]
+
+
+def test_pages_without_headings_have_those_in_larger_letters(tmp_path: Path) -> None:
+    files = dict(samples.book_files())
+    files["OPS/a.css"] = (
+        "p { font-size: 1em } .big { font-size: 24pt; } span.mid, .x { font-weight: bold; "
+        "font-size: 1.5em } .cap { font-size: 300% }"
+    )
+    long = "The keeper trims the wick and writes down the hour. " * 4
+    for name, title in (("one .xhtml", "Lights"), ("two.xhtml", "Horns")):
+        files[f"OPS/{name}"] = (
+            f'<p><span class="big">{title}</span></p><p><span class="cap">T</span>he sea. {long}'
+            f'</p><div><p><span class="mid">{title} at night</span></p></div><p>{long}</p>'
+        )
+    document = load(tmp_path, "a.epub", samples.packed(files), Epub())
+    assert [(section.title, section.level) for section in document.sections] == [
+        ("Lights", 1),
+        ("Lights at night", 2),
+        ("Horns", 1),
+        ("Horns at night", 2),
+    ]
+    assert document.text.count("The keeper") == 16
+
+
+def test_marking_headings_loses_no_text_of_a_broken_page(tmp_path: Path) -> None:
+    files = dict(samples.book_files())
+    files["OPS/one .xhtml"] = (
+        '<p style="font-size:30pt">Keys</div><p>all is &nbsp;<b>lost<p>at</i>s'
+    )
+    document = load(tmp_path, "a.epub", samples.packed(files), Epub())
+    assert document.text.split()[:5] == ["#", "Keys", "all", "is", "lost"]
+
+
+# --- presentations --------------------------------------------------------------------------
+
+
+def test_titles_of_charts_and_cells_merged_over_rows_are_read(tmp_path: Path) -> None:
+    made = pptx.Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[6])
+    data = CategoryChartData()  # type: ignore[no-untyped-call]
+    data.categories = ["東港", "西港"]
+    data.add_series("2024年度", (131, 52))  # type: ignore[no-untyped-call]
+    place = (0, 0, 1_000_000, 1_000_000)
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data).chart
+    chart.has_title = True
+    chart.chart_title.text_frame.text = "港別の取扱量（千トン）"
+    table = slide.shapes.add_table(3, 2, *place).table
+    for at, text in enumerate(("Pier", "Depth", "North", "9", "", "7")):
+        table.cell(at // 2, at % 2).text = text
+    table.cell(1, 0).merge(table.cell(2, 0))
+    buffer = io.BytesIO()
+    made.save(buffer)
+    assert load(tmp_path, "a.pptx", buffer.getvalue(), Pptx()).text.splitlines()[2:-1] == [
+        "港別の取扱量（千トン）",
+        "| | 東港 | 西港 |",
+        "| 2024年度 | 131 | 52 |",
+        "| Pier | Depth |",
+        "| North | 9 |",
+        "| North | 7 |",
+    ]

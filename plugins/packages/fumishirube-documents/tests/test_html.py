@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 from fumishirube_documents import Html
+from fumishirube_documents.html.page import read
+from hypothesis import given
+from hypothesis import strategies as st
 from opened_loaders import RunningContract, running
 
 from fumishirube import Document, Root, Source, Unreadable
@@ -272,3 +275,35 @@ def test_what_a_doctype_declares_is_no_text(tmp_path: Path) -> None:
 <html><head><title>Keys</title></head><body><h1>Prices</h1><p>A key &b; is nine.</p></body></html>
 """
     assert text(tmp_path, page) == "# Prices\n\nA key &b; is nine.\n"
+
+
+# --- cells over several columns and rows ----------------------------------------------------
+
+
+def test_a_cell_over_rows_is_in_each_of_them_in_its_column(tmp_path: Path) -> None:
+    page = (
+        "<table><tr><th rowspan=2>Port<th colspan=2>Height<tr><th>Spring<th>Neap"
+        "<tr><td rowspan=2>Padstow<td>7.3<td>5.6<tr><td>7.1<td>5.4<tr><td>Looe<td>5.4</table>"
+    )
+    assert text(tmp_path, page) == (
+        "| Port | Height |  |\n| --- | --- | --- |\n| Port | Spring | Neap |\n"
+        "| Padstow | 7.3 | 5.6 |\n| Padstow | 7.1 | 5.4 |\n| Looe | 5.4 |  |\n"
+    )
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), max_size=5), max_size=6))
+def test_each_row_of_a_table_has_as_many_cells(spans: list[list[tuple[int, int]]]) -> None:
+    rows = (
+        "".join(f"<td colspan={wide} rowspan={high}>{wide}x{high}</td>" for wide, high in row)
+        for row in spans
+    )
+    page = read(f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>", (), anchors=False)
+    widths = {line.count("|") for line in page.text.splitlines()}
+    assert len(widths) <= 1
+    assert page.text.count("x") >= sum(map(len, spans))
+
+
+@pytest.mark.parametrize("span", ["0", "-1", "x", "99999999999999", "", "２"])
+def test_a_strange_span_is_one(tmp_path: Path, span: str) -> None:
+    page = f'<table><tr><td rowspan="{span}" colspan="{span}">a<td>b<tr><td>c<td>d</table>'
+    assert text(tmp_path, page) == "| a | b |\n| --- | --- |\n| c | d |\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import reportlab
+import samples
 from fumishirube_documents import Pdf
 from made_tables import pdf_of, right_cells, rows_of
 from opened_loaders import running
@@ -405,3 +406,59 @@ def test_a_title_of_the_outline_begins_with_the_names_above_it(tmp_path: Path) -
     assert [section.title for section in document.sections] == ["Balance Sheets", "Cash Flows"]
     second = document.sections[1]
     assert document.text[second.start : second.end].startswith("BOLTS INC.\n")
+
+
+def turned(*, page: int, letters: int) -> bytes:
+    """Return a page with a text and two tables, drawn and shown turned by some degrees."""
+    width, height = A4
+    moves = {0: (0, 0), 90: (width, 0), 180: (width, height), 270: (0, height)}
+    top = width if letters in (90, 270) else height
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, invariant=1)
+    canvas.setPageRotation(page)
+    canvas.translate(*moves[letters])
+    canvas.rotate(letters)
+    canvas.setFont("Helvetica-Bold", 16)
+    canvas.drawString(60, top - 60, "Heights of tides")
+    canvas.setFont("Helvetica", 11)
+    for number, line in enumerate(("The heights of the tide in", "ports of the coast.")):
+        canvas.drawString(60, top - 90 - 14 * number, line)
+    rows = [("Port", "Spring", "Neap"), ("Padstow", "7.3 m", "5.6 m"), ("Looe", "5.4 m", "4.2 m")]
+    for table in (160, 260):
+        for number, row in enumerate(rows):
+            for column, cell in enumerate(row):
+                canvas.drawString(62 + 120 * column, top - table - 16 * number, cell)
+    levels = [top - 248 - 16 * number for number in range(4)]
+    canvas.grid([60, 180, 300, 420], levels)
+    canvas.save()
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("page", [0, 90, 180, 270])
+@pytest.mark.parametrize("letters", [0, 90, 180, 270])
+def test_a_turned_page_reads_as_an_upright_one(tmp_path: Path, page: int, letters: int) -> None:
+    table = "| Port | Spring | Neap |\n| Padstow | 7.3 m | 5.6 m |\n| Looe | 5.4 m | 4.2 m |\n"
+    document = parsed(tmp_path, turned(page=page, letters=letters))
+    assert document.text == (
+        f"Heights of tides\n\nThe heights of the tide in\nports of the coast.\n\n{table}\n{table}\n"
+    )
+    assert [section.title for section in document.sections] == ["Heights of tides"]
+
+
+def test_a_rule_divides_cells_that_are_close(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, invariant=1)
+    canvas.setFont("Courier", 10)
+    for row in range(3):
+        canvas.drawString(62, 703 - 16 * row, f"ab{row} cd{row} ef{row}")
+    canvas.grid([60, 83, 107, 200], [700 - 16 * row for row in range(-1, 3)])
+    canvas.save()
+    rows = "".join(f"| ab{row} | cd{row} | ef{row} |\n" for row in range(3))
+    assert parsed(tmp_path, buffer.getvalue()).text.strip() == rows.strip()
+
+
+def test_an_entry_of_the_outline_is_at_the_line_that_reads_like_it(tmp_path: Path) -> None:
+    lines = ["Leave", "There is leave.", "Leave types", "Paid and unpaid.", "Leave form", "Ask."]
+    outline = {"Leave": 1, "Leave types": 1, "Leave form": 1}
+    document = parsed(tmp_path, samples.pdf([lines], outline=outline))
+    assert [section.title for section in document.sections][1:] == [*outline]

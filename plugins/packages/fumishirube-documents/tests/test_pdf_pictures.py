@@ -57,6 +57,17 @@ def turned() -> bytes:
     return buffer.getvalue()
 
 
+def sideways() -> bytes:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, invariant=1)
+    canvas.translate(A4[0], 0)
+    canvas.rotate(90)
+    for number in range(5):
+        canvas.drawString(60, 500 - 20 * number, f"The tide of day {number} is low.")
+    canvas.save()
+    return buffer.getvalue()
+
+
 def table(*, ruled: bool, wrapped: bool) -> bytes:
     chance = random.Random(2)
     return pdf_of(rows_of(chance), ruled=ruled, wrapped=wrapped, chance=chance)
@@ -68,12 +79,22 @@ def table(*, ruled: bool, wrapped: bool) -> bytes:
         samples.report(),
         hyphened(),
         turned(),
+        sideways(),
         table(ruled=True, wrapped=True),
         table(ruled=True, wrapped=False),
         table(ruled=False, wrapped=False),
         table(ruled=False, wrapped=True),
     ],
-    ids=["report", "hyphens", "turned", "ruled, wrapped", "ruled", "unruled", "unruled, wrapped"],
+    ids=[
+        "report",
+        "hyphens",
+        "turned",
+        "sideways",
+        "ruled, wrapped",
+        "ruled",
+        "unruled",
+        "unruled, wrapped",
+    ],
 )
 def test_every_line_of_a_page_can_be_marked(tmp_path: Path, data: bytes) -> None:
     drawing = pictures(tmp_path, data)

@@ -28,7 +28,7 @@ class Pdf(IsolatedLoader):
 
     parser: ClassVar[str] = "fumishirube_documents.pdf:parsed_pdf"
     drawer: ClassVar[str] = "fumishirube_documents.pdf_pictures:drawn_page"
-    revision: ClassVar[int] = 4
+    revision: ClassVar[int] = 5
 
     suffixes: tuple[str, ...] = (".pdf",)
     running_heads: bool = False
@@ -73,6 +73,7 @@ class Docx(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.docx:parsed_docx"
+    revision: ClassVar[int] = 2
 
     suffixes: tuple[str, ...] = (".docx",)
     unpacked_bytes: UnpackedBytes = _UNPACKED
@@ -82,6 +83,7 @@ class Pptx(IsolatedLoader):
     """Claims PowerPoint presentations; each slide is a section, with its notes."""
 
     parser: ClassVar[str] = "fumishirube_documents.pptx:parsed_pptx"
+    revision: ClassVar[int] = 2
 
     suffixes: tuple[str, ...] = (".pptx",)
     unpacked_bytes: UnpackedBytes = 4 * _UNPACKED
@@ -120,7 +122,7 @@ class Html(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.html:parsed_html"
-    revision: ClassVar[int] = 3
+    revision: ClassVar[int] = 4
 
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
     ignored: tuple[str, ...] = ("nav", ".headerlink")
@@ -148,7 +150,7 @@ class Epub(IsolatedLoader):
     """Claims e-books, and reads their chapters in order, as web pages."""
 
     parser: ClassVar[str] = "fumishirube_documents.epub:parsed_epub"
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
 
     suffixes: tuple[str, ...] = (".epub",)
     unpacked_bytes: UnpackedBytes = 4 * _UNPACKED

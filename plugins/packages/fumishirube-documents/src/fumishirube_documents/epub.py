@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import Any
 from urllib.parse import unquote
@@ -12,6 +12,7 @@ from zipfile import ZipFile
 from lxml import etree
 
 from fumishirube import Document, Heading, Unreadable, divide_at_headings
+from fumishirube_documents.epub_headings import ListedHeading, with_headings
 from fumishirube_documents.html.encoding import text_of
 from fumishirube_documents.html.page import read
 from fumishirube_documents.packages import check_package
@@ -34,29 +35,37 @@ def parsed_epub(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     headings: list[Heading] = []
     with ZipFile(BytesIO(data)) as package:
         title, chapters = _spine(package)
-        for chapter, listed in chapters.items():
-            page = read(text_of(package.read(chapter)), ("nav",), anchors=False)
-            above = len(lines)
-            headings += [
-                heading._replace(line=heading.line + above, below=heading.below + above)
-                for heading in page.headings or _listed(listed, page.text)
-            ]
-            lines += [*page.text.split("\n")]
+        pages = {chapter: text_of(package.read(chapter)) for chapter in chapters}
+        styles = [text_of(package.read(each)) for each in package.namelist() if _is_style(each)]
+        pages = with_headings(pages, styles, chapters)
+    for chapter, markup in pages.items():
+        page = read(markup, ("nav",), anchors=False)
+        above = len(lines)
+        headings += [
+            heading._replace(line=heading.line + above, below=heading.below + above)
+            for heading in page.headings or _listed(chapters[chapter], page.text)
+        ]
+        lines += [*page.text.split("\n")]
     text = "".join(f"{line}\n" for line in lines)
     sections = tuple(divide_at_headings(text, headings, title or name))
     return Document("", "epub", text, sections)
 
 
-def _listed(title: str, text: str) -> Iterator[Heading]:
+def _listed(entries: Sequence[ListedHeading], text: str) -> Iterator[Heading]:
     """Yield the title that the contents give a chapter, as its heading if it has none."""
+    title = next((entry.title for entry in entries if entry.title), "")
     if title and text.strip():
         repeated = " ".join(text.partition("\n")[0].split()) == title
         below = 2 if repeated and "\n" in text.strip() else 1
         yield Heading(title, 1, 1, below)
 
 
-def _spine(package: ZipFile) -> tuple[str, dict[str, str]]:
-    """Return the title, and the chapters in order: their names in the package, and their titles."""
+def _is_style(name: str) -> bool:
+    return name.lower().endswith(".css")
+
+
+def _spine(package: ZipFile) -> tuple[str, dict[str, list[ListedHeading]]]:
+    """Return the title, and the chapters in order: their names, and their entries in contents."""
     names = set(package.namelist())
     if _LOCKS[1] in names:
         raise Unreadable("the book is locked by its publisher", reason="encrypted")
@@ -68,13 +77,12 @@ def _spine(package: ZipFile) -> tuple[str, dict[str, str]]:
         items[ref.get("idref")] for ref in _elements(book, "itemref") if ref.get("idref") in items
     ]
     pages = [page for item in listed if (page := _target(place, item.get("href"))) in names]
-    chapters = dict.fromkeys(pages, "")
+    chapters: dict[str, list[ListedHeading]] = {page: [] for page in pages}
     for item in items.values():
         contents = _target(place, item.get("href"))
         if _is_contents(item) and contents in names:
-            for target, title in _entries(package.read(contents), contents):
-                if not chapters.get(target, "none"):
-                    chapters[target] = title
+            for target, entry in _entries(package.read(contents), contents):
+                chapters.get(target, []).append(entry)
     titles = (" ".join((title.text or "").split()) for title in _elements(book, "title"))
     return next(titles, ""), chapters
 
@@ -83,8 +91,8 @@ def _is_contents(item: Any) -> bool:
     return item.get("media-type") == _NCX or "nav" in (item.get("properties") or "").split()
 
 
-def _entries(data: bytes, contents: str) -> Iterator[tuple[str, str]]:
-    """Yield the entries of a table of contents, in either format: their files and titles."""
+def _entries(data: bytes, contents: str) -> Iterator[tuple[str, ListedHeading]]:
+    """Yield the entries of a table of contents, in either format, with their files."""
     try:
         tree = _xml(data)
     except etree.XMLSyntaxError:
@@ -95,9 +103,16 @@ def _entries(data: bytes, contents: str) -> Iterator[tuple[str, str]]:
             next(_elements(point, "content"), None),
         )
         if label is not None and content is not None:
-            yield _target(contents, content.get("src")), " ".join((label.text or "").split())
+            title, depth = " ".join((label.text or "").split()), _depth(point, "navPoint")
+            yield _target(contents, content.get("src")), ListedHeading(title, depth + 1)
     for link in _elements(tree, "a"):
-        yield _target(contents, link.get("href")), " ".join("".join(link.itertext()).split())
+        title, depth = " ".join("".join(link.itertext()).split()), _depth(link, "ol")
+        yield _target(contents, link.get("href")), ListedHeading(title, max(1, depth))
+
+
+def _depth(element: Any, name: str) -> int:
+    """Return in how many elements of a name another one is."""
+    return sum(1 for _ in element.iterancestors(f"{{*}}{name}"))
 
 
 def _target(base: str, href: str | None) -> str:

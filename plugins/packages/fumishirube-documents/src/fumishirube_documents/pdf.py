@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 import pypdfium2 as pdfium
 
 from fumishirube import Document, Heading, LoaderRemark, Unreadable, divide_at_headings
 from fumishirube.parsing import Place, report_pages
 from fumishirube_documents.pdf_columns import in_columns
-from fumishirube_documents.pdf_grids import grids_of, with_grid_rows
+from fumishirube_documents.pdf_grids import borders_of, grids_of, with_grid_rows
 from fumishirube_documents.pdf_headings import (
     LONGEST_HEADING,
     HeadingStyles,
@@ -33,6 +33,7 @@ from fumishirube_documents.pdf_lines import (
 from fumishirube_documents.pdf_ocr import ocr_lines
 from fumishirube_documents.pdf_running_heads import PdfPage, RunningHeads
 from fumishirube_documents.pdf_tables import TextLine, with_rows
+from fumishirube_documents.pdf_turns import Turn, turn_of, turn_page
 from fumishirube_documents.pdf_wrapped_rows import with_wrapped_rows
 from fumishirube_documents.signatures import check_type
 
@@ -134,7 +135,7 @@ def _pages(file: Any) -> Iterator[PdfPage]:
     for index in range(len(file)):
         try:
             page = file[index]
-            lines = lines_of_page(page)
+            lines = lines_of_page(page).lines
         except pdfium.PdfiumError:  # treat a damaged page as one without text
             yield PdfPage(index + 1, None, 0, [])
             continue
@@ -144,17 +145,30 @@ def _pages(file: Any) -> Iterator[PdfPage]:
         page.close()
 
 
-def lines_of_page(page: Any) -> list[PdfLine]:
-    """Return the lines of a page, in reading order; it cannot be drawn afterwards.
+class PageLines(NamedTuple):
+    """The lines of a page, in reading order, and how it was turned to read them."""
+
+    lines: list[PdfLine]
+    turn: Turn
+
+
+def lines_of_page(page: Any) -> PageLines:
+    """Return the lines of a page; it cannot be drawn afterwards.
 
     Raises:
         PdfiumError: when the page is damaged.
     """
     drawn = PageObjects.of(page)
     textpage = text_page(page, drawn.texts)
-    parts = with_grid_rows(page_fragments(textpage), grids_of(drawn.paths))
+    if turn := turn_of(page, textpage):
+        textpage.close()
+        turn_page(page, turn)
+        textpage = text_page(page, drawn.texts)
+    grids = grids_of(drawn.paths)
+    parts = with_grid_rows(page_fragments(textpage, borders_of(grids)), grids)
     textpage.close()
-    return [*with_wrapped_rows([*in_columns([*joined_lines(parts)])])]
+    lines = [*with_wrapped_rows([*in_columns([*joined_lines(parts)])])]
+    return PageLines(lines, turn or Turn())
 
 
 def _title(file: Any) -> str:

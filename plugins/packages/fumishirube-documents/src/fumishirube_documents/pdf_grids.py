@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-from fumishirube_documents.pdf_lines import PdfLine, continued
+from fumishirube_documents.pdf_lines import Border, PdfLine, continued
 from fumishirube_documents.pdf_tables import markdown_row
 
 _THIN = 2.0
@@ -19,6 +19,8 @@ _SHORTEST = 4.0
 _LEAST_CELLS = 2
 _LEAST_LINES = 3
 _MOST_RULES = 3_000
+_MOST_EDGES = 400
+"""The most edges of a path that may be rules; others are drawings."""
 
 
 class _Rule(NamedTuple):
@@ -51,6 +53,16 @@ class Grid(NamedTuple):
         row = bisect_right(self.rows, -height, key=lambda edge: -edge) - 1
         inside = 0 <= column < len(self.columns) - 1 and 0 <= row < len(self.rows) - 1
         return (row, column) if inside else None
+
+    def divides(self, left: float, right: float, height: float) -> bool:
+        """Tell whether an inner border is between two edges, at a height."""
+        inside = self.rows[-1] < height < self.rows[0]
+        return inside and any(left - _THIN < edge < right + _THIN for edge in self.columns[1:-1])
+
+
+def borders_of(grids: Sequence[Grid]) -> Border:
+    """Return whether a border of one of some tables is between two edges, at a height."""
+    return lambda *place: any(grid.divides(*place) for grid in grids)
 
 
 def grids_of(paths: Iterable[Any]) -> list[Grid]:
@@ -142,7 +154,7 @@ def _in_order(cell: Sequence[PdfLine]) -> list[PdfLine]:
 
 
 def _rules(path: Any) -> Iterator[_Rule]:
-    """Yield the rules of a path: itself when it is thin, or the edges of a rectangle."""
+    """Yield the rules of a path: itself when it is thin, or its level and upright edges."""
     edges = [c_float() for _ in range(4)]
     if not pdfium.FPDFPageObj_GetBounds(path, *map(byref, edges)):
         return
@@ -151,11 +163,36 @@ def _rules(path: Any) -> Iterator[_Rule]:
     if min(wide, high) <= _THIN:
         if max(wide, high) >= _SHORTEST:
             yield _Rule(left, bottom, right, top)
-    elif pdfium.FPDFPath_CountSegments(path) in (4, 5) and _is_stroked(path):
-        yield _Rule(left, bottom, left, top)
-        yield _Rule(right, bottom, right, top)
-        yield _Rule(left, bottom, right, bottom)
-        yield _Rule(left, top, right, top)
+    elif pdfium.FPDFPath_CountSegments(path) <= _MOST_EDGES and _is_stroked(path):
+        yield from _edges(path)
+
+
+def _edges(path: Any) -> Iterator[_Rule]:
+    """Yield the straight edges of a path that are level or upright."""
+    matrix, x, y = pdfium.FS_MATRIX(), c_float(), c_float()
+    pdfium.FPDFPageObj_GetMatrix(path, byref(matrix))
+    begin = before = (0.0, 0.0)
+    for number in range(pdfium.FPDFPath_CountSegments(path)):
+        segment = pdfium.FPDFPath_GetPathSegment(path, number)
+        pdfium.FPDFPathSegment_GetPoint(segment, byref(x), byref(y))
+        point = (
+            matrix.a * x.value + matrix.c * y.value + matrix.e,
+            matrix.b * x.value + matrix.d * y.value + matrix.f,
+        )
+        kind = pdfium.FPDFPathSegment_GetType(segment)
+        if kind == pdfium.FPDF_SEGMENT_LINETO:
+            yield from _edge(before, point)
+            if pdfium.FPDFPathSegment_GetClose(segment):
+                yield from _edge(point, begin)
+        elif kind == pdfium.FPDF_SEGMENT_MOVETO:
+            begin = point
+        before = point
+
+
+def _edge(begin: tuple[float, float], end: tuple[float, float]) -> Iterator[_Rule]:
+    (left, right), (bottom, top) = (sorted(pair) for pair in zip(begin, end, strict=True))
+    if min(right - left, top - bottom) <= _THIN and max(right - left, top - bottom) >= _SHORTEST:
+        yield _Rule(left, bottom, right, top)
 
 
 def _is_stroked(path: Any) -> bool:

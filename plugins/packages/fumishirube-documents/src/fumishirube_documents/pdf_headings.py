@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from fumishirube import Heading
@@ -63,19 +64,19 @@ def outline_headings(
     taken: set[int] = set()
     headings = []
     after = 0
+    texts = [_bare(line.text) for line in body]
     for entry in entries:
         title = _bare(entry.title)
-        place = next(
-            (
-                at
-                for at in range(after, len(body))
-                if (text := _bare(body[at].text))
-                and (text in title or title in text)
-                and len(text) <= 2 * len(title)
-                and 2 * len(text) >= len(title)
-            ),
-            None,
+        exact = (at for at in range(after, len(body)) if texts[at] == title)
+        similar = (
+            at
+            for at in range(after, len(body))
+            if (text := texts[at])
+            and (text in title or title in text)
+            and len(text) <= 2 * len(title)
+            and 2 * len(text) >= len(title)
         )
+        place = next(chain(exact, similar), None)
         number = numbers[place] if place is not None else numbers[0]
         below = number + 1 if place is not None else number
         after = place if place is not None else after

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from ctypes import byref, c_double, c_float, c_int, c_ushort, create_string_buffer
 from itertools import pairwise
 from math import hypot
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import pypdfium2.raw as pdfium
 
@@ -22,6 +22,10 @@ _HYPHENS = "\ufffe\x02"
 _FONT_NAME = 128
 _BOLD = re.compile(rb"bold|black|heavy|demi|-W[6-9]\b", re.IGNORECASE)
 _INVISIBLE = re.compile("[\x00\ufeff\u200b\u00ad]")
+
+
+Border: TypeAlias = Callable[[float, float, float], bool]
+"""Whether a ruled line stands between a left and a right edge, at a height."""
 
 
 class Cell(NamedTuple):
@@ -124,38 +128,38 @@ def _object_text(drawn: Any, text: Any) -> str:
     return bytes(buffer)[:size].decode("utf-16-le", "replace").rstrip("\0")
 
 
-def page_fragments(textpage: Any) -> list[PdfLine]:
+def page_fragments(textpage: Any, border: Border = lambda *_: False) -> list[PdfLine]:
     """Return the parts of the lines of a page in its own order, without blank ones."""
     count = textpage.count_chars()
     text = textpage.get_text_range() if count else ""
     if len(text) != count:
         # Some characters take two UTF-16 units; their position is then unknown.
         return [_unplaced(line) for line in text.splitlines() if line.strip()]
-    return [*_fragments(textpage, text)]
+    return [*_fragments(textpage, text, border)]
 
 
 def _unplaced(line: str) -> PdfLine:
     return PdfLine(_clean(line), 0, 0, 0, 0, 0)
 
 
-def _fragments(textpage: Any, text: str) -> Iterator[PdfLine]:
+def _fragments(textpage: Any, text: str, border: Border) -> Iterator[PdfLine]:
     start = 0
     for raw_line in text.split("\n"):
         line = raw_line.rstrip("\r")
         stripped = line.rstrip()
         if stripped:
             first = start + len(stripped) - len(stripped.lstrip())
-            yield _fragment(textpage, text, first, start + len(stripped))
+            yield _fragment(textpage, text, first, start + len(stripped), border)
         start += len(raw_line) + 1
 
 
-def _fragment(textpage: Any, text: str, first: int, end: int) -> PdfLine:
+def _fragment(textpage: Any, text: str, first: int, end: int, border: Border) -> PdfLine:
     """Return the line of the characters from ``first`` to before ``end``."""
     broken = text[end - 1] in _HYPHENS
     last = end - 2 if broken and end - 1 > first else end - 1
     begin, finish = textpage.get_charbox(first), textpage.get_charbox(last)
     size = _letter_size(textpage, first) or max(1.0, begin[3] - begin[1])
-    cells = tuple(_cells(textpage, text, first, last + 1, size))
+    cells = tuple(_cells(textpage, text, first, last + 1, size, border))
     written = " ".join(cell.text for cell in cells)
     return PdfLine(
         _clean(written) + ("-" if broken else ""),
@@ -193,12 +197,15 @@ def _is_bold(textpage: Any, place: int) -> bool:
     return 0 < size <= _FONT_NAME and _BOLD.search(buffer.value) is not None
 
 
-def _cells(textpage: Any, text: str, first: int, end: int, size: float) -> Iterator[Cell]:
-    """Yield the parts between wide gaps."""
+def _cells(
+    textpage: Any, text: str, first: int, end: int, size: float, border: Border
+) -> Iterator[Cell]:
+    """Yield the parts between wide gaps, and between ruled lines."""
     borders = [(first, first)]
     for gap in _GAPS.finditer(text, first, end):
         before, after = textpage.get_charbox(gap.start() - 1), textpage.get_charbox(gap.end())
-        if after[0] - before[2] > _WIDE_GAP * size:
+        wide = after[0] - before[2] > _WIDE_GAP * size
+        if wide or border(before[2], after[0], (before[1] + before[3]) / 2):
             borders.append((gap.start(), gap.end()))
     borders.append((end, end))
     for (_, begin), (stop, _) in pairwise(borders):

@@ -44,12 +44,16 @@ def drawn_page(data: bytes, view: PageView, settings: Mapping[str, Any]) -> Pict
         bitmap = page.render(scale=scale)
         position = bitmap.get_posconv(page)
         picture = bitmap.to_pil().convert("RGB")
-        lines = [*_marked(lines_of_page(page), view)]  # after drawing, for it changes the page
+        # A second one is read, for that changes the page.
+        lines, turn = lines_of_page(opened_pdf(data, settings["passwords"])[view.page - 1])
     except pdfium.PdfiumError as error:
         raise Unreadable("the page is damaged", "damaged") from error
     boxes = [
-        (position.to_bitmap(line.left, line.top), position.to_bitmap(line.right, line.bottom))
-        for line in lines
+        (
+            position.to_bitmap(*turn.back(line.left, line.top)),
+            position.to_bitmap(*turn.back(line.right, line.bottom)),
+        )
+        for line in _marked(lines, view)
     ]
     buffer = io.BytesIO()
     _with_marks(picture, boxes).save(buffer, "PNG", compress_level=3)

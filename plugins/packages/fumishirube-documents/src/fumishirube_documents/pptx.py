@@ -47,9 +47,7 @@ def _texts(shapes: Iterable[Any]) -> Iterator[str]:
         if hasattr(shape, "shapes"):
             yield from _texts(shape.shapes)
         elif getattr(shape, "has_table", False):
-            for row in shape.table.rows:
-                cells = (_line(cell.text).replace("|", r"\|") for cell in row.cells)
-                yield f"| {' | '.join(cells)} |"
+            yield from _rows(shape.table)
         elif getattr(shape, "has_chart", False) and shape.has_chart:
             yield from _chart(shape.chart)
         elif shape.has_text_frame:
@@ -58,8 +56,22 @@ def _texts(shapes: Iterable[Any]) -> Iterator[str]:
                     yield f"{'  ' * paragraph.level}- {text}" if paragraph.level else text
 
 
+def _rows(table: Any) -> Iterator[str]:
+    """Yield the rows of a table; a cell merged over rows is in each of them."""
+    above: list[str] = []
+    for row in table.rows:
+        cells = [_line(cell.text).replace("|", r"\|") for cell in row.cells]
+        for place, (cell, text) in enumerate(zip(row.cells, above, strict=False)):
+            if cell._tc.vMerge:  # noqa: SLF001 - the library does not tell rows from columns
+                cells[place] = text
+        yield f"| {' | '.join(cells)} |"
+        above = cells
+
+
 def _chart(chart: Any) -> Iterator[str]:
-    """Yield a chart's numbers as a table: categories across, a row for each series."""
+    """Yield a chart's title, and its numbers as a table: categories across, a row a series."""
+    if chart.has_title and (title := _line(chart.chart_title.text_frame.text)):
+        yield title
     for plot in chart.plots:
         categories = [_line(str(category)) for category in plot.categories]
         yield f"| | {' | '.join(categories)} |"

@@ -10,6 +10,7 @@ import docx
 
 from fumishirube import Document, divide_at_headings
 from fumishirube_documents.docx.content import content_of
+from fumishirube_documents.docx.left_out import left_out
 from fumishirube_documents.packages import check_package
 from fumishirube_documents.signatures import check_type
 
@@ -22,7 +23,8 @@ def parsed_docx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     """
     check_type(data, "a Word document")
     check_package(data, settings["unpacked_bytes"], ".docx")
-    content = content_of(docx.Document(BytesIO(data)))
+    document = docx.Document(BytesIO(data))
+    content = content_of(document)
     title = content.title or name
     sections = tuple(divide_at_headings(content.text, content.headings, title))
-    return Document("", "docx", content.text, sections)
+    return Document("", "docx", content.text, sections, remarks=tuple(left_out(document)))

@@ -194,25 +194,30 @@ def _text(paragraph: Element) -> str:
 
 
 def _rows(table: Element) -> list[str]:
-    """Return a table's rows as lines; merged cells are empty after the first."""
-    rows = [[*_cells(row)] for row in table.iter(qn("w:tr"))]
-    rows = [row for row in rows if any(row)]
+    """Return a table's rows as lines; a cell merged over rows is in each of them."""
+    rows: list[list[str]] = []
+    for row in table.iter(qn("w:tr")):
+        cells = _cells(row, rows[-1] if rows else [])
+        rows += [cells] if any(cells) else []
     width = max(map(len, rows), default=0)
     written = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows]
     rule = [f"|{' --- |' * width}"] if len(rows) > 1 else []
     return [*written[:1], *rule, *written[1:]]
 
 
-def _cells(row: Element) -> Iterator[str]:
+def _cells(row: Element, above: Sequence[str]) -> list[str]:
+    cells: list[str] = []
     for cell in row.iter(qn("w:tc")):
         properties = cell.find(qn("w:tcPr"))
         merged = None if properties is None else properties.find(qn("w:vMerge"))
         goes_on = merged is not None and merged.get(qn("w:val")) != "restart"
         text = " ".join(_text(paragraph).replace("\n", " ") for paragraph in cell.iter(qn("w:p")))
-        yield "" if goes_on else " ".join(text.split()).replace("|", r"\|")
+        own = " ".join(text.split()).replace("|", r"\|")
+        cells.append(above[len(cells)] if goes_on and len(cells) < len(above) else own)
         span = None if properties is None else properties.find(qn("w:gridSpan"))
         wide = "1" if span is None else str(span.get(qn("w:val"), "1"))
-        yield from [""] * (min(int(wide), 64) - 1 if wide.isdecimal() else 0)
+        cells += [""] * (min(int(wide), 64) - 1 if wide.isdecimal() else 0)
+    return cells
 
 
 def _is_hidden(run: Element) -> bool:

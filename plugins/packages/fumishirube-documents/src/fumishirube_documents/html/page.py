@@ -177,7 +177,7 @@ class _HtmlReader:
             self._unfold()
             table = None
         if table:
-            table.begin(tag, self._words)
+            table.begin(tag, self._words, attributes)
         else:
             self._flush()
             self._open(tag, attributes)

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 _SPACE = re.compile(r"\s+")
+_WIDEST, _HIGHEST = 64, 1_000
+
+
+class _Cell(NamedTuple):
+    """A cell, and over how many columns and rows it is."""
+
+    text: str
+    columns: int = 1
+    rows: int = 1
 
 
 class Table:
@@ -13,15 +23,20 @@ class Table:
 
     def __init__(self) -> None:
         self._caption = ""
-        self._rows: list[list[str]] = []
+        self._rows: list[list[_Cell]] = []
+        self._cell = _Cell("")
 
-    def begin(self, tag: str, words: list[str]) -> None:
+    def begin(self, tag: str, words: list[str], attributes: Mapping[str, str]) -> None:
         """Handle the start of a block in the table; ``words`` belong to its cell."""
         match tag:
             case "tr":
                 self._end_cell(words)
                 self._rows.append([])
-            case "td" | "th" | "caption":
+            case "td" | "th":
+                self._end_cell(words)
+                columns = _number(attributes.get("colspan"), _WIDEST)
+                self._cell = _Cell("", columns, _number(attributes.get("rowspan"), _HIGHEST))
+            case "caption":
                 self._end_cell(words)
             case "li":
                 words.append(" - ")
@@ -42,7 +57,7 @@ class Table:
 
     def lines(self) -> Sequence[str]:
         """Return the caption and the rows; the first row is the header."""
-        rows = [row for row in self._rows if any(row)]
+        rows = [row for row in self._grid() if any(row)]
         width = max(map(len, rows), default=0)
         written = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows]
         rule = [f"|{' --- |' * width}"] if len(rows) > 1 else []
@@ -51,8 +66,23 @@ class Table:
 
     def blocks(self) -> Sequence[str]:
         """Return the caption and the cells as separate blocks."""
-        cells = [cell for row in self._rows for cell in row]
+        cells = [cell.text for row in self._rows for cell in row]
         return [block.replace(r"\|", "|") for block in (self._caption, *cells) if block]
+
+    def _grid(self) -> Iterator[list[str]]:
+        """Yield the rows with each cell in its column; one over several rows is in each."""
+        above: dict[int, _Cell] = {}
+        for row in self._rows:
+            texts: list[str] = []
+            below: dict[int, _Cell] = {}
+            cells = iter(row)
+            while cell := above.pop(len(texts), None) or next(cells, None) or _gap(above, texts):
+                if cell.rows > 1:
+                    below[len(texts)] = cell._replace(rows=cell.rows - 1)
+                texts += [cell.text, *[""] * (cell.columns - 1)]
+            if any(cell.text for cell in row):
+                yield texts
+            above = below
 
     def _end_cell(self, words: list[str]) -> None:
         text = _taken(words)
@@ -62,7 +92,19 @@ class Table:
     def _add(self, text: str) -> None:
         if not self._rows:
             self._rows.append([])
-        self._rows[-1].append(text)
+        self._rows[-1].append(self._cell._replace(text=text))
+        self._cell = _Cell("")
+
+
+def _gap(above: Mapping[int, _Cell], texts: Sequence[str]) -> _Cell | None:
+    """Return an empty cell where a row ends before a cell from above."""
+    return _Cell("") if any(column > len(texts) for column in above) else None
+
+
+def _number(text: str | None, most: int) -> int:
+    """Return the value of an attribute such as ``colspan``; 1 for what is none."""
+    known = text is not None and text.isascii() and text.isdecimal() and len(text) < len("10000")
+    return min(max(int(text), 1), most) if known and text else 1
 
 
 def _taken(words: list[str]) -> str:
