@@ -164,8 +164,8 @@ class FencedLoader(FencedStage):
         """Return a sentence if it failed to list the files of this folder."""
         if root.path not in self._failing:
             return None
-        name = f"{self._work.stage} of plugin {self._work.plugin}"
-        return f"{name} failed; files that it reads may be missing"
+        work = self._work
+        return f"{work.stage} of plugin {work.plugin} failed; files that it reads may be missing"
 
     def load(self, root: Root, source: Source) -> Document:
         """Return the document of a file.
