@@ -33,9 +33,13 @@ class Stage(BaseModel):
     @cached_property
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with the class or any setting; the revision."""
+        return self._identity()
+
+    def _identity(self, without: frozenset[str] = frozenset(), more: str = "") -> str:
+        """Return the fingerprint, without some settings, and with what else it depends on."""
         kind = type(self)
-        settings = json.dumps(self.model_dump(mode="json"), sort_keys=True)
-        identity = f"{kind.__module__}.{kind.__qualname__}{settings}"
+        settings = json.dumps(self.model_dump(mode="json", exclude=set(without)), sort_keys=True)
+        identity = f"{kind.__module__}.{kind.__qualname__}{settings}{more}"
         digits = hashlib.sha256(identity.encode()).hexdigest()[:8]
         return digits + f"r{kind.revision}" * (kind.revision > 1)
 

@@ -321,6 +321,42 @@ def test_a_file_is_parsed_once_whatever_it_is_called(folder: Path) -> None:
             loader.load(Root(manual), Source("a.x"))
 
 
+def test_another_version_tries_again_what_was_skipped_and_keeps_what_was_read(
+    folder: Path,
+) -> None:
+    asks = (
+        "from fumishirube.parsing import IsolatedLoader as Loader\n"
+        "class Rough(Loader): parser, distributions = 'x:y', ('Rough.Parser', 'nobody-has-it')\n"
+        "print(Rough().fingerprint, Rough().parsed_fingerprint)"
+    )
+
+    def fingerprints(version: str) -> tuple[str, str]:
+        installed = folder / f"rough_parser-{version}.dist-info"
+        installed.mkdir()
+        command = [sys.executable, "-c", asks]
+        environ = {**os.environ, "PYTHONPATH": str(folder)}
+        result = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+        installed.rmdir()
+        skipping, reading = result.stdout.split()
+        return skipping, reading
+
+    (old, read), (new, read_now), (same, _) = map(fingerprints, ("1.0", "1.1", "1.1"))
+    assert old != new == same
+    assert read == read_now
+
+
+@pytest.mark.parametrize(
+    ("settings", "another_index", "another_text"),
+    [({}, False, False), ({"parse_seconds": 9}, True, False), ({"folder": "x"}, True, True)],
+)
+def test_limits_decide_what_is_skipped_but_not_what_is_read(
+    settings: dict[str, object], another_index: bool, another_text: bool
+) -> None:
+    plain, other = Rough(), Rough.model_validate(settings)
+    assert (plain.fingerprint != other.fingerprint) is another_index
+    assert (plain.parsed_fingerprint != other.parsed_fingerprint) is another_text
+
+
 def test_a_text_of_a_part_is_made_once_for_all_files(folder: Path) -> None:
     state = ParsedDocuments(Root(folder / "state"))
     with Rough().open() as running:

@@ -293,6 +293,30 @@ def scans(*sentences: str) -> bytes:
     return buffer.getvalue()
 
 
+def test_a_file_that_took_too_long_is_read_once_the_limit_is_raised(tmp_path: Path) -> None:
+    pages = [[f"line {line} of page {page}" for line in range(50)] for page in range(60)]
+    write(tmp_path, {"shop/long.pdf": samples.pdf(pages), "shop/plan.pptx": samples.slides()})
+    loaders = "pipelines: {manual: {loaders: [{use: pptx}, {use: pdf, with: {parse_seconds: %s}}]}}"
+
+    def skipped(seconds: float) -> dict[str, str]:
+        (tmp_path / "fumishirube.yaml").write_text(f"version: 1\n{loaders % seconds}\n")
+        assert fumishirube("index", cwd=tmp_path).code == 0
+        application = open_application(tmp_path, strangers=True, environ={})
+        assert best(application, "slowly")["ref"]["path"] == "plan.pptx"
+        found = ask(application, "manual_grep", manual_id="shop", any=["slowly"])
+        application.close()
+        return {row["path"]: row["reason"] for row in found.get("not_searched", ())}
+
+    parsed = tmp_path / ".fumishirube" / "parsed"
+    assert skipped(0.02) == {"long.pdf": "parser_timeout"}
+    read_before = {file.name: file.stat().st_ino for file in parsed.iterdir()}
+    assert skipped(60) == {}
+    read_now = {file.name: file.stat().st_ino for file in parsed.iterdir()}
+    assert read_now.items() > read_before.items()  # what was read is not parsed again
+    assert skipped(61) == {}
+    assert {file.name: file.stat().st_ino for file in parsed.iterdir()} == read_now
+
+
 @pytest.mark.skipif(
     shutil.which("tesseract") is None or sys.platform == "win32",
     reason="tesseract is not on the path, or a script cannot stand in for it",

@@ -36,11 +36,16 @@ def remembering_loaders(
     """Wrap slow loaders so that their parsed documents are cached."""
     documents = ParsedDocuments(state)
     return [
-        RememberingLoader(begun.stage, chosen.stage.fingerprint, documents)
+        RememberingLoader(begun.stage, _reading(chosen.stage), documents)
         if getattr(chosen.stage, "remembered", False)
         else begun.stage
         for chosen, begun in zip(configured.stages["loaders"], running["loaders"], strict=True)
     ]
+
+
+def _reading(loader: Any) -> str:
+    """Return the fingerprint of what decides how a loader reads a file."""
+    return str(getattr(loader, "parsed_fingerprint", loader.fingerprint))
 
 
 def unread_files(

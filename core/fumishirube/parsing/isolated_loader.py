@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import functools
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -18,7 +23,8 @@ from fumishirube.parsing.pictures import PageView, Picture
 from fumishirube.parsing.processes import ParseRequest, ParserProcesses
 from fumishirube.stages import Stage
 
-_LIMITS = frozenset({"suffixes", "parse_seconds", "parse_bytes"})
+_INSTALLED = ".dist-info"
+"""The end of the name of a folder with the metadata of a distribution; before it is its version."""
 
 
 class IsolatedLoader(Stage):
@@ -28,9 +34,13 @@ class IsolatedLoader(Stage):
     of its name, and the loader's settings, and returns a document, whose path is ignored, or raises
     ``Unreadable``. It receives no path, and its process is limited to ``parse_seconds`` and
     ``parse_bytes`` of memory; where it gets too little processor time for that, to three times as
-    many seconds. Results are cached by the file's content, the settings, and
-    ``revision``, which is to be raised whenever the parser reads the same file differently. Texts
-    that take long, of parts that may return in other files, are cached by ``cached_text``.
+    many seconds. Texts that take long, of parts that may return in other files, are cached by
+    ``cached_text``.
+
+    Results are cached by the file's content, the settings but ``limits``, ``surroundings``, and
+    ``revision``, which is to be raised whenever the parser reads the same file differently. A file
+    that was skipped is tried again with other settings, limits included, and other versions of the
+    ``distributions``.
 
     ``drawer`` names a function that draws pages: it receives the bytes, a ``PageView`` instead of
     the name, and the settings, and returns a ``Picture``, within the same limits.
@@ -39,10 +49,29 @@ class IsolatedLoader(Stage):
     parser: ClassVar[str]
     drawer: ClassVar[str] = ""
     remembered: ClassVar[bool] = True
+    limits: ClassVar[frozenset[str]] = frozenset({"suffixes", "parse_seconds", "parse_bytes"})
+    """The settings that decide whether a file is read, but not what is read of it."""
+    distributions: ClassVar[tuple[str, ...]] = ()
+    """The names of the package with the parser, and of those that it uses."""
 
     suffixes: tuple[str, ...] = ()
     parse_seconds: Annotated[float, Field(gt=0)] = 60.0
     parse_bytes: Annotated[int, Field(ge=1)] = 2 * 1024**3
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The fingerprint of all settings, the surroundings, and the distributions."""
+        return self._identity(more=self.surroundings + _versions(self.distributions))
+
+    @cached_property
+    def parsed_fingerprint(self) -> str:
+        """The fingerprint of what decides how a file that is read is read."""
+        return self._identity(self.limits, self.surroundings)
+
+    @property
+    def surroundings(self) -> str:
+        """What outside the settings decides how files are read, such as installed programs."""
+        return ""
 
     def sources(self, root: Root) -> list[Source]:
         """Return every file with one of the suffixes, in any case."""
@@ -69,7 +98,7 @@ class IsolatedLoader(Stage):
     @property
     def request(self) -> ParseRequest:
         """Return the request to a worker."""
-        settings = self.model_dump(mode="json", exclude=set(_LIMITS))
+        settings = self.model_dump(mode="json", exclude=set(IsolatedLoader.limits))
         return ParseRequest(self.parser, settings, self.parse_seconds, self.parse_bytes)
 
 
@@ -116,3 +145,27 @@ class ParsedLoader:
         if not data:
             raise Unreadable("the file is empty", "empty", path=source.path)
         return self.processes.parse(self.settings.request, data, source.path, self.texts)
+
+
+def _versions(distributions: tuple[str, ...]) -> str:
+    return "".join(f" {name} {_installed().get(_normal(name), '')}" for name in distributions)
+
+
+def _normal(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "_", distribution).lower()
+
+
+@functools.cache
+def _installed() -> Mapping[str, str]:
+    """Return the versions of the installed distributions, by their normal names.
+
+    The names of their folders say them; to read their metadata takes many times as long.
+    """
+    versions: dict[str, str] = {}
+    for entry in sys.path:
+        with suppress(OSError):  # no folder, such as a ZIP file
+            for name in os.listdir(entry or "."):  # noqa: PTH208 - a path for each takes longer
+                if name.endswith(_INSTALLED):
+                    distribution, _, version = name.removesuffix(_INSTALLED).partition("-")
+                    versions.setdefault(_normal(distribution), version)
+    return versions

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from functools import cached_property
 from importlib.util import find_spec
 from typing import Annotated, ClassVar
 
@@ -29,6 +28,8 @@ class Pdf(IsolatedLoader):
     parser: ClassVar[str] = "fumishirube_documents.pdf:parsed_pdf"
     drawer: ClassVar[str] = "fumishirube_documents.pdf_pictures:drawn_page"
     revision: ClassVar[int] = 5
+    distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "pypdfium2")
+    limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"ocr_seconds"}
 
     suffixes: tuple[str, ...] = (".pdf",)
     running_heads: bool = False
@@ -37,16 +38,12 @@ class Pdf(IsolatedLoader):
     ocr_languages: Annotated[str, Field(pattern=r"^\w+(\+\w+)*$")] = "jpn+eng"
     ocr_seconds: Annotated[float, Field(gt=0)] = 1800.0
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """The fingerprint of all settings; of passwords it has one byte of a hash.
-
-        With ``ocr`` it changes when ``tesseract`` is installed.
-        """
+    @property
+    def surroundings(self) -> str:
+        """One byte of a hash of the passwords, and with ``ocr`` whether there is ``tesseract``."""
         words = "\0".join(password.get_secret_value() for password in self.passwords)
         digest = hashlib.sha256(words.encode()).hexdigest()[:2] if words else ""
-        installed = "t" * (self._tesseract is not None)
-        return hashlib.sha256(f"{super().fingerprint}{digest}{installed}".encode()).hexdigest()[:8]
+        return f"{digest}{'t' * (self._tesseract is not None)}"
 
     @property
     def request(self) -> ParseRequest:
@@ -74,6 +71,8 @@ class Docx(IsolatedLoader):
 
     parser: ClassVar[str] = "fumishirube_documents.docx:parsed_docx"
     revision: ClassVar[int] = 2
+    distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-docx")
+    limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 
     suffixes: tuple[str, ...] = (".docx",)
     unpacked_bytes: UnpackedBytes = _UNPACKED
@@ -84,6 +83,8 @@ class Pptx(IsolatedLoader):
 
     parser: ClassVar[str] = "fumishirube_documents.pptx:parsed_pptx"
     revision: ClassVar[int] = 2
+    distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-pptx")
+    limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 
     suffixes: tuple[str, ...] = (".pptx",)
     unpacked_bytes: UnpackedBytes = 4 * _UNPACKED
@@ -97,6 +98,8 @@ class Xlsx(IsolatedLoader):
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_xlsx"
     revision: ClassVar[int] = 2
+    distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "openpyxl")
+    limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 
     suffixes: tuple[str, ...] = (".xlsx", ".xlsm")
     unpacked_bytes: UnpackedBytes = 4 * _UNPACKED
@@ -107,6 +110,7 @@ class OldSheets(IsolatedLoader):
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_old_sheets"
     revision: ClassVar[int] = 2
+    distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-calamine")
 
     suffixes: tuple[str, ...] = (".xls", ".ods")
 
@@ -123,16 +127,17 @@ class Html(IsolatedLoader):
 
     parser: ClassVar[str] = "fumishirube_documents.html:parsed_html"
     revision: ClassVar[int] = 4
+    distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml", "trafilatura")
 
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
     ignored: tuple[str, ...] = ("nav", ".headerlink")
     anchors: bool = True
     main_text: bool = True
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """The fingerprint of all settings, which changes when trafilatura is installed."""
-        return f"{super().fingerprint}{'m' * self._finds_main_text}"
+    @property
+    def surroundings(self) -> str:
+        """Whether trafilatura is installed, if it is wanted."""
+        return "m" * self._finds_main_text
 
     @property
     def request(self) -> ParseRequest:
@@ -151,6 +156,8 @@ class Epub(IsolatedLoader):
 
     parser: ClassVar[str] = "fumishirube_documents.epub:parsed_epub"
     revision: ClassVar[int] = 3
+    distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml")
+    limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 
     suffixes: tuple[str, ...] = (".epub",)
     unpacked_bytes: UnpackedBytes = 4 * _UNPACKED
