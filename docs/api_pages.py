@@ -195,7 +195,7 @@ def _signature(function: Callable[..., Any]) -> str:
 def _plain(text: str) -> str:
     text = re.sub(r"<class '([\w.]+)'>", r"\1", text)
     text = re.sub(r"ForwardRef\([\"'](.*?)[\"']\)", r"\1", text)
-    text = re.sub(r" at 0x[0-9a-f]+", "", text)
+    text = re.sub(r" at 0x[0-9a-f]+|~(?=[A-Z])", "", text)
     return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", text)
 
 
