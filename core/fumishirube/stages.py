@@ -36,12 +36,10 @@ class Stage(BaseModel):
         return self._identity()
 
     def _identity(self, without: frozenset[str] = frozenset(), more: str = "") -> str:
-        """Return the fingerprint, without some settings, and with what else it depends on."""
         kind = type(self)
         settings = json.dumps(self.model_dump(mode="json", exclude=set(without)), sort_keys=True)
-        identity = f"{kind.__module__}.{kind.__qualname__}{settings}{more}"
-        digits = hashlib.sha256(identity.encode()).hexdigest()[:8]
-        return digits + f"r{kind.revision}" * (kind.revision > 1)
+        identity = f"{kind.__module__}.{kind.__qualname__}{settings}{more}".encode()
+        return hashlib.sha256(identity).hexdigest()[:8] + f"r{kind.revision}" * (kind.revision > 1)
 
 
 @dataclass(frozen=True)
