@@ -64,6 +64,9 @@ MANUALS = {
     "guide/v1.md": BADGE.format("one"),
     "guide/v2.md": BADGE.format("two"),
     "hall/plants.md": f"# Palm house\n\n{WATERING}\n## Pests\n\n{PESTS}\n## Visits\n\n{VISITS}",
+    "stock/list.md": "# Stock\n\n| Stock of 2024 |\n| Item | Bin | Value |\n"
+    + "".join(f"| Shackle S-{n} | B{n:02} | {n * 13} |\n" for n in range(60)),
+    "stock/counts.md": "".join(f"# Count {n}\n\n{n} s, {n + 7} and 27.\n\n" for n in range(60)),
     "rules/late.md": "# 延滞\n\n返却が遅れた日数に応じて延滞料を支払う。\n",
 }
 
@@ -76,7 +79,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
 
 
 def items(server: Fumishirube, query: str, *terms: str, **more: Any) -> list[dict[str, Any]]:
-    arguments = {"query": query, "manual_id": "guide", "required_terms": [*terms], **more}
+    arguments = {"query": query, "manual_id": "guide", "required_terms": [*terms]} | more
     hits: list[dict[str, Any]] = server.ok("manual_find", **arguments)["inline_hits"]["items"]
     return hits
 
@@ -100,6 +103,14 @@ def test_a_row_of_a_table_comes_with_its_header(server: Fumishirube) -> None:
     texts = [text for _, text in hit["lines"]]
     assert "| fee | amount |" in texts
     assert "| parking | 1,200 yen |" in texts
+
+
+def test_the_row_of_a_code_is_shown_with_the_header_below_the_title(server: Fumishirube) -> None:
+    (hit, *_) = items(server, "value of shackle S-27", "S-27", manual_id="stock")
+    assert [text for _, text in hit["lines"]] == [
+        "| Item | Bin | Value |",
+        "| Shackle S-27 | B27 | 351 |",
+    ]
 
 
 def test_a_short_section_is_shown_whole_without_its_heading(server: Fumishirube) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 
 _ROW = re.compile(r"\s*\|.*\|\s*$")
+_ONE_CELL = re.compile(r"\s*\|[^|]*\|\s*$")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _ITEM = re.compile(
     r"\s*(?:>\s*)*(?:[-*+・●○■□◆▪•]|\d{1,3}[.)．]|[(（]?[0-9０-９①-⑳一二三四五六七八九十ア-ンa-z]{1,2}[)）])\s*\S"
@@ -21,6 +22,11 @@ _DEEPEST = 12
 def is_fence(line: str) -> bool:
     """Tell whether a line opens or closes a block of code."""
     return bool(_FENCE.match(line))
+
+
+def is_row(line: str) -> bool:
+    """Tell whether a line is a row of a table."""
+    return bool(_ROW.match(line))
 
 
 def leads(line: str) -> bool:
@@ -60,10 +66,15 @@ def related(lines: Sequence[str], at: int) -> Iterator[int]:
 
 
 def _header(lines: Sequence[str], at: int) -> Iterator[int]:
-    """Yield the header of the table of a row; for the header itself, yield the rows."""
+    """Yield the header of the table of a row; for the header itself, yield the rows.
+
+    Rows of one cell above the header, in tables with more, are titles, as in sheets.
+    """
     top = at
     while top and _ROW.match(lines[top - 1]):
         top -= 1
+    while top < at and _ONE_CELL.match(lines[top]) and not _ONE_CELL.match(lines[at]):
+        top += 1
     if top != at:
         yield top
         return

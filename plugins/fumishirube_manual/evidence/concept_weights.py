@@ -15,6 +15,7 @@ _LONGEST = 2.0
 _WHOLE = 1.15
 _WHOLE_MARK = 1
 _WORD = re.compile(r"[0-9a-z]+")
+_CODE = re.compile(r"[0-9a-z]+(?:[-/._][0-9a-z]+)+")
 _TERMS = 96
 _SHORTEST = 4
 
@@ -33,8 +34,11 @@ class ConceptWeight(NamedTuple):
 def concept_weights(texts: Iterable[str], corpus: Corpus) -> tuple[ConceptWeight, ...]:
     """Return the concepts of some texts that occur in a corpus, weighted by rarity.
 
-    The weight is the mean inverse document frequency of its terms, increased with its length.
+    The weight is the mean inverse document frequency of its terms, increased with its length. A
+    code with digits, such as ``S-27``, is one more concept: of the weight of its parts together, or
+    of the heaviest concept, for a code may be rare whose parts are in every section.
     """
+    texts = [*texts]
     folded = list(dict.fromkeys(c.text for text in texts for c in concepts(text)))
     # A term with other characters than letters and digits occurs in no text.
     terms = {
@@ -54,7 +58,18 @@ def concept_weights(texts: Iterable[str], corpus: Corpus) -> tuple[ConceptWeight
         length = min(_LONGEST, 1 + _LONG * (len(rarities) - 1))
         shares = {term: value / total for term, value in rarities.items()}
         weighted.append(ConceptWeight(concept, length * total / len(rarities), shares))
+    weights = {concept.text: concept.weight for concept in weighted}
+    for code in _codes(texts):
+        parts = [concept.text for concept in concepts(code)]
+        if len(parts) > 1 and weights.keys() >= {*parts}:
+            together = sum(weights[part] for part in parts)
+            weighted.append(ConceptWeight(code, max(together, *weights.values()), {}))
     return tuple(weighted)
+
+
+def _codes(texts: Iterable[str]) -> Iterable[str]:
+    codes = (code for text in texts for code in _CODE.findall(fold(text)))
+    return dict.fromkeys(code for code in codes if any(map(str.isdigit, code)))
 
 
 class LineText(NamedTuple):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fumishirube.text import fold, mentions
 from fumishirube_manual.cited_places import CitedPlace
-from fumishirube_manual.evidence.blocks import indentation, is_fence, related
+from fumishirube_manual.evidence.blocks import indentation, is_fence, is_row, related
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.line_scores import LineScores, LineTexts
@@ -90,7 +90,7 @@ class SectionLines:
         for at in chosen:
             most = BEST_CHARS if at == chosen[0] and room > OTHER_CHARS else OTHER_CHARS
             room -= self._show(shown, at, min(most, room) if shown else most)
-            for other in related(self._lines, at):
+            for other in self._related(at, chosen):
                 if room <= 0 or (len(self._lines[other].strip()) > room and other not in shown):
                     break
                 room -= self._show(shown, other, max(OTHER_CHARS, most))
@@ -98,6 +98,13 @@ class SectionLines:
                 break
         shown |= {at: uncut[at] for at in whole if at in uncut}
         return SectionEvidence(self._numbered(shown), worth=self._scores.worth())
+
+    def _related(self, at: int, chosen: Collection[int]) -> Iterable[int]:
+        """Return the lines that belong to a line; no rows for a header of chosen rows."""
+        if not is_row(self._lines[at]):
+            return related(self._lines, at)
+        others = [*related(self._lines, at)]
+        return [] if any(other > at and other in chosen for other in others) else others
 
     def line_with(self, name: str, room: int) -> EvidenceLine | None:
         """Return the most relevant line that contains a name, in about ``room`` characters."""

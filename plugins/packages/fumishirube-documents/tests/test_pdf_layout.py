@@ -462,3 +462,37 @@ def test_an_entry_of_the_outline_is_at_the_line_that_reads_like_it(tmp_path: Pat
     outline = {"Leave": 1, "Leave types": 1, "Leave form": 1}
     document = parsed(tmp_path, samples.pdf([lines], outline=outline))
     assert [section.title for section in document.sections][1:] == [*outline]
+
+
+def test_the_header_of_a_table_that_is_drawn_cell_by_cell_is_one_row(tmp_path: Path) -> None:
+    heads = [("December 2,", "2022"), ("December 3,", "2021"), ("November 27,", "2020")]
+    header = [
+        (line, "Helvetica", 8, 260 + 90 * column, 700 - 9 * number)
+        for column, lines in enumerate(heads)
+        for number, line in enumerate(lines)
+    ]
+    cells = [
+        ("Subscription ........ $", "16,388 $", "14,573 $", "11,626"),
+        ("Product", "53", "5", "7"),
+    ]
+    rows = [
+        (cell, "Helvetica", 10, 60 if not column else 170 + 90 * column, 670 - 15 * number)
+        for number, row in enumerate(cells)
+        for column, cell in enumerate(row)
+    ]
+    assert parsed(tmp_path, drawn([*header, *rows])).text.strip() == (
+        "|  | December 2, 2022 | December 3, 2021 | November 27, 2020 |\n"
+        "| Subscription | $16,388 | $14,573 | $11,626 |\n"
+        "| Product | 53 | 5 | 7 |"
+    )
+
+
+def test_addresses_beside_each_other_are_no_header(tmp_path: Path) -> None:
+    texts = [("Bill to:", "Marsh and Sons", "Bristol"), ("Ship to:", "The Boathouse")]
+    page = [
+        (line, "Helvetica", 10, 60 + 200 * column, 700 - 12 * number)
+        for column, lines in enumerate(texts)
+        for number, line in enumerate(lines)
+    ]
+    text = parsed(tmp_path, drawn(page)).text
+    assert "Bill to:\nMarsh and Sons\nBristol\n" in text

@@ -14,6 +14,7 @@ from fumishirube import Document, Heading, LoaderRemark, Unreadable, divide_at_h
 from fumishirube.parsing import Place, report_pages
 from fumishirube_documents.pdf_columns import in_columns
 from fumishirube_documents.pdf_grids import borders_of, grids_of, with_grid_rows
+from fumishirube_documents.pdf_header_cells import with_header_rows
 from fumishirube_documents.pdf_headings import (
     LONGEST_HEADING,
     HeadingStyles,
@@ -167,7 +168,7 @@ def lines_of_page(page: Any) -> PageLines:
     grids = grids_of(drawn.paths)
     parts = with_grid_rows(page_fragments(textpage, borders_of(grids)), grids)
     textpage.close()
-    lines = [*with_wrapped_rows([*in_columns([*joined_lines(parts)])])]
+    lines = [*with_wrapped_rows([*in_columns([*joined_lines([*with_header_rows(parts)])])])]
     return PageLines(lines, turn or Turn())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -21,6 +22,10 @@ ROW_STEP = 3.5
 """The greatest distance of the rows of a table, in letter sizes."""
 _MOST_BETWEEN = 2
 """The number of lines in the first column only, between parts of one table."""
+_DOTS = re.compile(r"\s*(?:\.\s?){4,}\s*")
+"""The dots that lead from a text to its number."""
+_SIGN_AFTER = re.compile(r"(.*\S)\s+([$¥€£])")
+_NUMBER = re.compile(r"[(\d—–-]")
 _BEFORE, _AFTER = {"$", "¥", "€", "£", "("}, {")", "%", ")%"}
 
 
@@ -53,7 +58,8 @@ def with_rows(lines: Sequence[PdfLine]) -> Iterator[TextLine]:
 
 def markdown_row(cells: Sequence[str]) -> str:
     """Return a row of a table."""
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    texts = (_DOTS.sub(" ", cell).strip().replace("|", chr(92) + "|") for cell in cells)
+    return f"| {' | '.join(texts)} |"
 
 
 def _plain(line: PdfLine) -> TextLine:
@@ -178,7 +184,16 @@ def column_of(cell: Cell, gutters: Sequence[Gutter], *, first: bool) -> int:
 
 def without_parts(rows: list[list[str]]) -> list[list[str]]:
     """Return rows without columns that are parts of the column beside them."""
-    return _aligned(_without_signs(rows))
+    return _aligned([*map(_with_signs_before, _without_signs(rows))])
+
+
+def _with_signs_before(row: list[str]) -> list[str]:
+    """Return a row with each sign at the end of a cell before the number that follows it."""
+    for place in range(len(row) - 1):
+        match = _SIGN_AFTER.fullmatch(row[place])
+        if match and _NUMBER.match(row[place + 1]):
+            row[place : place + 2] = [match[1], match[2] + row[place + 1]]
+    return row
 
 
 def _aligned(rows: list[list[str]]) -> list[list[str]]:
