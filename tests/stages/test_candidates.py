@@ -11,12 +11,14 @@ from fumishirube import (
     Clause,
     IndexMatch,
     Pages,
+    Part,
     Passage,
     ScoreCutoff,
     Term,
 )
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.candidates import (
+    NameBoosts,
     best_matches,
     matches_elsewhere,
     quoted_sections,
@@ -33,6 +35,29 @@ ABOUT = passage(
 
 def corpus(*passages: Passage) -> MemoryCorpus:
     return MemoryCorpus([*passages, *OTHERS], Bigram())
+
+
+def test_searched_terms_count_in_all_fields_and_parts_in_any() -> None:
+    boosts = NameBoosts(3.0, 1.5, 2.0).times(0.5)
+    assert boosts.clauses([("税", 1.0, 0.7), ("red", 0.5, 2.5)], {"税"}) == [
+        Part("税", None, 0.7),
+        Term("red", "body", 0.5),
+        Term("red", "title", 0.75),
+        Term("red", "headings", 0.375),
+        Term("red", "path", 0.5),
+    ]
+
+
+def test_names_have_all_searched_terms_and_titles_the_others_too() -> None:
+    searched = [("red", 1.0, 2.5), ("税", 0.5, 0.7), ("elsewhere", 1.0, 3.0)]
+    weights = {"red": 0.5, "税": 0.5, "sheet": 0.4, "章": 1.0}
+    assert NameBoosts(3.0, 1.5, 2.0).name_clauses(weights, searched, {"税", "章"}) == [
+        Term("red", "title", 1.5),
+        Term("red", "headings", 0.75),
+        Term("red", "path", 1.0),
+        Part("税", None, 0.7),
+        Term("sheet", "title", pytest.approx(1.2)),
+    ]
 
 
 @pytest.mark.parametrize("text", [SENTENCE, f"「{SENTENCE}。」", f" {SENTENCE}?"])

@@ -315,8 +315,30 @@ def test_what_nominates_and_how_much() -> None:
     whole = [Term(c.term, c.field, 4 * c.boost) for c in named("red")[1:]]
     assert corpus.asked == [
         (Bool(should=named("red")), 80, ScoreCutoff(20, 0.35)),
-        (Bool(should=(Term("red", "body"), *whole)), 10, ScoreCutoff()),
+        (Bool(should=(*whole,)), 10, ScoreCutoff()),
     ]
+
+
+def test_a_term_too_common_for_the_index_query_nominates_by_titles() -> None:
+    corpus = Recording([RED, BLUE, LONG])
+    Lexical(candidate_terms=1, common_sections=0).score(Query("red sky"), corpus, {})
+    searched, by_name = (clause for clause, *_ in corpus.asked)
+    assert searched == Bool(should=named("red"))
+    names = [Term(c.term, c.field, 4 * c.boost) for c in named("red")[1:]]
+    assert by_name == Bool(should=(*names, Term("sky", "title", 3.0)))
+
+
+def test_a_character_too_common_for_the_index_query_nominates_nothing() -> None:
+    corpus = Recording([passage("1.md", body="税 red"), passage("2.md", body="税"), LONG])
+    Lexical(candidate_terms=1, common_sections=0).score(Query("red 税"), corpus, {})
+    assert not any(isinstance(clause, Part) for clause in corpus.asked[1][0].should)
+
+
+def test_a_section_titled_with_common_words_is_a_candidate() -> None:
+    others = [passage(f"{n}.md", body="red balance sheet " * (n + 1)) for n in range(9)]
+    corpus = MemoryCorpus([*others, passage("z.md", title="balance sheet", body="cash " * 99)])
+    stage = Lexical(pool=3, candidate_terms=1, common_sections=0)
+    assert "z.md" in {hit.passage.path for hit in ranked("red balance sheet", corpus, stage)}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from fumishirube import (
@@ -50,13 +50,36 @@ class NameBoosts(NamedTuple):
             if term in parts:
                 clauses.append(Part(term, None, value))
                 continue
-            clauses += (
-                Term(term, "body", weight),
-                Term(term, "title", weight * self.title),
-                Term(term, "headings", weight * self.headings),
-                Term(term, "path", weight * self.path),
-            )
+            clauses += (Term(term, "body", weight), *self._names(term, weight))
         return clauses
+
+    def name_clauses(
+        self,
+        weights: Mapping[str, float],
+        searched: Iterable[SearchedTerm],
+        parts: Container[str],
+    ) -> Sequence[Clause]:
+        """Return clauses for terms with weights in names: all names for those that are searched.
+
+        The others count in titles only.
+        """
+        values = {term: value for term, _, value in searched if term in weights}
+        clauses: list[Clause] = []
+        for term, weight in weights.items():
+            if term in parts:
+                clauses += [Part(term, None, values[term])] if term in values else []
+            elif term in values:
+                clauses += self._names(term, weight)
+            else:
+                clauses.append(Term(term, "title", weight * self.title))
+        return clauses
+
+    def _names(self, term: str, weight: float) -> tuple[Term, Term, Term]:
+        return (
+            Term(term, "title", weight * self.title),
+            Term(term, "headings", weight * self.headings),
+            Term(term, "path", weight * self.path),
+        )
 
 
 def best_matches(

@@ -69,9 +69,9 @@ class Lexical(Stage):
     ``elsewhere`` candidates from files with fewer are added.
 
     For candidates, the boosts of title, headings and path are multiplied by ``candidate_names``,
-    and the weights of terms between concepts by ``between_candidates``: the index adds up its
-    scores of the fields, so that titles would outweigh sections with all of the query. Up to
-    ``named_pool`` further candidates are the best ones by the concepts with the whole boosts.
+    and the weights of terms between concepts by ``between_candidates``: titles would outweigh
+    sections with all of the query. Up to ``named_pool`` further candidates are the best ones by the
+    concepts in these names; terms too common for the index query count in titles.
 
     The score is Robertson and Zaragoza's BM25F (2009) with field boosts on term frequency, plus a
     bonus for covering the query's concepts, minus a penalty for very long sections. It is
@@ -289,8 +289,8 @@ class Lexical(Stage):
         }
         searched = self._searched(in_clause, idf, size)
         paths = [Term(name.term, "path", self.path_boost) for name in together]
-        of_concepts = [term for term in searched if self.named_pool and term[0] in content]
-        named_clauses = self._boosts.clauses(of_concepts, parts)
+        of_concepts = {term: chosen[term] for term in chosen if self.named_pool and term in content}
+        named_clauses = self._boosts.name_clauses(of_concepts, searched, parts)
         clauses = self._boosts.times(self.candidate_names).clauses(searched, parts)
         return QueryAnalysis(
             clause=Bool(should=(*clauses, *paths)),

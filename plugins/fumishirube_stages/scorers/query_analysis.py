@@ -54,9 +54,9 @@ class WeightedTerm(NamedTuple):
 class QueryAnalysis(NamedTuple):
     """A query analysed against a corpus.
 
-    ``named_clause`` is the clause with the whole boosts of names. ``run_together`` are neighbouring
-    words written as one, as in the names of files. ``quoted`` are the few sections that contain the
-    whole text of the query.
+    ``named_clause`` is the clause of names, with their whole boosts. ``run_together`` are
+    neighbouring words written as one, as in the names of files. ``quoted`` are the few sections
+    that contain the whole text of the query.
     """
 
     clause: Clause
