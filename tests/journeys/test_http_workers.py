@@ -233,6 +233,7 @@ def test_documents_are_followed_by_one_worker_and_read_by_all(tmp_path: Path) ->
         assert server.is_well()
 
 
+@pytest.mark.slow
 def test_workers_are_spawned_where_a_plugin_has_started_a_thread(tmp_path: Path) -> None:
     (tmp_path / "plugins").mkdir()
     threads = tmp_path / "plugins" / "sitecustomize.py"

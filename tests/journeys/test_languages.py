@@ -304,6 +304,7 @@ def shown_by(workspace: Path, *words: str) -> str:
     return re.sub(data, "", done.out + done.err)
 
 
+@pytest.mark.slow
 def test_results_are_japanese_alone(tmp_path: Path) -> None:
     write(
         tmp_path,
