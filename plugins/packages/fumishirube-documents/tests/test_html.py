@@ -307,3 +307,9 @@ def test_each_row_of_a_table_has_as_many_cells(spans: list[list[tuple[int, int]]
 def test_a_strange_span_is_one(tmp_path: Path, span: str) -> None:
     page = f'<table><tr><td rowspan="{span}" colspan="{span}">a<td>b<tr><td>c<td>d</table>'
     assert text(tmp_path, page) == "| a | b |\n| --- | --- |\n| c | d |\n"
+
+
+def test_what_is_struck_out_is_marked(tmp_path: Path) -> None:
+    page = "<p>It costs <del>30 euros</del> <ins>25 euros</ins>, not <s>9</s><s>8</s>.<p><s></s>"
+    shown = "It costs ~~30 euros~~ 25 euros, not ~~98~~.\n\nx\n"
+    assert text(tmp_path, f"{page}<del><p>x</del>") == shown

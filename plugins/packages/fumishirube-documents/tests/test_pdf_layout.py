@@ -13,10 +13,12 @@ import samples
 from fumishirube_documents import Pdf
 from made_tables import pdf_of, right_cells, rows_of
 from opened_loaders import running
+from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import SimpleDocTemplate, Table
 
 from fumishirube import Document, Root, Source
 from fumishirube.parsing import place_at
@@ -496,3 +498,18 @@ def test_addresses_beside_each_other_are_no_header(tmp_path: Path) -> None:
     ]
     text = parsed(tmp_path, drawn(page)).text
     assert "Bill to:\nMarsh and Sons\nBristol\n" in text
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["long rules", "cell by cell"])
+def test_a_ruled_cell_over_rows_is_in_each_of_them(tmp_path: Path, *, whole: bool) -> None:
+    buffer = io.BytesIO()
+    style = [("GRID" if whole else "BOX", (0, 0), (-1, -1), 0.5, colors.black)]
+    style += [] if whole else [("INNERGRID", (0, 0), (-1, -1), 0.5, colors.black)]
+    rows = [["Tower", "Night", "Day"], ["Godrevy", "Jory", ""], ["", "Massen", "Pasco"]]
+    rows += [["", "", "Kerra"], ["Longships", "Rosen", "Talan"]]
+    table = Table(rows, style=[*style, ("SPAN", (0, 1), (0, 3)), ("SPAN", (1, 2), (1, 3))])
+    SimpleDocTemplate(buffer, pagesize=A4, invariant=1).build([table])
+    assert parsed(tmp_path, buffer.getvalue()).text.strip() == (
+        "| Tower | Night | Day |\n| Godrevy | Jory |  |\n| Godrevy | Massen | Pasco |\n"
+        "| Godrevy | Massen | Kerra |\n| Longships | Rosen | Talan |"
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ctypes import byref, c_float, c_int
 from functools import reduce
 from typing import Any, NamedTuple
@@ -45,6 +46,7 @@ class Grid(NamedTuple):
 
     columns: Sequence[float]
     rows: Sequence[float]
+    rules: Sequence[_Rule]
 
     def cell_of(self, line: PdfLine) -> tuple[int, int] | None:
         """Return the row and the column of a text, by its left end; ``None`` outside."""
@@ -78,7 +80,7 @@ def grids_of(paths: Iterable[Any]) -> list[Grid]:
         columns = _distinct([*upright, around.left, around.right])
         rows = _distinct([*level, around.bottom, around.top])
         if len(columns) > _LEAST_CELLS and len(rows) > _LEAST_CELLS:
-            grids.append(Grid(columns, rows[::-1]))
+            grids.append(Grid(columns, rows[::-1], group))
     return grids
 
 
@@ -98,8 +100,62 @@ def with_grid_rows(lines: Sequence[PdfLine], grids: Sequence[Grid]) -> list[PdfL
             tables.setdefault(number, {}).setdefault(cell, []).append(part)
     for number in sorted(places, key=lambda n: -places[n]):
         place = places[number]
-        written[place:place] = _rows(tables[number], len(grids[number].columns) - 1)
+        grid = grids[number]
+        cells = _with_merged(tables[number], grid)
+        written[place:place] = _rows(cells, len(grid.columns) - 1)
     return written
+
+
+def _with_merged(
+    cells: dict[tuple[int, int], list[PdfLine]], grid: Grid
+) -> dict[tuple[int, int], list[PdfLine]]:
+    """Return the cells, with the texts of those that are merged over rows in each of the rows."""
+    joined = _Joined.of(grid)
+    merged = dict(cells)
+    for column in range(len(grid.columns) - 1):
+        group = [0]
+        for row in range(1, len(grid.rows)):
+            if row < len(grid.rows) - 1 and joined.goes_on(row, column):
+                group.append(row)
+                continue
+            own = [line for each in group for line in cells.get((each, column), ())]
+            if own and len(group) > 1:
+                merged |= {(each, column): own for each in group}
+            group = [row]
+    return merged
+
+
+class _Joined(NamedTuple):
+    """A ruled table, with its level rules by row and its upright rules by column."""
+
+    grid: Grid
+    level: Mapping[int, Sequence[_Rule]]
+    upright: Mapping[int, Sequence[_Rule]]
+
+    @classmethod
+    def of(cls, grid: Grid) -> _Joined:
+        level, upright = defaultdict[int, list[_Rule]](list), defaultdict[int, list[_Rule]](list)
+        for rule in grid.rules:
+            if rule.top - rule.bottom <= _THIN:
+                above = bisect_left(grid.rows, -rule.bottom, key=lambda edge: -edge)
+                level[above].append(rule)
+            if rule.right - rule.left <= _THIN:
+                upright[bisect_right(grid.columns, rule.left) - 1].append(rule)
+        return cls(grid, level, upright)
+
+    def goes_on(self, row: int, column: int) -> bool:
+        """Tell whether a cell is one with that above: only its sides are ruled between them."""
+        height = self.grid.rows[row]
+        middle = sum(self.grid.columns[column : column + 2]) / 2
+        if any(rule.left <= middle <= rule.right for rule in self.level.get(row, ())):
+            return False
+        return all(
+            any(
+                rule.bottom + _THIN < height < rule.top - _THIN
+                for rule in self.upright.get(side, ())
+            )
+            for side in (column, column + 1)
+        )
 
 
 def _parts(line: PdfLine, grids: Sequence[Grid]) -> Iterator[tuple[int, tuple[int, int], PdfLine]]:

@@ -25,7 +25,8 @@ _BLOCK = re.compile(
     "section|summary|table|tbody|t[dhr]|tfoot|thead|title|ul"
 )
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
-_MARKS = {"code": "`", "br": "\n"}
+_STRUCK = "~~"
+_MARKS = {"code": "`", **dict.fromkeys(("del", "s", "strike"), _STRUCK), "br": "\n"}
 _SPACE = re.compile(r"[ \t\n\f\r]+")
 _INVISIBLE = re.compile("[\ufeff\u00ad\u200b]")
 _ANCHOR = re.compile(r"[^\s{}]{1,200}")
@@ -147,8 +148,8 @@ class _HtmlReader:
         elif self._code is not None:
             if tag == "pre":
                 self._end_code()
-        elif tag == "code":
-            self._words.append(_MARKS["code"])
+        elif tag in _MARKS and tag != "br":
+            self._words.append(_MARKS[tag])
         elif tag == "title":
             self.title = self.title or _plain(self._take())
         elif _BLOCK.fullmatch(tag):
@@ -267,9 +268,10 @@ class _HtmlReader:
 
     def _take(self) -> str:
         """Return the collected words as lines without unneeded white space, and start again."""
-        lines = re.sub(" +", " ", "".join(self._words)).split("\n")
+        lines = re.sub(" +", " ", "".join(self._words).replace(2 * _STRUCK, "")).split("\n")
         self._words.clear()
-        return "\n".join(line for each in lines if (line := each.strip()))
+        text = "\n".join(line for each in lines if (line := each.strip()))
+        return "" if text == _STRUCK else text  # a mark around a block
 
     def _write(self, block: Sequence[str], *, close: bool = False) -> None:
         """Add a block, with a blank line before it unless ``close``."""
