@@ -87,6 +87,57 @@ def test_the_settings_are_the_numbers_of_the_formula() -> None:
     assert scored("x-1 30日と5名", "x-1 30日と5名", stage=stage) == [(11.0, IN_CONTEXT | IS_CODE)]
 
 
+@pytest.mark.parametrize(
+    ("body", "score"),
+    [
+        ("5" * 15 + "x" * 85, 3.0),
+        ("0123456789" * 3 + "x" * 70, 6.0),
+        ("5" * 60 + "x" * 40, 6.0),
+        ("5" * 30 + "x" * 170, 3.0),
+        ("55555", 1.0),
+    ],
+)
+def test_a_long_query_with_a_number_adds_the_share_of_figures(body: str, score: float) -> None:
+    for number in ("2018", "(2018)"):
+        assert scored(f"現金 売上 利益 税率 {number}", body) == [(pytest.approx(score), Marks())]
+
+
+@pytest.mark.parametrize(
+    "text", ["現金 売上 利益 2018", "現金 売上 利益 税率", "2018", "1日 2日 3日 4日 5日"]
+)
+def test_figures_count_neither_for_a_short_query_nor_for_one_without_a_number(text: str) -> None:
+    assert scored(text, "5" * 50) == []
+
+
+def test_figures_are_added_to_numbers_and_codes() -> None:
+    body = "利益 2018 x-1 と " + "5" * 11 + "x" * 75
+    text = "現金 売上 税率 利益2018 x-1"
+    assert len(body) == 100
+    assert scored(text, body) == [
+        (pytest.approx(CONTEXT + CODE + 6 * 16 / 30), IN_CONTEXT | IS_CODE)
+    ]
+
+
+def test_the_settings_of_figures_are_those_of_the_formula() -> None:
+    body = "5" * 50 + "x" * 150
+    stage = Numbers(figures=2.0, figure_share=0.5, few_concepts=2)
+    assert scored("現金 売上 利益 2018", body, stage=stage) == [(1.0, Marks())]
+    assert scored("現金 売上 2018", body, stage=stage) == []
+    assert scored("現金 売上 利益 税率 2018", body, stage=Numbers(figures=0.0)) == []
+
+
+def test_without_a_number_no_word_is_enough_for_figures() -> None:
+    stage = Numbers(few_concepts=0)
+    assert scored("現金", "5" * 50, stage=stage) == []
+    assert scored("2018", "5" * 50, stage=stage) == []
+    assert scored("現金 2018", "5" * 50, stage=stage) == [(6.0, Marks())]
+
+
+def test_numbers_and_codes_have_their_labels_without_a_score_too() -> None:
+    assert scored("30日", "30日", stage=Numbers(context=0.0)) == [(0.0, IN_CONTEXT)]
+    assert scored("e-104", "e-104", stage=Numbers(code=0.0)) == [(0.0, IS_CODE)]
+
+
 def test_a_section_without_numbers_does_not_end_the_search_and_a_second_run_says_the_same() -> None:
     items = [passage("a.md", body="なし"), passage("b.md", body="30日")]
     query = Query("30日")
