@@ -44,8 +44,9 @@ BODIES = [
         "- - -",
     ),
     *("* * *", "```", "```py", "``` a`b", "````", "~~~", "<div>", "</div>", "<!-- x -->", "<!--"),
-    *("-->", "<pre>", "</pre>", "<?", "[a]: /u", "[a]: /u 'x", "# [a]", "y'", "| a | b |"),
-    *("| - | - |", "a | b", "-|-", "- | -", "\\# x", "# `x` *y*", "<script>", "1) x", "    code"),
+    *("-->", "<!-->", "x --> # no", "<pre>", "</pre>", "<?", "[a]: /u", "[a]: /u 'x", "# [a]"),
+    *("y'", "| a | b |", "| - | - |", "a | b", "-|-", "- | -", "\\# x", "# `x` *y*", "<script>"),
+    *("1) x", "    code"),
 ]
 line = st.builds(str.__add__, st.sampled_from(STARTS), st.sampled_from(BODIES))
 
@@ -57,6 +58,9 @@ line = st.builds(str.__add__, st.sampled_from(STARTS), st.sampled_from(BODIES))
 @example(["* * *", "  ```", "# no", "", "# no"], True)
 @example(["text", "``` a`b", "# yes"], True)
 @example(["<div>", "```", "# no", "", "# yes"], True)
+@example(["<!--", "", "# no", "  -->", "# yes"], True)
+@example(["- a", "", "  <!--", "", "# yes", "-->"], True)
+@example(["text", "<!-- a", "", "# no"], False)
 @example(["| a | b |", "| - | - |", "```", "# no", "```", "# yes"], True)
 def test_headings_are_those_of_the_parser(given_lines: list[str], ended: bool) -> None:
     text = "\n".join(given_lines) + "\n" * ended
@@ -69,7 +73,7 @@ def test_the_usual_blocks_need_no_parser() -> None:
         "# Title\n\nText\nand more\n\n- a\n- b\n\n  more of b\n\n",
         "1. one\n   ```py\n   x\n\n   ```\n",
         "Text:\n```sh\n# no heading\n\n# none\n```\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n",
-        "> quoted\n> - a\n\n<!-- remark -->\n\n<a name='x'></a>\n\n## Next\n",
+        "> quoted\n> - a\n\n<!-- remark\n\n# none\n-->\n\n<a name='x'></a>\n\n## Next\n",
     ]
     parts = pieces("\n".join(blocks), 0)
     assert parts is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import marshal
 import pickle
 from collections.abc import Callable, Sequence
@@ -13,6 +14,9 @@ from fumishirube.engine.indexed_files import read_file
 from fumishirube.model import Passage
 from fumishirube.parsing.worker import ANSWER
 from fumishirube.stages import Loader
+
+_OBJECTS = 50_000
+"""The new objects after which garbage is collected."""
 
 
 class ReadingSetup(NamedTuple):
@@ -29,6 +33,9 @@ class ReadingSetup(NamedTuple):
 def serve(source: BinaryIO, target: BinaryIO, data: bytes) -> None:
     """Answer requests until the input ends; the first answer says that the process is ready."""
     setup: ReadingSetup = pickle.loads(data)  # noqa: S301 - written by the process that began this one
+    # Sections make no cycles, and a full look at all objects of the process takes long.
+    gc.freeze()
+    gc.set_threshold(_OBJECTS)
     _write(target, b"")
     while len(head := source.read(ANSWER.size)) == ANSWER.size:
         request = marshal.loads(source.read(ANSWER.unpack(head)[0]))  # noqa: S302 - see above

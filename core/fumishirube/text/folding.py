@@ -64,7 +64,7 @@ def _folded(text: str) -> str:
     folded = nfkc(nfkc(text).casefold())
     text = fold_letters(folded)
     changed = text != folded
-    text = " ".join(_CJK_GAPS.sub("", _DASHES.sub("-", text)).split())
+    text = _CJK_GAPS.sub("", " ".join(_DASHES.sub("-", text).split()))
     composed = nfkc(text)  # characters may compose after a gap, or a mark, is removed
     return _folded(composed) if changed and composed != text else composed
 
@@ -120,13 +120,13 @@ def runs(folded: str) -> Iterator[tuple[str, str, int]]:
         yield match.lastgroup or "word", match.group(), match.start()
 
 
-def words(folded: str) -> Iterator[tuple[str, bool]]:
-    """Yield ``(run, joined)``: runs in which words are found anywhere, and words of the rest.
+def words(folded: str) -> list[tuple[str, bool]]:
+    """Return ``(run, joined)``: runs in which words are found anywhere, and words of the rest.
 
     Such runs are Chinese, Japanese, Korean, Thai and the like.
     """
-    for joined, word in _WORDS.findall(folded):
-        yield (joined, True) if joined else (word, False)
+    found = _WORDS.findall(folded)
+    return [(joined, True) if joined else (word, False) for joined, word in found]
 
 
 @lru_cache(maxsize=16384)

@@ -24,9 +24,10 @@ _CACHED_TEXTS, _SHORT = 1024, 200
 
 
 class _Text(NamedTuple):
-    """What ``written_terms`` returns for a text, and its length without spaces."""
+    """What ``written_terms`` returns for a text, each term, and its length without spaces."""
 
     terms: str
+    known: Sequence[str]
     characters: str
     parts: Collection[str]
     length: int
@@ -72,7 +73,7 @@ class Documents:
         key = f"{passage.path}\n{passage.start_line}"
         named = [self._named(fields[name]) for name in self._names]
         last = self._text(fields[self._last])
-        beside = {term for text in named for term in text.terms.split()}
+        beside = set[str]().union(*(text.known for text in named))
         texts = [*named, last]
         written = [
             ("kind", "section" if fields["body"] else "blank"),
@@ -80,7 +81,7 @@ class Documents:
             ("key", key),
             *((f"in_{name}", text.terms) for name, text in zip(self._names, named, strict=True)),
             (f"in_{self._last}", last.terms),
-            (BESIDE, " ".join(beside.difference(last.terms.split()))),
+            (BESIDE, " ".join(beside.difference(last.known))),
             (PARTS, " ".join(_mere_parts(texts))),
             (CHARACTERS, _characters(texts)),
         ]
@@ -98,7 +99,8 @@ class Documents:
 
     def _text(self, text: str) -> _Text:
         terms, characters, parts = written_terms(self._fields.tokenizer, text)
-        return _Text(terms, characters, parts, len(text) - text.count(" "), text.isascii())
+        length = len(text) - text.count(" ")
+        return _Text(terms, terms.split(), characters, parts, length, text.isascii())
 
 
 def document(kind: str, data: Any, path: str | None = None) -> tantivy.Document:
@@ -129,7 +131,7 @@ def _mere_parts(texts: Sequence[_Text]) -> Collection[str]:
     """Return the ASCII terms that are parts of words in some text, and a word in none."""
     parts = {part for text in texts for part in text.parts}
     for text in texts if parts else ():
-        parts -= parts.intersection(text.terms.split()).difference(text.parts)
+        parts -= parts.intersection(text.known).difference(text.parts)
     return parts
 
 

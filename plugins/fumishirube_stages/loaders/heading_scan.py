@@ -16,6 +16,7 @@ PARAGRAPH = (
 _PLAIN = re.compile(rf"(?:[ \t]*\n|{PARAGRAPH})++")
 _ATX = re.compile(r"#{1,6}[ \t][^\n]*+(?:\n|\Z)")
 _FENCE = re.compile(r" {0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<tildes>~{3,})[^\n]*)(?:\n|\Z)")
+_COMMENT = re.compile(r" {0,3}<!--")
 _ANY_FENCE = re.compile(r"^(?P<indent> {0,3})(?:```|~~~)", re.MULTILINE)
 _CLOSED = {
     mark: re.compile(rf"^ {{0,3}}({mark}{{3,}})[ \t]*(?:\n|\Z)", re.MULTILINE) for mark in "`~"
@@ -74,6 +75,8 @@ def _pieces(text: str, place: int) -> Iterator[Piece]:
             place = heading.end()
         elif fence := _FENCE.match(text, place):
             place = _closed(text, fence)
+        elif _COMMENT.match(text, place):
+            place = _end_of_comment(text, place)
         else:
             try:
                 end = _end_of_blocks(text, place)
@@ -91,6 +94,13 @@ def _closed(text: str, fence: re.Match[str]) -> int:
         if len(closing[1]) >= len(opening):
             return closing.end()
     return len(text)
+
+
+def _end_of_comment(text: str, start: int) -> int:
+    """Return where a block of HTML that begins with a comment ends: with the line of its end."""
+    end = text.find("-->", start)
+    line_end = text.find("\n", end)
+    return line_end + 1 if end >= 0 <= line_end else len(text)
 
 
 def _end_of_blocks(text: str, start: int) -> int:

@@ -1,7 +1,5 @@
 """Character n-grams of Japanese and the like, whole words of everything else."""
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -79,8 +77,10 @@ class NGram(Stage):
         written, parts, latin, runs = self._divided(text)
         letters = [part for part in parts if letter_names(part)]
         last = parts + stems(latin + letters) if self.stems else parts
-        foreign = "" if text.isascii() else "".join(word for word in latin if not word.isascii())
-        characters = "".join(runs) + "".join(c for c in foreign if not c.isascii())
+        foreign = "".join(latin)
+        characters = "".join(runs)
+        if not foreign.isascii():
+            characters += "".join(c for c in foreign if not c.isascii())
         mere_parts = {part for part in parts if part.isascii()}.difference(latin) if parts else ()
         return WrittenTerms(" ".join([written, *last]), characters, mere_parts)
 
@@ -98,32 +98,38 @@ class NGram(Stage):
         return form_finder(term) if is_stem(term) else None
 
     def _divided(self, text: str) -> _Divided:
-        n, width = self.n, self.n + 1
-        lines = [list(words(line)) for line in text.split("\n")]
+        lines = [words(line) for line in text.split("\n")]
         runs = [run for line in lines for run, japanese in line if japanese]
+        latin = [run for line in lines for run, japanese in line if not japanese]
+        # Most words are letters alone, and each check is a call.
+        mixed = [w for w in latin if not w.isalpha() and not w.isdecimal() and w.isalnum()]
+        parts = [part for word in mixed for part in _PARTS.findall(word)]
+        written = " ".join(self._pieces(lines, runs) if runs else latin)
+        return _Divided(written, parts, latin, runs)
+
+    def _pieces(
+        self, lines: Sequence[Sequence[tuple[str, bool]]], runs: Sequence[str]
+    ) -> list[str]:
+        """Return the words of all lines, and the grams of each Japanese run joined by spaces."""
+        n, width, shared = self.n, self.n + 1, self.n - 1
         woven = _woven("".join(runs), n, " ")
         pieces: list[str] = []
-        latin: list[str] = []
         start = 0
         for line in lines:
             end_of_last = None
             for run, japanese in line:
-                if japanese:
-                    if end_of_last == run[: n - 1]:
-                        pieces.append(_BORDER)
-                    end = start + len(run)
-                    several = len(run) > n
-                    pieces.append(
-                        woven[start * width : (end - n + 1) * width - 1] if several else run
-                    )
-                    start, end_of_last = end, run[len(run) - n + 1 :]
-                else:
+                if not japanese:
                     end_of_last = None
                     pieces.append(run)
-                    latin.append(run)
-        mixed = [w for w in latin if w.isalnum() and not w.isalpha() and not w.isdecimal()]
-        parts = [part for word in mixed for part in _PARTS.findall(word)]
-        return _Divided(" ".join(pieces), parts, latin, runs)
+                    continue
+                if end_of_last == run[:shared]:
+                    pieces.append(_BORDER)
+                length = len(run)
+                last = start + length - shared
+                pieces.append(woven[start * width : last * width - 1] if length > n else run)
+                start += length
+                end_of_last = run[length - shared :]
+        return pieces
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return a clause that matches every text that contains this one, and whether it is exact.
@@ -132,7 +138,7 @@ class NGram(Stage):
         keeps the last gram of a run from the first of the next. Long runs are searched by their
         ends, and only the first of many, which is not exact.
         """
-        pieces = list(words(text))
+        pieces = words(text)
         if not pieces:
             return Everything(), False
         if all(not japanese for _, japanese in pieces):
