@@ -22,6 +22,7 @@ from fumishirube import LeftOut, NotFound, Query, Span, TermReport, Trace, Trace
 from fumishirube.host.application import Application
 from fumishirube.model import FrequencyReport, OutsideSearch, SearchReport, Skipped
 from fumishirube.traces.files import VERSION, TraceFiles, decode_trace, encode_trace
+from fumishirube.traces.packed import StoredTrace, pack
 from fumishirube.traces.records import CacheOutcome, Origin, PipelineSnapshot, Thresholds
 from fumishirube.traces.store import TraceStore, new_trace_id
 
@@ -336,6 +337,37 @@ def test_traces_are_written_too_while_they_keep_coming(
     store.close()
     assert time.monotonic() - began < 5, "closing does not pause between traces"
     assert len(names(tmp_path)) == len(store._traces)
+
+
+def test_all_but_the_newest_are_packed_and_read_as_they_were(tmp_path: Path) -> None:
+    store = TraceStore(100, 60, tmp_path)
+    traces = [a_trace(f"{number} \ud800") for number in range(20)]
+    stored = [store.put(trace) for trace in traces]
+    assert [store.get(trace.id) for trace in traces] == traces
+    store.close()
+    assert [one.whole for one in stored] == [None] * 12 + traces[12:]
+    assert [store.get(trace.id) for trace in traces] == traces
+    noted = store.annotate(traces[0], "one", 1)
+    assert noted == replace(traces[0], annotations={**traces[0].annotations, "one": 1})
+    assert store.get(noted.id) == noted
+    assert sorted(store.all_traces()[0], key=lambda trace: trace.text) == sorted(
+        [noted, *traces[1:]], key=lambda trace: trace.text
+    )
+    packed = store.encoded(traces[1].id)
+    assert packed is not None
+    assert decode_trace(packed) == traces[1]
+
+
+def test_a_version_that_is_packed_late_replaces_no_newer_one() -> None:
+    old = a_trace(annotations={})
+    new = replace(old, annotations={"one": 1})
+    stored = StoredTrace(old)
+    stored.replace(new)
+    stored.pack(old, pack(encode_trace(old)))
+    assert stored.trace == new
+    stored.pack(new, pack(encode_trace(new)))
+    assert stored.whole is None
+    assert stored.trace == new
 
 
 # --- other processes ------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from fumishirube.engine.cache import CachedSearch, CacheGuards, CacheKey, Search
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.plugins.registry import RegisteredStage
+from fumishirube.traces.packed import StoredTrace
 from fumishirube.traces.records import CacheOutcome, Span, Thresholds
 from fumishirube_stages.embedders.hashing import Hashing
 from fumishirube_stages.embedders.none import NullEmbedder
@@ -321,7 +322,8 @@ def question(text: str, manual: str = "m") -> CacheKey:
 
 
 def cached_search(name: str) -> CachedSearch:
-    return CachedSearch(name, Span(name, "search", 0.0, 0.0), 1.0)
+    search = Span(name, "search", 0.0, 0.0)
+    return CachedSearch(StoredTrace(Trace(name, "m", 0.0, search, files=1, sections=1)), 1.0)
 
 
 def test_the_one_not_asked_for_the_longest_goes_first() -> None:
@@ -358,7 +360,7 @@ def test_it_never_keeps_more_than_it_may(does: list[tuple[bool, str]]) -> None:
             store.keep(question(name), cached_search(f"{name}{number}"))
         else:
             found = store.look_up(question(name)).cached_search
-            assert found is None or found.trace_id.startswith(name)
+            assert found is None or found.stored.id.startswith(name)
     assert len(store._entries) == len(store._questions) <= 2
 
 
@@ -393,7 +395,7 @@ def test_the_most_similar_of_the_same_scope_answers() -> None:
     surveyed = store.look_up(question("alpha beta"))
     assert surveyed.mode == "semantic"
     assert surveyed.cached_search is not None
-    assert surveyed.cached_search.trace_id == "near"
+    assert surveyed.cached_search.stored.id == "near"
     assert surveyed.score == pytest.approx((2 / 3) ** 0.5, abs=0.01)
 
 

@@ -13,10 +13,10 @@ from operator import mul
 from threading import Lock
 from typing import NamedTuple
 
-from fumishirube.model import SearchReport
 from fumishirube.query import Query
 from fumishirube.stages import Embedder, ResourceStage
-from fumishirube.traces.records import CacheMode, SearchAssessment, Span, Thresholds
+from fumishirube.traces.packed import StoredTrace
+from fumishirube.traces.records import CacheMode, SearchAssessment, Thresholds
 
 _log = logging.getLogger("fumishirube")
 
@@ -56,12 +56,10 @@ class CacheKey(NamedTuple):
 
 
 class CachedSearch(NamedTuple):
-    """The result of a search, its duration in milliseconds, and its trace's id."""
+    """The trace of a search, and its duration in milliseconds."""
 
-    trace_id: str
-    search: Span
+    stored: StoredTrace
     ms: float
-    report: SearchReport = SearchReport()
 
 
 class CacheLookup(NamedTuple):
@@ -143,7 +141,7 @@ class SearchCache:
         with self._lock:
             self._drop(question)
             self._entries[question] = entry
-            self._questions[search.trace_id] = question
+            self._questions[search.stored.id] = question
             while len(self._entries) > self._keep:
                 self._drop(next(iter(self._entries)))
 
@@ -190,7 +188,7 @@ class SearchCache:
     def _drop(self, question: CacheKey) -> None:
         entry = self._entries.pop(question, None)
         if entry is not None:
-            self._questions.pop(entry.cached_search.trace_id, None)
+            self._questions.pop(entry.cached_search.stored.id, None)
 
     def close(self) -> None:
         """Release the embedder's resources."""

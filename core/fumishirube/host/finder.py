@@ -18,6 +18,7 @@ from fumishirube.model import Ranking, SearchReport
 from fumishirube.query import Query, SearchState
 from fumishirube.surfaces import SearchResult
 from fumishirube.tools.definitions import Progress
+from fumishirube.traces.packed import StoredTrace
 from fumishirube.traces.records import CacheOutcome, Origin, Span, Thresholds, Trace
 from fumishirube.traces.store import new_trace_id
 
@@ -62,19 +63,21 @@ class Finder(NamedTuple):
         cache, key = self.shared.cache, self.cache_key(query, state, thresholds)
         lookup = cache.look_up(key) if key else CacheLookup("bypass")
         if (known := lookup.cached_search) is not None:
+            former = known.stored.trace
             saved = round(max(0.0, known.ms - _since(began)), 3)
-            report = report_for_query(known.report, query)
+            report = report_for_query(former.report, query)
             outcome = CacheOutcome(lookup.mode, lookup.score, saved)
-            trace = record(known.search, report, outcome)
-            result = SearchResult(trace, partial(self._restored, trace, query, state), state.corpus)
-        else:
-            ranking, span, report = self.pipeline.run(query, state.corpus)
-            trace = record(span, report, CacheOutcome(lookup.mode, lookup.score))
-            result = SearchResult(trace, lambda: ranking, state.corpus)
-            if key and not trace.degraded and not report.out_of_time:
-                cache.keep(key, CachedSearch(trace.id, span, _since(began), report))
-        self._store(trace)
-        return result
+            trace = record(former.search, report, outcome)
+            self._store(trace)
+            restored = partial(self._restored, trace, query, state)
+            return SearchResult(trace, restored, state.corpus)
+        ranking, span, report = self.pipeline.run(query, state.corpus)
+        took = _since(began)
+        trace = record(span, report, CacheOutcome(lookup.mode, lookup.score))
+        stored = self._store(trace)
+        if key and not trace.degraded and not report.out_of_time:
+            cache.keep(key, CachedSearch(stored, took))
+        return SearchResult(trace, lambda: ranking, state.corpus)
 
     def search(
         self, corpus: Corpus, files: int, query: Query, *, written: bool = True
@@ -129,9 +132,10 @@ class Finder(NamedTuple):
             manuals=state.manuals,
         )
 
-    def _store(self, trace: Trace, *, written: bool = True) -> None:
-        self.shared.traces.put(trace, written=written)
+    def _store(self, trace: Trace, *, written: bool = True) -> StoredTrace:
+        stored = self.shared.traces.put(trace, written=written)
         self.shared.observe(trace)
+        return stored
 
     def _restored(self, trace: Trace, query: Query, state: IndexState) -> Ranking:
         """Return the ranking of a cached answer; rebuild a damaged index first."""

@@ -125,8 +125,8 @@ def words(folded: str) -> list[tuple[str, bool]]:
 
     Such runs are Chinese, Japanese, Korean, Thai and the like.
     """
-    found = _WORDS.findall(folded)
-    return [(joined, True) if joined else (word, False) for joined, word in found]
+    runs_or_words = _WORDS.findall(folded)
+    return [(joined, True) if joined else (word, False) for joined, word in runs_or_words]
 
 
 @lru_cache(maxsize=16384)

@@ -41,21 +41,23 @@ class TraceFiles:
         self._limit = limit
         self._seconds = seconds
 
-    def write(self, trace: Trace) -> None:
-        """Write a trace atomically; only its owner may read it.
+    def write(self, trace: Trace) -> bytes:
+        """Write a trace atomically; only its owner may read it. Return it as JSON.
 
         Raises:
             OSError: when the folder cannot be written.
         """
+        encoded = encode_trace(trace)
         self._folder.mkdir(parents=True, exist_ok=True)
         handle, part = tempfile.mkstemp(_UNFINISHED, trace.id, self._folder)
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(encode_trace(trace))
+                stream.write(encoded)
             Path(part).replace(self._file(trace.id))
         except BaseException:
             Path(part).unlink(missing_ok=True)
             raise
+        return encoded
 
     def read(self, trace_id: str) -> Trace | None:
         """Return a trace, or ``None`` if it is missing, unreadable or expired."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -18,6 +18,7 @@ from pydantic import JsonValue
 from fumishirube.errors import NotFound
 from fumishirube.traces.archive import ScopedArchive
 from fumishirube.traces.files import TraceFiles, decode_trace, encode_trace
+from fumishirube.traces.packed import StoredTrace, pack
 from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")
@@ -32,6 +33,8 @@ _SHORTEST, _LONGEST = 8, 32
 """Characters of an id that a person must type at least, and of a whole one."""
 _JOIN_SECONDS = 5.0
 """Seconds that closing waits for the writer."""
+_WHOLE = 8
+"""The newest traces, which are likely to be read next, stay whole in memory."""
 
 
 def new_trace_id() -> str:
@@ -42,8 +45,9 @@ def new_trace_id() -> str:
 class TraceStore:
     """Stores the newest traces in memory; reading one does not extend its life.
 
-    With a folder, a background thread writes them there too, and traces of other processes are read
-    from there. ``elsewhere`` asks processes of the same server, which may not have written theirs.
+    With a folder, a background thread writes them there too, and packs all but the newest in
+    memory; traces of other processes are read from there. ``elsewhere`` asks processes of the same
+    server, which may not have written theirs.
     The ``archive`` has those of other servers.
     """
 
@@ -56,18 +60,20 @@ class TraceStore:
         self._files = TraceFiles(folder, limit, seconds) if folder else None
         self._dropped: set[str] = set()
         self._writer = (
-            _TraceWriter(self._files, self._is_stored, self._dropped) if self._files else None
+            _TraceWriter(self._files, self._stored, self._dropped) if self._files else None
         )
-        self._traces: OrderedDict[str, Trace] = OrderedDict()
+        self._traces: OrderedDict[str, StoredTrace] = OrderedDict()
         self._lock = Lock()
 
-    def put(self, trace: Trace, *, written: bool = True) -> None:
+    def put(self, trace: Trace, *, written: bool = True) -> StoredTrace:
         """Store a trace, in a file too if ``written``; drop the oldest beyond the limit."""
+        stored = StoredTrace(trace)
         with self._lock:
-            self._traces[trace.id] = trace
+            self._traces[trace.id] = stored
             self._expire()
         if written:
             self._write(trace)
+        return stored
 
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
         """Return a trace with a value added under a name; replace a stored trace.
@@ -81,12 +87,12 @@ class TraceStore:
             raise ValueError(f"the trace is annotated with {name!r} already")
         with self._lock:
             known = self._traces.get(trace.id)
-            newest = known or trace
+            newest = known.trace if known else trace
             if name in newest.annotations:
                 return newest
             noted = replace(newest, annotations={**newest.annotations, name: value})
             if known is not None:
-                self._traces[trace.id] = noted
+                known.replace(noted)
         if known is not None:
             self._write(noted)
         return noted
@@ -106,7 +112,8 @@ class TraceStore:
         """
         with self._lock:
             self._expire()
-            trace = self._traces.get(trace_id)
+            stored = self._traces.get(trace_id)
+        trace = stored.trace if stored else None
         if trace is None and trace_id not in self._dropped:
             trace = (self._files and self._files.read(trace_id)) or self._of_peers(trace_id)
             if trace is None and self.archive:
@@ -121,8 +128,8 @@ class TraceStore:
         """Return a trace in memory as JSON, or ``None``."""
         with self._lock:
             self._expire()
-            trace = self._traces.get(trace_id)
-        return None if trace is None else encode_trace(trace)
+            stored = self._traces.get(trace_id)
+        return encode_trace(stored.trace) if stored else None
 
     def _of_peers(self, trace_id: str) -> Trace | None:
         if self.elsewhere is None or not (trace_id.isascii() and trace_id.isalnum()):
@@ -164,7 +171,8 @@ class TraceStore:
         """
         with self._lock:
             self._expire()
-            by_id = dict(self._traces)
+            known = dict(self._traces)
+        by_id = {trace_id: stored.trace for trace_id, stored in known.items()}
         damaged = []
         for name, trace in self._files.all(by_id) if self._files else ():
             if trace is None:
@@ -179,8 +187,10 @@ class TraceStore:
         if self._writer:
             self._writer.close()
 
-    def _is_stored(self, trace: Trace) -> bool:
-        return self._traces.get(trace.id) is trace
+    def _stored(self, trace: Trace) -> StoredTrace | None:
+        """Return where a trace is stored, unless it is gone, or there is a newer version."""
+        stored = self._traces.get(trace.id)
+        return stored if stored and stored.whole is trace else None
 
     def _expire(self) -> None:
         oldest = time.time() - self._seconds
@@ -197,15 +207,19 @@ class _TraceWriter:
     """Writes traces one after the other while no search runs."""
 
     def __init__(
-        self, files: TraceFiles, wanted: Callable[[Trace], bool], dropped: set[str]
+        self,
+        files: TraceFiles,
+        stored: Callable[[Trace], StoredTrace | None],
+        dropped: set[str],
     ) -> None:
         self._files = files
-        self._wanted = wanted
+        self._stored = stored
         self._dropped = dropped
         self._waiting: SimpleQueue[Trace | None] = SimpleQueue()
         self._closing = Event()
         self._lock = Lock()
         self._thread: Thread | None = None
+        self._whole: deque[tuple[StoredTrace, Trace, bytes]] = deque()
 
     def write(self, trace: Trace) -> None:
         self._waiting.put(trace)
@@ -249,8 +263,8 @@ class _TraceWriter:
         """Write all stored traces, with pauses while more are waiting."""
         try:
             for trace in traces:
-                if trace is not None and self._wanted(trace):
-                    self._files.write(trace)
+                if trace is not None and (stored := self._stored(trace)):
+                    self._pack(stored, trace, self._files.write(trace))
                     if not self._waiting.empty():
                         self._closing.wait(_PAUSE)
             for trace_id in self._dropped.copy():
@@ -260,3 +274,10 @@ class _TraceWriter:
         except Exception:
             # A full disk must not end the thread: there may be space for the next trace.
             _log.warning("a trace could not be written", exc_info=True)
+
+    def _pack(self, stored: StoredTrace, trace: Trace, encoded: bytes) -> None:
+        """Pack the oldest of those that are whole, when this one makes too many."""
+        self._whole.append((stored, trace, pack(encoded)))
+        if len(self._whole) > _WHOLE:
+            oldest, former, packed = self._whole.popleft()
+            oldest.pack(former, packed)
