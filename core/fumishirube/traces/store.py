@@ -27,6 +27,8 @@ _QUIET = 0.03
 """Seconds without a search before traces are written."""
 _LATEST = 2.0
 """Seconds after which they are written in any case."""
+_MANY = 32
+"""Waiting traces, of 150 KB each, after which they are written in any case."""
 _PAUSE = 0.01
 """Seconds between two writes while searches run, so that each delays another search."""
 _SHORTEST, _LONGEST = 8, 32
@@ -244,7 +246,9 @@ class _TraceWriter:
         """Wait for a trace, and then until none comes for a moment, up to a limit."""
         collected = [self._waiting.get()]
         latest = time.monotonic() + _LATEST
-        while not self._closing.wait(_QUIET) and time.monotonic() < latest:
+        while len(collected) < _MANY and time.monotonic() < latest:
+            if self._closing.wait(_QUIET):
+                break
             more = self._arrived()
             if not more:
                 break
