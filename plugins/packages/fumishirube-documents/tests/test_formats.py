@@ -359,6 +359,55 @@ def test_values_are_shown_as_the_sheet_shows_them(
     assert shown(value, number_format) == text
 
 
+SHEET = """<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+ xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+ xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet>
+<table:table table:name="Rota">{rows}</table:table></office:spreadsheet></office:body>
+</office:document-content>"""
+
+
+def opendocument(*rows: str) -> bytes:
+    """Return a sheet of cells: ``x*2`` is over two rows, ``|`` is covered, ``-3`` empty cells."""
+
+    def cell(written: str) -> str:
+        text, _, rows = written.partition("*")
+        if text == "|":
+            return "<table:covered-table-cell/>"
+        if text.startswith("-"):
+            return f'<table:table-cell table:number-columns-repeated="{text[1:]}"/>'
+        return (
+            f'<table:table-cell office:value-type="string" table:number-rows-spanned="{rows or 1}">'
+            f"<text:p>{text}</text:p></table:table-cell>"
+        )
+
+    written = [
+        f"<table:table-row>{''.join(map(cell, row.split()))}</table:table-row>" for row in rows
+    ]
+    manifest = (
+        '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+    )
+    return samples.packed(
+        {
+            "mimetype": "application/vnd.oasis.opendocument.spreadsheet",
+            "content.xml": SHEET.format(rows="".join(written)),
+            "META-INF/manifest.xml": manifest,
+        }
+    )
+
+
+def test_cells_of_an_opendocument_sheet_over_rows_are_in_each_of_them(tmp_path: Path) -> None:
+    data = opendocument(
+        "Team -2 Day Driver", "-1", "Red*3 -2 Mon Astrid*2", "| -2 Tue |", "| -2 Wed A"
+    )
+    assert load(tmp_path, "a.ods", data, OldSheets()).text.splitlines() == [
+        "# Rota",
+        "| Team |  |  | Day | Driver |",
+        "| Red |  |  | Mon | Astrid |",
+        "| Red |  |  | Tue | Astrid |",
+        "| Red |  |  | Wed | A |",
+    ]
+
+
 # --- books ----------------------------------------------------------------------------------
 
 

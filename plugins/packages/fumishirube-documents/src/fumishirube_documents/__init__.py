@@ -109,7 +109,7 @@ class OldSheets(IsolatedLoader):
     """Claims older Excel workbooks and OpenDocument sheets, and reads values only."""
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_old_sheets"
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-calamine")
 
     suffixes: tuple[str, ...] = (".xls", ".ods")

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 from fumishirube import Document, LoaderRemark, Section
 from fumishirube.parsing import Place
 from fumishirube_documents.html import parsed_html
-from fumishirube_documents.merged_cells import MergedRows, with_merged_cells
+from fumishirube_documents.merged_cells import MergedRows, merged_in_opendocument, with_merged_cells
 from fumishirube_documents.number_formats import shown
 from fumishirube_documents.packages import check_package
-from fumishirube_documents.signatures import check_type, is_web_page
+from fumishirube_documents.signatures import check_type, is_web_page, type_of
 
+_OPENDOCUMENT = "an OpenDocument file"
 _SECTION_ROWS, _SECTION_CHARS = 30, 1_500
 _LONGEST_HEADER = 1_000
 _MOST_ROWS = 1_048_576
@@ -60,10 +61,15 @@ def parsed_old_sheets(data: bytes, name: str, settings: Mapping[str, Any]) -> Do
         return parsed_html(data, name, _WEB_PAGE)
     from python_calamine import CalamineWorkbook  # noqa: PLC0415 - newer ones do not need it
 
-    check_type(data, "an Excel workbook", "an OpenDocument file")
+    check_type(data, "an Excel workbook", _OPENDOCUMENT)
     book = CalamineWorkbook.from_filelike(BytesIO(data))
+    merged = merged_in_opendocument(data) if type_of(data) == _OPENDOCUMENT else {}
     sheets = (
-        _Sheet(about.name, _old_rows(book.get_sheet_by_name(about.name)), _is_hidden(about))
+        _Sheet(
+            about.name,
+            _old_rows(book.get_sheet_by_name(about.name), merged.get(about.name, ())),
+            _is_hidden(about),
+        )
         for about in book.sheets_metadata
         if about.name in book.sheet_names
     )
@@ -135,11 +141,12 @@ def _merged_rows(match: re.Match[bytes]) -> MergedRows:
     return MergedRows(int(match[2]), int(match[3]), column - 1)
 
 
-def _old_rows(sheet: Any) -> Iterator[SheetRow]:
+def _old_rows(sheet: Any, known: Sequence[MergedRows]) -> Iterator[SheetRow]:
+    """Yield the rows of a sheet; ``known`` are merged cells that the library does not tell."""
     merged = [
         MergedRows(first + 1, last + 1, column)
         for (first, column), (last, _) in sheet.merged_cell_ranges or ()
-    ]
+    ] or known
     yield from with_merged_cells(_plain_rows(sheet.to_python(skip_empty_area=False)), merged)
 
 

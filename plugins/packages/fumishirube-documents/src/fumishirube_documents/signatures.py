@@ -40,14 +40,15 @@ def check_type(data: bytes, *expected: str) -> None:
     Raises:
         Unreadable: with the reason ``wrong_type``.
     """
-    known = _type_of(data)
+    known = type_of(data)
     if known is not None and known not in expected:
         raise Unreadable(
             f"it is {known}, not {expected[0]}; rename it with its own suffix", "wrong_type"
         )
 
 
-def _type_of(data: bytes) -> str | None:
+def type_of(data: bytes) -> str | None:
+    """Return what a file is by its first bytes, or ``None``."""
     if data.startswith(b"PK"):
         return _package(data)
     if is_web_page(data):
