@@ -17,8 +17,9 @@ from fumishirube_manual.matching_lines import (
 class ExcludingMatcher:
     """Finds what a matcher finds, without what another pattern matches.
 
-    With ``matches`` the pattern is compared with each matching text, and a line is left out if
-    none remains; otherwise it is compared with the whole line. ``left_out`` counts those lines.
+    With ``matches`` a matching text is left out if the pattern matches it, or matches a part of
+    its line that overlaps it, and a line is left out if no match remains. Otherwise a line is left
+    out if the pattern matches anywhere in it. ``left_out`` counts the lines.
     """
 
     def __init__(self, matcher: LineMatcher, excluded: PatternMatcher, *, matches: bool) -> None:
@@ -73,6 +74,17 @@ class ExcludingMatcher:
         numbers = self._excluded.matching(texts)
         out = {texts[number] for number in numbers}
         return [
-            [(start, end) for start, end in spans if line[start:end] not in out]
-            for line, spans in zip(lines, spans_of_lines, strict=True)
+            [
+                (start, end)
+                for start, end in spans
+                if line[start:end] not in out and not overlaps(start, end, excluded)
+            ]
+            for line, spans, excluded in zip(
+                lines, spans_of_lines, self._excluded.spans_of(lines), strict=True
+            )
         ]
+
+
+def overlaps(start: int, end: int, spans: Spans) -> bool:
+    """Tell whether a span shares a character with any of the others."""
+    return any(first < end and start < last for first, last in spans)

@@ -57,6 +57,31 @@ def test_of_matches_only_those_that_the_pattern_matches_are_left_out(server: Fum
     assert (answer["total"], answer["left_out"]) == (2, 1)
 
 
+@pytest.mark.parametrize(
+    ("regex", "without", "expected"),
+    [
+        ("_[A-Z]+", "FEAT_", ["_ALL", "_LOG"]),
+        ("_[A-Z]+", "FEAT_(?:ONE|TWO) ?", ["_ALL", "_LOG"]),
+        ("[A-Z]+_[A-Z]", "_(?:ONE|TWO)", ["LC_A", "RUST_L"]),
+    ],
+)
+def test_a_match_is_left_out_if_the_pattern_overlaps_it_in_its_line(
+    server: Fumishirube, regex: str, without: str, expected: list[str]
+) -> None:
+    answer = grep(server, regex=regex, matches_only=True, without=without)
+    (file,) = answer["matches"]
+    assert [text for _, _, text, *_ in file["texts"]] == expected
+    assert (answer["total"], answer["left_out"]) == (2, 1)
+
+
+def test_a_match_remains_if_the_pattern_matches_elsewhere_in_its_line(
+    server: Fumishirube,
+) -> None:
+    answer = grep(server, regex="[A-Z]+_[A-Z]+", matches_only=True, without="FEAT_TWO needs")
+    (file,) = answer["matches"]
+    assert [text for _, _, text, *_ in file["texts"]] == ["LC_ALL", "FEAT_ONE", "RUST_LOG"]
+
+
 def test_case_counts_as_for_the_pattern_itself(server: Fumishirube) -> None:
     folded = grep(server, any=["FEAT_ONE", "RUST_LOG"], without="FEAT_THREE")
     assert lines(folded) == [3, 4]
