@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, JsonValue
@@ -17,7 +17,7 @@ from fumishirube import (
     Trace,
 )
 from fumishirube.disk import clean_name, clean_path
-from fumishirube.tools import FailsWith, Question, Session
+from fumishirube.tools import FailsWith, Question, Session, did_you_mean
 from fumishirube_manual.arguments import CANDIDATES, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import delivered
 
@@ -117,12 +117,30 @@ def files_below(context: SurfaceContext, scope: str, prefix: str | None) -> froz
             else:
                 others += 1
     if not below:
-        raise NotFound(
-            "no file is at or below path_prefix; manual_ls and manual_toc list the files",
-            parameter="path_prefix",
-            path=folder,
-        )
+        raise no_such_path(context, manuals_in(context, scope), folder)
     return frozenset(below) if others else None
+
+
+def no_such_path(context: SurfaceContext, manual_ids: Iterable[str], path: str) -> NotFound:
+    """Return the error for a path without files; it names the nearest one."""
+    paths = [each for manual_id in manual_ids for each in context.manual(manual_id).paths()]
+    hint = _nearest(paths, path) or "manual_ls and manual_toc list the files"
+    message = f"no file is at or below path_prefix; {hint}"
+    return NotFound(message, parameter="path_prefix", path=path)
+
+
+def _nearest(paths: Sequence[str], path: str) -> str:
+    """Return a hint at the path whose first unknown name is the nearest; empty without one."""
+    known = ""
+    for name in path.split("/"):
+        names = {each[len(known) :].partition("/")[0] for each in paths if each.startswith(known)}
+        if name not in names:
+            longer = sorted(each for each in names if each.casefold().startswith(name.casefold()))
+            return did_you_mean(
+                name, longer[:1] or names, "", cutoff=0 if longer else 0.6, shown=known.__add__
+            )
+        known += f"{name}/"
+    return ""
 
 
 def narrowed(

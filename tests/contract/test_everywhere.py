@@ -229,6 +229,12 @@ def test_a_path_without_files_is_not_found(server: Fumishirube) -> None:
     refused = server.refused("manual_find", **asked("leave", path_prefix="ol"))
     assert refused["code"] == "not_found"
     assert refused["details"]["path"] == "ol"
+    assert refused["message"].endswith("did you mean 'old'?")
+    for tool, arguments in (("manual_find", asked("leave")), ("manual_grep", {"regex": "."})):
+        arguments |= {"manual_id": "leave", "path_prefix": "old/ruels.md"}
+        assert "did you mean 'old/rules.md'?" in server.refused(tool, **arguments)["message"]
+        arguments["path_prefix"] = "elsewhere"
+        assert "manual_ls and manual_toc" in server.refused(tool, **arguments)["message"]
     for path in ("../pay", "/etc", 5):
         code = server.refused("manual_find", **asked("leave", path_prefix=path))["code"]
         assert code == "invalid_path"

@@ -1,6 +1,7 @@
 """The parts of tools: answers, pages, resources and prompts."""
 
 from fumishirube.corpus_kinds import EmbeddingCounts, SectionVectors
+from fumishirube.errors import did_you_mean
 from fumishirube.tools.argument_errors import FailsWith
 from fumishirube.tools.calls import call_tool, compact, error_payload, unpack_arguments
 from fumishirube.tools.definitions import (
@@ -56,6 +57,7 @@ __all__ = [
     "View",
     "call_tool",
     "compact",
+    "did_you_mean",
     "error_payload",
     "fitting",
     "json_chars",

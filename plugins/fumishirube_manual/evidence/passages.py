@@ -10,17 +10,19 @@ from fumishirube_manual.evidence.blocks import is_fence, leads
 _HEADING = re.compile(
     r"\s*(?:第\s*[0-9０-９一二三四五六七八九十]+\s*[章節条項]|r\[[^\]]+\]\s*$|\*\*[^*]+\*\*\s*$)"
 )
+_ROW = re.compile(r"\s*(?:\||[-*+・]|\d{1,9}[.)]\s)")
 _OBJECT_END = re.compile(r"\s*\}[,;]?\s*$")
 """The last line of an object of JSON, or of a block of code."""
-_LONGEST = 900
+_LONGEST, _LONGEST_ROWS = 1_300, 2_000
+"""The most characters of a passage, and of one that is mostly a table or a list."""
 
 
 def passages(lines: Sequence[str]) -> Iterator[range]:
     """Yield the passages of a text as ranges of its lines.
 
     A passage reaches from a line like a heading to the next one. Elsewhere it is a paragraph, and
-    a paragraph that introduces the next block is joined to it. A passage of more than about 900
-    characters is divided at the end of a block or of a line.
+    a paragraph that introduces the next block is joined to it. A passage of more than about 1,300
+    characters, 2,000 in a table or a list, is divided at the end of a block or of a line.
     """
     current: range | None = None
     for block in _blocks(lines):
@@ -67,8 +69,10 @@ def _blocks(lines: Sequence[str]) -> Iterator[range]:
 
 def _divided(lines: Sequence[str], passage: range) -> Iterator[range]:
     first, size = passage.start, 0
+    rows = sum(bool(_ROW.match(lines[at])) for at in passage)
+    longest = _LONGEST_ROWS if rows > len(passage) / 2 else _LONGEST
     for at in passage:
-        if size and size + len(lines[at]) > _LONGEST:
+        if size and size + len(lines[at]) > longest:
             yield range(first, at)
             first, size = at, 0
         size += len(lines[at])

@@ -13,7 +13,6 @@ from fumishirube import (
     Budget,
     Call,
     InvalidParameter,
-    NotFound,
     Params,
     SurfaceContext,
     Tool,
@@ -46,6 +45,7 @@ from fumishirube_manual.scopes import (
     Scope,
     after_discovery_or_everywhere,
     manuals_in,
+    no_such_path,
     scope_id,
     which_manual,
 )
@@ -115,11 +115,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
                 parameter="cursor",
             )
         if params.path_prefix and not account.files and not account.unread:
-            raise NotFound(
-                "no file is at or below path_prefix; manual_ls and manual_toc list the files",
-                parameter="path_prefix",
-                path=params.path_prefix,
-            )
+            raise no_such_path(context, scope.ids, clean_path(params.path_prefix, "path_prefix"))
         if scope.every and call.session is not None:
             call.session.discovered = True
         texts, counting = params.any or (), bool(params.count_only or params.matches_only)
