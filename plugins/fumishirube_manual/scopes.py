@@ -117,11 +117,11 @@ def files_below(context: SurfaceContext, scope: str, prefix: str | None) -> froz
             else:
                 others += 1
     if not below:
-        raise no_such_path(context, manuals_in(context, scope), folder)
+        raise path_not_found(context, manuals_in(context, scope), folder)
     return frozenset(below) if others else None
 
 
-def no_such_path(context: SurfaceContext, manual_ids: Iterable[str], path: str) -> NotFound:
+def path_not_found(context: SurfaceContext, manual_ids: Iterable[str], path: str) -> NotFound:
     """Return the error for a path without files; it names the nearest one."""
     paths = [each for manual_id in manual_ids for each in context.manual(manual_id).paths()]
     hint = _nearest(paths, path) or "manual_ls and manual_toc list the files"

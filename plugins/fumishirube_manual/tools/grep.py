@@ -45,7 +45,7 @@ from fumishirube_manual.scopes import (
     Scope,
     after_discovery_or_everywhere,
     manuals_in,
-    no_such_path,
+    path_not_found,
     scope_id,
     which_manual,
 )
@@ -115,7 +115,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
                 parameter="cursor",
             )
         if params.path_prefix and not account.files and not account.unread:
-            raise no_such_path(context, scope.ids, clean_path(params.path_prefix, "path_prefix"))
+            raise path_not_found(context, scope.ids, clean_path(params.path_prefix, "path_prefix"))
         if scope.every and call.session is not None:
             call.session.discovered = True
         texts, counting = params.any or (), bool(params.count_only or params.matches_only)
