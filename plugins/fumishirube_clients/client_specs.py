@@ -61,31 +61,25 @@ class ClientSpec(NamedTuple):
         return folder.is_dir() or any(which(program, path=path) for program in self.programs)
 
 
+def _configured(places: ClientFolders, variable: str, *default: str) -> Path:
+    """Return the folder that a variable names, or else one in the user's home folder."""
+    configured = places.environ.get(variable, "")
+    return Path(configured) if configured else places.home.joinpath(*default)
+
+
 def _desktop(places: ClientFolders) -> Path:
     if sys.platform == "darwin":
         folder = places.home / "Library" / "Application Support"
     elif sys.platform == "win32":
-        configured = places.environ.get("APPDATA", "")
-        folder = Path(configured) if configured else places.home / "AppData" / "Roaming"
+        folder = _configured(places, "APPDATA", "AppData", "Roaming")
     else:
-        configured = places.environ.get("XDG_CONFIG_HOME", "")
-        folder = Path(configured) if configured else places.home / ".config"
+        folder = _configured(places, "XDG_CONFIG_HOME", ".config")
     return folder / "Claude" / "claude_desktop_config.json"
-
-
-def _opencode(places: ClientFolders) -> Path:
-    configured = places.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(configured) if configured else places.home / ".config") / "opencode/opencode.json"
 
 
 def _own_folder(variable: str, folder: str, file: str) -> Callable[[ClientFolders], Path]:
     """Return what finds a file in a folder that a variable may name."""
-
-    def find(places: ClientFolders) -> Path:
-        configured = places.environ.get(variable, "")
-        return (Path(configured) if configured else places.home / folder) / file
-
-    return find
+    return lambda places: _configured(places, variable, folder) / file
 
 
 CLIENTS: Mapping[str, ClientSpec] = {
@@ -149,7 +143,7 @@ CLIENTS: Mapping[str, ClientSpec] = {
     ),
     "opencode": ClientSpec(
         "opencode",
-        _opencode,
+        _own_folder("XDG_CONFIG_HOME", ".config", "opencode/opencode.json"),
         "restart opencode; opencode mcp list lists the server",
         programs=("opencode",),
         key="mcp",

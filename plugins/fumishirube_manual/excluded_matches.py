@@ -77,7 +77,7 @@ class ExcludingMatcher:
             [
                 (start, end)
                 for start, end in spans
-                if line[start:end] not in out and not overlaps(start, end, excluded)
+                if line[start:end] not in out and not _overlaps(start, end, excluded)
             ]
             for line, spans, excluded in zip(
                 lines, spans_of_lines, self._excluded.spans_of(lines), strict=True
@@ -85,6 +85,6 @@ class ExcludingMatcher:
         ]
 
 
-def overlaps(start: int, end: int, spans: Spans) -> bool:
+def _overlaps(start: int, end: int, spans: Spans) -> bool:
     """Tell whether a span shares a character with any of the others."""
     return any(first < end and start < last for first, last in spans)

@@ -29,6 +29,11 @@ def is_row(line: str) -> bool:
     return bool(_ROW.match(line))
 
 
+def is_item(line: str) -> bool:
+    """Tell whether a line begins an item of a list."""
+    return bool(_ITEM.match(line))
+
+
 def leads(line: str) -> bool:
     """Tell whether a line introduces the list or the text that follows it."""
     return bool(_LEADS.search(line))
@@ -42,12 +47,12 @@ def related(lines: Sequence[str], at: int) -> Iterator[int]:
     introduction of the list, and its items. In other text it is the paragraph, with the list or the
     text that it introduces.
     """
-    if _ROW.match(lines[at]):
+    if is_row(lines[at]):
         yield from _header(lines, at)
     elif _in_code(lines, at):
         yield from _statement(lines, at)
         yield from _paragraph(lines, at)
-    elif _ITEM.match(lines[at]):
+    elif is_item(lines[at]):
         yield from _continued(lines, at)
         yield from _lead(lines, at)
         yield from _items(lines, at)
@@ -57,7 +62,7 @@ def related(lines: Sequence[str], at: int) -> Iterator[int]:
         while end + 1 < len(lines) and lines[end + 1].strip():
             end += 1
         following = _next(lines, end)
-        if following is not None and _ITEM.match(lines[following]):
+        if following is not None and is_item(lines[following]):
             yield following
             yield from _items(lines, following)
         elif following is not None and leads(lines[end]):
@@ -71,7 +76,7 @@ def _header(lines: Sequence[str], at: int) -> Iterator[int]:
     Rows of one cell above the header, in tables with more, are titles, as in sheets.
     """
     top = at
-    while top and _ROW.match(lines[top - 1]):
+    while top and is_row(lines[top - 1]):
         top -= 1
     while top < at and _ONE_CELL.match(lines[top]) and not _ONE_CELL.match(lines[at]):
         top += 1
@@ -79,7 +84,7 @@ def _header(lines: Sequence[str], at: int) -> Iterator[int]:
         yield top
         return
     for place in range(at + 1, len(lines)):
-        if not _ROW.match(lines[place]):
+        if not is_row(lines[place]):
             return
         if any(map(str.isalnum, lines[place])):
             yield place
@@ -139,7 +144,7 @@ def _items(lines: Sequence[str], at: int) -> Iterator[int]:
 
 def _in_list(line: str) -> bool:
     """Tell whether a line of a list is an item, or indented below one."""
-    return bool(_ITEM.match(line)) or indentation(line) > 0
+    return is_item(line) or indentation(line) > 0
 
 
 def _next(lines: Sequence[str], at: int) -> int | None:

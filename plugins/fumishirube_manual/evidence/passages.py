@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from fumishirube_manual.evidence.blocks import is_fence, leads
+from fumishirube_manual.evidence.blocks import is_fence, is_item, is_row, leads
 
 _HEADING = re.compile(
     r"\s*(?:第\s*[0-9０-９一二三四五六七八九十]+\s*[章節条項]|r\[[^\]]+\]\s*$|\*\*[^*]+\*\*\s*$)"
 )
-_ROW = re.compile(r"\s*(?:\||[-*+・]|\d{1,9}[.)]\s)")
 _OBJECT_END = re.compile(r"\s*\}[,;]?\s*$")
 """The last line of an object of JSON, or of a block of code."""
 _LONGEST, _LONGEST_ROWS = 1_300, 2_000
@@ -69,11 +68,18 @@ def _blocks(lines: Sequence[str]) -> Iterator[range]:
 
 def _divided(lines: Sequence[str], passage: range) -> Iterator[range]:
     first, size = passage.start, 0
-    rows = sum(bool(_ROW.match(lines[at])) for at in passage)
-    longest = _LONGEST_ROWS if rows > len(passage) / 2 else _LONGEST
+    longest = _longest([lines[at] for at in passage])
     for at in passage:
         if size and size + len(lines[at]) > longest:
             yield range(first, at)
             first, size = at, 0
         size += len(lines[at])
     yield range(first, passage.stop)
+
+
+def _longest(lines: Sequence[str]) -> int:
+    """Return the most characters of a part of a passage with these lines."""
+    if sum(map(len, lines)) <= _LONGEST:
+        return _LONGEST
+    rows = sum(is_row(line) or is_item(line) for line in lines)
+    return _LONGEST_ROWS if rows > len(lines) / 2 else _LONGEST
