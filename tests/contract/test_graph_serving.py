@@ -311,17 +311,21 @@ def test_a_reader_takes_over_when_the_holder_is_gone(
 @POSIX
 def test_a_kill_while_indexing_loses_nothing(tmp_path: Path) -> None:
     files = {f"p{n}.md": f"# Page {n}\n\n[[p{n + 1}]]\n" for n in range(400)}
-    documents(tmp_path, files)
+    workspace, measured = tmp_path / "workspace", tmp_path / "measured"
+    documents(workspace, files)
+    documents(measured, files)
+    command = [warm_script(), "docs", "index", "--full"]
+    began = time.monotonic()
+    subprocess.run(command, cwd=measured, check=True, capture_output=True)
+    whole = time.monotonic() - began
     codes = []
-    for moment in (0.15, 0.3, 0.6):
-        with ended(
-            subprocess.Popen([warm_script(), "docs", "index", "--full"], cwd=tmp_path)
-        ) as one:
-            time.sleep(moment)
+    for share in (0.2, 0.4, 0.6, 0.8):
+        with ended(subprocess.Popen(command, cwd=workspace)) as one:
+            time.sleep(share * whole)
             kill(one)
             codes.append(one.returncode)
     assert -signal.SIGKILL in codes, "all were faster"
-    done = docs_json("index", cwd=tmp_path)
+    done = docs_json("index", cwd=workspace)
     assert done["documents"] == 400
     assert done["links"] == {"resolved": 399, "dangling": 1, "ambiguous": 0}
 
