@@ -124,15 +124,14 @@ class LinePage:
     def _around(self, match: MatchingLine, lines: Sequence[str]) -> dict[int, str]:
         """Return a matching line and its neighbours, by number.
 
-        When a match continues in the next line, that line is joined to it.
+        The line in which a match ends is one of them, or without neighbours joined to the first.
         """
-        first, last = match.number - self._context, match.number + self._context
-        around = {n: lines[n - 1] for n in range(max(1, first), min(len(lines), last) + 1)}
-        around[match.number] = _GOES_ON.join(
-            line.strip() if place else line.rstrip()
-            for place, line in enumerate(match.written(lines))
-        )
-        return around
+        if not self._context:
+            first, *rest = match.written(lines)
+            return {match.number: _GOES_ON.join([first.rstrip(), *(line.strip() for line in rest)])}
+        start = max(1, match.number - self._context)
+        end = min(len(lines), max(match.number + self._context, match.last))
+        return {number: lines[number - 1] for number in range(start, end + 1)}
 
     def _show(self, place: LinePlace, around: Mapping[int, str], section: str) -> None:
         """Add an entry if it fits; the first one always fits."""

@@ -41,8 +41,10 @@ _LEAST_SECONDS, _CHARS_A_SECOND = 1.0, 50_000
 """The time limit of one search: this much, and more for a long text."""
 _SETTINGS: Mapping[str, JsonValue] = {"deadline_ms": int(_SECONDS * 1000)}
 _BLANK = re.compile(r" |\\s")
-_CAPITALS = re.compile(r"\[(?![^\]]*[a-z]-[a-z])[^\]]*[A-Z]-[A-Z]")
-"""A class of only capital letters, which would match all letters if case were ignored."""
+_ONE_CASE = re.compile(
+    r"\[(?:(?![^\]]*[a-z]-[a-z])[^\]]*[A-Z]-[A-Z]|(?![^\]]*[A-Z]-[A-Z])[^\]]*[a-z]-[a-z])"
+)
+"""A class of only capital or only small letters; it would match all if case were ignored."""
 _QUOTED = " \t>"
 _MATCHES_IN_LINE = 64
 """The most matches of a pattern that are located in one line."""
@@ -229,7 +231,7 @@ def pattern_matcher(
     word: bool = False,
     parameter: str = "regex",
 ) -> PatternMatcher:
-    """Return a matcher for a pattern; case counts if ``exact``, or if the pattern names capitals.
+    """Return a matcher for a pattern; case counts if ``exact``, or if the pattern names a case.
 
     ``parameter`` is named in errors.
 
@@ -249,14 +251,14 @@ def pattern_matcher(
             "of running text, in place of the line feed",
             parameter=parameter,
         )
-    query = Query(wanted, case_sensitive=exact or names_capitals(pattern), budget=budget)
+    query = Query(wanted, case_sensitive=exact or names_case(pattern), budget=budget)
     return PatternMatcher(context, query, required_literals(pattern))
 
 
-def names_capitals(pattern: str) -> bool:
-    """Tell whether a regular expression has a class of only capitals, as in ``[A-Z_]+``."""
+def names_case(pattern: str) -> bool:
+    """Tell whether a regular expression has a class of letters of one case, as in ``[A-Z_]+``."""
     ignores_case = re.compile(pattern).flags & re.IGNORECASE
-    return not ignores_case and _CAPITALS.search(pattern) is not None
+    return not ignores_case and _ONE_CASE.search(pattern) is not None
 
 
 class _Lines(SequenceCorpus):

@@ -184,9 +184,13 @@ def test_patterns_are_matched_line_by_line(server: Fumishirube) -> None:
         ("[A-Za-z]all", [6]),
         ("[^A-Z]all", [6]),
         ("(?i)[A-Z]all", [6]),
+        ("fn[a-z]", []),
+        ("F[a-z]", [5]),
+        ("fn[A-Za-z]", [5]),
+        ("(?i)fn[a-z]", [5]),
     ],
 )
-def test_a_class_of_capitals_makes_case_count(
+def test_a_class_of_letters_of_one_case_makes_case_count(
     server: Fumishirube, pattern: str, numbers: list[int]
 ) -> None:
     found = server.ok("manual_grep", regex=pattern, manual_id="m", path_prefix="sub")
@@ -199,6 +203,20 @@ def test_a_blank_of_a_pattern_is_also_the_end_of_a_line(tmp_path: Path, exact: b
     with Fumishirube(write(tmp_path, {"m/run.md": text})) as server:
         found = server.ok("manual_grep", manual_id="*", regex="cargo fix|[^\\n]ply", exact=exact)
         assert [number for _, number in places(found)] == [3, 4]
+
+
+def test_the_end_of_a_match_is_shown_once(tmp_path: Path) -> None:
+    with Fumishirube(
+        write(tmp_path, {"m/run.md": "# Run\n\nThen run cargo\nfix to apply.\n"})
+    ) as server:
+        for context, lines in (
+            (0, [[3, "Then run cargo / fix to apply."]]),
+            (1, [[3, "Then run cargo"], [4, "fix to apply."]]),
+        ):
+            (group,) = server.ok("manual_grep", manual_id="*", any=["cargo fix"], context=context)[
+                "groups"
+            ]
+            assert group["lines"] == lines
 
 
 def test_long_lines_are_cut_around_the_match(server: Fumishirube) -> None:

@@ -87,6 +87,18 @@ def test_the_calls_of_a_batch_share_their_time(
     assert found["answer"]["candidates"] > 0, "a search always has its best hits"
 
 
+def test_a_slow_call_of_a_batch_leaves_time_for_the_next(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "TIME_MS", 6_000)
+    slow = {"regex": SLOW, "manual_id": "*"}
+    plain = {"any": ["word"], "manual_id": "*"}
+    calls = [{"tool": "manual_grep", "arguments": arguments} for arguments in (slow, plain)]
+    searched, found = ask(application, "manual_batch", calls=calls)["items"]
+    assert unsearched(searched["answer"]).total() == 24
+    assert (found["answer"]["total"], found["answer"].get("not_searched")) == (24, None)
+
+
 @pytest.mark.slow
 def test_a_pattern_that_explodes_in_every_file_is_given_up(workspace: Path) -> None:
     """Each slow line takes a quarter of a second, so that 24 files would take twelve."""

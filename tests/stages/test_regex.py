@@ -10,13 +10,13 @@ from typing import ClassVar
 
 import pytest
 
-from fumishirube import Budget, Cancelled, Hit, Passage, Query, Ranking, texts_of
+from fumishirube import Budget, Cancelled, Query, Ranking, texts_of
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import TextRange
 from fumishirube_stages.scorers import regex
 from fumishirube_stages.scorers.patterns import Pattern, _PatternWriter, parse_pattern
 from fumishirube_stages.scorers.regex import Regex, RunningRegex
-from fumishirube_stages.scorers.worker_pool import Worker, WorkerLost, WorkerPool
+from fumishirube_stages.scorers.worker_pool import TextSpan, Worker, WorkerLost, WorkerPool
 
 SPACE = r"\t-\r\x1c-\x20\x{85}\p{Z}"
 WORD = r"\p{L}\p{N}_"
@@ -332,46 +332,111 @@ class WatchedWorker(Worker):
         super().__init__(time.monotonic() + 60)
         self.deadlines: list[float] = []
 
-    def search(self, text: bytes, until: float) -> tuple[int, int] | None:
+    def search(self, texts: Sequence[str], until: float) -> Sequence[TextSpan]:
         self.deadlines.append(until)
-        if text == b"sky red red":
-            raise TimeoutError
-        return super().search(text, time.monotonic() + 60)
+        if texts == ["sky red red"]:
+            return ["late"]
+        return super().search(texts, time.monotonic() + 60)
 
 
-def searched(until: float, patience: float) -> tuple[list[float], list[str], list[str], list[str]]:
-    """Return the deadlines of the texts, and which were found, late, and not searched."""
+def searched(until: float, patience: float) -> tuple[list[float], list[str], list[str]]:
+    """Return the deadlines of the searches, and the texts that were found, and left out."""
     pattern = parse_pattern("(?=r)red", ignore_case=True)
     assert pattern is not None
-    hits: list[Hit] = []
-    late: list[Passage] = []
-    waiting = [*texts_of(CORPUS)][::-1]
+    searches = regex._Searches([*texts_of(CORPUS)], Query("red"), patience)
     worker = WatchedWorker()
     try:
         assert worker.takes(pattern, 60, time.monotonic() + 60)
-        regex._search(worker, Query("red"), waiting, (hits, late), until, patience)
+        searches.run(worker, until)
     finally:
         worker.end()
-    found_in = [hit.passage.path for hit in hits]
-    return (
-        worker.deadlines,
-        found_in,
-        [text.path for text in late],
-        [text.passage.path for text in waiting],
-    )
+    ranking = searches.ranking()
+    found_in = [hit.passage.path for hit in ranking.hits]
+    return worker.deadlines, found_in, [out.path for out in ranking.left_out]
 
 
 def test_a_worker_goes_on_after_a_text_that_took_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regex, "_BATCH_CHARS", 1)
     clock(monkeypatch, 10.0, 10.0, 10.5, 10.5, 10.75, 10.75)
     deadlines = [10.25, 10.75, 10.875]
-    assert searched(10.875, 0.25) == (deadlines, ["b.md"], ["a.md"], [])
+    assert searched(10.875, 0.25) == (deadlines, ["b.md"], ["a.md"])
 
 
 def test_a_worker_gets_no_text_once_the_deadline_is_reached(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(regex, "_BATCH_CHARS", 1)
     clock(monkeypatch, 10.0, 10.0, 11.0, 11.0, 11.0, 11.0)
-    assert searched(11.0, 0.25) == ([10.25], [], ["a.md"], ["c.md", "b.md"])
+    assert searched(11.0, 0.25) == ([10.25], [], ["a.md", "b.md", "c.md"])
+
+
+def test_short_texts_are_searched_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock(monkeypatch, 10.0, 10.0)
+    assert searched(11.0, 0.25) == ([10.25], ["a.md", "b.md"], [])
+
+
+class SlowBatches(Worker):
+    """A worker that finishes the search of one text only."""
+
+    batches: ClassVar[list[int]] = []
+
+    def search(self, texts: Sequence[str], until: float) -> Sequence[TextSpan]:
+        self.batches.append(len(texts))
+        if len(texts) > 1:
+            self.end()
+            raise WorkerLost
+        return super().search(texts, time.monotonic() + 60)
+
+
+class SlowBatchesPool(WorkerPool):
+    """A pool of such workers."""
+
+    def _taken(self, until: float) -> Worker:
+        return SlowBatches(time.monotonic() + 60)
+
+
+class OverdueWorker(WatchedWorker):
+    """A worker that answers after the deadline, and can be used again."""
+
+    def search(self, texts: Sequence[str], until: float) -> Sequence[TextSpan]:
+        time.sleep(0.3)
+        return super().search(texts, until)
+
+
+def test_no_worker_is_asked_again_once_the_deadline_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(regex, "_BATCH_CHARS", 1)
+    worker = OverdueWorker()
+    pool = WorkerPool(1)
+    monkeypatch.setattr(pool, "_taken", lambda _: worker)
+    ranking = RunningRegex(Regex(deadline_ms=250), pool).score(Query("r.d(?=)"), CORPUS, {})
+    pool.close()
+    assert len(worker.deadlines) == 1
+    assert [out.path for out in ranking.left_out] == ["a.md", "b.md", "c.md"]
+
+
+def test_texts_that_take_too_long_together_are_searched_one_by_one() -> None:
+    SlowBatches.batches.clear()
+    with Regex().open() as usual:
+        expected = usual.score(Query("r.d(?=)"), CORPUS, {})
+    pool = SlowBatchesPool(1)
+    running = RunningRegex(Regex(deadline_ms=60_000), pool)
+    assert running.score(Query("r.d(?=)"), CORPUS, {}) == expected
+    pool.close()
+    assert SlowBatches.batches == [3, 1, 1, 1]
+
+
+def test_a_text_that_ends_the_process_does_not_hide_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fumishirube_stages.scorers.worker_pool._GRACE", 0.3)
+    texts = {"a.md": "red", "b.md": "x" * 40, "c.md": "red"}
+    slow = MemoryCorpus([passage(path, body=text) for path, text in texts.items()])
+    with Regex(deadline_ms=60_000).open() as running:
+        ranking = running.score(Query(r"red|(x|xx)+(?=!)$"), slow, {})
+    assert [hit.passage.path for hit in ranking.hits] == ["a.md", "c.md"]
+    assert [out.path for out in ranking.left_out] == ["b.md"]
 
 
 class ExhaustedWorker(Worker):

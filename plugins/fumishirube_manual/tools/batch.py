@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, JsonValue
 
-from fumishirube import Answer, Call, InvalidParameter, Params, Tool, ToolError
+from fumishirube import Answer, Budget, Call, InvalidParameter, Params, Tool, ToolError
 from fumishirube.tools import (
     ANSWER_CHARS,
     LeanAnswer,
@@ -21,8 +21,8 @@ from fumishirube.tools import (
 )
 
 CALLS = 5
-TIME_MS = 20_000
-"""The time limit of all calls together."""
+TIME_MS = 40_000
+"""The time limit of all calls together; each has an equal share of what the ones before left."""
 BATCH_CHARS = ANSWER_CHARS // 2
 """When the answers have this many characters, no further call is made."""
 
@@ -78,9 +78,10 @@ def batch_tool(tools: Sequence[Tool[Any, Any]]) -> Tool[BatchParams, BatchAnswer
         call = replace(call, budget=call.budget.part(TIME_MS))
         left = BATCH_CHARS
         items = []
-        for batched in params.calls:
+        for number, batched in enumerate(params.calls):
+            share = _share(call.budget, len(params.calls) - number)
             item = (
-                _answer(named[batched.tool], batched, call)
+                _answer(named[batched.tool], batched, replace(call, budget=share))
                 if left > 0
                 else BatchedAnswer(tool=batched.tool)
             )
@@ -116,6 +117,11 @@ def batch_tool(tools: Sequence[Tool[Any, Any]]) -> Tool[BatchParams, BatchAnswer
             },
         ),
     )
+
+
+def _share(budget: Budget, calls: int) -> Budget:
+    """Return the budget of the first of some calls: an equal share of the time that is left."""
+    return budget.part(int(1000 * (budget.left or 0) / calls))
 
 
 def _answer(tool: Tool[Any, Any], batched: BatchedCall, call: Call) -> BatchedAnswer:

@@ -36,7 +36,7 @@ from fumishirube_manual.matched_texts import MatchedTexts
 from fumishirube_manual.matching_lines import (
     LineMatcher,
     TextMatcher,
-    names_capitals,
+    names_case,
     pattern_matcher,
 )
 from fumishirube_manual.scopes import (
@@ -66,7 +66,7 @@ class GrepParams(Params):
         Field(min_length=1, max_length=TEXTS, description="Texts."),
     ] = None
     regex: Annotated[
-        str | None, Field(max_length=2_000, description="Instead; [A-Z] is capitals.")
+        str | None, Field(max_length=2_000, description="Instead; [A-Z], [a-z]: that case.")
     ] = None
     without: Annotated[str | None, Field(max_length=2_000, description="Regex to leave out.")] = (
         None
@@ -151,7 +151,7 @@ def _left_out(matcher: LineMatcher) -> int | None:
 
 
 def _tally(params: GrepParams, matcher: LineMatcher) -> MatchedTexts:
-    exact = params.exact or (params.regex is not None and names_capitals(params.regex))
+    exact = params.exact or (params.regex is not None and names_case(params.regex))
     return MatchedTexts(matcher, exact=bool(exact), context=params.context)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from time import monotonic
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import Field
 
 from fumishirube import Corpus, Hit, LeftOut, Passage, PassageText, Query, Ranking, Stage, texts_of
-from fumishirube.text import NORMAL, TextForm
+from fumishirube.text import NORMAL, Projection, TextForm
 from fumishirube_stages.scorers.patterns import Pattern, parse_pattern
 from fumishirube_stages.scorers.text_hits import first_text_hits, hit_at, passes_filter
 from fumishirube_stages.scorers.worker_pool import Worker, WorkerLost, WorkerPool
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _RE2_MEMORY = 1024 * 1024
 _CACHED_PATTERNS = 128
 _LATE = "deadline"
+_BATCH_CHARS = 20_000
+"""The most characters of texts that a process searches at once."""
 
 
 class Regex(Stage):
@@ -91,11 +94,9 @@ class RunningRegex:
         self, pattern: Pattern, query: Query, texts: list[PassageText], until: float
     ) -> Ranking | None:
         """Search in a process; return ``None`` when the pattern is invalid there."""
-        hits: list[Hit] = []
-        late: list[Passage] = []
         patience = self._settings.chapter_deadline_ms / 1000
-        waiting = texts[::-1]
-        while waiting:
+        searches = _Searches(texts, query, patience)
+        while searches.waiting and monotonic() < until:
             with self._workers.borrow(until) as worker:
                 if worker is None:
                     break
@@ -104,9 +105,8 @@ class RunningRegex:
                         return None
                 except WorkerLost:
                     break  # the pattern exceeded its time or memory
-                _search(worker, query, waiting, (hits, late), until, patience)
-        late += [text.passage for text in reversed(waiting)]
-        return _ranking(hits, late)
+                searches.run(worker, until)
+        return searches.ranking()
 
 
 def _may_match(text: PassageText, pattern: Pattern) -> bool:
@@ -114,28 +114,55 @@ def _may_match(text: PassageText, pattern: Pattern) -> bool:
     return all(literal in whole for literal in pattern.needed)
 
 
-def _search(
-    worker: Worker,
-    query: Query,
-    waiting: list[PassageText],
-    results: tuple[list[Hit], list[Passage]],
-    until: float,
-    patience: float,
-) -> None:
-    """Search the texts from the end of ``waiting``, until the worker ends or time is up."""
-    hits, late = results
-    while waiting and worker.usable and monotonic() < until:
-        query.budget.check()
-        text = waiting.pop()
-        projection = text.form(NORMAL)
-        data = projection.text.encode("utf-8", "surrogatepass")
-        try:
-            span = worker.search(data, min(until, monotonic() + patience))
-        except (WorkerLost, TimeoutError):
-            late.append(text.passage)
-            continue
-        if span is not None:
-            hits.append(hit_at(text.passage, projection, *span))
+class _Searches:
+    """The searches of one pattern in processes: several short texts at once, else one by one."""
+
+    def __init__(self, texts: Sequence[PassageText], query: Query, patience: float) -> None:
+        self.waiting = deque((text, text.form(NORMAL)) for text in texts)
+        self._query = query
+        self._patience = patience
+        self._singles = 0
+        self._hits: list[Hit] = []
+        self._late: list[Passage] = []
+
+    def run(self, worker: Worker, until: float) -> None:
+        """Search the waiting texts, until the worker ends or time is up.
+
+        Texts that take too long together are searched again one by one, each in its own time.
+        """
+        while self.waiting and worker.usable and monotonic() < until:
+            self._query.budget.check()
+            batch = self._batch()
+            try:
+                spans = worker.search(
+                    [form.text for _, form in batch], min(until, monotonic() + self._patience)
+                )
+            except WorkerLost:
+                if len(batch) > 1:
+                    self.waiting.extendleft(reversed(batch))
+                    self._singles = len(batch)
+                else:
+                    self._late.append(batch[0][0].passage)
+                continue
+            for (text, form), span in zip(batch, spans, strict=True):
+                if span == "late":
+                    self._late.append(text.passage)
+                elif span is not None:
+                    self._hits.append(hit_at(text.passage, form, *span))
+
+    def ranking(self) -> Ranking:
+        """Return the hits so far; the texts that were not searched are left out."""
+        return _ranking(self._hits, [*self._late, *(text.passage for text, _ in self.waiting)])
+
+    def _batch(self) -> Sequence[tuple[PassageText, Projection]]:
+        batch = [self.waiting.popleft()]
+        if self._singles:
+            self._singles -= 1
+            return batch
+        left = _BATCH_CHARS - len(batch[0][1].text)
+        while self.waiting and (left := left - len(self.waiting[0][1].text)) > 0:
+            batch.append(self.waiting.popleft())
+        return batch
 
 
 def _in_thread(compiled: Any, query: Query, texts: Iterable[PassageText], until: float) -> Ranking:

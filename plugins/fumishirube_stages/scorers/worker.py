@@ -24,7 +24,10 @@ def main() -> None:
     _answer("ready")
     while (frame := _frame()) is not None:
         kind, data = frame[:1], frame[1:]
-        _answer(searcher.compile(json.loads(data)) if kind == b"p" else searcher.search(data))
+        if kind == b"p":
+            _answer(searcher.compile(json.loads(data)))
+        else:
+            _answer(searcher.search(json.loads(data)))
 
 
 class _Searcher:
@@ -46,10 +49,12 @@ class _Searcher:
         self._timed = _timed(request["pattern"], request["flags"])
         return True
 
-    def search(self, data: bytes) -> list[int] | str | None:
-        """Return the span of the first match, ``None``, or ``late``."""
-        text = data.decode("utf-8", "surrogatepass")
+    def search(self, texts: list[str]) -> list[list[int] | str | None]:
+        """Return for each text the span of the first match, ``None``, or ``late``."""
         _end_within(2 * self._patience + 1)
+        return [self._first(text) for text in texts]
+
+    def _first(self, text: str) -> list[int] | str | None:
         try:
             if self._timed is not None:
                 match = self._timed.search(text, timeout=self._patience)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import BoundedSemaphore, Timer
 from time import monotonic
-from typing import Any
+from typing import Any, Literal
 
 from fumishirube.parsing import IdleProcesses, WorkerProcess
 from fumishirube_stages.scorers import worker
 from fumishirube_stages.scorers.patterns import Pattern
 
 _GRACE = 0.1
+
+TextSpan = tuple[int, int] | Literal["late"] | None
+"""The span of the first match in a text, none, or that its search took too long."""
 
 
 class WorkerLost(Exception):
@@ -27,33 +30,36 @@ class Worker(WorkerProcess):
     def __init__(self, until: float) -> None:
         super().__init__(Path(worker.__file__))
         self.usable = True
+        self._taken: tuple[Pattern, float] | None = None
         self._answer(until)
 
     def takes(self, pattern: Pattern, patience: float, until: float) -> bool:
-        """Send a pattern; return whether it is valid.
+        """Send a pattern, unless it was the last one; return whether it is valid.
 
         Raises:
             WorkerLost: when compiling it took too much time or memory.
         """
+        if self._taken == (pattern, patience):
+            return True
+        self._taken = None
         request = {
             "pattern": pattern.python,
             "flags": pattern.flags,
             "patience": patience,
             "deadline": max(until - monotonic(), 0) + 1,
         }
-        return bool(self._request(b"p" + json.dumps(request).encode(), until))
+        valid = bool(self._request(b"p" + json.dumps(request).encode(), until))
+        self._taken = (pattern, patience) if valid else None
+        return valid
 
-    def search(self, text: bytes, until: float) -> tuple[int, int] | None:
-        """Return the span of the first match in a text.
+    def search(self, texts: Sequence[str], until: float) -> Sequence[TextSpan]:
+        """Return for each text the span of the first match, ``None``, or ``late``.
 
         Raises:
-            WorkerLost: when the worker had to be ended.
-            TimeoutError: when the search took too long, but the worker continues.
+            WorkerLost: when the searches together were not finished in time.
         """
-        answer = self._request(b"t" + text, until + _GRACE)
-        if answer == "late":
-            raise TimeoutError
-        return None if answer is None else (answer[0], answer[1])
+        answers = self._request(b"t" + json.dumps(texts).encode(), until + _GRACE)
+        return [(each[0], each[1]) if isinstance(each, list) else each for each in answers]
 
     def end(self) -> None:
         """End the process."""
