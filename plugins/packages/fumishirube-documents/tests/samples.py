@@ -32,7 +32,7 @@ def pdf(
     labels: Mapping[int, str] | None = None,
     compressed: bool = True,
 ) -> bytes:
-    """Return pages of lines; ``# x`` is in large letters, ``|`` draws a table.
+    """Return pages of lines; ``# x`` is in large letters, ``|`` draws a table, no line a shape.
 
     ``outline`` names headings and their pages; ``labels`` are prefixes of labels by page.
     """
@@ -50,6 +50,8 @@ def pdf(
             canvas.addPageLabel(number - 1, style="ROMAN_LOWER", start=1, prefix=labels[number])
         if lines:
             _page(canvas, number, lines)
+        else:
+            canvas.rect(72, 400, 200, 200, fill=1)
         canvas.showPage()
     canvas.save()
     return buffer.getvalue()

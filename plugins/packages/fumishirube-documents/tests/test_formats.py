@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import shutil
+import zipfile
 from collections.abc import Mapping
 from datetime import date, datetime, time
 from pathlib import Path
@@ -18,9 +19,12 @@ import samples
 from fumishirube_documents import Epub, OldSheets, Pdf, Pptx, Xlsx
 from fumishirube_documents.number_formats import shown
 from opened_loaders import RunningContract, running
+from PIL import Image
 from pptx.chart import data as charts
 from pptx.enum.chart import XL_CHART_TYPE
+from pptx.oxml.ns import qn
 from pydantic import SecretStr
+from reportlab.pdfgen.canvas import Canvas
 
 from fumishirube import Document, Root, Source, Unreadable
 from fumishirube.parsing import IsolatedLoader, PlaceRange, lines_of, place_at, place_range
@@ -151,11 +155,21 @@ def test_labels_that_are_printed_stand_beside_the_numbers(tmp_path: Path) -> Non
     assert [(place.page, place.label) for place in document.places] == [(1, "i"), (2, "A-i")]
 
 
-def test_pages_without_text_are_counted(tmp_path: Path) -> None:
-    document = load(tmp_path, "a.pdf", samples.pdf([["one"], [], ["three"]]), Pdf())
-    assert [place.page for place in document.places] == [1, 3]
+def test_pages_without_text_are_counted_except_blank_ones(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, invariant=1)
+    canvas.drawString(72, 700, "one")
+    canvas.showPage()
+    canvas.rect(72, 500, 200, 200, fill=1)
+    canvas.showPage()
+    canvas.showPage()
+    canvas.drawString(72, 700, "four")
+    canvas.showPage()
+    canvas.save()
+    document = load(tmp_path, "a.pdf", buffer.getvalue(), Pdf())
+    assert [place.page for place in document.places] == [1, 4]
     (remark,) = (r for r in document.remarks if r.code == "no_text")
-    assert remark.message == "1 of 3 pages hold no text (2): they need OCR"
+    assert remark.message == "1 of 4 pages hold no text (2): they need OCR"
     assert refused(tmp_path, samples.pdf([[], []]), Pdf()) == "needs_ocr"
 
 
@@ -520,3 +534,40 @@ def test_titles_of_charts_and_cells_merged_over_rows_are_read(tmp_path: Path) ->
         "| North | 9 |",
         "| North | 7 |",
     ]
+
+
+def test_a_strict_workbook_is_read_by_its_values(tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(samples.workbook())) as package:
+        files = {name: package.read(name).decode() for name in package.namelist()}
+    schemas, strict = "http://schemas.openxmlformats.org", "http://purl.oclc.org/ooxml"
+    kinds = {
+        f"{schemas}/spreadsheetml/2006/main": f"{strict}/spreadsheetml/main",
+        f"{schemas}/officeDocument/2006/": f"{strict}/officeDocument/",
+    }
+    for old, new in kinds.items():
+        files = {name: content.replace(old, new) for name, content in files.items()}
+    document = load(tmp_path, "a.xlsx", samples.packed(files), Xlsx())
+    values = load(tmp_path, "b.xls", samples.workbook(), OldSheets())
+    assert document.text == values.text
+    assert [remark.code for remark in document.remarks] == ["values_only"]
+
+
+def test_slides_with_unknown_charts_and_pictures_as_titles_are_read(tmp_path: Path) -> None:
+    made = pptx.Presentation()
+    slide = made.slides.add_slide(made.slide_layouts[6])
+    data: Any = vars(charts)["CategoryChartData"]()
+    data.categories, place = ["a"], (0, 0, 1_000_000, 1_000_000)
+    data.add_series("b", (1,))
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data).chart
+    space = chart._chartSpace  # noqa: SLF001 - the library makes no such chart
+    space.xpath("//c:barChart")[0].tag = str(qn("c:surface3DChart"))
+    buffer = io.BytesIO()
+    Image.new("RGB", (9, 9)).save(buffer, "PNG")
+    picture = slide.shapes.add_picture(buffer, *place)
+    named = picture._element.nvPicPr.nvPr  # noqa: SLF001 - nor such a title
+    named.append(named.makeelement(qn("p:ph"), {"type": "title"}))
+    slide.shapes.add_textbox(*place).text_frame.text = "Beside the chart"
+    buffer = io.BytesIO()
+    made.save(buffer)
+    text = load(tmp_path, "a.pptx", buffer.getvalue(), Pptx()).text
+    assert text.splitlines() == ["# a 1", "", "Beside the chart", ""]

@@ -412,7 +412,7 @@ def test_a_title_of_the_outline_begins_with_the_names_above_it(tmp_path: Path) -
 
 def turned(*, page: int, letters: int) -> bytes:
     """Return a page with a text and two tables, drawn and shown turned by some degrees."""
-    width, height = A4
+    width, height = A4 if page in (0, 180) else (A4[1], A4[0])  # as reportlab makes the page
     moves = {0: (0, 0), 90: (width, 0), 180: (width, height), 270: (0, height)}
     top = width if letters in (90, 270) else height
     buffer = io.BytesIO()
@@ -513,3 +513,124 @@ def test_a_ruled_cell_over_rows_is_in_each_of_them(tmp_path: Path, *, whole: boo
         "| Tower | Night | Day |\n| Godrevy | Jory |  |\n| Godrevy | Massen | Pasco |\n"
         "| Godrevy | Massen | Kerra |\n| Longships | Rosen | Talan |"
     )
+
+
+@pytest.mark.parametrize("cropped", [False, True])
+def test_text_beyond_the_edges_of_a_page_is_left_out_unless_it_is_asked_for(
+    tmp_path: Path, *, cropped: bool
+) -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(900, 900) if cropped else (300, 300), invariant=1)
+    if cropped:
+        canvas.setCropBox((0, 0, 300, 300))
+    canvas.drawString(40, 200, "This line begins on the page and goes on for long beyond its edge")
+    canvas.drawString(40, 150, "Left")
+    canvas.drawString(400, 150, "Right")
+    canvas.drawString(40, -40 if not cropped else 340, "Nobody sees this")
+    canvas.showPage()
+    canvas.save()
+    document = parsed(tmp_path, buffer.getvalue())
+    assert "goes on for long beyond its edge" in document.text
+    assert "Left" in document.text
+    assert "Right" not in document.text
+    assert "Nobody" not in document.text
+    (remark,) = document.remarks
+    assert remark.code == "beyond_edges"
+    assert remark.message == "left out beyond the edges of pages (1): text of 2 lines"
+    whole = running(Pdf(beyond_edges=True)).load(Root(tmp_path), Source("a.pdf"))
+    assert "Right" in whole.text
+    assert "Nobody sees this" in whole.text
+
+
+@pytest.mark.parametrize("letter", ["X", "\U0001d54f"])
+def test_a_line_may_begin_with_one_letter_also_one_of_two_units(
+    tmp_path: Path, letter: str
+) -> None:
+    lines = ["BT /F 20 Tf 72 750 Td (The shop X) Tj ET"]
+    cells = [("Shop", "Price"), ("X", "480"), ("Other", "430")]
+    for row, texts in enumerate([("The letter X is in the table.",), *cells]):
+        for column, text in enumerate(texts):
+            place = f"{72 + 200 * column} {720 - 12 * row}"
+            lines.append(f"BT /F 10 Tf {place} Td ({text}) Tj ET")
+    document = parsed(tmp_path, with_unicode("X", letter, lines))
+    assert [section.title for section in document.sections] == [f"The shop {letter}"]
+    assert document.text == (
+        f"The shop {letter}\nThe letter {letter} is in the table.\n"
+        f"| Shop | Price |\n| {letter} | 480 |\n| Other | 430 |\n\n"
+    )
+
+
+def with_unicode(letter: str, shown: str, lines: Sequence[str]) -> bytes:
+    """Return a page in whose font a letter is one of Unicode, and the others are themselves."""
+    code = f"{ord(letter):02x}"
+    units = shown.encode("utf-16-be").hex()
+    mapping = (
+        "begincmap 1 begincodespacerange <00> <ff> endcodespacerange "
+        f"2 beginbfrange <20> <{ord(letter) - 1:02x}> <0020> "
+        f"<{ord(letter) + 1:02x}> <7e> <{ord(letter) + 1:04x}> endbfrange "
+        f"1 beginbfchar <{code}> <{units}> endbfchar endcmap"
+    )
+    streams = [mapping, "\n".join(lines)]
+    objects = [
+        "<</Type /Catalog /Pages 2 0 R>>",
+        "<</Type /Pages /Kids [3 0 R] /Count 1 /MediaBox [0 0 600 800]>>",
+        "<</Type /Page /Parent 2 0 R /Contents 6 0 R /Resources <</Font <</F 4 0 R>>>>>>",
+        "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 5 0 R>>",
+        *(f"<</Length {len(text)}>>\nstream\n{text}\nendstream" for text in streams),
+    ]
+    numbered = (f"{number} 0 obj\n{text}\nendobj\n" for number, text in enumerate(objects, 1))
+    return f"%PDF-1.4\n{''.join(numbered)}trailer\n<</Root 1 0 R>>\n%%EOF\n".encode()
+
+
+def test_double_rules_make_no_empty_columns(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, invariant=1)
+    for row, cells in enumerate([("Code", "Meaning"), ("E-1", "No water"), ("E-2", "No power")]):
+        for column, cell in enumerate(cells):
+            left, bottom = 72 + 103 * column, 700 - 23 * row
+            canvas.rect(left, bottom, 100, 20)
+            canvas.drawString(left + 4, bottom + 6, cell)
+    canvas.showPage()
+    canvas.save()
+    assert parsed(tmp_path, buffer.getvalue()).text == (
+        "| Code | Meaning |\n| E-1 | No water |\n| E-2 | No power |\n\n"
+    )
+
+
+def test_a_hyphen_stays_in_words_that_have_it_elsewhere_and_before_capitals(tmp_path: Path) -> None:
+    lines = [
+        "The well-known gauge and the reli-",
+        "able float are no longer well-",
+        "known. It is a Non-",
+        "GAAP figure.",
+    ]
+    page = [(line, "Helvetica", 10, 72, 700 - 12 * row) for row, line in enumerate(lines)]
+    assert parsed(tmp_path, drawn(page)).text == (
+        "The well-known gauge and the reliable\nfloat are no longer well-known.\n"
+        "It is a Non-GAAP\nfigure.\n\n"
+    )
+
+
+def test_a_divided_word_in_a_cell_leaves_its_row_one(tmp_path: Path) -> None:
+    page = [
+        ("Measure", "Helvetica", 10, 72, 724),
+        ("2018", "Helvetica", 10, 300, 724),
+        ("Revenue", "Helvetica", 10, 72, 712),
+        ("5,363", "Helvetica", 10, 300, 712),
+        ("Adjusted Non-", "Helvetica", 10, 72, 700),
+        ("GAAP revenue", "Helvetica", 10, 72, 688),
+        ("7,990", "Helvetica", 10, 300, 688),
+    ]
+    assert parsed(tmp_path, drawn(page)).text == (
+        "| Measure | 2018 |\n| Revenue | 5,363 |\n| Adjusted Non-GAAP revenue | 7,990 |\n\n"
+    )
+
+
+def test_dots_that_lead_to_the_number_of_a_page_are_no_columns(tmp_path: Path) -> None:
+    page = []
+    for row, (title, number) in enumerate([("1.1 Wells", "3"), ("1.2 Floats", "12")]):
+        height = 700 - 12 * row
+        page.append((title, "Helvetica", 10, 72, height))
+        page.append((".  " * 28, "Helvetica", 10, 140 + 8 * row, height))
+        page.append((number, "Helvetica", 10, 400, height))
+    assert parsed(tmp_path, drawn(page)).text == "| 1.1 Wells | 3 |\n| 1.2 Floats | 12 |\n\n"

@@ -20,19 +20,21 @@ class Pdf(IsolatedLoader):
     """Claims PDF files. A section begins at each heading and on each page.
 
     Headings come from the outline, else from larger or bold letters. Tables are rows. With
-    ``running_heads`` false, running heads and page numbers are left out. ``passwords`` are tried on
+    ``running_heads`` false, running heads and page numbers are left out; with ``beyond_edges``
+    false, what is beyond the edges of pages, where nobody sees it. ``passwords`` are tried on
     locked files. With ``ocr`` the program ``tesseract``, if it is on the path, reads the pages
     without text in ``ocr_languages``; a file may then take ``ocr_seconds``.
     """
 
     parser: ClassVar[str] = "fumishirube_documents.pdf:parsed_pdf"
     drawer: ClassVar[str] = "fumishirube_documents.pdf_pictures:drawn_page"
-    revision: ClassVar[int] = 6
+    revision: ClassVar[int] = 8
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "pypdfium2")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"ocr_seconds"}
 
     suffixes: tuple[str, ...] = (".pdf",)
     running_heads: bool = False
+    beyond_edges: bool = False
     passwords: Annotated[tuple[SecretStr, ...], Env("FUMISHIRUBE_PDF_PASSWORDS")] = ()
     ocr: bool = False
     ocr_languages: Annotated[str, Field(pattern=r"^\w+(\+\w+)*$")] = "jpn+eng"
@@ -82,7 +84,7 @@ class Pptx(IsolatedLoader):
     """Claims PowerPoint presentations; each slide is a section, with its notes."""
 
     parser: ClassVar[str] = "fumishirube_documents.pptx:parsed_pptx"
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-pptx")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 
@@ -97,7 +99,7 @@ class Xlsx(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_xlsx"
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "openpyxl")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 

@@ -13,6 +13,7 @@ import pypdfium2 as pdfium
 from fumishirube import Document, Heading, LoaderRemark, Unreadable, divide_at_headings
 from fumishirube.parsing import Place, report_pages
 from fumishirube_documents.pdf_columns import in_columns
+from fumishirube_documents.pdf_edges import SeenLines, edges_of
 from fumishirube_documents.pdf_grids import borders_of, grids_of, with_grid_rows
 from fumishirube_documents.pdf_header_cells import with_header_rows
 from fumishirube_documents.pdf_headings import (
@@ -24,13 +25,15 @@ from fumishirube_documents.pdf_headings import (
     outline_of,
     title_lines,
 )
-from fumishirube_documents.pdf_lines import (
-    PageObjects,
-    PdfLine,
+from fumishirube_documents.pdf_joins import (
+    completed_word,
+    compounds_of,
+    divides_word,
+    joined_cells,
     joined_lines,
-    page_fragments,
-    text_page,
 )
+from fumishirube_documents.pdf_lines import PdfLine, page_fragments
+from fumishirube_documents.pdf_objects import PageObjects, text_page
 from fumishirube_documents.pdf_ocr import ocr_lines
 from fumishirube_documents.pdf_running_heads import PdfPage, RunningHeads
 from fumishirube_documents.pdf_tables import TextLine, with_rows
@@ -41,7 +44,7 @@ from fumishirube_documents.signatures import check_type
 _PASSWORD = 4
 """PDFium's error code of a locked file, FPDF_ERR_PASSWORD."""
 _NAMED = 20
-"""The most pages without text that are named."""
+"""The most pages that are named in a remark."""
 _BEGIN, _HEAD = b"%PDF-", 1024
 _END, _TAIL = b"%%EOF", 2048
 _NO_TITLES = re.compile(
@@ -49,8 +52,6 @@ _NO_TITLES = re.compile(
     re.IGNORECASE,
 )
 """Titles that programs write when the author gave none."""
-_WORD_END = re.compile(r"[^\W\d_]-$")
-_WORD_BEGIN = re.compile(r"([a-zà-ÿ]\S*)[ ]?(.*)")
 
 
 def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
@@ -64,19 +65,18 @@ def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
     total = len(file)
     pages = []
     scanned = 0
-    for number, page in enumerate(_pages(file), start=1):
+    for number, page in enumerate(_pages(file, beyond_edges=settings["beyond_edges"]), start=1):
         pages.append(page if page.lines else _read_by_ocr(file, page, settings))
         scanned += bool(pages[-1].lines and not page.lines)
         report_pages(number, total)
-    empty = [page.number for page in pages if not page.lines]
-    if total and len(empty) == total:
+    if total and not any(page.lines for page in pages):
         raise Unreadable(_needs_ocr(f"none of its {total} pages holds text", settings), "needs_ocr")
     heads = RunningHeads() if settings["running_heads"] else RunningHeads.of(pages)
     bodies = [heads.body(page) for page in pages]
-    writer = _PdfWriter(outline_of(file), HeadingStyles.of(bodies))
+    writer = _PdfWriter(outline_of(file), HeadingStyles.of(bodies), compounds_of(bodies))
     for page, body in zip(pages, bodies, strict=True):
         writer.write(page, body)
-    remarks = [*_remarks(total, empty, scanned, heads, settings)]
+    remarks = [*_remarks(pages, scanned, heads, settings)]
     return writer.document(_title(file) or name, remarks)
 
 
@@ -116,60 +116,75 @@ def _needs_ocr(pages: str, settings: Mapping[str, Any]) -> str:
 
 
 def _remarks(
-    total: int,
-    empty: Sequence[int],
-    scanned: int,
-    heads: RunningHeads,
-    settings: Mapping[str, Any],
+    pages: Sequence[PdfPage], scanned: int, heads: RunningHeads, settings: Mapping[str, Any]
 ) -> Iterator[LoaderRemark]:
+    total = len(pages)
     for head in heads.texts():
         yield LoaderRemark("running_head", 1, f"left out as a running head: {head}")
-    if empty:
-        named = ", ".join(map(str, empty[:_NAMED])) + ", …" * (len(empty) > _NAMED)
-        message = _needs_ocr(f"{len(empty)} of {total} pages hold no text ({named})", settings)
-        yield LoaderRemark("no_text", 1, message)
+    if empty := [page.number for page in pages if not page.lines and not page.blank]:
+        message = f"{len(empty)} of {total} pages hold no text ({_named(empty)})"
+        yield LoaderRemark("no_text", 1, _needs_ocr(message, settings))
+    if beyond := [page.number for page in pages if page.beyond]:
+        lines = sum(page.beyond for page in pages)
+        message = f"left out beyond the edges of pages ({_named(beyond)}): text of {lines} lines"
+        yield LoaderRemark("beyond_edges", 1, message)
     if scanned:
         yield LoaderRemark("ocr", 1, f"{scanned} of {total} pages were read by OCR")
 
 
-def _pages(file: Any) -> Iterator[PdfPage]:
+def _named(pages: Sequence[int]) -> str:
+    return ", ".join(map(str, pages[:_NAMED])) + ", …" * (len(pages) > _NAMED)
+
+
+def _pages(file: Any, *, beyond_edges: bool) -> Iterator[PdfPage]:
     for index in range(len(file)):
         try:
             page = file[index]
-            lines = lines_of_page(page).lines
+            read = lines_of_page(page, beyond_edges=beyond_edges)
         except pdfium.PdfiumError:  # treat a damaged page as one without text
             yield PdfPage(index + 1, None, 0, [])
             continue
         label = file.get_page_label(index)
         shown = label if label and label != str(index + 1) else None
-        yield PdfPage(index + 1, shown, page.get_height(), lines)
+        yield PdfPage(index + 1, shown, page.get_height(), read.lines, read.beyond, read.blank)
         page.close()
 
 
 class PageLines(NamedTuple):
-    """The lines of a page, in reading order, and how it was turned to read them."""
+    """The lines of a page, in reading order, and how it was turned to read them.
+
+    ``beyond`` is the number of lines beyond its edges. A page that draws nothing is ``blank``.
+    """
 
     lines: list[PdfLine]
     turn: Turn
+    beyond: int
+    blank: bool
 
 
-def lines_of_page(page: Any) -> PageLines:
-    """Return the lines of a page; it cannot be drawn afterwards.
+def lines_of_page(page: Any, *, beyond_edges: bool) -> PageLines:
+    """Return the lines of a page, with those ``beyond_edges`` or not.
+
+    The page cannot be drawn afterwards.
 
     Raises:
         PdfiumError: when the page is damaged.
     """
-    drawn = PageObjects.of(page)
+    drawn, edges = PageObjects.of(page), edges_of(page)
     textpage = text_page(page, drawn.texts)
     if turn := turn_of(page, textpage):
         textpage.close()
         turn_page(page, turn)
+        edges = turn.box(edges)
         textpage = text_page(page, drawn.texts)
     grids = grids_of(drawn.paths)
-    parts = with_grid_rows(page_fragments(textpage, borders_of(grids)), grids)
+    fragments = page_fragments(textpage, borders_of(grids))
     textpage.close()
-    lines = [*with_wrapped_rows([*in_columns([*joined_lines([*with_header_rows(parts)])])])]
-    return PageLines(lines, turn or Turn())
+    seen = SeenLines(fragments, 0) if beyond_edges else SeenLines.of(fragments, edges)
+    parts = with_grid_rows(seen.lines, grids)
+    joined = [*joined_cells([*joined_lines([*with_header_rows(parts)])])]
+    lines = [*with_wrapped_rows([*in_columns(joined)])]
+    return PageLines(lines, turn or Turn(), seen.beyond, drawn.blank)
 
 
 def _title(file: Any) -> str:
@@ -187,6 +202,7 @@ class _PdfWriter:
 
     outline: Sequence[OutlineEntry]
     styles: HeadingStyles
+    compounds: frozenset[str]
     lines: list[str] = field(default_factory=list)
     headings: list[Heading] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
@@ -238,22 +254,18 @@ class _PdfWriter:
         """Write the lines, with a blank one before each paragraph; return their numbers."""
         numbers: list[int] = []
         previous: PdfLine | None = None
-        carried = ""
+        divided = False
         for place, (line, (whole, in_table, goes_on)) in enumerate(zip(body, texts, strict=True)):
             text = whole
-            if carried:
-                begin = _WORD_BEGIN.fullmatch(text)
-                if begin:
-                    self.lines[-1] = self.lines[-1][:-1] + begin[1]
-                    text = begin[2]
-                carried = ""
+            if divided:
+                self.lines[-1], text = completed_word(self.lines[-1], whole, self.compounds)
             if previous is not None and not goes_on and opens_paragraph(previous, line):
                 self.lines.append("")
             self.lines.append(text)
             numbers.append(len(self.lines))
-            following = texts[place + 1].text if place + 1 < len(texts) else ""
-            hyphenated = not in_table and (line.broken or _WORD_END.search(text))
-            carried = text if hyphenated and _WORD_BEGIN.fullmatch(following) else ""
+            following = texts[place + 1] if place + 1 < len(texts) else TextLine("")
+            inside = in_table or following.in_table
+            divided = not inside and divides_word(line, text, following.text)
             previous = line
         return numbers
 

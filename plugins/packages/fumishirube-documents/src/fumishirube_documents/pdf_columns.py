@@ -39,19 +39,8 @@ def _columns(lines: Sequence[PdfLine], gutters: Sequence[Gutter]) -> list[list[P
             cells[sum(1 for gutter in gutters if cell.left > gutter.left)].append(cell)
         for column, own in zip(columns, cells, strict=True):
             if own:
-                column.append(_line_of(line, own))
+                column.append(line.with_cells(own))
     return columns
-
-
-def _line_of(line: PdfLine, cells: Sequence[Cell]) -> PdfLine:
-    """Return the part of a line with some of its cells."""
-    return line._replace(
-        text=" ".join(cell.text for cell in cells),
-        left=cells[0].left,
-        right=cells[-1].right,
-        cells=tuple(cells),
-        broken=line.broken and cells[-1] == line.cells[-1],
-    )
 
 
 def _is_running_text(column: Sequence[PdfLine]) -> bool:

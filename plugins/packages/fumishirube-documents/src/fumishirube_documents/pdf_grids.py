@@ -16,6 +16,8 @@ from fumishirube_documents.pdf_tables import markdown_row
 
 _THIN = 2.0
 """The greatest thickness of a ruled line, and the distance at which lines meet, in points."""
+_CLOSEST = 5.0
+"""The least width of a column, and height of a row; rules that are closer are a double one."""
 _SHORTEST = 4.0
 _LEAST_CELLS = 2
 _LEAST_LINES = 3
@@ -274,9 +276,9 @@ def _groups(rules: Sequence[_Rule]) -> list[tuple[_Rule, list[_Rule]]]:
 
 
 def _distinct(values: Iterable[float]) -> list[float]:
-    """Return values in order, without those closer than lines are thick."""
+    """Return values in order, without those too close to the one before."""
     distinct: list[float] = []
     for value in sorted(values):
-        if not distinct or value - distinct[-1] > _THIN:
+        if not distinct or value - distinct[-1] > _CLOSEST:
             distinct.append(value)
     return distinct

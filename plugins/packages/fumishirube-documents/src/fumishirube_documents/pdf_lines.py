@@ -4,26 +4,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from ctypes import byref, c_double, c_float, c_int, c_ushort, create_string_buffer
-from itertools import pairwise
+from ctypes import (
+    addressof,
+    byref,
+    c_double,
+    c_int,
+    c_void_p,
+    cast,
+    create_string_buffer,
+    sizeof,
+)
 from math import hypot
 from typing import Any, NamedTuple, TypeAlias
 
 import pypdfium2.raw as pdfium
 
 from fumishirube.text import is_unspaced
+from fumishirube_documents.pdf_objects import light
 
-_WIDE_GAP = 0.6
+WIDE_GAP = 0.6
 """A gap of this many letter sizes may separate two table cells."""
-_SAME_LINE = 0.4
-_NO_WIDTH = 0.02
-_GAPS = re.compile(r"(?<=\S)[ \u3000]+(?=\S)")
 _HYPHENS = "\ufffe\x02"
+_GAPS = re.compile(
+    rf"(?<=\S)(?:(?:[ \u3000]*[.·․‥…]){{6,}}[ \u3000]*|[ \u3000]+)(?=\S)|(?<=[{_HYPHENS}])(?=\S)"
+)
+"""Spaces, the dots that lead to a number, and the places after hyphens that divide a word."""
+DIVIDED = re.compile(r"[^\W\d_]-$")
+"""The end of a line that divides a word, or a compound of words."""
 _FONT_NAME = 128
 _BOLD = re.compile(rb"bold|black|heavy|demi|-W[6-9]\b", re.IGNORECASE)
-_INVISIBLE = re.compile("[\x00\ufeff\u200b\u00ad]")
+_INVISIBLE = re.compile(f"[\x00\ufeff\u200b\u00ad{_HYPHENS}]|[\ud800-\udbff]?[\ud800-\udfff]")
+"""Letters that are left out, and the pairs of units of letters above U+FFFF."""
+_PAIRED = re.compile("[\U00010000-\U0010ffff]")
+_letter_box = light(pdfium.FPDFText_GetCharBox, c_int, c_void_p, c_int, *[c_void_p] * 4)
 
-
+Box: TypeAlias = tuple[float, float, float, float]
+"""The left, bottom, right and top edge."""
 Border: TypeAlias = Callable[[float, float, float], bool]
 """Whether a ruled line stands between a left and a right edge, at a height."""
 
@@ -58,82 +74,41 @@ class PdfLine(NamedTuple):
     goes_on: bool = False
     base: float = 0.0
 
-
-class PageObjects(NamedTuple):
-    """The texts and the paths that a page draws."""
-
-    texts: Sequence[Any]
-    paths: Sequence[Any]
-
-    @classmethod
-    def of(cls, page: Any) -> PageObjects:
-        """Return those of a page."""
-        texts, paths = [], []
-        for number in range(pdfium.FPDFPage_CountObjects(page)):
-            drawn = pdfium.FPDFPage_GetObject(page, number)
-            kind = pdfium.FPDFPageObj_GetType(drawn)
-            if kind == pdfium.FPDF_PAGEOBJ_TEXT:
-                texts.append(drawn)
-            elif kind == pdfium.FPDF_PAGEOBJ_PATH:
-                paths.append(drawn)
-        return cls(texts, paths)
+    def with_cells(self, cells: Sequence[Cell]) -> PdfLine:
+        """Return the part of the line with some of its cells."""
+        return self._replace(
+            text=" ".join(cell.text for cell in cells),
+            left=cells[0].left,
+            right=cells[-1].right,
+            cells=tuple(cells),
+            broken=self.broken and cells[-1] == self.cells[-1],
+        )
 
 
-def text_page(page: Any, texts: Sequence[Any]) -> Any:
-    """Return the text of a page, also of letters without a width, which PDFium leaves out.
+class LetterBoxes:
+    """The places of the letters of a page."""
 
-    In fonts that the file does not embed, as many Japanese ones, a letter that is drawn alone has
-    no width. An outline gives it one; the page is never drawn. Spaces without a width stay as they
-    are: between the letters of a word they are no spaces.
-    """
-    changed = [*_outlined(texts)]
-    text = page.get_textpage()
-    blank = [(drawn, mode) for drawn, mode in changed if not _object_text(drawn, text).strip()]
-    if not blank:
-        return text
-    text.close()
-    for drawn, mode in blank:
-        _set_mode(drawn, mode)
-    return page.get_textpage()
+    def __init__(self, textpage: Any) -> None:
+        self._text = cast(textpage.raw, c_void_p).value
+        self._edges = (c_double * 4)()
+        first = addressof(self._edges)
+        self._places = [first + number * sizeof(c_double) for number in range(4)]
 
-
-def _outlined(texts: Sequence[Any]) -> Iterator[tuple[Any, int]]:
-    """Give texts without a width an outline, and yield them with their former mode."""
-    edges = [c_float() for _ in range(4)]
-    left, _, right, _ = edges
-    pointers = [byref(edge) for edge in edges]
-    for drawn in texts:
-        if _is_embedded(drawn):
-            continue
-        pdfium.FPDFPageObj_GetBounds(drawn, *pointers)
-        if right.value - left.value < _NO_WIDTH:
-            yield drawn, pdfium.FPDFTextObj_GetTextRenderMode(drawn)
-            pdfium.FPDFPageObj_SetStrokeWidth(drawn, 1.0)
-            _set_mode(drawn, pdfium.FPDF_TEXTRENDERMODE_FILL_STROKE)
-
-
-def _is_embedded(drawn: Any) -> bool:
-    return bool(pdfium.FPDFFont_GetIsEmbedded(pdfium.FPDFTextObj_GetFont(drawn)) == 1)
-
-
-def _set_mode(drawn: Any, mode: int) -> None:
-    pdfium.FPDFTextObj_SetTextRenderMode(drawn, mode)
-    pdfium.FPDFPageObj_Transform(drawn, 1, 0, 0, 1, 0, 0)  # makes PDFium measure it again
-
-
-def _object_text(drawn: Any, text: Any) -> str:
-    size = pdfium.FPDFTextObj_GetText(drawn, text, None, 0)
-    buffer = (c_ushort * (size // 2 + 1))()
-    pdfium.FPDFTextObj_GetText(drawn, text, buffer, size)
-    return bytes(buffer)[:size].decode("utf-16-le", "replace").rstrip("\0")
+    def at(self, place: int) -> Box:
+        """Return the left, bottom, right and top edge of a letter; zeros if unknown."""
+        if not _letter_box(self._text, place, *self._places):
+            return 0, 0, 0, 0
+        left, right, bottom, top = self._edges
+        return left, bottom, right, top
 
 
 def page_fragments(textpage: Any, border: Border = lambda *_: False) -> list[PdfLine]:
     """Return the parts of the lines of a page in its own order, without blank ones."""
     count = textpage.count_chars()
     text = textpage.get_text_range() if count else ""
+    if len(text) != count:  # PDFium counts letters above U+FFFF as two
+        text = _PAIRED.sub(_units, text)
     if len(text) != count:
-        # Some characters take two UTF-16 units; their position is then unknown.
         return [_unplaced(line) for line in text.splitlines() if line.strip()]
     return [*_fragments(textpage, text, border)]
 
@@ -142,33 +117,81 @@ def _unplaced(line: str) -> PdfLine:
     return PdfLine(_clean(line), 0, 0, 0, 0, 0)
 
 
+class _Gap(NamedTuple):
+    """A gap in a line: where it begins and ends, and the places of the letters around it."""
+
+    begin: int
+    end: int
+    before: Box
+    after: Box
+
+
 def _fragments(textpage: Any, text: str, border: Border) -> Iterator[PdfLine]:
+    boxes = LetterBoxes(textpage)
     start = 0
     for raw_line in text.split("\n"):
-        line = raw_line.rstrip("\r")
-        stripped = line.rstrip()
+        stripped = raw_line.rstrip()
         if stripped:
             first = start + len(stripped) - len(stripped.lstrip())
-            yield _fragment(textpage, text, first, start + len(stripped), border)
+            gaps: list[_Gap] = []
+            for space in _GAPS.finditer(text, first, start + len(stripped)):
+                begin, end = space.span()
+                hyphen = begin == end
+                gap = _Gap(begin, end, boxes.at(begin - 1 - hyphen), boxes.at(end))
+                if _is_new_line(gap):
+                    yield _fragment(textpage.raw, boxes, text, (first, begin), gaps, border)
+                    first, gaps = end, []
+                elif not hyphen:
+                    gaps.append(gap)
+            end = start + len(stripped)
+            yield _fragment(textpage.raw, boxes, text, (first, end), gaps, border)
         start += len(raw_line) + 1
 
 
-def _fragment(textpage: Any, text: str, first: int, end: int, border: Border) -> PdfLine:
-    """Return the line of the characters from ``first`` to before ``end``."""
+def _is_new_line(gap: _Gap) -> bool:
+    """Return whether a line begins after a gap.
+
+    PDFium joins lines that divide a word, and those of which the second begins with one letter.
+    """
+    return gap.after[2] <= gap.before[0] and gap.after[3] < gap.before[1]
+
+
+def _fragment(
+    textpage: Any,
+    boxes: LetterBoxes,
+    text: str,
+    span: tuple[int, int],
+    gaps: Sequence[_Gap],
+    border: Border,
+) -> PdfLine:
+    """Return the line of the characters of a span."""
+    first, end = span
     broken = text[end - 1] in _HYPHENS
     last = end - 2 if broken and end - 1 > first else end - 1
-    begin, finish = textpage.get_charbox(first), textpage.get_charbox(last)
+    begin, finish = boxes.at(first), boxes.at(last)
     size = _letter_size(textpage, first) or max(1.0, begin[3] - begin[1])
-    cells = tuple(_cells(textpage, text, first, last + 1, size, border))
-    written = " ".join(cell.text for cell in cells)
+    borders = [
+        gap
+        for gap in gaps
+        if gap.after[0] - gap.before[2] > WIDE_GAP * size
+        or border(gap.before[2], gap.after[0], (gap.before[1] + gap.before[3]) / 2)
+    ]
+    starts = [(first, begin[0]), *((gap.end, gap.after[0]) for gap in borders)]
+    ends = [*((gap.begin, gap.before[2]) for gap in borders), (last + 1, finish[2])]
+    cells = [
+        Cell(_clean(text[start:stop]), left, right)
+        for (start, left), (stop, right) in zip(starts, ends, strict=True)
+    ]
+    if broken:
+        cells[-1] = cells[-1]._replace(text=f"{cells[-1].text}-")
     return PdfLine(
-        _clean(written) + ("-" if broken else ""),
+        " ".join(cell.text for cell in cells if cell.text),
         min(begin[0], finish[0]),
         min(begin[1], finish[1]),
         max(begin[2], finish[2]),
         max(begin[3], finish[3]),
         size,
-        cells,
+        tuple(cells),
         broken,
         _is_bold(textpage, first) and _is_bold(textpage, last),
         base=_base(textpage, first, begin[1]),
@@ -197,63 +220,33 @@ def _is_bold(textpage: Any, place: int) -> bool:
     return 0 < size <= _FONT_NAME and _BOLD.search(buffer.value) is not None
 
 
-def _cells(
-    textpage: Any, text: str, first: int, end: int, size: float, border: Border
-) -> Iterator[Cell]:
-    """Yield the parts between wide gaps, and between ruled lines."""
-    borders = [(first, first)]
-    for gap in _GAPS.finditer(text, first, end):
-        before, after = textpage.get_charbox(gap.start() - 1), textpage.get_charbox(gap.end())
-        wide = after[0] - before[2] > _WIDE_GAP * size
-        if wide or border(before[2], after[0], (before[1] + before[3]) / 2):
-            borders.append((gap.start(), gap.end()))
-    borders.append((end, end))
-    for (_, begin), (stop, _) in pairwise(borders):
-        left, right = textpage.get_charbox(begin)[0], textpage.get_charbox(stop - 1)[2]
-        yield Cell(_clean(text[begin:stop]), left, right)
-
-
-def joined_lines(fragments: Sequence[PdfLine]) -> Iterator[PdfLine]:
-    """Join the parts of one line from left to right."""
-    current: PdfLine | None = None
-    for fragment in fragments:
-        if current is not None and _goes_on(current, fragment):
-            cells = (*current.cells, *fragment.cells)
-            if fragment.left - current.right <= _WIDE_GAP * current.size:
-                *before, last = current.cells
-                first, *after = fragment.cells
-                cells = (*before, Cell(f"{last.text} {first.text}", last.left, first.right), *after)
-            current = current._replace(
-                text=f"{current.text} {fragment.text}",
-                right=fragment.right,
-                top=max(current.top, fragment.top),
-                bottom=min(current.bottom, fragment.bottom),
-                cells=cells,
-                broken=fragment.broken,
-                bold=current.bold and fragment.bold,
-            )
-            continue
-        if current is not None:
-            yield current
-        current = fragment
-    if current is not None:
-        yield current
-
-
-def _goes_on(current: PdfLine, fragment: PdfLine) -> bool:
-    close = abs(current.bottom - fragment.bottom) < _SAME_LINE * max(current.size, 1)
-    apart = bool(current.row or fragment.row or current.broken)
-    return close and fragment.left > current.right and not apart
-
-
 def _clean(text: str) -> str:
-    return " ".join(
-        _INVISIBLE.sub("", text.translate({ord(sign): "" for sign in _HYPHENS})).split()
+    return " ".join(_INVISIBLE.sub(_letter, text).split())
+
+
+def _units(letter: re.Match[str]) -> str:
+    """Return the two UTF-16 units of a letter."""
+    units = letter[0].encode("utf-16-le")
+    return chr(int.from_bytes(units[:2], "little")) + chr(int.from_bytes(units[2:], "little"))
+
+
+def _letter(units: re.Match[str]) -> str:
+    """Return the letter of two UTF-16 units, and nothing of anything else."""
+    return (
+        units[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
+        if len(units[0]) > 1
+        else ""
     )
 
 
 def continued(text: str, more: str) -> str:
-    """Return a text with the next line of it; between Japanese letters there is no space."""
+    """Return a text with the next line of it.
+
+    Between Japanese letters there is no space. A hyphen that divides a word is left out, unless a
+    capital or a digit follows.
+    """
     if not text or not more:
         return text or more
+    if DIVIDED.search(text):
+        return text[:-1] + more if more[0].islower() else text + more
     return f"{text}{'' if is_unspaced(text[-1]) and is_unspaced(more[0]) else ' '}{more}"

@@ -45,15 +45,16 @@ def drawn_page(data: bytes, view: PageView, settings: Mapping[str, Any]) -> Pict
         position = bitmap.get_posconv(page)
         picture = bitmap.to_pil().convert("RGB")
         # A second one is read, for that changes the page.
-        lines, turn = lines_of_page(opened_pdf(data, settings["passwords"])[view.page - 1])
+        second = opened_pdf(data, settings["passwords"])[view.page - 1]
+        read = lines_of_page(second, beyond_edges=settings["beyond_edges"])
     except pdfium.PdfiumError as error:
         raise Unreadable("the page is damaged", "damaged") from error
     boxes = [
         (
-            position.to_bitmap(*turn.back(line.left, line.top)),
-            position.to_bitmap(*turn.back(line.right, line.bottom)),
+            position.to_bitmap(*read.turn.back(line.left, line.top)),
+            position.to_bitmap(*read.turn.back(line.right, line.bottom)),
         )
-        for line in _marked(lines, view)
+        for line in _marked(read.lines, view)
     ]
     buffer = io.BytesIO()
     _with_marks(picture, boxes).save(buffer, "PNG", compress_level=3)

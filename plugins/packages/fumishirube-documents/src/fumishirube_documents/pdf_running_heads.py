@@ -19,12 +19,18 @@ _NUMBER = re.compile(r"\d{1,5}")
 
 
 class PdfPage(NamedTuple):
-    """A page: its number from 1, its printed label, its height, and its lines."""
+    """A page: its number from 1, its printed label, its height, and its lines.
+
+    ``beyond`` is the number of its lines that are beyond its edges, at least in part, and left out;
+    a page that draws nothing is ``blank``.
+    """
 
     number: int
     label: str | None
     height: float
     lines: list[PdfLine]
+    beyond: int = 0
+    blank: bool = False
 
 
 class RunningHeads(NamedTuple):

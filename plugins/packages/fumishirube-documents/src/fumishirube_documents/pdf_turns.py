@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from ctypes import byref
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-Box: TypeAlias = tuple[float, float, float, float]
-"""The left, bottom, right and top edge."""
+from fumishirube_documents.pdf_lines import Box
+
 _MOST_LETTERS = 40
 """How many letters of a page decide how it is turned."""
 

@@ -27,6 +27,8 @@ def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     places: list[Place] = []
     for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
         shown = slide.shapes.title
+        if shown is not None and not shown.has_text_frame:  # a picture in the place of the title
+            shown = None
         title = _line(shown.text_frame.text) if shown is not None else ""
         rest = (s for s in slide.shapes if shown is None or s.shape_id != shown.shape_id)
         title = title or f"{name} {number}"
@@ -72,10 +74,14 @@ def _chart(chart: Any) -> Iterator[str]:
     """Yield a chart's title, and its numbers as a table: categories across, a row a series."""
     if chart.has_title and (title := _line(chart.chart_title.text_frame.text)):
         yield title
-    for plot in chart.plots:
+    try:
+        plots = [(plot, [*plot.series]) for plot in chart.plots]
+    except (ValueError, NotImplementedError):  # of a kind that the library does not know
+        return
+    for plot, rows in plots:
         categories = [_line(str(category)) for category in plot.categories]
         yield f"| | {' | '.join(categories)} |"
-        for series in plot.series:
+        for series in rows:
             values = ("" if value is None else f"{value:g}" for value in series.values)
             yield f"| {_line(str(series.name))} | {' | '.join(values)} |"
 

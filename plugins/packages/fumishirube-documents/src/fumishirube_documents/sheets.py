@@ -34,6 +34,8 @@ SheetRow = tuple[int, Sequence[str]]
 def parsed_xlsx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
     """Parse a workbook, with numbers as the sheet shows them.
 
+    Of one that openpyxl does not know, such as a "Strict Open XML" workbook, values are read.
+
     Raises:
         Unreadable: when it is too large, or locked.
     """
@@ -41,7 +43,12 @@ def parsed_xlsx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
 
     check_type(data, "an Excel workbook")
     check_package(data, settings["unpacked_bytes"], ".xlsx")
-    book = load_workbook(BytesIO(data), read_only=True, data_only=True)
+    try:
+        book = load_workbook(BytesIO(data), read_only=True, data_only=True)
+    except (KeyError, TypeError, ValueError):  # faults in parts that values do not need
+        return _values(data, name, "xlsx")
+    if not book.worksheets:
+        return _values(data, name, "xlsx")
     # Most workbooks hold the value of each formula, and need not be opened again.
     written = cache(lambda: load_workbook(BytesIO(data), read_only=True).worksheets)
     sheets = (
@@ -59,9 +66,14 @@ def parsed_old_sheets(data: bytes, name: str, settings: Mapping[str, Any]) -> Do
     del settings
     if is_web_page(data):
         return parsed_html(data, name, _WEB_PAGE)
+    check_type(data, "an Excel workbook", _OPENDOCUMENT)
+    return _values(data, name, "xls" if data.startswith(b"\xd0\xcf") else "ods")
+
+
+def _values(data: bytes, name: str, file_type: str) -> Document:
+    """Return a workbook of any format, with values only."""
     from python_calamine import CalamineWorkbook  # noqa: PLC0415 - newer ones do not need it
 
-    check_type(data, "an Excel workbook", _OPENDOCUMENT)
     book = CalamineWorkbook.from_filelike(BytesIO(data))
     merged = merged_in_opendocument(data) if type_of(data) == _OPENDOCUMENT else {}
     sheets = (
@@ -73,7 +85,7 @@ def parsed_old_sheets(data: bytes, name: str, settings: Mapping[str, Any]) -> Do
         for about in book.sheets_metadata
         if about.name in book.sheet_names
     )
-    document = _document(sheets, name, "xls" if data.startswith(b"\xd0\xcf") else "ods")
+    document = _document(sheets, name, file_type)
     remark = LoaderRemark("values_only", 1, "numbers are values, not as the sheet shows them")
     return document._replace(remarks=(*document.remarks, remark))
 
