@@ -41,6 +41,7 @@ from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.loaders import Json, Markdown, Notebook, Text, TocText
 from fumishirube_stages.refiners.cutoff import Cutoff
 from fumishirube_stages.refiners.exploration import Exploration
+from fumishirube_stages.refiners.feedback import Feedback
 from fumishirube_stages.refiners.fuzzy import Fuzzy
 from fumishirube_stages.scorers.exceptions import Exceptions
 from fumishirube_stages.scorers.lexical import Lexical
@@ -164,6 +165,10 @@ class TestExplorationOfASmallPool(RefinerContract):
 
 class TestCutoffThatIsSureOfNothing(RefinerContract):
     stage = Cutoff(limit=3, sure=1, score_share=0.9, coverage=1.0)
+
+
+class TestFeedback(RefinerContract):
+    stage = Feedback(least_words=1)
 
 
 class TestFuzzy(RefinerContract):

@@ -9,12 +9,14 @@ import pytest
 from fumishirube import (
     Bool,
     Clause,
+    Holds,
     IndexMatch,
     Pages,
     Part,
     Passage,
     ScoreCutoff,
     Term,
+    Tokenizer,
 )
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.candidates import (
@@ -66,8 +68,9 @@ def test_a_section_with_the_whole_text_is_quoted_whatever_marks_are_around_it(te
 
 
 def test_a_name_is_no_quotation_because_many_sections_mention_it() -> None:
-    assert not quoted_sections("ログに記録", corpus(ABOUT, QUOTED))
-    assert not quoted_sections("reading a file", corpus(passage("a.md", body="reading a file")))
+    assert [*quoted_sections("ログに記録", corpus(ABOUT, QUOTED))] == []
+    section = passage("a.md", body="reading a file")
+    assert [*quoted_sections("reading a file", corpus(section))] == []
 
 
 def test_an_english_sentence_is_quoted_too() -> None:
@@ -90,10 +93,18 @@ def test_more_than_a_hundredth_of_the_sections_is_many() -> None:
     assert (few(99), few(100)) == (False, True)
 
 
+@pytest.mark.parametrize(("size", "searched"), [(99, []), (100, [2]), (250, [3]), (600, [6])])
+def test_one_section_more_than_is_few_is_searched(size: int, searched: Sequence[int]) -> None:
+    listed = Listed([matched("other.md", line, 1.0) for line in range(1, size + 1)], Bigram())
+    quoted_sections(SENTENCE, listed)
+    assert listed.searched == [(Holds(SENTENCE), limit) for limit in searched]
+
+
 @pytest.mark.parametrize(("length", "quoted"), [(200, True), (201, False)])
 def test_a_text_of_more_than_200_characters_is_no_quotation(length: int, quoted: bool) -> None:
     text = f"red blue green sky sea {'x' * 200}"[:length]
-    assert bool(quoted_sections(text, corpus(passage("a.md", body=f"{text} end")))) is quoted
+    section = passage("a.md", body=f"{text} end")
+    assert [*quoted_sections(text, corpus(section))] == [section] * quoted
 
 
 @pytest.mark.parametrize(
@@ -110,8 +121,8 @@ def test_a_quotation_has_at_least_six_terms(text: str, quoted: bool) -> None:
 class Listed(MemoryCorpus):
     """Returns written matches, and records what was searched."""
 
-    def __init__(self, matches: Sequence[IndexMatch]) -> None:
-        super().__init__(match.passage for match in matches)
+    def __init__(self, matches: Sequence[IndexMatch], tokenizer: Tokenizer | None = None) -> None:
+        super().__init__((match.passage for match in matches), tokenizer)
         self.matches = matches
         self.searched: list[tuple[Clause, int]] = []
 
@@ -150,9 +161,10 @@ def test_files_with_too_many_candidates_leave_places_to_others() -> None:
 def test_without_too_many_of_one_file_nothing_further_is_searched() -> None:
     corpus = Listed([matched("c.md", 1, 3.0)])
     for crowding, limit in ((3, 3), (1, 0)):
-        assert not matches_elsewhere(
+        further = matches_elsewhere(
             corpus, Term("x"), FIRST, frozenset(), crowding=crowding, limit=limit, share=0.5
         )
+        assert [*further] == []
     assert corpus.searched == []
 
 
@@ -162,6 +174,13 @@ def test_excluded_sections_take_no_place_of_the_candidates() -> None:
     best = best_matches(corpus, Term("x"), 3, ScoreCutoff(10, 0.5), exclude)
     assert [match.passage.start_line for match in best] == [2, 4, 5]
     assert corpus.searched == [(Term("x"), 5)]
+
+
+def test_without_excluded_sections_the_index_applies_the_cutoff() -> None:
+    corpus = Listed([matched("a.md", line, 9.0 - line) for line in range(1, 7)])
+    best = best_matches(corpus, Term("x"), 3, ScoreCutoff(10, 0.5), frozenset())
+    assert [match.passage.start_line for match in best] == [1, 2, 3]
+    assert corpus.searched == [(Term("x"), 3)]
 
 
 def test_others_are_measured_by_the_very_best_match() -> None:

@@ -187,6 +187,33 @@ def test_function_words_weigh_a_fifth() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "power", "factor"),
+    [
+        ("red sea red", 0.5, sqrt(2)),
+        ("Red sea, red reds", 0.5, sqrt(3)),
+        ("red sea red", 1.0, 2.0),
+        ("red sea red", 0.0, 1.0),
+    ],
+)
+def test_a_word_that_the_query_repeats_counts_more(text: str, power: float, factor: float) -> None:
+    corpus = MemoryCorpus([RED, BLUE, LONG], Bigram())
+    weights = {"coverage_weight": 0, "sparse_coverage_weight": 0, "repeated_power": power}
+    stage = PLAIN.model_copy(update=weights)
+    once, repeated = (
+        {hit.passage.path: hit for hit in ranked(words, corpus, stage)}
+        for words in ("red sea", text)
+    )
+    assert repeated["one.md"].score == pytest.approx(factor * once["one.md"].score)
+    assert repeated["two.md"].score == pytest.approx(once["two.md"].score)
+
+
+def test_japanese_words_that_the_query_repeats_count_once() -> None:
+    corpus = MemoryCorpus([passage("1.md", body="休暇を申請"), BLUE, LONG], Bigram())
+    once, twice = (ranked(text, corpus)[0].score for text in ("休暇 申請", "休暇 申請 休暇"))
+    assert once == twice
+
+
 def test_a_single_japanese_character_is_counted_anywhere() -> None:
     corpus = MemoryCorpus([passage("1.md", body="税の話、税"), BLUE, LONG])
     (hit,) = ranked("税", corpus)

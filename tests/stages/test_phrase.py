@@ -100,6 +100,14 @@ def test_the_weight_is_the_number_of_the_formula() -> None:
     )
 
 
+def test_a_phrase_of_a_long_english_question_is_worth_less() -> None:
+    six, eight = "red blue sky sea tree stone", "red blue sky sea tree stone wind rain"
+    assert only(f"the {six}", "a red blue")[0] == pytest.approx(0.5 * 2 * ONE_OF_3)
+    assert only(f"the {eight}", "a red blue")[0] == pytest.approx(0.5 * 2 * ONE_OF_3 * 6 / 8)
+    stage = PhraseScorer(enough_words=2)
+    assert only(six, "a red blue", stage=stage)[0] == pytest.approx(0.5 * 2 * ONE_OF_3 * 2 / 6)
+
+
 def test_only_the_first_passages_by_depth_are_looked_at() -> None:
     items = [passage(f"{n:02}.md", body="red blue") for n in range(22)]
     candidates: dict[tuple[str, int], Passage] = {item.key: item for item in items}

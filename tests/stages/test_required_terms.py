@@ -107,6 +107,46 @@ def test_the_settings_are_the_numbers_of_the_formula() -> None:
     assert result.diagnostics["weights"] == {FREE: 2.0, REQUIRED: 3.0}
 
 
+@pytest.mark.parametrize(
+    ("text", "enough", "weight"),
+    [
+        ("red sky sea tree", 4, 1.1),
+        ("red sky sea tree stone", 4, 1.1 * 4 / 5),
+        ("the reds of sky, sea, sky and tree", 2, 1.1 * 2 / 4),
+        # A term that the question lacks says more than the question does.
+        ("sky sea tree stone wind", 2, 1.1),
+        ("reddish sky sea tree stone", 2, 1.1),
+        # A run of kanji has as much meaning as several words, and a number is no word.
+        ("red 有給 休暇 申請 期限 42", 1, 1.1),
+        ("red 有給 休暇 sky", 1, 1.1 / 2),
+    ],
+)
+def test_a_word_of_a_long_english_question_weighs_less_as_a_required_term(
+    text: str, enough: int, weight: float
+) -> None:
+    stage = RequiredTerms(too_common=1.0, enough_words=enough)
+    free, required = ranked((4.0, Hit(A, 0))), ranked((2.0, Hit(C, 0)))
+    result = fused(Query(text, required=("red",)), free, required, stage=stage)
+    assert result.diagnostics["weights"] == {FREE: 1.0, REQUIRED: round(weight, 4)}
+    ranks = {"a.md": 1 / 61, "c.md": weight / 61}
+    best = max(ranks.values())
+    assert {hit.passage.path: hit.score for hit in result.hits} == pytest.approx(
+        {
+            "a.md": 4 * (0.65 + 0.35 * ranks["a.md"] / best),
+            "c.md": 4 * (0.65 / 2 + 0.35 * ranks["c.md"] / best),
+        }
+    )
+
+
+def test_one_term_that_the_question_lacks_is_enough_for_the_whole_weight() -> None:
+    stage, text = RequiredTerms(too_common=1.0, enough_words=1), "red sky sea tree stone"
+    for required, weight in ((("red", "blue"), 1.1), (("red",), 0.22)):
+        query = Query(text, required=required)
+        rankings = [ranked((4.0, Hit(C, 0))) for _ in plan(stage, query)]
+        result = fused(query, *rankings, stage=stage)
+        assert result.diagnostics["weights"] == {FREE: 1.0, REQUIRED: weight}
+
+
 def test_two_terms_merge_three_runs_into_the_second_gate() -> None:
     # Second gate: c 1.1/61 + 1/61 + 1/61, a and b 1/62 each. Then the gates are merged, of
     # which only the second has hits: c, a, b.

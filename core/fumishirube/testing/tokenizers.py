@@ -94,6 +94,18 @@ class TokenizerContract(StageContract[Tokenizer]):
             plain = {term for term in terms if term.isascii() and term.isalnum()}
             assert {*parts} == plain.difference(known), f"{text!r} has other parts of words"
 
+    def test_written_beside_names_the_terms_that_a_text_lacks(self) -> None:
+        """``written_beside`` compares with the terms of a text, if the tokenizer has it."""
+        stage: Any = self.make()
+        compare: Any = getattr(stage, "written_beside", None)
+        texts = self._folded() if compare else ()
+        others = {term for text in texts for term in stage.terms(text)}
+        others |= {term[:size] for term in others for size in range(1, len(term))}
+        for text in texts:
+            written, lacking = compare(text, others)
+            assert written == stage.written_terms(text), f"{text!r} has other terms"
+            assert {*lacking} == others.difference(stage.terms(text)), f"{text!r} lacks others"
+
     def test_narrowing_by_a_long_text_works(self) -> None:
         """A search for a whole page is answered."""
         stage = self.make()

@@ -25,9 +25,10 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
-from fumishirube.text import concepts
+from fumishirube.text import concepts, fold, mentions
 from fumishirube_stages.fusers.picked_terms import rarest_words
 from fumishirube_stages.fusers.rrf import normal
+from fumishirube_stages.long_questions import share_of_words
 
 FREE = "g0"
 REQUIRED = "g_req"
@@ -42,7 +43,9 @@ class RequiredTerms(Stage):
     A run of g_req gets a lower weight and lower scores, down to ``least_trust``, when its hits
     cover less of the query than ``trusted`` times the coverage of g0. The runs of g_req use the
     query's own words only. For a query with other wordings their weight is multiplied by
-    ``beside_alternatives``.
+    ``beside_alternatives``. In a query of more than ``enough_words`` English words, terms that are
+    words of the query say little more: their weight is multiplied by ``enough_words``, and divided
+    by the number of words.
 
     Terms that occur in nearly every section are ignored. When g_req finds no section, the hits of
     g0 remain, without those that match only weakly. For a query without required terms and of up to
@@ -63,6 +66,7 @@ class RequiredTerms(Stage):
     least_trust: Annotated[float, Field(ge=0, le=1)] = 0.1
     weak_coverage: Annotated[float, Field(ge=0, le=1)] = 0.5
     picked_up_to: Annotated[int, Field(ge=0)] = 12
+    enough_words: Annotated[int, Field(ge=1)] = 4
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
         """Return the run without required terms, and those with them.
@@ -92,6 +96,8 @@ class RequiredTerms(Stage):
         weight = self.required_weight * max(trust, default=1.0)
         if query.alternatives:
             weight *= self.beside_alternatives
+        elif _repeats_query(terms.effective, query.text):
+            weight *= share_of_words(query.text, self.enough_words)
         if gated:
             gates = [free, Outcome(Run(REQUIRED, query, weight), Ranking(gated))]
             hits = _pinned(self._blend(gates), gates)
@@ -209,6 +215,12 @@ def _surely_matches(query: Query, corpus: Corpus) -> bool:
     """Tell whether a section contains all required terms of a run that excludes no section."""
     clause = query.inside(Bool(must=tuple(map(Holds, query.must))))
     return not query.exclude and bool(corpus.count(clause, 1).number)
+
+
+def _repeats_query(terms: Sequence[str], text: str) -> bool:
+    """Tell whether required terms say nothing that the query does not."""
+    folded = fold(text)
+    return all(mentions(folded, fold(term)) for term in terms)
 
 
 def _together(number: int) -> str:

@@ -63,7 +63,7 @@ class NameBoosts(NamedTuple):
 
         The others count in titles only.
         """
-        values = {term: value for term, _, value in searched if term in weights}
+        values = {term: value for term, _, value in searched}
         clauses: list[Clause] = []
         for term, weight in weights.items():
             if term in parts:

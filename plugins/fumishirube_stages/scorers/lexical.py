@@ -38,6 +38,7 @@ from fumishirube_stages.scorers.query_analysis import (
     form_finders,
     is_part,
     joined_terms,
+    repetitions,
     run_together,
     weighted_concept,
     weighted_term,
@@ -85,7 +86,8 @@ class Lexical(Stage):
     be one there, as in ``GENERALMILLS_2020.pdf``. For a query of more than ``few_concepts``
     concepts a section's own title with two of them or more adds ``section_title_weight`` times
     their rarity, less where it has other words too. Two neighbouring English words are scored as
-    one, too, if the corpus has them as one word and never as two, as in AbortSignal.
+    one, too, if the corpus has them only as one word, as in AbortSignal. An English word that the
+    query has n times, in any form, counts n to the power of ``repeated_power`` times.
 
     The few sections that contain the whole text of a query of several terms are candidates too.
     ``quotation_weight`` times the rarity of the query's concepts is added to their score, and as
@@ -112,6 +114,7 @@ class Lexical(Stage):
     quotation_weight: Annotated[float, Field(ge=0)] = 1.0
     k1: Annotated[float, Field(ge=0)] = 1.2
     b: Annotated[float, Field(ge=0, le=1)] = 0.75
+    repeated_power: Annotated[float, Field(ge=0, le=1)] = 0.5
     candidate_terms: Annotated[int, Field(ge=1)] = 8
     candidate_names: Annotated[float, Field(ge=0)] = 0.25
     between_candidates: Annotated[float, Field(ge=0, le=1)] = 0.3
@@ -205,10 +208,9 @@ class Lexical(Stage):
             score = hit.score * present**power + names
             score += between * present ** (self.between_power * best**2)
             score += quotation if passage.key in quoted else 0.0
-            for fields in (passage.fields,) if extras else ():
-                score += sum(
-                    self._term_score(fields, text_of_names(fields), extras, analysis)[:3:2]
-                )
+            if extras:
+                names_text = text_of_names(passage.fields)
+                score += sum(self._term_score(passage.fields, names_text, extras, analysis)[:3:2])
             hits.append(hit.scored(score))
         return hits
 
@@ -266,18 +268,18 @@ class Lexical(Stage):
             for term in query_terms(corpus, chunk.text):
                 weight = 1.0 if term in content or not is_function(term) else self.function_weight
                 weights[term] = max(weight, weights.get(term, 0.0))
-        weights |= dict.fromkeys(named, 1.0)
         joined = joined_terms(text, corpus)
-        weights |= dict.fromkeys(joined, 1.0)
+        weights |= dict.fromkeys((*named, *joined), 1.0)
         content |= joined.keys()
+        for term, number in repetitions(text, corpus).items():
+            weights[term] = weights.get(term, 1.0) * number**self.repeated_power
         parts = frozenset(term for term in weights if is_part(term, corpus))
         chosen = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:_MAX_TERMS])
         # Only these count as matches: terms that span two words of a query occur in any text.
         matching_terms = [term for term in chosen if term in content or term in named]
         counts = dict(corpus.frequencies(chosen))
         counts |= {part: corpus.count(Part(part)).number for part in named}
-        size = corpus.size
-        idf = {term: rarity(size, count) for term, count in counts.items()}
+        idf = {term: rarity(corpus.size, count) for term, count in counts.items()}
         groups = tuple(weighted_concept(c, corpus, idf) for c in query_concepts)
         shares, finders = coverage_shares(groups, joined), form_finders(corpus, chosen)
         spans = border_spans((term for term in chosen if term not in content), text)
@@ -287,7 +289,7 @@ class Lexical(Stage):
             term: weight * (1.0 if term in content else self.between_candidates)
             for term, weight in chosen.items()
         }
-        searched = self._searched(in_clause, idf, size)
+        searched = self._searched(in_clause, idf, corpus.size)
         paths = [Term(name.term, "path", self.path_boost) for name in together]
         of_concepts = {term: chosen[term] for term in chosen if self.named_pool and term in content}
         named_clauses = self._boosts.name_clauses(of_concepts, searched, parts)

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from fumishirube import Corpus, Env, Hit, Passage, Query, Stage
 from fumishirube.text import chunks, fold, is_cjk, is_function, occurs, query_terms, rarity
+from fumishirube_stages.long_questions import share_of_words
 
 _CJK_CHARACTERS = 4
 _WORDS = 2
@@ -22,19 +23,22 @@ class PhraseScorer(Stage):
     """Adds the rarity of the terms in every phrase of the query that occurs verbatim.
 
     A phrase has at least four Japanese characters or two words. Only the first ``depth`` candidates
-    are scored.
+    are scored. In a query of more than ``enough_words`` English words the score is multiplied by
+    ``enough_words``, and divided by the number of words.
     """
 
     generates: ClassVar[bool] = False
 
     weight: Annotated[float, Field(ge=0), Env("LEXICAL_PHRASE_WEIGHT")] = 0.5
     depth: Annotated[int, Field(ge=1)] = 20
+    enough_words: Annotated[int, Field(ge=1)] = 6
 
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Score the candidates that contain a phrase of the query."""
         phrases = _query_phrases(query.text)
+        weight = self.weight * share_of_words(query.text, self.enough_words)
         scored = query.state.shared(
             dict[tuple[str, int], Hit], "phrase", self.fingerprint, query.text
         )
@@ -43,15 +47,17 @@ class PhraseScorer(Stage):
         )
         for key, passage in islice(candidates.items(), self.depth):
             if key not in scored:
-                scored[key] = self._score(passage, phrases, rarities)
+                scored[key] = self._score(passage, phrases, rarities, weight)
             if scored[key].labels:
                 yield scored[key]
 
-    def _score(self, passage: Passage, phrases: _QueryPhrases, rarities: _SpanRarity) -> Hit:
+    def _score(
+        self, passage: Passage, phrases: _QueryPhrases, rarities: _SpanRarity, weight: float
+    ) -> Hit:
         text = f"{passage.fields['title']}\n{passage.fields['body']}"
         find_spans = _verbatim if phrases.japanese else _verbatim_words
         spans = {*find_spans(phrases, text)}
-        score = self.weight * sum(rarities.of(span) for span in spans)
+        score = weight * sum(rarities.of(span) for span in spans)
         labels = {"phrase"} if spans else set()
         if any(occurs(text, whole) for whole in phrases.wholes):
             labels.add("exact")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
@@ -120,6 +121,17 @@ def is_part(text: str, corpus: Corpus) -> bool:
         return len(text) == 1 and not text.isascii()
     embedded = corpus.terms(f"{_BETWEEN}{text}{_BETWEEN}")
     return text not in embedded and [*corpus.terms(text)] == [text]
+
+
+def repetitions(text: str, corpus: Corpus) -> Mapping[str, int]:
+    """Return the numbers of the English words, in any form, that a query has more than once.
+
+    Japanese is left out: する and 実行 are repeated in a sentence whatever it is about.
+    """
+    words = (concept.text for chunk in chunks(text) for concept in chunk.concepts)
+    terms = (query_terms(corpus, word) for word in words if word.isascii())
+    numbers = Counter(each[0] for each in terms if len(each) == 1)
+    return {term: number for term, number in numbers.items() if number > 1}
 
 
 def joined_terms(text: str, corpus: Corpus) -> Mapping[str, Sequence[str]]:

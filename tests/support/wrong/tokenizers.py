@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from fumishirube import Bool, Clause, Term
 from fumishirube.testing import PlainTokenizer, TokenizerContract
+from fumishirube.text import written_terms
 
 
 class TestPlain(TokenizerContract):
@@ -111,6 +112,23 @@ class _Forgetful(PlainTokenizer):
 class TestForgetful(TokenizerContract):
     breaks = ("test_written_terms_are_the_terms",)
     stage = _Forgetful()
+
+
+class _Overlooking(PlainTokenizer):
+    """Says that a text lacks terms that it has."""
+
+    def written_terms(self, text: str) -> tuple[str, str, Collection[str]]:
+        return written_terms(PlainTokenizer(), text)
+
+    def written_beside(
+        self, text: str, others: Collection[str]
+    ) -> tuple[tuple[str, str, Collection[str]], Collection[str]]:
+        return self.written_terms(text), others
+
+
+class TestOverlooking(TokenizerContract):
+    breaks = ("test_written_beside_names_the_terms_that_a_text_lacks",)
+    stage = _Overlooking()
 
 
 class _Impatient(PlainTokenizer):

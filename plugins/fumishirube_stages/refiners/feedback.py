@@ -1,0 +1,108 @@
+"""Feedback: raises hits that share the words of the first ones."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from fumishirube import Corpus, Hit, Query, Ranking, Stage
+from fumishirube.text import concepts, form_finder, is_function, occurrences, query_terms, rarity
+
+_WORD = re.compile(r"[a-z]{3,}")
+_CONSIDERED = 3
+"""How many times the number of words are looked up, of which the common ones are left out."""
+_K1, _B = 1.2, 0.75
+
+
+class Feedback(Stage):
+    """Adds to the first hits the scores of words that the very first ones have in common.
+
+    This is the relevance model of Lavrenko and Croft (2001) as pseudo-relevance feedback, without a
+    second search. A word's weight is the sum over the first ``hits`` hits of its share of the hit's
+    words, times the share of the hit's score in their sum. The ``words`` words with the most weight
+    count, in any form, except those in more than ``common_share`` of the sections. Each adds its
+    share of their weight times its BM25 score (k1 1.2, b 0.75), times the number of the query's
+    words, times ``weight`` / (1 - ``weight``). The first ``depth`` hits are scored.
+
+    It serves questions of ``least_words`` English words or more, and no Japanese. Nothing is added
+    where the bodies of the first hits have more than ``longest`` characters on average: sections of
+    several subjects lead away from the question.
+    """
+
+    hits: Annotated[int, Field(ge=1)] = 5
+    words: Annotated[int, Field(ge=1)] = 20
+    weight: Annotated[float, Field(ge=0, lt=1)] = 0.15
+    common_share: Annotated[float, Field(ge=0, le=1)] = 0.2
+    least_words: Annotated[int, Field(ge=1)] = 5
+    longest: Annotated[int, Field(ge=0)] = 2000
+    depth: Annotated[int, Field(ge=1)] = 20
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        """Return the same hits, ordered by their new scores."""
+        number = _english_words(query.text)
+        first = ranking.hits[: self.hits]
+        length = sum(len(hit.passage.fields["body"]) for hit in first)
+        if number < self.least_words or length > self.longest * len(first):
+            return ranking
+        values = self._values(first, corpus)
+        factor = number * self.weight / (1 - self.weight)
+        average = corpus.average_length("body") or 1.0
+        raised = [
+            hit.scored(hit.score + factor * _score(hit, values, corpus, average))
+            for hit in ranking.hits[: self.depth]
+        ]
+        hits = (*raised, *ranking.hits[self.depth :])
+        return ranking._replace(hits=tuple(sorted(hits, key=Hit.sort_key)))
+
+    def _values(self, first: Sequence[Hit], corpus: Corpus) -> Mapping[str, float]:
+        """Return the words of the first hits, each with its share of the weight times its rarity.
+
+        A word is the term by which the corpus scores it, such as a stem.
+        """
+        weights: defaultdict[str, float] = defaultdict(float)
+        for hit in first:
+            terms = _terms(hit, corpus)
+            for term, number in terms.items():
+                weights[term] += max(0.0, hit.score) * number / terms.total()
+        ordered = sorted(weights, key=lambda term: (-weights[term], term))
+        best = ordered[: _CONSIDERED * self.words]
+        counts = corpus.frequencies(best) if best else {}
+        most = self.common_share * corpus.size
+        chosen = [term for term in best if weights[term] and counts[term] <= most][: self.words]
+        total = sum(weights[term] for term in chosen)
+        return {term: weights[term] / total * rarity(corpus.size, counts[term]) for term in chosen}
+
+
+def _english_words(text: str) -> int:
+    """Return the number of words of a query in English; 0 if it has Japanese too."""
+    words = [concept.text for concept in concepts(text)]
+    return sum(map(str.isalpha, words)) if all(map(str.isascii, words)) else 0
+
+
+def _terms(hit: Hit, corpus: Corpus) -> Counter[str]:
+    """Return the terms of a hit's English words, other than function words."""
+    fields = hit.passage.fields
+    text = f"{fields['title']} {fields['headings']} {fields['body']}"
+    words = Counter(word for word in _WORD.findall(text) if not is_function(word))
+    terms: Counter[str] = Counter()
+    for word, number in words.items():
+        for term in query_terms(corpus, word):
+            terms[term] += number
+    return terms
+
+
+def _score(hit: Hit, values: Mapping[str, float], corpus: Corpus, average: float) -> float:
+    """Return the BM25 score of a hit for words with these values."""
+    fields = hit.passage.fields
+    text = f"{fields['title']} {fields['headings']} {fields['body']}"
+    norm = _K1 * (1 - _B + _B * len(fields["body"]) / average)
+    score = 0.0
+    for term, value in values.items():
+        finder = form_finder(corpus, term)
+        number = len(finder(text)) if finder else occurrences(text, term)
+        score += value * number * (_K1 + 1) / (number + norm)
+    return score
