@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from fumishirube import Corpus, SurfaceContext, Trace, TraceRow
@@ -80,17 +81,21 @@ def _relevance_model(
     forms: dict[str, str] = {}
     total = sum(row.score for row in rows) or 1.0
     for row in rows:
-        words = {
-            fold(word): word for title in (row.title, *row.ancestors) for word in _words(title)
-        }
+        titles = (row.title, *row.ancestors)
+        words = {folded: word for title in titles for folded, word in _words(title)}
         for folded, word in words.items():
             shares[folded] += row.score / total / len(words)
             forms.setdefault(folded, word)
     return shares, forms
 
 
-def _words(title: str) -> Iterator[str]:
-    """Yield the words of a heading, without numbers, stop words and partial words."""
+@lru_cache(maxsize=512)
+def _words(title: str) -> Sequence[tuple[str, str]]:
+    """Return the words of a heading, folded and as written.
+
+    Numbers, stop words and partial words are left out.
+    """
+    words = []
     for match in re.compile(_WORD).finditer(title[:_LONGEST]):
         word = match.group().strip("・")
         folded, cut = fold(word), re.compile(_CUT).match(title, match.end() - 1)
@@ -98,7 +103,8 @@ def _words(title: str) -> Iterator[str]:
         if len(folded) < shortest or _NUMBERED.match(folded) or is_function(folded) or cut:
             continue
         if not title[: match.start()].endswith(_PREFIX):
-            yield word
+            words.append((folded, word))
+    return words
 
 
 def _sections_with(words: Collection[str], corpus: Corpus) -> Mapping[str, int]:

@@ -20,6 +20,9 @@ from fumishirube_manual.evidence.lines import BEST_CHARS, SectionLines
 from fumishirube_manual.evidence.own_texts import enclosing_block
 from fumishirube_manual.evidence.passages import passages
 
+WHOLE = 1.15
+"""What a concept counts that occurs as a whole."""
+
 LONG = "\n\n".join(
     f"Paragraph {n} tells of other things, such as weather and tea." for n in range(40)
 )
@@ -341,6 +344,19 @@ def test_a_label_in_brackets_is_no_evidence(label: str) -> None:
     assert label not in {line.text for line in shown.lines}
 
 
+def test_a_passage_is_worth_more_below_a_heading_that_answers_too() -> None:
+    weights = [ConceptWeight("deadline", 2.0, {"deadline": 1.0}), ConceptWeight("apply", 1.0, {})]
+    text = "Apply within 30 days.\n\nNothing here.\n"
+    worths = {
+        title: [
+            each.worths[0] for each in SectionLines(text, 1, weights, [title]).passages([weights])
+        ]
+        for title in ("Deadline", "Other")
+    }
+    assert worths["Other"] == pytest.approx([WHOLE / 3, 0])
+    assert worths["Deadline"] == pytest.approx([(WHOLE + 0.3 * 2) / 3, 0])
+
+
 @given(
     st.text(st.sampled_from("fee 料金abc。.\n|#`*-: "), max_size=600),
     st.integers(1, 900),
@@ -446,7 +462,7 @@ def test_each_different_match_is_counted_wherever_it_stands_in_a_line(
     twice = server.ok("manual_grep", regex="[a-z]e", manual_id="rules", matches_only=True)
     assert twice["total"] == 0
     assert twice["matches"] == []
-    words = server.ok("manual_grep", regex=r"\b[a-z]{3}\b", manual_id="guide", matches_only=True)
+    words = server.ok("manual_grep", regex=r"\b[A-Za-z]{3}\b", manual_id="guide", matches_only=True)
     whole = " ".join(MANUALS[path].casefold() for path in MANUALS if path.startswith("guide/"))
     counts = {text.casefold(): number for _, number, text, *_ in _matched(words)}
     assert counts["the"] == whole.split().count("the")

@@ -17,7 +17,7 @@ _LEAST_VALUE = 0.35
 """Passages with a value below this share of the highest value for a wording are not added."""
 _LONG_CHARS = 1_500
 """A passage of this length has half the value of a very short one with the same worth."""
-_FAIR_CHARS = 1_000
+_FAIR_CHARS = 2_500
 """A wording with this many characters in the answer has half a claim to further ones."""
 _NEW = 0.5
 """A passage is added only if this share of it is new text."""

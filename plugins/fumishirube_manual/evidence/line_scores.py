@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, reduce
@@ -29,6 +30,8 @@ _WANTS_FIGURE = re.compile(
 
 _NEAR = 0.35
 _TITLE = 0.5
+_HEADED = 0.3
+"""The share at which a concept counts for a passage if only the headings above contain it."""
 _FIGURES = 1.15
 _WORTHWHILE = 0.3
 _REPEATED = 0.25
@@ -169,6 +172,21 @@ class LineScores:
         """Return the score of each line, as a share of the weight of all concepts."""
         total = sum(concept.weight for concept in self._all_weights)
         return [score / total if total else 0.0 for score in self.every]
+
+    def shares_below_headings(self) -> Sequence[float]:
+        """Return the shares of all, each with a part of what only the headings contain."""
+        total = sum(concept.weight for concept in self._all_weights)
+        return [
+            share and share + _HEADED * self._only_above(at) / total
+            for at, share in enumerate(self.shares_of_all())
+        ]
+
+    def _only_above(self, at: int) -> float:
+        """Return the weight of what the headings contain and a line does not."""
+        return math.fsum(
+            concept.weight * max(0.0, min(1.0, column[0]) - share)
+            for (concept, column), share in zip(self._present, self._shares[at], strict=False)
+        )
 
     def present(self) -> set[str]:
         """Return the concepts of which one line, or the headings, contain at least half."""

@@ -124,7 +124,7 @@ class SectionLines:
         """Return the passages in order, each with its worth for each of some wordings."""
         ranges = [*passages(self._lines)]
         texts = self._texts.blocks(ranges)
-        worths = [LineScores(texts, weights).shares_of_all() for weights in wordings]
+        worths = [LineScores(texts, weights).shares_below_headings() for weights in wordings]
         return [EvidencePassage(lines, each) for lines, *each in zip(ranges, *worths, strict=True)]
 
     def texts(self, numbers: Iterable[int]) -> Sequence[str]:

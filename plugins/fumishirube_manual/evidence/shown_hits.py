@@ -24,8 +24,8 @@ SECOND = "second"
 """A further label of such a hit if the same side or wording has a better one."""
 
 _FIRST_SHARE = 0.6
-"""If a number of characters is requested, lines take at most this share of their usual room, and
-passages fill up the rest."""
+"""If a number of characters is requested, lines take at most this share of their usual room, hits
+with less than a line have none, and passages fill up the rest."""
 _PARTS, _PART_CHARS = 3, 5_000
 """If this many wordings have a best hit of their own, they are parts of a question, and passages
 fill up the answer to this many characters for each."""
@@ -50,9 +50,11 @@ def shown_hits(
     chars = chars or _chars_of_parts(rows[:limit])
     usual = sum(_room(row, rank) for rank, row in enumerate(rows[:limit]))
     scale = min(_FIRST_SHARE, chars / usual) if chars and usual else 1.0
+    least = LINE_CHARS if chars else 0
     for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
         rank = len(shown)
         room = int(scale * _room(row, rank))
+        room = room if room >= least else 0
         evidence = reader.evidence(row, room)
         lines = _said(evidence.lines)
         original = _original(shown, said, row, lines) if folded else None
