@@ -152,11 +152,11 @@ class Tokenizer(Protocol):
     If its terms are not all parts of the text, such as stems, it may also have
     ``query_terms(text)``, the terms by which a text of a query is scored, and
     ``form_finder(term)``: a function that returns the words of a folded text that stand for the
-    term, with repetitions; or no function for a term that is matched literally.
-
-    For speed it may have ``written_terms(text)``, which returns what an index stores of a folded
-    text: the terms joined by spaces; the non-ASCII characters of the text that are in terms, some
-    repeatedly; and the terms of ASCII letters and digits that occur only as parts of words.
+    term, with repetitions; or none for a term that is matched literally. For speed it may have
+    ``written_terms(text)``, which returns what an index stores of a text: its terms joined by
+    spaces; its non-ASCII characters that are in terms, some repeatedly; and the terms of ASCII
+    letters and digits that are only parts of words. ``written_beside(text, others)`` returns a
+    pair: the same, and the set of those other terms that the text lacks.
     """
 
     def terms(self, text: str) -> Sequence[str]:

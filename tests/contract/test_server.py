@@ -19,7 +19,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from warm_start import kill, warm_python
 
-from fumishirube.faces.mcp.stdio import GC_ANSWERS
+from fumishirube.faces.mcp.stdio import GC_ANSWERS, MOST_WAITING
 from fumishirube.host.scheduler import CONCURRENT_CALLS, WORKERS
 
 SCRIPT = Path(__file__).parents[1] / "support" / "stdio_fixture_server.py"
@@ -307,6 +307,14 @@ def test_a_call_waits_until_one_of_those_before_it_has_been_answered(raw: Raw) -
     raw.call(50, "echo", {})
     raw.answer(50)
     assert len(raw.messages) > 2
+
+
+def test_more_messages_than_are_read_ahead_are_all_answered_beside_a_call(raw: Raw) -> None:
+    raw.call(2, "slow", {"seconds": 30})
+    numbers = range(3, 3 + 3 * MOST_WAITING)
+    for identity in numbers:
+        raw.send("ping", identity)
+    assert [result(raw.answer(identity)) for identity in numbers] == [{}] * len(numbers)
 
 
 def test_workers_whose_calls_were_cancelled_are_free_again(raw: Raw) -> None:

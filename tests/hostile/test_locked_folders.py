@@ -85,7 +85,9 @@ def test_an_index_that_may_not_be_written_is_searched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("state", ["", ".fumishirube", ".fumishirube/index"])
-@pytest.mark.parametrize("words", [("find", "alpha"), ("grep", "alpha"), ("vault", "ls")])
+@pytest.mark.parametrize(
+    "words", [("find", "alpha"), ("grep", "alpha"), ("vault", "ls"), ("serve",)]
+)
 def test_a_workspace_that_may_not_be_written_is_searched(
     tmp_path: Path, state: str, words: tuple[str, ...]
 ) -> None:
@@ -97,12 +99,11 @@ def test_a_workspace_that_may_not_be_written_is_searched(
         folder.chmod(0o555)
     try:
         done = run(*words, workspace=workspace)
-        served = run("serve", workspace=workspace)
     finally:
         for folder in folders:
             folder.chmod(0o755)
-    assert done.returncode == served.returncode == 0, done.stderr + served.stderr
-    assert words[0] == "vault" or "alpha" in done.stdout
+    assert done.returncode == 0, done.stderr
+    assert words[0] not in ("find", "grep") or "alpha" in done.stdout
     assert "denies permission" not in done.stdout + done.stderr
 
 

@@ -107,6 +107,37 @@ def test_loading_the_plugins_imports_no_tools_of_any_surface(tmp_path: Path) -> 
     assert needed <= loaded <= needed | {f"{package}.settings" for package in SLICES}
 
 
+IMPORTED_BY_A_SERVER = """
+import sys
+from pathlib import Path
+from fumishirube.faces.cli.serve import stdio_runner
+from fumishirube.host.startup import open_application
+
+Path("manuals").mkdir(exist_ok=True)
+tools = open_application(Path.cwd()).tools
+stdio_runner()
+print(*sys.modules)
+"""
+
+
+def test_a_server_over_standard_streams_imports_no_http_server_and_no_database(
+    tmp_path: Path,
+) -> None:
+    loaded = printed(code=IMPORTED_BY_A_SERVER, cwd=tmp_path).split()
+    assert {"fumishirube.faces.mcp.stdio", "mcp.server", "sse_starlette"} <= {*loaded}
+    assert {"uvicorn", "click", "sqlite3"}.isdisjoint(loaded)
+    # Another part of the process may still import it.
+    later = f"{IMPORTED_BY_A_SERVER}\nimport uvicorn\nprint(uvicorn.Server.__name__)"
+    assert printed(code=later, cwd=tmp_path) == "Server"
+
+
+def test_an_sdk_that_needs_an_http_server_imports_it(tmp_path: Path) -> None:
+    needy = "import uvicorn\n\nclass EventSourceResponse: ...\n"
+    (tmp_path / "sse_starlette.py").write_text(needy, encoding="utf-8")
+    loaded = printed(code=IMPORTED_BY_A_SERVER, cwd=tmp_path).split()
+    assert {"fumishirube.faces.mcp.stdio", "uvicorn"} <= {*loaded}
+
+
 def test_a_client_is_answered_while_an_index_is_being_made(
     tmp_path: Path, stuck: dict[str, str]
 ) -> None:

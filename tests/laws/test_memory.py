@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -107,3 +108,24 @@ def test_what_cannot_be_built_leaves_the_former_as_it_was(opened: Opened) -> Non
     folder = before.state.path / "traces"
     before.close()
     assert (folder / f"{trace}.json").is_file(), "it still writes what it keeps"
+
+
+def test_no_search_leaves_objects_that_only_the_garbage_collector_frees(opened: Opened) -> None:
+    """A search has thousands of objects; a cycle among them would keep all until a collection."""
+    application = opened()
+    found(application)
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        for query in ("ten days", "holiday"):
+            asked = {"query": query, "manual_id": "handbook", "required_terms": ["leave", "tne"]}
+            call_tool(application.tools["manual_find"], asked, Call())
+        gc.collect()
+        kept = {f"{type(each).__module__}.{type(each).__qualname__}" for each in gc.garbage}
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    application.close()
+    assert not {name for name in kept if name.startswith("fumishirube")}

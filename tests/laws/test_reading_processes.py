@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stdio import Wire
-from test_indexing import OLD, answers, opened, rebuilt, write
+from test_indexing import LOADERS, OLD, answers, opened, write
 from torture import examples
 from warm_start import installed_script
 
-from fumishirube import Budget, Fields, Root
+from fumishirube import Budget, Fields, Loader, Root
 from fumishirube.engine import file_readers
 from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.engine.indexed_files import FIELDS
@@ -77,6 +77,20 @@ def many(manuals: Path, number: int = 400, seed: int = 0) -> None:
         write(manuals, {f"many/{n:03}.md": text}, OLD)
 
 
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a manual of many tasks, which no test changes."""
+    folder = tmp_path_factory.mktemp("large")
+    many(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def alone(large: Path, tmp_path_factory: pytest.TempPathFactory) -> object:
+    """Return the answers about the large manual of an index that this process builds alone."""
+    return _alone(large, tmp_path_factory.mktemp("alone"))
+
+
 def children(of: int | None = None) -> set[int]:
     """Return the processes that a process, or this one, has started and that run."""
     found = set()
@@ -124,19 +138,21 @@ def _page(number: int, words: Sequence[str]) -> str:
     return f"# {number} {' '.join(words[:2])}\n{' '.join(words)}\n## 附則\n{''.join(words)}\n"
 
 
-def _alone(manuals: Path, state: Path) -> object:
+def _alone(manuals: Path, state: Path, loaders: Sequence[Loader] = LOADERS) -> object:
     """Return the answers of an index that this process builds alone."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(file_readers, "cores", lambda: 1)
-        return rebuilt(manuals, state)
+        with opened(manuals, state, loaders) as indexed:
+            return answers(indexed.bring_up_to_date(Budget()))
 
 
-def test_many_files_are_read_elsewhere_and_answer_alike(begun: list[int], tmp_path: Path) -> None:
-    many(tmp_path / "manuals")
-    with opened(tmp_path / "manuals", tmp_path / "state") as indexed:
+def test_many_files_are_read_elsewhere_and_answer_alike(
+    begun: list[int], large: Path, alone: object, tmp_path: Path
+) -> None:
+    with opened(large, tmp_path) as indexed:
         got = answers(indexed.bring_up_to_date(Budget()))
     assert sum(begun) > 50, "other processes read almost nothing"
-    assert got == _alone(tmp_path / "manuals", tmp_path / "other")
+    assert got == alone
 
 
 # --- loaders and tokenizers that fail elsewhere -----------------------------------------------
@@ -182,25 +198,30 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.parametrize(
-    "how", ["dies", "exits", "raises", "gives", "prints", "refuses", "fails", "hangs"]
+    ("how", "reasons"),
+    [
+        *((how, set()) for how in ("dies", "exits", "raises", "gives", "prints", "hangs")),
+        ("refuses", {"damaged"}),
+        ("fails", {"loader_failed"}),
+    ],
 )
 @pytest.mark.usefixtures("two_cores")
 def test_what_fails_elsewhere_is_as_if_read_here(
-    how: str, elsewhere: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    how: str,
+    reasons: set[str],
+    elsewhere: Any,
+    large: Path,
+    alone: object,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("fumishirube.engine.reading_processes._MOST_SECONDS", 1.0)
-    many(tmp_path / "manuals")
     loaders = [elsewhere(how=how)]
-    with opened(tmp_path / "manuals", tmp_path / "state", loaders) as indexed:
+    with opened(large, tmp_path / "state", loaders) as indexed:
         state = indexed.bring_up_to_date(Budget())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(file_readers, "cores", lambda: 1)
-        with opened(tmp_path / "manuals", tmp_path / "other", loaders) as indexed:
-            alone = indexed.bring_up_to_date(Budget())
-            reasons = {out.reason for out in alone.skipped}
-            assert answers(state) == answers(alone)
-    expected = {"refuses": {"damaged"}, "fails": {"loader_failed"}}
-    assert reasons == expected.get(how, set())
+        got = answers(state)
+    assert {out.reason for out in state.skipped} == reasons
+    assert got == (_alone(large, tmp_path / "other", loaders) if reasons else alone)
 
 
 def test_what_cannot_be_sent_is_made_here(begun: list[int], tmp_path: Path) -> None:

@@ -13,25 +13,47 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fumishirube import Bool, Budget, Corpus, Fields, Holds, IndexedFile, Passage, Root, Term
+from fumishirube import (
+    Bool,
+    Budget,
+    Clause,
+    Corpus,
+    Fields,
+    Holds,
+    IndexedFile,
+    Part,
+    Passage,
+    Root,
+    Term,
+    Tokenizer,
+)
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.testing import TokenizerContract, passage
 from fumishirube.text import occurs
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
 from fumishirube_stages.indexes.tantivy_files import CheckedSearcher
+from fumishirube_stages.indexes.tantivy_terms import ListedTerms
 from fumishirube_stages.tokenizers.bigram import Bigram
 from fumishirube_stages.tokenizers.ngram import NGram
+from fumishirube_stages.tokenizers.pairs import Pairs
+
+BIGRAM = Bigram()
 
 
 @contextmanager
-def filled(folder: Path, passages: Sequence[Passage], commits: int = 1) -> Iterator[Corpus]:
+def filled(
+    folder: Path,
+    passages: Sequence[Passage],
+    commits: int = 1,
+    tokenizer: Tokenizer = BIGRAM,
+) -> Iterator[Corpus]:
     """Index passages in turns of whole files, some files twice, and merge what was written."""
     files: dict[str, list[Passage]] = {}
     for one in passages:
         files.setdefault(one.path, []).append(one)
     pages = [(IndexedFile(p, "s", None, len(each)), each) for p, each in files.items()]
-    index = Tantivy().open(Root(folder), Fields(FIELDS, Bigram()))
+    index = Tantivy().open(Root(folder), Fields(FIELDS, tokenizer))
     for turn in range(commits):
         with index.writing(Budget()):
             index.sync((), pages[turn::commits])
@@ -138,6 +160,77 @@ def test_copies_at_the_end_of_a_search_take_no_second_search(
         monkeypatch.setattr(CheckedSearcher, "search", counted)
         assert len(corpus.search(Term("関連", "title"), 20)) == 20
     assert len(searches) == 1
+
+
+# --- parts of terms ---------------------------------------------------------------------------
+
+
+PIECES = (
+    "e10",
+    "04",
+    "bc1",
+    "設",
+    "用者",
+    "者名",
+    "。",
+    "-",
+    ".",
+    "",
+    "\n",
+    "b\n",
+    "é",
+    "者" * 129,
+)
+pieces = st.sampled_from(PIECES) | st.text("ab14-設用者名", max_size=4)
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS + RUNS), max_size=5).map(" ".join), max_size=6),
+    st.lists(pieces, min_size=1, max_size=4),
+    st.sampled_from([1, 3]),
+    st.sampled_from([Bigram(), NGram(), Pairs()]),
+)
+def test_parts_are_found_in_a_list_of_terms_as_by_patterns(
+    bodies: list[str], parts: list[str], commits: int, tokenizer: Tokenizer
+) -> None:
+    """With equal scores, in one commit or several, and after files have changed."""
+    passages = [passage(f"{n}.md", 1, body[:9], body) for n, body in enumerate(bodies)]
+    clauses: list[Clause] = [Part(part, name, 0.5) for part in parts for name in (None, "body")]
+    clauses += [Bool(should=(Term("設"), *clauses)), Bool(must=tuple(clauses[:2]))]
+    with (
+        TemporaryDirectory() as folder,
+        filled(Path(folder), passages, commits, tokenizer) as corpus,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        assert isinstance(corpus, TantivyCorpus)
+        listed = [found(corpus, clause) for clause in clauses]
+        patch.setattr(TantivyCorpus, "_terms_containing", lambda *_: None)
+        for clause, expected in zip(clauses, listed, strict=True):
+            corpus._translated.clear()
+            assert found(corpus, clause) == expected, clause
+
+
+def found(corpus: Corpus, clause: Clause) -> object:
+    """Return what a corpus finds and counts for a clause."""
+    matches = [(match.passage.key, match.estimate) for match in corpus.search(clause, 9)]
+    return matches, corpus.count(clause), corpus.count(clause, searched=True)
+
+
+def test_many_terms_and_those_of_large_indexes_are_not_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with filled(tmp_path, [passage("a.md", 1, "", "ba1 ba2 ba3 xy")]) as corpus:
+        assert isinstance(corpus, TantivyCorpus)
+        listed = ListedTerms(corpus._searcher)
+        assert listed.containing("a", "in_body") == ["ba", "ba1", "ba2", "ba3"]
+        assert listed.containing("1b", "in_body") == []
+        monkeypatch.setattr("fumishirube_stages.indexes.tantivy_terms._MOST", 3)
+        assert listed.containing("a", "in_body") is None
+        assert corpus.count(Part("a")).number == 1
+        monkeypatch.setattr("fumishirube_stages.indexes.tantivy_terms._SECTIONS", 0)
+        assert listed.containing("xy", "in_body") is None
+        assert corpus.count(Part("xy")).number == 1
 
 
 # --- words ----------------------------------------------------------------------------------

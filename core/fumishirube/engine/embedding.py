@@ -9,13 +9,15 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fumishirube.corpus_kinds import EmbeddingCounts, SectionText
-from fumishirube.engine.vector_file import FileKeys, SectionKeys
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError
 from fumishirube.stages import Embedder, Vectors
 from fumishirube.text.folding import estimate_tokens
+
+if TYPE_CHECKING:  # it imports SQLite, which few workspaces need
+    from fumishirube.engine.vector_file import FileKeys, SectionKeys
 
 _QUERIES = 16
 """Vectors of queries that stay in memory: the runs of a search share their text."""

@@ -22,6 +22,8 @@ FIELDS = ("title", "headings", "path", "body")
 
 _DIGEST_DIGITS = 12
 _TEXT, _BESIDE = "text", "beside"
+_AROUND = "# \n"
+"""What is around the title in the lines of a heading."""
 
 
 def read_file(load: Callable[[], Document], path: str, stamp: str) -> IndexedPage:
@@ -89,12 +91,14 @@ def _text_record(document: Document, sections: Sequence[Passage]) -> JsonValue:
     beside: dict[str, None] = {}
     for section, passage in zip(document.sections, sections, strict=True):
         body = section.body if section.searched is None and passage.fields["body"] else section.end
+        outside = document.text[section.start : body]
         known = set[str]()
         if passage.fields["body"]:
+            if outside.strip(_AROUND) == section.title:
+                continue  # most headings have the words of their titles
             names = ("title",) if section.searched is None else ("title", "body")
             known = {run for name in names for run, _ in words(passage.fields[name])}
-        outside = fold(document.text[section.start : body])
-        beside |= dict.fromkeys(run for run, _ in words(outside) if run not in known)
+        beside |= dict.fromkeys(run for run, _ in words(fold(outside)) if run not in known)
     return {_TEXT: digest(document.text), _BESIDE: " ".join(beside)}
 
 

@@ -113,13 +113,15 @@ class _Search:
         self, pipeline: Pipeline, query: Query, corpus: Corpus, abandoned: Mapping[StageCall, str]
     ) -> None:
         self.pipeline = pipeline
+        # A scorer that starts from the candidates of others runs after them, wherever it is listed.
+        self.scorers = sorted(pipeline.scorers, key=lambda named: comes_last(named.stage))
         self.query = query
         self.corpus = corpus
         self.abandoned = abandoned
         self.recorder = Recorder()
         self.counts = SearchCounts()
         self.began = time.monotonic()
-        self.uncounted: Callable[[str], PipelineResult]
+        self._ranked: tuple[Recorder, float, Ranking, Ranking]
 
     def run(self) -> PipelineResult:
         if _REHEARSAL not in self.abandoned:
@@ -143,9 +145,13 @@ class _Search:
         for refiner in self.pipeline.refiners:
             ranking = self._refine(refiner, ranking)
         ranking = _limited(ranking, query)
-        self.uncounted = partial(self._result, recorder.copy(), started, merged, ranking)
+        self._ranked = (recorder.copy(), started, merged, ranking)
         with recorder.calling(_COUNTING):
             return self._result(recorder, started, merged, self._continued(ranking))
+
+    def uncounted(self, reason: str) -> PipelineResult:
+        """Return the ranking with the counts before those of the report, and why there are none."""
+        return self._result(*self._ranked, reason)
 
     def _result(
         self,
@@ -226,8 +232,7 @@ class _Search:
         hits: dict[SectionKey, Hit] = {}
         left_out: list[LeftOut] = []
         diagnostics: dict[str, object] = {}
-        # A scorer that starts from the candidates of others runs after them, wherever it is listed.
-        for scorer in sorted(self.pipeline.scorers, key=lambda named: comes_last(named.stage)):
+        for scorer in self.scorers:
             query.budget.check()
             late = hits and query.budget.spent
             if late and _call("scorer", scorer) not in self.abandoned:

@@ -36,6 +36,7 @@ def serve(source: BinaryIO, target: BinaryIO, data: bytes) -> None:
     # Sections make no cycles, and a full look at all objects of the process takes long.
     gc.freeze()
     gc.set_threshold(_OBJECTS)
+    gc.enable()
     _write(target, b"")
     while len(head := source.read(ANSWER.size)) == ANSWER.size:
         request = marshal.loads(source.read(ANSWER.unpack(head)[0]))  # noqa: S302 - see above

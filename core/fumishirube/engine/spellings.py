@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from fumishirube.corpus import Bool, Clause, Corpus, Part, Term
-from fumishirube.model import Passage
 from fumishirube.text.folding import fold, is_cjk, is_worded, runs, words
 
 NEAR = 3
@@ -18,6 +21,33 @@ _SHORTEST, _SHORT = 2, 3
 _LEAST, _LEAST_SHORT = 0.6, 0.5
 _PIECE = 3
 _HIRAGANA = re.compile(r"[\u3041-\u309f]")
+_BREAKS = " 。、"
+"""Characters that are in no run, so that runs can be found from behind one of them."""
+
+
+class _Wanted(NamedTuple):
+    """A folded term, and what another spelling of it must have.
+
+    ``lengths`` are those of other spellings, ``least`` is their likeness, and ``shared`` the number
+    of ``characters`` of the term that they have.
+    """
+
+    text: str
+    lengths: range
+    least: float
+    shared: int
+    characters: re.Pattern[str]
+
+    @classmethod
+    def of(cls, text: str) -> _Wanted:
+        """Return what another spelling of a folded term must have."""
+        slack = 1 if len(text) <= _SHORT else 2
+        lengths = range(max(_SHORTEST, len(text) - slack), len(text) + slack + 1)
+        least = _LEAST_SHORT if len(text) < _SHORT else _LEAST
+        # Two texts at the distance d share as many characters as the longer one has, less d.
+        shared = math.ceil(least * len(text) - 1e-6)
+        characters = re.compile(f"[{''.join(map(re.escape, sorted({*text})))}]")
+        return cls(text, lengths, least, shared, characters)
 
 
 def near_spellings(term: str, corpus: Corpus) -> list[str]:
@@ -33,14 +63,15 @@ def near_spellings(term: str, corpus: Corpus) -> list[str]:
     clause = _sharing(wanted, corpus)
     if clause is None:
         return []
-    matches = corpus.search(clause, _SECTIONS)
+    spelled = _Wanted.of(wanted)
     seen: Counter[str] = Counter()
-    for match in matches:
-        seen.update(_candidates(match.passage, wanted))
-    least = _LEAST_SHORT if len(wanted) < _SHORT else _LEAST
+    for match in corpus.search(clause, _SECTIONS):
+        for text in match.passage.fields.values():
+            seen.update(_candidates(text[:_CHARACTERS], spelled))
     likeness = Levenshtein.normalized_similarity
-    near = extract(wanted, [*seen], scorer=likeness, limit=None, score_cutoff=least)
-    near = [match for match in near if _is_worded(match[0], wanted)]  # most texts are not near
+    near = extract(wanted, [*seen], scorer=likeness, limit=None, score_cutoff=spelled.least)
+    if not _HIRAGANA.match(wanted):
+        near = [match for match in near if not _HIRAGANA.match(match[0])]
     near.sort(key=lambda match: (-match[1], -seen[match[0]], match[0]))
     return [text for text, _, _ in near[:NEAR]]
 
@@ -59,34 +90,58 @@ def _pieces(word: str) -> set[str]:
     return {word[at : at + size] for at in range(0, len(word) - size + 1, size)}
 
 
-def _candidates(passage: Passage, wanted: str) -> list[str]:
-    """Return the texts of a passage that may be another spelling, by their borders."""
-    slack = 1 if len(wanted) <= _SHORT else 2
-    lengths = range(max(_SHORTEST, len(wanted) - slack), len(wanted) + slack + 1)
-    spelled: list[str] = []
-    for text in passage.fields.values():
-        shown = text[:_CHARACTERS]
-        edges = {place for _, run, at in runs(shown) for place in (at, at + len(run))}
-        ends = edges | {at + 1 for at in _places(shown, wanted[-1])}
-        starts = edges | _places(shown, wanted[0])
-        spelled += [
-            shown[start : start + length]
-            for length in lengths
-            for start in starts
-            if start + length in ends
-        ]
-    return spelled
+def _candidates(text: str, wanted: _Wanted) -> Iterator[str]:
+    """Yield the parts of a text that may be another spelling, by their characters and borders."""
+    for start, end in _stretches(text, wanted):
+        edges = _edges(text, start, end)
+        ends = edges | {at + 1 for at in _places(text, wanted.text[-1], start, end)}
+        starts = edges | _places(text, wanted.text[0], start, end)
+        # A spelling is a word or words: it has no mark at an end.
+        starts = {at for at in starts if at < end and text[at].isalnum()}
+        ends = {at for at in ends if at > start and _ends_word(text[at - 1])}
+        for length in wanted.lengths:
+            yield from [text[at : at + length] for at in starts if at + length in ends]
 
 
-def _is_worded(text: str, wanted: str) -> bool:
-    """Tell whether a text is a word or words: no mark at an end, no particle at the beginning."""
-    if not (text[0].isalnum() and is_worded(text[-1])):
-        return False
-    return not _HIRAGANA.match(text) or bool(_HIRAGANA.match(wanted))
+def _stretches(text: str, wanted: _Wanted) -> Sequence[tuple[int, int]]:
+    """Return the bounds of the parts of a text with enough characters of a term close together."""
+    places = [match.start() for match in wanted.characters.finditer(text)]
+    longest = wanted.lengths[-1]
+    stretches: list[tuple[int, int]] = []
+    for left, right in zip(places, places[wanted.shared - 1 :], strict=False):
+        if right - left >= longest:
+            continue
+        start, end = max(0, right - longest + 1), min(len(text), left + longest)
+        if stretches and start <= stretches[-1][1]:
+            start = stretches.pop()[0]
+        stretches.append((start, end))
+    counts = Counter(wanted.text).items()
+    return [
+        (start, end)
+        for start, end in stretches
+        if sum(min(most, text.count(character, start, end)) for character, most in counts)
+        >= wanted.shared
+    ]
 
 
-def _places(text: str, character: str) -> set[int]:
-    """Return the positions of a Japanese character; letters are no borders by themselves."""
+def _edges(text: str, start: int, end: int) -> set[int]:
+    """Return the borders of the runs between two places of a text."""
+    first = max(text.rfind(mark, 0, start) for mark in _BREAKS) + 1
+    edges: set[int] = set()
+    for _, run, at in runs(text, first):
+        if at > end:
+            break
+        edges |= {at, at + len(run)}
+    return {edge for edge in edges if start <= edge <= end}
+
+
+@lru_cache(maxsize=4096)
+def _ends_word(character: str) -> bool:
+    return is_worded(character)
+
+
+def _places(text: str, character: str, start: int, end: int) -> set[int]:
+    """Return the places of a Japanese character; letters are no borders by themselves."""
     if not is_cjk(character):
         return set()
-    return {place for place, letter in enumerate(text) if letter == character}
+    return {place for place in range(start, end) if text[place] == character}

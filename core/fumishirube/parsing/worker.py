@@ -5,6 +5,7 @@ It may run another loop of answers instead; see ``serve`` in a request.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import json
 import os
@@ -29,6 +30,7 @@ def main() -> None:
         request = json.loads(source.read(head_size))
         if "serve" in request:
             sys.path[:] = request["path"]
+            gc.disable()  # while modules are imported, which leave no garbage
             _function(request["serve"])(source, target, source.read(size))
             return
         data = source.read(size)

@@ -46,6 +46,7 @@ from fumishirube.text.word_forms import (
     mentions,
     query_terms,
     term_forms,
+    written_beside,
     written_terms,
 )
 
@@ -104,5 +105,6 @@ __all__ = [
     "without_unseen",
     "words",
     "wraps",
+    "written_beside",
     "written_terms",
 ]

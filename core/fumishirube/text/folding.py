@@ -9,7 +9,8 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
-from itertools import accumulate, islice
+from itertools import accumulate, islice, repeat
+from operator import add
 
 from fumishirube.text.scripts import (
     CJK,
@@ -28,8 +29,9 @@ FOLDING = 3
 
 _DASHES = re.compile("[\u2010-\u2015\u2043\u2212\ufe58\ufe63]")
 # Rare characters come first, so that the engine need not look behind every character.
-_CJK_GAPS = re.compile(f"[\\s\u30fb](?<=[{CJK}][\\s\u30fb])[\\s\u30fb]*(?=[{CJK}])")
-_WORD = f"[^\\W_{JOINED}]+(?:[{INDIC}]+[^\\W_{JOINED}]*)*"
+_CJK_GAPS = re.compile(f"[ \u30fb](?<=[{CJK}][ \u30fb])[ \u30fb]*(?=[{CJK}])")
+# Compiling a class of so many characters takes a millisecond, so it occurs once.
+_WORD = f"(?:[^\\W_{JOINED}]++[{INDIC}]*+)++"
 _RUNS = re.compile(
     f"(?P<han>[{HAN}\u30f5\u30f6]+)|(?P<hiragana>[{HIRAGANA}]+)|(?P<katakana>[{KATAKANA}]+)"
     f"|(?P<word>{_WORD})|(?P<joined>[{UNSPACED}{HANGUL}]+)"
@@ -111,12 +113,12 @@ def nfc(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-def runs(folded: str) -> Iterator[tuple[str, str, int]]:
+def runs(folded: str, start: int = 0) -> Iterator[tuple[str, str, int]]:
     """Yield ``(script, run, offset)``; a script is han, hiragana, katakana, joined or word.
 
     Runs of ``joined`` are of the other scripts that have no spaces between words, and of Korean.
     """
-    for match in _RUNS.finditer(folded):
+    for match in _RUNS.finditer(folded, start):
         yield match.lastgroup or "word", match.group(), match.start()
 
 
@@ -234,7 +236,7 @@ class Lines:
         starts = array("L", [0])
         for begin in range(0, self.length, _BLOCK):
             *lines, _ = self._text[begin : begin + _BLOCK].split("\n")
-            ends = accumulate((len(line) + 1 for line in lines), initial=begin)
+            ends = accumulate(map(add, map(len, lines), repeat(1)), initial=begin)
             starts.extend(islice(ends, 1, None))
         del starts[self.total :]
         return starts

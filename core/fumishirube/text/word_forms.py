@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 from fumishirube.text.folding import occurs, words
 from fumishirube.text.greek import greek_forms
 
+_Written: TypeAlias = tuple[str, str, Collection[str]]
 FormFinder: TypeAlias = Callable[[str], Sequence[str]]
 """A function that returns the words of a folded text that stand for a term, with repetitions."""
 
@@ -88,15 +89,13 @@ def form_finder(source: object, term: str) -> FormFinder | None:
     return own(term) if own else None
 
 
-def written_terms(source: TermSource, text: str) -> tuple[str, str, Collection[str]]:
+def written_terms(source: TermSource, text: str) -> _Written:
     """Return what an index stores of a folded text, as :class:`fumishirube.Tokenizer` defines it.
 
     That is: its terms joined by spaces, the non-ASCII characters of the text that are in terms, and
     the terms of ASCII letters and digits that occur only as parts of words.
     """
-    own: Callable[[str], tuple[str, str, Collection[str]]] | None = getattr(
-        source, "written_terms", None
-    )
+    own: Callable[[str], _Written] | None = getattr(source, "written_terms", None)
     if own is not None:
         return own(text)
     terms = source.terms(text)
@@ -105,3 +104,16 @@ def written_terms(source: TermSource, text: str) -> tuple[str, str, Collection[s
     latin = _ASCII_WORDS.findall(text) if text.isascii() else [word for word, _ in words(text)]
     mere = {term for term in terms if term.isascii() and term.isalnum()}.difference(latin)
     return " ".join(terms), "".join(c for c in known if not c.isascii()), mere
+
+
+def written_beside(
+    source: TermSource, text: str, others: Collection[str]
+) -> tuple[_Written, Collection[str]]:
+    """Return what :func:`written_terms` returns, and which of other terms are not among them."""
+    own: Callable[[str, Collection[str]], tuple[_Written, Collection[str]]] | None = getattr(
+        source, "written_beside", None
+    )
+    if own is not None:
+        return own(text, others)
+    written = written_terms(source, text)
+    return written, set(others).difference(written[0].split())

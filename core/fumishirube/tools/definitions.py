@@ -60,12 +60,15 @@ class DeliveredRanges:
 
 @dataclass
 class Session:
-    """The state of one connection. Calls of one session may run in several threads."""
+    """The state of one connection. Calls of one session may run in several threads.
+
+    Read and change the state of a session with its ``lock``, a ``threading.Lock``.
+    """
 
     discovered: bool = False
     readings: dict[tuple[str, str], ReadPosition] = field(default_factory=dict)
     deliveries: dict[tuple[str, str], DeliveredRanges] = field(default_factory=dict)
-    lock: Lock = field(default_factory=Lock)
+    lock: Lock = field(default_factory=Lock, init=False)
 
 
 class Params(BaseModel):

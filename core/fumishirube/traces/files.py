@@ -152,11 +152,12 @@ class _StoredRows:
     known: dict[int, int] = field(default_factory=dict)
 
     def number(self, row: TraceRow) -> int:
-        if id(row) not in self.known:
+        number = self.known.get(id(row))
+        if number is None:
             place = self.places.setdefault(row[:5], len(self.places))
-            self.known[id(row)] = len(self.rows)
+            number = self.known[id(row)] = len(self.rows)
             self.rows.append((place, *row[5:]))
-        return self.known[id(row)]
+        return number
 
 
 def encode_trace(trace: Trace) -> bytes:
@@ -222,7 +223,7 @@ def _plain(value: object) -> object:
 
 
 def _span(span: Span, rows: _StoredRows) -> dict[str, Any]:
-    plain = {member.name: getattr(span, member.name) for member in fields(span)}
+    plain = {**vars(span)}
     plain["rows"] = [rows.number(row) for row in span.rows]
     plain["children"] = [_span(child, rows) for child in span.children]
     return plain

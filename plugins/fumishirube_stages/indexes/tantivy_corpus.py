@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Generic, TypeVar
 
 import tantivy
-from tantivy import Occur, Query
+from tantivy import Query
 
 from fumishirube import (
     Bool,
@@ -30,7 +30,9 @@ from fumishirube_stages.indexes.tantivy_queries import (
     either,
     of_texts,
     terms_of_all,
+    without,
 )
+from fumishirube_stages.indexes.tantivy_terms import ListedTerms
 
 _CACHED_PASSAGES = 1024
 _CACHED_FREQUENCIES = 4096
@@ -81,6 +83,7 @@ class TantivyCorpus(Translator):
         self._query_terms = ShortTextCache[Sequence[str]]()
         self._in_fields = LookupCache[tuple[str, str], bool](_CACHED_FREQUENCIES)
         self._text_queries = LookupCache[str, Query](_CACHED_TEXTS)
+        self._listed = ListedTerms(searcher)
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a text, as they are in the index."""
@@ -158,8 +161,10 @@ class TantivyCorpus(Translator):
         if cap is not None and self._surely(clause) - self._blank * searched > cap:
             return Count(cap, at_least=True)
         query = self._query(clause)
-        if not of_texts(clause) or (searched and self._blank):
+        if not of_texts(clause):
             query = both(query, self._searched if searched else self._any_section)
+        elif searched and self._blank:  # there are few, so that leaving them out is faster
+            query = without(query, Query.term_query(self._schema, "kind", "blank"))
         number = _number(self._searcher, query)
         return Count.capped(number, cap)
 
@@ -226,6 +231,9 @@ class TantivyCorpus(Translator):
         )
         return Passage(path, start, end, title, tuple(ancestors), level, digest, fields)
 
+    def _terms_containing(self, text: str, name: str) -> Sequence[str] | None:
+        return self._listed.containing(text, name)
+
     def _has_term(self, field: str, term: str) -> bool:
         return self._in_fields.of((field, term), self._look_for_term)
 
@@ -265,8 +273,7 @@ class TantivyCorpus(Translator):
         if not exact and clause == Term(form) and form.isascii() and form.isalnum():
             exact = True
             if self._searcher.doc_freq(PARTS, form):
-                part = Query.term_query(self._schema, PARTS, form)
-                query = Query.boolean_query([(Occur.Must, query), (Occur.MustNot, part)])
+                query = without(query, Query.term_query(self._schema, PARTS, form))
         return query, exact
 
 

@@ -10,7 +10,7 @@ import tantivy
 from pydantic_core import to_json
 
 from fumishirube import Fields, Passage
-from fumishirube.text import written_terms
+from fumishirube.text import written_beside, written_terms
 from fumishirube_stages.indexes.tantivy_queries import BESIDE, CHARACTERS, PARTS, LookupCache
 
 TERMS = "terms"
@@ -24,10 +24,13 @@ _CACHED_TEXTS, _SHORT = 1024, 200
 
 
 class _Text(NamedTuple):
-    """What ``written_terms`` returns for a text, each term, and its length without spaces."""
+    """What ``written_terms`` returns for a text, and its length without spaces.
+
+    ``known`` are its terms, of the last field those that another field has too.
+    """
 
     terms: str
-    known: Sequence[str]
+    known: Collection[str]
     characters: str
     parts: Collection[str]
     length: int
@@ -60,7 +63,8 @@ class Documents:
 
     def __init__(self, fields: Fields) -> None:
         self._fields = fields
-        *self._names, self._last = fields.names
+        *self._named_fields, self._last = fields.names
+        self._indexed_fields = [f"in_{name}" for name in fields.names]
         self._known = LookupCache[str, _Text](_CACHED_TEXTS)
 
     def __reduce__(self) -> tuple[type[Documents], tuple[Fields]]:
@@ -71,17 +75,16 @@ class Documents:
         """Return the values of a :class:`PreparedSection`, which other processes can send."""
         fields = passage.fields
         key = f"{passage.path}\n{passage.start_line}"
-        named = [self._named(fields[name]) for name in self._names]
-        last = self._text(fields[self._last])
-        beside = set[str]().union(*(text.known for text in named))
+        named = [self._named(fields[name]) for name in self._named_fields]
+        others = set[str]().union(*[text.known for text in named])
+        last, beside = self._last_text(fields[self._last], others)
         texts = [*named, last]
         written = [
             ("kind", "section" if fields["body"] else "blank"),
             ("of", passage.path),
             ("key", key),
-            *((f"in_{name}", text.terms) for name, text in zip(self._names, named, strict=True)),
-            (f"in_{self._last}", last.terms),
-            (BESIDE, " ".join(beside.difference(last.known))),
+            *zip(self._indexed_fields, [text.terms for text in texts], strict=True),
+            (BESIDE, " ".join(beside)),
             (PARTS, " ".join(_mere_parts(texts))),
             (CHARACTERS, _characters(texts)),
         ]
@@ -98,9 +101,18 @@ class Documents:
         return self._known.of(text, self._text) if len(text) <= _SHORT else self._text(text)
 
     def _text(self, text: str) -> _Text:
-        terms, characters, parts = written_terms(self._fields.tokenizer, text)
-        length = len(text) - text.count(" ")
-        return _Text(terms, terms.split(), characters, parts, length, text.isascii())
+        written = written_terms(self._fields.tokenizer, text)
+        return _stored(text, written, written[0].split())
+
+    def _last_text(self, text: str, others: set[str]) -> tuple[_Text, Collection[str]]:
+        """Return the longest text, of its terms only those of others, and which others it lacks."""
+        written, lacking = written_beside(self._fields.tokenizer, text, others)
+        return _stored(text, written, others.difference(lacking)), lacking
+
+
+def _stored(text: str, written: tuple[str, str, Collection[str]], known: Collection[str]) -> _Text:
+    terms, characters, parts = written
+    return _Text(terms, known, characters, parts, len(text) - text.count(" "), text.isascii())
 
 
 def document(kind: str, data: Any, path: str | None = None) -> tantivy.Document:
@@ -129,7 +141,7 @@ def schema(fields: Fields) -> tantivy.Schema:
 
 def _mere_parts(texts: Sequence[_Text]) -> Collection[str]:
     """Return the ASCII terms that are parts of words in some text, and a word in none."""
-    parts = {part for text in texts for part in text.parts}
+    parts = set[str]().union(*[text.parts for text in texts])
     for text in texts if parts else ():
         parts -= parts.intersection(text.known).difference(text.parts)
     return parts

@@ -240,6 +240,12 @@ class CheckedSearcher:
         """Return the number of documents with a term; deleted ones may still count."""
         return self._checked(lambda: self._searcher.doc_freq(field, term))
 
+    def terms(self, field: str) -> Sequence[str]:
+        """Return the terms of a field; those of deleted documents may still be among them."""
+        return [
+            term for term, _ in self._checked(lambda: self._searcher.terms_with_prefix(field, ""))
+        ]
+
     def numbers(self, field: str, addresses: list[tantivy.DocAddress]) -> list[Any]:
         """Return the numbers of some documents in a field, without reading their stored data."""
         return self._checked(lambda: self._searcher.fast_field_values(field, addresses))

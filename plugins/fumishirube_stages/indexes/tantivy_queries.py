@@ -37,7 +37,8 @@ PARTS = "parts"
 Any other ASCII term of letters and digits is a word of the section.
 """
 
-_CACHED_CLAUSES = 256
+_CACHED_CLAUSES = 32
+"""A search has about ten, and the next one has others. Each holds 10 KB outside of Python."""
 _COUNTED = "freq"
 """Reads how often a term occurs, but not its positions, which tantivy reads by default."""
 _LONGEST_PART = 128
@@ -126,10 +127,17 @@ class Translator(ABC):
 
     def _parts(self, text: str, name: str) -> Query:
         """Search the terms of a field for a text; divide a long one, and search each piece."""
+        listed = self._terms_containing(text, name) if len(text) <= _LONGEST_PART else None
+        if listed is not None:
+            return Query.term_set_query(self._schema, name, [*listed])
         starts = range(0, len(text) or 1, _LONGEST_PART)
         patterns = [f".*{_escaped(text[start : start + _LONGEST_PART])}.*" for start in starts]
         pieces = [Query.regex_query(self._schema, name, pattern) for pattern in patterns]
         return _joined(pieces, Occur.Must)
+
+    @abstractmethod
+    def _terms_containing(self, text: str, name: str) -> Sequence[str] | None:
+        """Return the terms of a field that contain a text; ``None`` if all have to be searched."""
 
     @abstractmethod
     def _has_term(self, field: str, term: str) -> bool:
@@ -165,6 +173,11 @@ def both(query: Query, filtering: Query) -> Query:
     """Return a query for the matches of a query that pass a filter, with their scores."""
     silent = Query.const_score_query(filtering, 0.0)
     return Query.boolean_query([(Occur.Must, query), (Occur.Must, silent)])
+
+
+def without(query: Query, excluded: Query) -> Query:
+    """Return a query for the matches of a query that another one does not match."""
+    return Query.boolean_query([(Occur.Must, query), (Occur.MustNot, excluded)])
 
 
 def of_texts(clause: Clause) -> bool:

@@ -13,7 +13,9 @@ PARAGRAPH = (
     r"(?:(?![0-9]{1,9}[.)])[^ \t\n#>+*_=~`<\[|:-][^\n]*+(?:\n|\Z))++"
     r"(?=[ \t]*(?:\n|\Z)|#{1,6}[ \t])"
 )
-_PLAIN = re.compile(rf"(?:[ \t]*\n|{PARAGRAPH})++")
+_LINE = r"(?:-{3,}|\*{3,}|_{3,})[ \t]*(?:\n|\Z)"
+"""A line across the page; below a paragraph it would make it a heading."""
+_PLAIN = re.compile(rf"(?:[ \t]*\n|{_LINE}|{PARAGRAPH})++")
 _ATX = re.compile(r"#{1,6}[ \t][^\n]*+(?:\n|\Z)")
 _FENCE = re.compile(r" {0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<tildes>~{3,})[^\n]*)(?:\n|\Z)")
 _COMMENT = re.compile(r" {0,3}<!--")

@@ -74,15 +74,36 @@ class NGram(Stage):
 
     def written_terms(self, text: str) -> WrittenTerms:
         """Return the terms of a text joined by spaces, without making each of them."""
-        written, parts, latin, runs = self._divided(text)
-        letters = [part for part in parts if letter_names(part)]
-        last = parts + stems(latin + letters) if self.stems else parts
+        divided = self._divided(text)
+        return self._written(divided, self._behind(divided))
+
+    def written_beside(
+        self, text: str, others: Iterable[str]
+    ) -> tuple[WrittenTerms, Collection[str]]:
+        """Return the terms of a text, and which of other terms are not among them."""
+        divided = self._divided(text)
+        n, behind = self.n, self._behind(divided)
+        lacking = set(others).difference(divided.latin, behind)
+        runs = "\n".join(divided.runs)
+        short = {run for run in divided.runs if len(run) < n}
+        lacking -= {term for term in lacking if (term in runs if len(term) == n else term in short)}
+        if _BORDER in lacking and f" {_BORDER} " in divided.written:
+            lacking.remove(_BORDER)
+        return self._written(divided, behind), lacking
+
+    def _behind(self, divided: _Divided) -> list[str]:
+        """Return what is added behind the last word of a text: parts of words, and stems."""
+        letters = [part for part in divided.parts if letter_names(part)]
+        return divided.parts + stems(divided.latin + letters) if self.stems else divided.parts
+
+    def _written(self, divided: _Divided, behind: Sequence[str]) -> WrittenTerms:
+        written, parts, latin, runs = divided
         foreign = "".join(latin)
         characters = "".join(runs)
         if not foreign.isascii():
             characters += "".join(c for c in foreign if not c.isascii())
         mere_parts = {part for part in parts if part.isascii()}.difference(latin) if parts else ()
-        return WrittenTerms(" ".join([written, *last]), characters, mere_parts)
+        return WrittenTerms(" ".join([written, *behind]), characters, mere_parts)
 
     def query_terms(self, text: str) -> Sequence[str]:
         """Return the terms by which a text of a query is scored: stems replace their words."""

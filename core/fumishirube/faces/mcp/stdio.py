@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import json
 import sys
+from asyncio import Event, get_running_loop
+from collections import deque
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from threading import Thread
+from threading import Semaphore, Thread
 from time import monotonic, sleep
 from typing import NamedTuple
 
@@ -31,6 +33,9 @@ GRACE = 0.2
 """Seconds that running calls may take to answer after the client closed its input."""
 LAST = 0.45
 """Seconds after which the process ends once the client closed its input."""
+
+MOST_WAITING = 64
+"""Messages that are read before the server receives them."""
 
 GC_THRESHOLDS = (700, 10, 500)
 """Thresholds of ``gc``; full collections are so rare that only the idle collector runs them."""
@@ -75,9 +80,11 @@ async def serve(
     collector = IdleCollector(pending)
     async with anyio.create_task_group() as group:
         group.start_soon(_write, wire, outgoing, pending, collector, group.cancel_scope)
+        inbox = _Inbox(incoming)
+        group.start_soon(inbox.deliver)
         reader = Thread(
             target=_read,
-            args=(wire, incoming, outbound.clone(), pending, current_token()),
+            args=(wire, inbox, outbound.clone(), pending, current_token()),
             name="fumishirube reader",
             daemon=True,
         )
@@ -86,9 +93,58 @@ async def serve(
             await server.run(inbound, outbound, server.create_initialization_options())
 
 
+class _Inbox:
+    """Messages on their way from the thread that reads to the server.
+
+    The thread does not wait for each to be received: every wait costs a turn of the interpreter,
+    which a computing call holds. So a ping behind ten calls would wait for ten turns and more.
+    """
+
+    def __init__(self, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+        self._incoming = incoming
+        self._loop = get_running_loop()
+        self._room = Semaphore(MOST_WAITING)
+        self._messages: deque[SessionMessage] = deque()
+        self._arrived = Event()
+        self._ended = False
+
+    def put(self, message: SessionMessage) -> None:
+        """Add a message, from another thread; wait while there are too many.
+
+        Raises:
+            RunFinishedError: when the loop has ended.
+        """
+        self._room.acquire()
+        self._messages.append(message)
+        try:
+            self._loop.call_soon_threadsafe(self._arrived.set)
+        except RuntimeError as error:
+            raise anyio.RunFinishedError from error
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    async def deliver(self) -> None:
+        """Deliver the messages in order, until they are closed or the server has ended."""
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            while not self._ended:
+                await self._arrived.wait()
+                self._arrived.clear()
+                while self._messages:
+                    await self._incoming.send(self._messages[0])
+                    self._messages.popleft()
+                    self._room.release()
+
+    def close(self) -> None:
+        """End the messages for the server."""
+        self._ended = True
+        self._arrived.set()
+        self._incoming.close()
+
+
 def _read(
     wire: Wire,
-    incoming: MemoryObjectSendStream[SessionMessage | Exception],
+    inbox: _Inbox,
     outbound: MemoryObjectSendStream[SessionMessage],
     pending: set[str],
     token: EventLoopToken,
@@ -96,7 +152,7 @@ def _read(
     """Feed incoming messages to the loop; at the end of the input, start to end the process."""
 
     def close() -> None:
-        incoming.close()
+        inbox.close()
         outbound.close()
 
     ended = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.RunFinishedError)
@@ -108,11 +164,11 @@ def _read(
                 if isinstance(message, _Refused):
                     from_thread.run(outbound.send, SessionMessage(message.answer), token=token)
                 elif message is not None:
-                    from_thread.run(incoming.send, SessionMessage(message), token=token)
+                    inbox.put(SessionMessage(message))
     finally:
         exit_within(LAST)
         deadline = monotonic() + GRACE
-        while pending and monotonic() < deadline:
+        while (pending or inbox) and monotonic() < deadline:
             sleep(0.005)
         with suppress(*ended):
             from_thread.run_sync(close, token=token)
