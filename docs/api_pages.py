@@ -86,6 +86,7 @@ EXAMPLES = {
     "places_of": "places_of(['fee', '料金'], 'Fees と料金')",
     "project": "project('休 暇', LOOSE).text",
     "query_terms": "query_terms(SequenceCorpus(), '休暇の申請')",
+    "written_beside": "sorted(written_beside(SequenceCorpus(), 'pay leave', {'leave', 'visa'})[1])",
     "written_terms": "written_terms(SequenceCorpus(), '休暇 leave')[0]",
     "rarity": "round(rarity(100, 3), 2)",
     "reading": "reading('5 秒').spans('約５秒')",
