@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -254,6 +255,13 @@ def test_without_a_marked_part_the_main_text_is_read(tmp_path: Path) -> None:
     assert "All rights reserved" not in read
     assert "vinegar" in read
     assert "Older entry" in load(tmp_path, body, Html(main_text=False)).text
+
+
+def test_without_what_trafilatura_imports_pages_are_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "lxml_html_clean", None)
+    assert "Older entry" in text(tmp_path, f"<div>{LINKS}</div><div>{PROSE}</div>")
 
 
 @pytest.mark.parametrize("inside", ["<pre>x = 1</pre>", "<table><tr><td>a<td>b</table>", "<p>No."])

@@ -117,6 +117,10 @@ class OldSheets(IsolatedLoader):
     suffixes: tuple[str, ...] = (".xls", ".ods")
 
 
+_MAIN_TEXT = ("trafilatura", "lxml_html_clean")
+"""What the main text needs: pip 23 installs the first without the second, which it imports."""
+
+
 class Html(IsolatedLoader):
     """Claims HTML pages, and reads them as Markdown, divided at the headings.
 
@@ -138,19 +142,19 @@ class Html(IsolatedLoader):
 
     @property
     def surroundings(self) -> str:
-        """Whether trafilatura is installed, if it is wanted."""
+        """Whether trafilatura can be imported, if it is wanted."""
         return "m" * self._finds_main_text
 
     @property
     def request(self) -> ParseRequest:
-        """The request to a worker, with whether trafilatura is installed."""
+        """The request to a worker, with whether trafilatura can be imported."""
         request = super().request
         settings = {**request.settings, "main_text": self._finds_main_text}
         return request._replace(settings=settings)
 
     @property
     def _finds_main_text(self) -> bool:
-        return self.main_text and find_spec("trafilatura") is not None
+        return self.main_text and all(map(find_spec, _MAIN_TEXT))
 
 
 class Epub(IsolatedLoader):
