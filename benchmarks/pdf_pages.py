@@ -89,13 +89,13 @@ def _print_share(document: Document, pdf: Path, edition: Path, most: int) -> Non
     strings = [wanted[at : at + LENGTH] for at in range(len(wanted) - LENGTH + 1)]
     missing = [at for at, string in enumerate(strings) if string not in served]
     print(f"strings of {LENGTH} characters: {_share(len(missing), len(strings))}")
-    kinds = Counter(_kind(letters[at : at + LENGTH]) for at in missing)
-    for kind, count in kinds.most_common():
+    kinds = [_kind(letters[at : at + LENGTH]) for at in missing]
+    for kind, count in Counter(kinds).most_common():
         print(f"  not served, {kind}: {count}, {count / len(strings):.4f}")
     both = [string for string in strings if string in printed]
     absent = [string for string in both if string not in served]
     print(f"of those that pdftotext gives too: {_share(len(absent), len(both))}")
-    others = [wanted[at : at + LENGTH] for at in missing if _kind(letters[at : at + 4]) == OTHER]
+    others = [strings[at] for at, kind in zip(missing, kinds, strict=True) if kind == OTHER]
     print(f"{OTHER}:", *random.Random(1).sample(others, min(most, len(others))))
 
 

@@ -4,18 +4,37 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
 from fumishirube import Corpus, Hit, Query, Ranking, Stage
-from fumishirube.text import concepts, form_finder, is_function, occurrences, query_terms, rarity
+from fumishirube.text import (
+    FormFinder,
+    form_finder,
+    is_function,
+    occurrences,
+    query_terms,
+    rarity,
+)
+from fumishirube_stages.long_questions import english_words
 
 _WORD = re.compile(r"[a-z]{3,}")
 _CONSIDERED = 3
 """How many times the number of words are looked up, of which the common ones are left out."""
 _K1, _B = 1.2, 0.75
+
+
+class _WeightedTerm(NamedTuple):
+    """A term, its weight times its rarity, and what finds its forms if it is a stem."""
+
+    term: str
+    value: float
+    finder: FormFinder | None
+
+    def count(self, text: str) -> int:
+        return len(self.finder(text)) if self.finder else occurrences(text, self.term)
 
 
 class Feedback(Stage):
@@ -43,29 +62,29 @@ class Feedback(Stage):
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
         """Return the same hits, ordered by their new scores."""
-        number = _english_words(query.text)
+        number = english_words(query.text, alone=True)
         first = ranking.hits[: self.hits]
         length = sum(len(hit.passage.fields["body"]) for hit in first)
         if number < self.least_words or length > self.longest * len(first):
             return ranking
-        values = self._values(first, corpus)
+        terms = self._weighted_terms(first, corpus)
         factor = number * self.weight / (1 - self.weight)
         average = corpus.average_length("body") or 1.0
         raised = [
-            hit.scored(hit.score + factor * _score(hit, values, corpus, average))
+            hit.scored(hit.score + factor * _score(hit, terms, average))
             for hit in ranking.hits[: self.depth]
         ]
         hits = (*raised, *ranking.hits[self.depth :])
         return ranking._replace(hits=tuple(sorted(hits, key=Hit.sort_key)))
 
-    def _values(self, first: Sequence[Hit], corpus: Corpus) -> Mapping[str, float]:
+    def _weighted_terms(self, first: Sequence[Hit], corpus: Corpus) -> Sequence[_WeightedTerm]:
         """Return the words of the first hits, each with its share of the weight times its rarity.
 
         A word is the term by which the corpus scores it, such as a stem.
         """
         weights: defaultdict[str, float] = defaultdict(float)
         for hit in first:
-            terms = _terms(hit, corpus)
+            terms = _terms(_text(hit), corpus)
             for term, number in terms.items():
                 weights[term] += max(0.0, hit.score) * number / terms.total()
         ordered = sorted(weights, key=lambda term: (-weights[term], term))
@@ -74,19 +93,24 @@ class Feedback(Stage):
         most = self.common_share * corpus.size
         chosen = [term for term in best if weights[term] and counts[term] <= most][: self.words]
         total = sum(weights[term] for term in chosen)
-        return {term: weights[term] / total * rarity(corpus.size, counts[term]) for term in chosen}
+        return [
+            _WeightedTerm(
+                term,
+                weights[term] / total * rarity(corpus.size, counts[term]),
+                form_finder(corpus, term),
+            )
+            for term in chosen
+        ]
 
 
-def _english_words(text: str) -> int:
-    """Return the number of words of a query in English; 0 if it has Japanese too."""
-    words = [concept.text for concept in concepts(text)]
-    return sum(map(str.isalpha, words)) if all(map(str.isascii, words)) else 0
-
-
-def _terms(hit: Hit, corpus: Corpus) -> Counter[str]:
-    """Return the terms of a hit's English words, other than function words."""
+def _text(hit: Hit) -> str:
+    """Return all fields of a hit but its path as one text."""
     fields = hit.passage.fields
-    text = f"{fields['title']} {fields['headings']} {fields['body']}"
+    return f"{fields['title']} {fields['headings']} {fields['body']}"
+
+
+def _terms(text: str, corpus: Corpus) -> Counter[str]:
+    """Return the terms of a text's English words, other than function words."""
     words = Counter(word for word in _WORD.findall(text) if not is_function(word))
     terms: Counter[str] = Counter()
     for word, number in words.items():
@@ -95,14 +119,12 @@ def _terms(hit: Hit, corpus: Corpus) -> Counter[str]:
     return terms
 
 
-def _score(hit: Hit, values: Mapping[str, float], corpus: Corpus, average: float) -> float:
-    """Return the BM25 score of a hit for words with these values."""
-    fields = hit.passage.fields
-    text = f"{fields['title']} {fields['headings']} {fields['body']}"
-    norm = _K1 * (1 - _B + _B * len(fields["body"]) / average)
+def _score(hit: Hit, terms: Sequence[_WeightedTerm], average: float) -> float:
+    """Return the BM25 score of a hit for some terms."""
+    text = _text(hit)
+    norm = _K1 * (1 - _B + _B * len(hit.passage.fields["body"]) / average)
     score = 0.0
-    for term, value in values.items():
-        finder = form_finder(corpus, term)
-        number = len(finder(text)) if finder else occurrences(text, term)
-        score += value * number * (_K1 + 1) / (number + norm)
+    for weighted in terms:
+        number = weighted.count(text)
+        score += weighted.value * number * (_K1 + 1) / (number + norm)
     return score
