@@ -6,7 +6,7 @@ import gc
 import marshal
 import pickle
 from collections.abc import Callable, Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
@@ -50,8 +50,8 @@ def _write(target: BinaryIO, data: bytes) -> None:
 
 def _answer(
     setup: ReadingSetup, loader: int, path: str, governed_by: tuple[str, ...], stamp: str
-) -> Any:
-    """Return the record and the sections of a file; ``None`` for one that fails here.
+) -> bytes | None:
+    """Return the record and the sections of a file as bytes; ``None`` for one that fails here.
 
     The process that serves the tools reads that file again, where failures are reported.
     """
@@ -65,8 +65,6 @@ def _answer(
     prepare = setup.prepare or tuple
     try:
         page, sections = read_file(load, path, stamp)
-        answer = tuple(page), [prepare(section) for section in sections]
-        marshal.dumps(answer)
+        return marshal.dumps((tuple(page), [prepare(section) for section in sections]))
     except Exception:  # loaders raise anything
         return None
-    return answer
