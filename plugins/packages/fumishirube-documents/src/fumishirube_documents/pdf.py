@@ -64,19 +64,20 @@ def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
     file = opened_pdf(data, settings["passwords"])
     total = len(file)
     pages = []
-    scanned = 0
     for number, page in enumerate(_pages(file, beyond_edges=settings["beyond_edges"]), start=1):
         pages.append(page if page.lines else _read_by_ocr(file, page, settings))
-        scanned += bool(pages[-1].lines and not page.lines)
         report_pages(number, total)
+    heads = RunningHeads() if settings["running_heads"] else RunningHeads.of(pages)
+    for place, page in enumerate(pages):
+        if page.lines and page.pictured and not heads.body(page):
+            pages[place] = _read_by_ocr(file, page, settings)
     if total and not any(page.lines for page in pages):
         raise Unreadable(_needs_ocr(f"none of its {total} pages holds text", settings), "needs_ocr")
-    heads = RunningHeads() if settings["running_heads"] else RunningHeads.of(pages)
     bodies = [heads.body(page) for page in pages]
     writer = _PdfWriter(outline_of(file), HeadingStyles.of(bodies), compounds_of(bodies))
     for page, body in zip(pages, bodies, strict=True):
         writer.write(page, body)
-    remarks = [*_remarks(pages, scanned, heads, settings)]
+    remarks = [*_remarks(pages, heads, settings)]
     return writer.document(_title(file) or name, remarks)
 
 
@@ -99,13 +100,15 @@ def opened_pdf(data: bytes, passwords: Sequence[str]) -> Any:
 
 
 def _read_by_ocr(file: Any, page: PdfPage, settings: Mapping[str, Any]) -> PdfPage:
-    """Return a page without text with what its picture says, if that is configured."""
+    """Return a page with what its picture says, if that is configured, and with nothing else.
+
+    It has no text, or only a running head, which the picture shows too.
+    """
     if not settings["ocr"] or not settings["tesseract"]:
-        return page
+        return page._replace(lines=[])
     picture = file[page.number - 1]
-    return page._replace(
-        lines=[*ocr_lines(picture, settings["tesseract"], settings["ocr_languages"])]
-    )
+    lines = [*ocr_lines(picture, settings["tesseract"], settings["ocr_languages"])]
+    return page._replace(lines=lines, scanned=bool(lines))
 
 
 def _needs_ocr(pages: str, settings: Mapping[str, Any]) -> str:
@@ -116,7 +119,7 @@ def _needs_ocr(pages: str, settings: Mapping[str, Any]) -> str:
 
 
 def _remarks(
-    pages: Sequence[PdfPage], scanned: int, heads: RunningHeads, settings: Mapping[str, Any]
+    pages: Sequence[PdfPage], heads: RunningHeads, settings: Mapping[str, Any]
 ) -> Iterator[LoaderRemark]:
     total = len(pages)
     for head in heads.texts():
@@ -128,7 +131,7 @@ def _remarks(
         lines = sum(page.beyond for page in pages)
         message = f"left out beyond the edges of pages ({_named(beyond)}): text of {lines} lines"
         yield LoaderRemark("beyond_edges", 1, message)
-    if scanned:
+    if scanned := sum(page.scanned for page in pages):
         yield LoaderRemark("ocr", 1, f"{scanned} of {total} pages were read by OCR")
 
 
@@ -146,20 +149,26 @@ def _pages(file: Any, *, beyond_edges: bool) -> Iterator[PdfPage]:
             continue
         label = file.get_page_label(index)
         shown = label if label and label != str(index + 1) else None
-        yield PdfPage(index + 1, shown, page.get_height(), read.lines, read.beyond, read.blank)
+        yield read.page(index + 1, shown, page.get_height())
         page.close()
 
 
 class PageLines(NamedTuple):
     """The lines of a page, in reading order, and how it was turned to read them.
 
-    ``beyond`` is the number of lines beyond its edges. A page that draws nothing is ``blank``.
+    ``beyond`` is the number of lines beyond its edges. A page that draws nothing is ``blank``, and
+    one that pictures cover ``pictured``.
     """
 
     lines: list[PdfLine]
     turn: Turn
     beyond: int
     blank: bool
+    pictured: bool
+
+    def page(self, number: int, label: str | None, height: float) -> PdfPage:
+        """Return the page with these lines."""
+        return PdfPage(number, label, height, self.lines, self.beyond, self.blank, self.pictured)
 
 
 def lines_of_page(page: Any, *, beyond_edges: bool) -> PageLines:
@@ -184,7 +193,7 @@ def lines_of_page(page: Any, *, beyond_edges: bool) -> PageLines:
     parts = with_grid_rows(seen.lines, grids)
     joined = [*joined_cells([*joined_lines([*with_header_rows(parts)])])]
     lines = [*with_wrapped_rows([*in_columns(joined)])]
-    return PageLines(lines, turn or Turn(), seen.beyond, drawn.blank)
+    return PageLines(lines, turn or Turn(), seen.beyond, drawn.blank, drawn.pictured)
 
 
 def _title(file: Any) -> str:

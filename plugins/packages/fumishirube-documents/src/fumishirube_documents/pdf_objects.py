@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import PYFUNCTYPE, byref, c_float, c_int, c_ushort, c_void_p, cast
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
@@ -13,6 +13,8 @@ Handle: TypeAlias = int
 """The address of something of PDFium."""
 
 _NO_WIDTH = 0.02
+_COVERED = 0.3
+"""The share of a page that pictures cover at least on one that is a picture, as a scanner makes."""
 
 
 def light(function: Any, result: Any, *arguments: Any) -> Callable[..., Any]:
@@ -32,12 +34,13 @@ _is_embedded = light(pdfium.FPDFFont_GetIsEmbedded, c_int, c_void_p)
 class PageObjects(NamedTuple):
     """The paths that a page draws, and its texts in fonts that the file does not embed.
 
-    A page that draws nothing is ``blank``.
+    A page that draws nothing is ``blank``, and one that pictures cover ``pictured``.
     """
 
     texts: Sequence[Any]
     paths: Sequence[Any]
     blank: bool
+    pictured: bool
 
     @classmethod
     def of(cls, page: Any) -> PageObjects:
@@ -53,7 +56,29 @@ class PageObjects(NamedTuple):
             [_typed(text) for text, font in zip(texts, fonts, strict=True) if font in outside],
             [*map(_typed, _of_kind(drawn, kinds, pdfium.FPDF_PAGEOBJ_PATH))],
             not drawn,
+            _area(_pictures(drawn, kinds)) >= _COVERED * page.get_width() * page.get_height(),
         )
+
+
+def _pictures(drawn: Sequence[Handle], kinds: Sequence[int]) -> Iterator[Any]:
+    """Yield the pictures of a page, and the groups of objects that contain one."""
+    yield from map(_typed, _of_kind(drawn, kinds, pdfium.FPDF_PAGEOBJ_IMAGE))
+    for group in map(_typed, _of_kind(drawn, kinds, pdfium.FPDF_PAGEOBJ_FORM)):
+        inside = range(pdfium.FPDFFormObj_CountObjects(group))
+        parts = (pdfium.FPDFFormObj_GetObject(group, number) for number in inside)
+        if any(pdfium.FPDFPageObj_GetType(each) == pdfium.FPDF_PAGEOBJ_IMAGE for each in parts):
+            yield group
+
+
+def _area(pictures: Iterable[Any]) -> float:
+    """Return the area of objects; what they share counts for each."""
+    edges = [c_float() for _ in range(4)]
+    area = 0.0
+    for picture in pictures:
+        if pdfium.FPDFPageObj_GetBounds(picture, *map(byref, edges)):
+            left, bottom, right, top = (edge.value for edge in edges)
+            area += (right - left) * (top - bottom)
+    return area
 
 
 def _of_kind(drawn: Sequence[Handle], kinds: Sequence[int], wanted: int) -> list[Handle]:
