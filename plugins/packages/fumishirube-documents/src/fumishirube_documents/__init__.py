@@ -99,7 +99,7 @@ class Xlsx(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_xlsx"
-    revision: ClassVar[int] = 3
+    revision: ClassVar[int] = 4
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "openpyxl")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 
@@ -111,7 +111,7 @@ class OldSheets(IsolatedLoader):
     """Claims older Excel workbooks and OpenDocument sheets, and reads values only."""
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_old_sheets"
-    revision: ClassVar[int] = 3
+    revision: ClassVar[int] = 4
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-calamine")
 
     suffixes: tuple[str, ...] = (".xls", ".ods")

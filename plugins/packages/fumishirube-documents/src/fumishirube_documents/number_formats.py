@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, time, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 
 _QUOTED = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|([¥$€£￥%])')
-_COLOUR = re.compile(r"\[(?:[A-Za-z]+\d*|[<>=][^\]]*)\]")
-_DIGITS = re.compile(r"[#0?][#0?,]*(?:\.([0#?]+))?")
+_COLOUR = re.compile(r"\[[A-Za-z]+\d*\]")
+_CONDITION = re.compile(r"\[[<>=]")
+_GROUPED = re.compile("[#0],[#0]")
+_MOST = 1e15
+_PLACEHOLDER = re.compile("[#0?]")
+_DIGITS = re.compile(
+    r"(?P<whole>[#0?](?:[#0?,]*[#0?])?)(?:\.(?P<decimals>[0#?]{1,10}))?(?P<scale>,*)"
+)
+"""The digits of a format; each comma after them divides the number by a thousand."""
+_SPACED_DIGITS = re.compile(r'0+(?:(?:"[^"0]*"|\\?[-/() ])0+)+')
 _ERA = re.compile(r"g{1,3}.*e|e.*年", re.IGNORECASE)
 _ERAS = ((date(2019, 5, 1), "令和"), (date(1989, 1, 8), "平成"), (date(1926, 12, 25), "昭和"))
 
@@ -45,26 +54,53 @@ def _with_raw(text: str, value: float) -> str:
 
 
 def _raw(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(value)
+    return str(int(value)) if float(value).is_integer() and abs(value) < _MOST else repr(value)
 
 
 def _number(value: float, number_format: str) -> str:
     sections = _COLOUR.sub("", number_format).split(";")
-    negative = value < 0 and len(sections) > 1
-    section = sections[1] if negative else sections[0]
-    digits = _DIGITS.search(_QUOTED.sub("", section))
-    if section.strip().lower() in ("general", "") or digits is None:
+    own = value < 0 and len(sections) > 1
+    section = sections[1] if own else sections[0]
+    plain = _QUOTED.sub("", section)
+    digits = _DIGITS.search(plain)
+    number = abs(Decimal(repr(value)))
+    if _SPACED_DIGITS.fullmatch(section) and 0 <= value < _MOST and not number % 1:
+        return _with_signs_between(number, section)
+    if digits is None or _is_unknown(value, section, number_format):
         return _raw(value)
-    per_cent = "%" in section
-    decimals = len(digits[1] or "")
-    number = abs(value) if negative else value
-    comma = "," if "," in digits[0].rstrip(",") else ""
-    written = f"{number * (100 if per_cent else 1):{comma}.{decimals}f}"
-    if any(sign in section for sign in "Ee/?*_") and not per_cent and not comma:
+    if _PLACEHOLDER.search(plain, digits.end()):
         return _raw(value)
+    written = _written(number.scaleb(2 * ("%" in section) - 3 * len(digits["scale"])), digits)
     before, after = _around(section)
-    sign = "-" if negative and not re.search(r"[-(△▲]", section) else ""
-    return f"{sign}{before}{written}{after}"
+    signed = value < 0 and not (own and re.search(r"[-(△▲]", section))
+    return f"{'-' * signed}{before}{written}{after}"
+
+
+def _is_unknown(value: float, section: str, number_format: str) -> bool:
+    """Return whether a value has to be shown as it is."""
+    if section.strip().lower() in ("general", "") or _CONDITION.search(number_format):
+        return True
+    unknown = any(sign in section for sign in "Ee/?*_") and "%" not in section
+    return (unknown and not _GROUPED.search(section)) or not abs(value) < _MOST
+
+
+def _written(number: Decimal, digits: re.Match[str]) -> str:
+    """Return a number rounded as sheets do it, with the zeros that a format asks for."""
+    whole, decimals = digits["whole"], digits["decimals"] or ""
+    rounded = number.quantize(Decimal(1).scaleb(-len(decimals)), ROUND_HALF_UP)
+    before, _, after = f"{rounded:f}".partition(".")
+    before = f"{int(before):,}" if "," in whole else before.zfill(whole.count("0"))
+    least = len(decimals.rstrip("#"))
+    after = after[:least] + after[least:].rstrip("0")
+    return f"{before}.{after}" if after else before
+
+
+def _with_signs_between(number: Decimal, section: str) -> str:
+    """Return a whole number with the signs between its digits, such as a post code."""
+    pattern = re.sub(r"[\"\\]", "", section)
+    digits = [*f"{number:.0f}".zfill(pattern.count("0"))]
+    shown = [digits.pop() if each == "0" else each for each in reversed(pattern)]
+    return "".join([*digits, *reversed(shown)])
 
 
 def _around(section: str) -> tuple[str, str]:

@@ -14,11 +14,11 @@ from fumishirube_documents.html import parsed_html
 from fumishirube_documents.merged_cells import MergedRows, merged_in_opendocument, with_merged_cells
 from fumishirube_documents.number_formats import shown
 from fumishirube_documents.packages import check_package
+from fumishirube_documents.sheet_headers import SheetRow, tables_of, trimmed
 from fumishirube_documents.signatures import check_type, is_web_page, type_of
 
 _OPENDOCUMENT = "an OpenDocument file"
 _SECTION_ROWS, _SECTION_CHARS = 30, 1_500
-_LONGEST_HEADER = 1_000
 _MOST_ROWS = 1_048_576
 _WEB_PAGE = {"ignored": (), "anchors": False, "main_text": False}
 _BLOCK, _OVERLAP = 1024 * 1024, 16_384
@@ -26,9 +26,6 @@ _MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3})(\d{1,7}):[A
 _UNCOUNTED = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(?:<v\s*/>|<v></v>)?\s*</c>")
 _MOST_EMPTY = 10_000
 """The number of empty rows after which reading stops."""
-
-SheetRow = tuple[int, Sequence[str]]
-"""A row with content: its number, and its cells."""
 
 
 def parsed_xlsx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
@@ -197,17 +194,19 @@ def _sheet(
     openings: list[tuple[int, str, str]],
 ) -> None:
     """Write a sheet, and add the lines on which its sections begin to ``openings``."""
-    header, title = _header(rows), sheet.title
+    tables, title, header = tables_of(rows), sheet.title, ""
     places.append(Place(len(lines) + 1, sheet=title))
     openings.append((len(lines) + 1, title, ""))
     lines.append(f"# {' '.join(title.split())}{' (hidden sheet)' if sheet.hidden else ''}")
     size = count = 0
     previous = -1
-    for number, cells in rows:
-        line = f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in _trimmed(cells))} |"
-        if count and (count >= _SECTION_ROWS or size + len(line) > _SECTION_CHARS):
-            openings.append((len(lines) + 1, title, header))
+    for place, (number, cells) in enumerate(rows):
+        line = f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in trimmed(cells))} |"
+        begins = place in tables
+        if count and (begins or count >= _SECTION_ROWS or size + len(line) > _SECTION_CHARS):
+            openings.append((len(lines) + 1, title, "" if begins else header))
             size = count = 0
+        header = tables.get(place, header)
         if number != previous + 1:
             places.append(Place(len(lines) + 1, sheet=title, row=number))
         lines.append(line)
@@ -227,19 +226,3 @@ def _sections(
         end = starts[after - 1] if after <= len(lines) else len(text)
         above = (name, header) if header else (name,)
         yield Section(title, first, after - 1, start, end, end, start, ancestors=above)
-
-
-def _header(rows: Sequence[SheetRow]) -> str:
-    """Return the first row with column names: several cells, all of them texts."""
-    for _, cells in rows[:10]:
-        named = [cell for cell in _trimmed(cells) if cell]
-        if len(named) >= len("ab"):
-            header = " | ".join(_trimmed(cells))
-            texts = all(cell.strip("0123456789.,-+%¥$€() ") for cell in named)
-            return header if texts and len(header) <= _LONGEST_HEADER else ""
-    return ""
-
-
-def _trimmed(cells: Sequence[str]) -> list[str]:
-    filled = [place for place, cell in enumerate(cells) if cell]
-    return [*cells[: filled[-1] + 1]] if filled else []
