@@ -166,6 +166,18 @@ def test_content_controls_and_text_boxes_are_read(tmp_path: Path) -> None:
     assert text(tmp_path, write) == "kept\n\nbefore\nafter\n\nboxed\n"
 
 
+def test_a_text_box_in_a_table_is_read_once(tmp_path: Path) -> None:
+    box = "<w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"
+    markup = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+    either = (
+        f"<m:AlternateContent xmlns:m='{markup}'><m:Choice Requires='wps'>{box}</m:Choice>"
+        f"<m:Fallback><w:pict>{box}</w:pict></m:Fallback></m:AlternateContent>"
+    )
+    cell = f"<w:tc><w:p><w:r><w:t>cell</w:t>{either}</w:r></w:p></w:tc>"
+    table = f"<w:tbl><w:tr>{cell}<w:tc><w:p/></w:tc></w:tr></w:tbl>"
+    assert text(tmp_path, body(table)) == "| cell boxed |  |\n"
+
+
 def test_readings_above_kanji_are_no_text(tmp_path: Path) -> None:
     write = body(
         "<w:p><w:r><w:ruby><w:rt><w:r><w:t>きゅうか</w:t></w:r></w:rt>"
@@ -232,13 +244,14 @@ def test_images_say_what_they_show(tmp_path: Path) -> None:
     assert text(tmp_path, write) == "![図1 構成]\n"
 
 
-def test_a_note_follows_the_paragraph_that_refers_to_it(tmp_path: Path) -> None:
-    plain = word(body("<w:p><w:r><w:t>text</w:t><w:footnoteReference w:id='1'/></w:r></w:p>"))
+def with_note(*blocks: str) -> bytes:
+    """Return a document with a footnote."""
+    plain = word(body(*blocks))
     note = "<w:footnote w:id='1'><w:p><w:r><w:t>note</w:t></w:r></w:p></w:footnote>"
     notes = f"<w:footnotes {W}>{note}</w:footnotes>"
     kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
     related = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
-    changed = repacked(
+    return repacked(
         plain,
         {
             "[Content_Types].xml": lambda xml: xml.replace(
@@ -252,7 +265,19 @@ def test_a_note_follows_the_paragraph_that_refers_to_it(tmp_path: Path) -> None:
         },
         {"word/footnotes.xml": notes},
     )
-    assert load(tmp_path, changed).text == "text[^1]\n[^1]: note\n"
+
+
+NOTED = "<w:p><w:r><w:t>text</w:t><w:footnoteReference w:id='1'/></w:r></w:p>"
+
+
+def test_a_note_follows_the_paragraph_that_refers_to_it(tmp_path: Path) -> None:
+    assert load(tmp_path, with_note(NOTED)).text == "text[^1]\n[^1]: note\n"
+
+
+def test_a_note_in_a_table_follows_the_table(tmp_path: Path) -> None:
+    cells = f"<w:tc>{NOTED}</w:tc><w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc>"
+    table = f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>"
+    assert load(tmp_path, with_note(table)).text == "| text[^1] | b |\n\n[^1]: note\n"
 
 
 # --- documents that are broken, or mean harm --------------------------------------------------

@@ -54,8 +54,11 @@ BRANCHES = [(f"Branch {n}", n, n + 0.5, 2 * n, 3.5) for n in range(100, 180)]
             ["A1:A2", "B1:C1", "D1:E1"],
         ),
         (
-            [("Sales of the year",), ("Branch", 2023, None, 2024, None)]
-            + [(None, "Sales", "Profit", "Sales", "Profit")],
+            [
+                ("Sales of the year",),
+                ("Branch", 2023, None, 2024, None),
+                (None, "Sales", "Profit", "Sales", "Profit"),
+            ],
             [],
         ),
     ],

@@ -72,7 +72,7 @@ class Docx(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.docx:parsed_docx"
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-docx")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 
@@ -84,7 +84,7 @@ class Pptx(IsolatedLoader):
     """Claims PowerPoint presentations; each slide is a section, with its notes."""
 
     parser: ClassVar[str] = "fumishirube_documents.pptx:parsed_pptx"
-    revision: ClassVar[int] = 3
+    revision: ClassVar[int] = 4
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-pptx")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 

@@ -7,11 +7,17 @@ from io import BytesIO
 from typing import Any
 
 from pptx import Presentation
+from pptx.oxml import parse_xml
+from pptx.oxml.ns import qn
 
 from fumishirube import Document, Heading, divide_at_headings
 from fumishirube.parsing import Place
 from fumishirube_documents.packages import check_package
 from fumishirube_documents.signatures import check_type
+
+_DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
+_POINT = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}pt"
+_DATA = qn("r:dm")
 
 
 def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
@@ -52,10 +58,19 @@ def _texts(shapes: Iterable[Any]) -> Iterator[str]:
             yield from _rows(shape.table)
         elif getattr(shape, "has_chart", False) and shape.has_chart:
             yield from _chart(shape.chart)
+        elif marks := [*shape._element.iter(_DIAGRAM)]:  # noqa: SLF001 - no part of the library
+            yield from _diagram(shape.part.related_part(marks[0].get(_DATA)))
         elif shape.has_text_frame:
             for paragraph in shape.text_frame.paragraphs:
-                if text := _line("".join(run.text for run in paragraph.runs) or paragraph.text):
+                if text := _line(paragraph.text):
                     yield f"{'  ' * paragraph.level}- {text}" if paragraph.level else text
+
+
+def _diagram(part: Any) -> Iterator[str]:
+    """Yield the texts of a diagram ("SmartArt")."""
+    for point in parse_xml(part.blob).iter(_POINT):
+        if text := _line(" ".join(each.text or "" for each in point.iter(qn("a:t")))):
+            yield text
 
 
 def _rows(table: Any) -> Iterator[str]:

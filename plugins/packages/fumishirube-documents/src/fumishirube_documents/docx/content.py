@@ -86,6 +86,7 @@ class _DocxReader:
                         self._read(cell)
             else:
                 self._write(_rows(block))
+                self._write_notes(block, close=False)
 
     def _paragraph(self, paragraph: Element) -> None:
         name, style = self._style(paragraph)
@@ -133,12 +134,14 @@ class _DocxReader:
         line = len(self._lines)
         self._headings.append(Heading(title, level, line, line + 1))
 
-    def _write_notes(self, paragraph: Element) -> None:
+    def _write_notes(self, block: Element, *, close: bool = True) -> None:
+        """Write the notes that a block refers to; the first one below a blank line or not."""
         for tag, kind in _NOTES.items():
-            for reference in paragraph.iter(tag):
+            for reference in block.iter(tag):
                 number = str(reference.get(qn("w:id"), ""))
                 if text := self._notes.get((kind, number)):
-                    self._write([f"{_note(kind, number)}: {text}"], close=True)
+                    self._write([f"{_note(kind, number)}: {text}"], close=close)
+                    close = True
 
     def _write(self, block: Sequence[str], *, close: bool = False) -> None:
         """Add a block, with a blank line before it unless ``close``."""
@@ -211,7 +214,8 @@ def _cells(row: Element, above: Sequence[str]) -> list[str]:
         properties = cell.find(qn("w:tcPr"))
         merged = None if properties is None else properties.find(qn("w:vMerge"))
         goes_on = merged is not None and merged.get(qn("w:val")) != "restart"
-        text = " ".join(_text(paragraph).replace("\n", " ") for paragraph in cell.iter(qn("w:p")))
+        shown = (p for p in cell.iter(qn("w:p")) if next(p.iterancestors(_FALLBACK), None) is None)
+        text = " ".join(_text(paragraph).replace("\n", " ") for paragraph in shown)
         own = " ".join(text.split()).replace("|", r"\|")
         cells.append(above[len(cells)] if goes_on and len(cells) < len(above) else own)
         span = None if properties is None else properties.find(qn("w:gridSpan"))
