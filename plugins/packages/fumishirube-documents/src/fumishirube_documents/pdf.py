@@ -38,6 +38,7 @@ from fumishirube_documents.pdf_ocr import ocr_lines
 from fumishirube_documents.pdf_running_heads import PdfPage, RunningHeads
 from fumishirube_documents.pdf_tables import TextLine, with_rows
 from fumishirube_documents.pdf_turns import Turn, turn_of, turn_page
+from fumishirube_documents.pdf_vertical import from_the_right
 from fumishirube_documents.pdf_wrapped_rows import with_wrapped_rows
 from fumishirube_documents.signatures import check_type
 
@@ -190,7 +191,7 @@ def lines_of_page(page: Any, *, beyond_edges: bool) -> PageLines:
     fragments = page_fragments(textpage, borders_of(grids))
     textpage.close()
     seen = SeenLines(fragments, 0) if beyond_edges else SeenLines.of(fragments, edges)
-    parts = with_grid_rows(seen.lines, grids)
+    parts = with_grid_rows([*from_the_right(seen.lines)], grids)
     joined = [*joined_cells([*joined_lines([*with_header_rows(parts)])])]
     lines = [*with_wrapped_rows([*in_columns(joined)])]
     return PageLines(lines, turn or Turn(), seen.beyond, drawn.blank, drawn.pictured)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from fumishirube import Heading
 from fumishirube_documents.pdf_lines import PdfLine, continued
+from fumishirube_documents.pdf_vertical import is_vertical, middle
 
 LONGEST_HEADING = 120
 _LEVELS = 4
@@ -209,7 +210,8 @@ def opens_paragraph(previous: PdfLine, line: PdfLine) -> bool:
     """Return whether the space between two lines is larger than within a paragraph."""
     if not previous.size or not line.size:
         return False
-    step = previous.bottom - line.bottom
+    vertical = is_vertical(previous)
+    step = middle(previous) - middle(line) if vertical else previous.bottom - line.bottom
     return step < 0 or step > _PARAGRAPH_GAP * max(previous.size, line.size)
 
 
