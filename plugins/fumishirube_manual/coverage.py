@@ -42,6 +42,14 @@ UnreadReason: TypeAlias = Literal[
 ]
 
 _SKIPPED: dict[str, SkipReason] = {reason: reason for reason in get_args(SkipReason)}
+NEVER_SEARCHED = frozenset(
+    [
+        *("heading_only", "navigation_file", "excluded_by_trace", "excluded_by_read"),
+        *("symlink", "hidden", "ignore_rule", "no_loader", "special"),
+    ]
+)
+"""Reasons of what is never searched, or excluded on purpose: no cause to call a search partial."""
+
 _UNLISTED = frozenset(get_args(UnlistedReason)) - {"symlink"}
 _COUNTED: dict[str, SkipReason] = {"unranked": "unranked", "partial": "partial"}
 """Reasons that are counted, but not listed by place."""

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from fumishirube.text import UnreadFile
 from fumishirube.tools import LeanAnswer
+from fumishirube_manual.coverage import NEVER_SEARCHED
 from fumishirube_manual.line_pages import Entry, LinePage, counted_paths
 from fumishirube_manual.matched_texts import MatchedTexts
 
@@ -88,7 +89,7 @@ class GrepAnswer(LeanAnswer):
     omitted: ClassVar[frozenset[str]] = frozenset(
         {
             *("manuals", "texts", "groups", "counts", "not_searched", "degraded"),
-            *("next_cursor", "remaining", "matches", "more_matches", "left_out"),
+            *("next_cursor", "remaining", "matches", "more_matches", "left_out", "complete"),
         }
     )
 
@@ -97,6 +98,9 @@ class GrepAnswer(LeanAnswer):
     files: Annotated[int, Field(description="Files with such lines.")]
     left_out: Annotated[
         int | None, Field(description="Further lines, left out by the pattern without.")
+    ] = None
+    complete: Annotated[
+        bool | None, Field(description="Nothing is on further pages, and nothing was unreadable.")
     ] = None
     manuals: tuple[str, ...] | None = None
     texts: tuple[TextCount, ...] | None = None
@@ -186,6 +190,13 @@ def grep_answer(
         not_searched=account.rows(scope),
         degraded="; ".join(account.degraded) or None,
     )
+
+
+def completed(answer: GrepAnswer, offset: int) -> GrepAnswer:
+    """Return the answer with ``complete``, if it is a first page that leaves nothing out."""
+    unsearched = any(row.reason not in NEVER_SEARCHED for row in answer.not_searched or ())
+    left = answer.next_cursor or answer.counts or answer.degraded or unsearched
+    return answer if offset or left else answer.model_copy(update={"complete": True})
 
 
 def tally_answer(

@@ -24,7 +24,7 @@ def find_text(answer: Json) -> str:
     """Format the answer of ``manual_find``: a line about the search, then the hits."""
     page: Any = answer["inline_hits"]
     formatted = {"trace_id", "candidates", "status", "answerable", "missing", "vocabulary"}
-    formatted |= {"unmet", "terms", "inline_hits", "glossary", "names"}
+    formatted |= {"unmet", "terms", "inline_hits", "glossary", "names", "nowhere"}
     if answer["status"] == _IN_NO_HIT:
         formatted.add("failure_reason")
     lines = ["; ".join(_about_search(answer)), *_rest(answer, formatted)]
@@ -56,12 +56,14 @@ def grep_text(answer: Json) -> str:
     total, different, files = answer["total"], answer["different"], answer["files"]
     head = f"{total} lines in {files} files"
     head += f" ({different} different lines)" if different != total else ""
+    head += ", all below" if total and answer.get("complete") else ""
     head += f"; searched {searched['files']} files"
     head += f"; {answer['left_out']} lines left out" if "left_out" in answer else ""
     texts: Any = answer.get("texts") or ()
     head += "".join(f"; {_json(text['text'])} {text['count']}" for text in texts)
     formatted = {"total", "different", "files", "texts", "searched", "left_out"}
     formatted |= {"groups", "counts", "matches", "more_matches", "next_cursor", "remaining"}
+    formatted |= {"complete"}
     lines = [head, *_rest(answer, formatted), *_groups(answer.get("groups") or ())]
     counts: Any = answer.get("counts") or ()
     lines += [f"{_place(row)}: {row['count']}" for row in counts]
@@ -100,19 +102,29 @@ def _about_search(answer: Json) -> Iterator[str]:
         yield str(answer["status"])
     if "answerable" in answer:
         yield f"answerable: {answer['answerable']}"
-    if (missing := answer.get("missing")) and answer.get("answerable") != "yes":
-        yield f"in none of the best sections: {_listed(missing)}"
+    yield from _missing(answer)
     if words := answer.get("vocabulary"):
         yield f"the manual's words: {_listed(words)}"
     glossary: Any = answer.get("glossary") or {}
     yield from (f"glossary: {word} is {_listed(others)}" for word, others in glossary.items())
     if unmet := answer.get("unmet"):
         yield f"no section holds most of alternative {_listed(unmet)}"
-    names: Any = answer.get("names") or ()
-    if nowhere := [row["name"] for row in names if not row["sections"]]:
-        yield f"nowhere: {_listed(nowhere)}"
     terms: Any = answer.get("terms") or ()
     yield from (f"{term[0]} {_effect(*term[1:])}" for term in terms)
+
+
+def _missing(answer: Json) -> Iterator[str]:
+    """Yield the words that are in none of the best sections, and words and names in no section."""
+    names: Any = answer.get("names") or ()
+    nowhere = [row["name"] for row in names if not row["sections"]]
+    if answer.get("answerable") != "yes":
+        missing: Any = answer.get("missing") or ()
+        unknown: Any = answer.get("nowhere") or ()
+        if elsewhere := [word for word in missing if word not in unknown]:
+            yield f"in none of the best sections: {_listed(elsewhere)}"
+        nowhere = [*unknown, *nowhere]
+    if nowhere:
+        yield f"nowhere: {_listed(nowhere)}"
 
 
 def _hits(items: Any, start: int, *, several: bool) -> Iterator[str]:
@@ -145,7 +157,7 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
     yield from _numbered(item.get("lines", ()))
     copies = item.get("also", ())
     if same := [copy for copy in copies if isinstance(copy, str)]:
-        yield f"also {_listed(same)}"
+        yield f"also {_places(same)}"
     for copy in copies:
         if not isinstance(copy, str):
             yield f"also {copy['at']}, with"
@@ -181,7 +193,7 @@ def _groups(groups: Any) -> Iterator[str]:
         also = group.get("also") or {}
         for number, line in group["lines"]:
             repeated = also.get(str(number))
-            yield f"{number} {line}" + (f"  (also {', '.join(repeated)})" if repeated else "")
+            yield f"{number} {line}" + (f"  (also {_places(repeated)})" if repeated else "")
 
 
 def _below(headings: list[str], above: list[str]) -> list[str]:
@@ -196,12 +208,24 @@ def _heading(line: str) -> str:
     return line.strip("# \t")
 
 
+def _places(places: Sequence[str]) -> str:
+    """Return places of equal lines; consecutive lines of one file by their numbers alone."""
+    listed: list[str] = []
+    file = None
+    for place in places:
+        path, mark, line = place.rpartition("L")
+        listed.append(line if mark and path == file else place)
+        file = path if mark else None
+    return ", ".join(listed)
+
+
 def _matches(files: Any) -> Iterator[str]:
     """Yield the matches below the file of their first match: line, count, text."""
     for file in files:
         yield f"\n{_place(file)}"
         for line, count, text, *within in file["texts"]:
-            yield f"{line} {count}x {text}" + (f" | {within[0]}" if within else "")
+            repeated = f" ({count}x)" if count > 1 else ""
+            yield f"{line} {text}{repeated}" + (f" | {within[0]}" if within else "")
 
 
 def _range(item: Any) -> Iterator[str]:

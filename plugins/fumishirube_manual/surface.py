@@ -32,9 +32,10 @@ class ManualSurface(Stage):
         "one is used; manual_find and manual_grep take '*' for all without it. A question: "
         "manual_find, with its parts and other wordings as alternatives; what its lines say is "
         "the document's own text, and needs no second look. Every place of a word or a pattern: "
-        "manual_grep; what there is of a kind: matches_only. More of the text: manual_read with "
-        "refs, several ranges at once. Calls that need not wait for each other's answers, as a "
-        "search and patterns, or what is to be read and checked: one manual_batch."
+        "manual_grep, where 'all below' means a complete list; what there is of a kind: "
+        "matches_only. More of the text: manual_read with refs, several ranges at once, code: "
+        "false without the code. Calls that need not wait for each other's answers, as a search "
+        "and patterns, or what is to be read and checked: one manual_batch."
     )
     uses: ClassVar[tuple[str, ...]] = (
         "loaders",

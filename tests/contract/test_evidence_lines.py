@@ -357,6 +357,21 @@ def test_a_passage_is_worth_more_below_a_heading_that_answers_too() -> None:
     assert worths["Deadline"] == pytest.approx([(WHOLE + 0.3 * 2) / 3, 0])
 
 
+@pytest.mark.parametrize(("hidden", "shown"), [("Short.", [1, 3, 5, 7]), ("L" * 151, [1, 5])])
+def test_little_text_between_passages_or_after_them_is_shown_too(
+    hidden: str, shown: list[int]
+) -> None:
+    text = f"The fee is 7.\n\n{hidden}\n\nFees rise.\n\n{hidden}\n"
+    evidence = SectionLines(text, 1, WEIGHTS).evidence(20, whole=[0, 4])
+    assert [number for number, _ in evidence.lines] == shown
+
+
+def test_text_before_the_first_passage_is_not_shown() -> None:
+    text = "Short.\n\nThe fee is 7.\n\nOther.\n\n" + "L" * 151
+    evidence = SectionLines(text, 1, WEIGHTS).evidence(20, whole=[2, 4])
+    assert [number for number, _ in evidence.lines] == [3, 5]
+
+
 @given(
     st.text(st.sampled_from("fee 料金abc。.\n|#`*-: "), max_size=600),
     st.integers(1, 900),

@@ -135,6 +135,11 @@ def test_counts_alone_are_by_file_and_text(server: Fumishirube) -> None:
     assert answer.keys().isdisjoint({"groups", "next_cursor", "remaining"})
 
 
+def test_counts_by_file_win_over_each_different_match(server: Fumishirube) -> None:
+    asked = {"any": ["timeout"], "manual_id": "m", "count_only": True}
+    assert server.ok("manual_grep", **asked, matches_only=True) == server.ok("manual_grep", **asked)
+
+
 def test_exactly_and_whole_words(server: Fumishirube) -> None:
     exact = server.ok("manual_grep", any=["5 秒"], manual_id="m", exact=True)
     assert places(exact) == [("copy.md", 2), ("times.md", 4), ("times.md", 5), ("times.md", 9)]

@@ -56,7 +56,47 @@ def test_what_is_amiss_is_never_left_out(server: Fumishirube) -> None:
     assert answer["status"] != "required_effective"
     assert answer["status"] in text
     assert answer["failure_reason"] in text
-    assert "in none of the best sections: zeppelin" in text
+    assert answer["missing"] == answer["nowhere"] == ["zeppelin"]
+    assert "nowhere: zeppelin" in text
+
+
+def test_missing_words_of_other_sections_are_told_from_those_of_none(server: Fumishirube) -> None:
+    asked = {"query": "parking zeppelin 延滞料", "manual_id": "*", "required_terms": ["parking"]}
+    text, answer = both(server, "manual_find", **asked, inline_hits={"limit": 1})
+    assert answer["missing"] == ["parking", "zeppelin"]
+    assert answer["nowhere"] == ["zeppelin"]
+    assert "in none of the best sections: parking; nowhere: zeppelin" in text
+
+
+def test_a_list_of_all_places_says_that_it_is_complete(server: Fumishirube) -> None:
+    text, answer = both(server, "manual_grep", any=["yen"], manual_id="guide")
+    assert answer["complete"] is True
+    assert text.startswith("3 lines in 2 files (2 different lines), all below; searched 2 files")
+
+
+def test_a_page_of_places_is_not_called_complete(server: Fumishirube) -> None:
+    asked = {"regex": "e", "manual_id": "guide", "max_chars": 256}
+    text, answer = both(server, "manual_grep", **asked)
+    assert "complete" not in answer
+    assert "all below" not in text
+    last = both(server, "manual_grep", **asked, cursor=answer["next_cursor"])[1]
+    assert "complete" not in last
+
+
+def test_places_of_equal_lines_name_their_file_once(tmp_path: Path) -> None:
+    same = "The fee is 7 yen.\n\n"
+    write(tmp_path, {"m/a.md": f"# A\n\n{same}{same}", "m/b.md": f"# B\n\n{same * 3}Text.\n"})
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        text, answer = both(server, "manual_grep", any=["fee"], manual_id="m")
+        assert answer["groups"][0]["also"] == {"3": ["L5", "b.md#L3", "b.md#L5", "b.md#L7"]}
+        assert "3 The fee is 7 yen.  (also L5, b.md#L3, 5, 7)" in text.split("\n")
+
+
+def test_a_match_is_followed_by_its_number_if_there_are_several(server: Fumishirube) -> None:
+    text, _ = both(server, "manual_grep", regex="[0-9,]+ yen", manual_id="guide", matches_only=True)
+    assert any(line.startswith("3 1,200 yen (2x)") for line in text.split("\n"))
+    assert any(line.startswith("7 100 yen |") for line in text.split("\n"))
 
 
 def test_wordings_that_are_not_met_are_named_once(server: Fumishirube) -> None:

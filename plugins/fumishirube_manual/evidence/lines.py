@@ -21,6 +21,8 @@ _SLACK = 1.25
 _NAMED_WEIGHT = 100.0
 """More than the weight of all concepts: an excerpt with a name is cut around it."""
 _CHOSEN = 8
+_GAP = 150
+"""Text of up to this many characters between two passages, or after the last one, is shown too."""
 _LEAST = 40
 """With less room than this, no further line is chosen."""
 
@@ -79,7 +81,7 @@ class SectionLines:
 
         A text that fits is returned whole. Otherwise the evidence is the best line, then each
         further line that adds enough, both with their related lines. The lines ``whole``, counted
-        from 0, are always included, uncut.
+        from 0, are always included, uncut, and so are short gaps beside them.
         """
         readable = [at for at in range(len(self._lines)) if not self._texts.hidden(at)]
         uncut = {at: self._lines[at].rstrip() for at in readable}
@@ -97,6 +99,8 @@ class SectionLines:
             if room < _LEAST:
                 break
         shown |= {at: uncut[at] for at in whole if at in uncut}
+        if whole:
+            shown |= _gaps(shown, uncut)
         return SectionEvidence(self._numbered(shown), worth=self._scores.worth())
 
     def _related(self, at: int, chosen: Collection[int]) -> Iterable[int]:
@@ -152,3 +156,21 @@ class SectionLines:
             for at in sorted(shown)
             if not is_fence(shown[at])
         )
+
+
+def _gaps(shown: Mapping[int, str], uncut: Mapping[int, str]) -> Mapping[int, str]:
+    """Return the lines of which little is hidden: short gaps after a shown line, and short cuts."""
+    filled: dict[int, str] = {}
+    hidden: dict[int, str] = {}
+    for at, line in uncut.items():
+        if at not in shown:
+            hidden[at] = line
+            continue
+        if hidden and min(hidden) > min(shown) and sum(map(len, hidden.values())) <= _GAP:
+            filled |= hidden
+        hidden = {}
+        if len(line) - len(shown[at]) <= _GAP:
+            filled[at] = line
+    if sum(map(len, hidden.values())) <= _GAP:
+        filled |= hidden
+    return filled

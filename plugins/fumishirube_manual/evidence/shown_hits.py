@@ -26,7 +26,7 @@ SECOND = "second"
 _FIRST_SHARE = 0.6
 """If a number of characters is requested, lines take at most this share of their usual room, hits
 with less than a line have none, and passages fill up the rest."""
-_PARTS, _PART_CHARS = 3, 5_000
+_PARTS, _PART_CHARS = 3, 4_000
 """If this many wordings have a best hit of their own, they are parts of a question, and passages
 fill up the answer to this many characters for each."""
 _SEVERAL = 3

@@ -11,8 +11,9 @@ from pydantic import Field, JsonValue
 from fumishirube import Answer, CoverageReport, SurfaceContext, Trace
 from fumishirube.text import estimate_tokens, fold, mentions
 from fumishirube.tools import LeanAnswer
-from fumishirube_manual.coverage import Coverage, coverage_of
+from fumishirube_manual.coverage import NEVER_SEARCHED, Coverage, coverage_of
 from fumishirube_manual.diagnosis import Answerable, Diagnosis, Status, answerable
+from fumishirube_manual.evidence.annotations import unknown_words
 from fumishirube_manual.evidence.names import names_of
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 from fumishirube_manual.evidence.shown_hits import LINE_CHARS, shown_hits
@@ -20,14 +21,6 @@ from fumishirube_manual.rows import evident, integrated, numbered, ref_of
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.unread import UnreadRow, unread_rows
 from fumishirube_manual.vocabulary import vocabulary_of
-
-_EXPECTED = frozenset(
-    [
-        *("heading_only", "navigation_file", "excluded_by_trace", "excluded_by_read"),
-        *("symlink", "hidden", "ignore_rule", "no_loader", "special"),
-    ]
-)
-"""Reasons of what is never searched, or excluded on purpose: no cause to report coverage."""
 
 
 class InlinePage(LeanAnswer):
@@ -61,6 +54,7 @@ class FindAnswer(LeanAnswer):
         [
             "answerable",
             "missing",
+            "nowhere",
             "unmet",
             "names",
             "vocabulary",
@@ -86,6 +80,9 @@ class FindAnswer(LeanAnswer):
     ] = None
     missing: Annotated[
         tuple[str, ...] | None, Field(description="Words that stand in none of the best sections.")
+    ] = None
+    nowhere: Annotated[
+        tuple[str, ...] | None, Field(description="Those of the missing words in no section.")
     ] = None
     vocabulary: Annotated[
         tuple[str, ...] | None,
@@ -144,6 +141,7 @@ def compact(
         ),
         answerable=answerable(trace) if "answerable" in extras else None,
         missing=page.missing or None if "answerable" in extras else None,
+        nowhere=_nowhere(trace, page.missing) or None if "answerable" in extras else None,
         unmet=page.unmet or None,
         names=page.names or None if "names" in extras else None,
         vocabulary=vocabulary_of(trace) or None if "vocabulary" in extras else None,
@@ -188,6 +186,11 @@ def _page(context: SurfaceContext, trace: Trace, shown: ShownSize, extras: Seque
     )
 
 
+def _nowhere(trace: Trace, missing: Sequence[str]) -> tuple[str, ...]:
+    unknown = unknown_words(trace)
+    return tuple(word for word in missing if word in unknown)
+
+
 def _other_names(
     trace: Trace, reader: EvidenceReader, hits: Sequence[ShownHit]
 ) -> Iterator[dict[str, JsonValue]]:
@@ -209,7 +212,7 @@ def _reports_coverage(account: CoverageReport, diagnosis: Diagnosis, extras: Seq
     """Tell whether the answer reports coverage: always, or only if something was not searched."""
     if "coverage" in extras:
         return True
-    unsearched = any(skipped.reason not in _EXPECTED for skipped in account.skipped)
+    unsearched = any(skipped.reason not in NEVER_SEARCHED for skipped in account.skipped)
     return "unsearched" in extras and (unsearched or diagnosis.cutoff_reason == "time_budget")
 
 

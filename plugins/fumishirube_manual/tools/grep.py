@@ -27,6 +27,7 @@ from fumishirube_manual.line_answers import (
     GrepAnswer,
     SearchAccount,
     SearchScope,
+    completed,
     grep_answer,
     listed_chars,
     tally_answer,
@@ -84,6 +85,11 @@ class GrepParams(Params):
     cursor: Annotated[str | None, Field(description="next_cursor.")] = None
     max_chars: Annotated[MaxChars | None, Field(description="Default 10000.")] = None
 
+    @property
+    def tallies(self) -> bool:
+        """Whether each different match is listed once; counts by file come first."""
+        return bool(self.matches_only) and not self.count_only
+
 
 def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepParams, GrepAnswer]:
     """Return the tool."""
@@ -94,11 +100,10 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
         matcher = _matcher(context, params, budget)
         offset, fingerprint = _offset(params.cursor)
         chars = params.max_chars or PAGE
-        tally = _tally(params, matcher) if params.matches_only else None
-        line_chars = 0 if params.count_only or params.matches_only else chars - listed_chars(chars)
-        page = LinePage(
-            matcher, offset, line_chars, 0 if params.matches_only else params.context or 0
-        )
+        tally = _tally(params, matcher) if params.tallies else None
+        counting = bool(params.count_only) or params.tallies
+        line_chars = 0 if counting else chars - listed_chars(chars)
+        page = LinePage(matcher, offset, line_chars, 0 if params.tallies else params.context or 0)
         account = SearchAccount()
         for manual_id in scope.ids:
             try:
@@ -118,12 +123,12 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
             raise path_not_found(context, scope.ids, clean_path(params.path_prefix, "path_prefix"))
         if scope.every and call.session is not None:
             call.session.discovered = True
-        texts, counting = params.any or (), bool(params.count_only or params.matches_only)
-        answer = grep_answer(texts, chars, now, scope, page, account, counting=counting)
+        answer = grep_answer(params.any or (), chars, now, scope, page, account, counting=counting)
         answer = answer.model_copy(update={"left_out": _left_out(matcher)})
         if tally is not None:
-            return tally_answer(answer, chars, (offset, now), scope, tally)
-        return _with_places(context, scope, answer) if has_places(settings) else answer
+            return completed(tally_answer(answer, chars, (offset, now), scope, tally), offset)
+        placed = _with_places(context, scope, answer) if has_places(settings) else answer
+        return completed(placed, offset)
 
     return Tool(
         name="manual_grep",
@@ -177,7 +182,7 @@ def _matcher(context: SurfaceContext, params: GrepParams, budget: Budget) -> Lin
     if not params.without:
         return matcher
     excluded = pattern_matcher(context, params.without, budget, exact=exact, parameter="without")
-    return ExcludingMatcher(matcher, excluded, matches=bool(params.matches_only))
+    return ExcludingMatcher(matcher, excluded, matches=params.tallies)
 
 
 def _including(context: SurfaceContext, params: GrepParams, budget: Budget) -> LineMatcher:
