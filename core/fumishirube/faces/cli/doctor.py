@@ -309,6 +309,8 @@ _REMEDIES = {
     "damaged": "open it in its own program, and save it again",
     "wrong_type": "rename it with the suffix of what it is",
     "encrypted": "save it without a password, or give its loader the password",
+    "old_format": "save it in the format of today, such as .docx",
+    "parser_crashed": "open it in its own program, and save it again",
     "needs_ocr": "install tesseract and set ocr: true of its loader, or add its text elsewhere",
     "parser_timeout": "divide it, or raise parse_seconds of its loader",
     "parser_memory": "divide it, or raise parse_bytes of its loader",

@@ -31,6 +31,7 @@ _MEANINGS = {
     "damaged": "damaged",
     "wrong_type": "their suffix is that of another format",
     "encrypted": "locked by a password",
+    "old_format": "in the format of before 2007",
     "needs_ocr": "pictures of pages without text",
     "parser_crashed": "it crashes its parser",
     "parser_timeout": "parsing takes too long",

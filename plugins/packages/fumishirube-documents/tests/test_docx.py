@@ -355,7 +355,7 @@ def test_a_document_with_a_broken_part_is_damaged(
         (b"PK\x03\x04", "damaged"),
         (b"%PDF-1.7", "wrong_type"),
         (b"plain text", "damaged"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "old_or_locked"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "old_format"),
     ],
 )
 def test_what_is_no_document_is_told_as_such(tmp_path: Path, data: bytes, reason: str) -> None:

@@ -325,11 +325,6 @@ def test_other_sheets_are_read_as_values(tmp_path: Path) -> None:
     assert [remark.code for remark in document.remarks] == ["values_only"]
 
 
-def test_a_locked_workbook_says_so(tmp_path: Path) -> None:
-    data = b"\xd0\xcf\x11\xe0" + b"x" * 600
-    assert refused(tmp_path, data, Xlsx(), "a.xlsx") == "old_or_locked"
-
-
 def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.active["XFD1048576"] = "far away"

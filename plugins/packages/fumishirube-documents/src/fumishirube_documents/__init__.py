@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Annotated, ClassVar
 
@@ -11,9 +12,20 @@ from pydantic import Field, JsonValue, SecretStr
 
 from fumishirube import DefaultRegister, Env, Loader, hook
 from fumishirube.parsing import IsolatedLoader, ParseRequest
+from fumishirube_documents.locked_office import UNLOCKER
 
 UnpackedBytes = Annotated[int, Field(ge=1)]
 _UNPACKED = 128 * 1024 * 1024
+
+
+def _told(passwords: Sequence[SecretStr]) -> list[JsonValue]:
+    return [password.get_secret_value() for password in passwords]
+
+
+def _digest(passwords: Sequence[SecretStr]) -> str:
+    """Return one byte of a hash of passwords, which does not tell them."""
+    words = "\0".join(password.get_secret_value() for password in passwords)
+    return hashlib.sha256(words.encode()).hexdigest()[:2] if words else ""
 
 
 class Pdf(IsolatedLoader):
@@ -43,9 +55,7 @@ class Pdf(IsolatedLoader):
     @property
     def surroundings(self) -> str:
         """One byte of a hash of the passwords, and with ``ocr`` whether there is ``tesseract``."""
-        words = "\0".join(password.get_secret_value() for password in self.passwords)
-        digest = hashlib.sha256(words.encode()).hexdigest()[:2] if words else ""
-        return f"{digest}{'t' * (self._tesseract is not None)}"
+        return f"{_digest(self.passwords)}{'t' * (self._tesseract is not None)}"
 
     @property
     def request(self) -> ParseRequest:
@@ -54,7 +64,7 @@ class Pdf(IsolatedLoader):
         program = self._tesseract
         settings: dict[str, JsonValue] = {
             **request.settings,
-            "passwords": [password.get_secret_value() for password in self.passwords],
+            "passwords": _told(self.passwords),
             "tesseract": program,
         }
         seconds = self.ocr_seconds if program else request.seconds
@@ -65,34 +75,52 @@ class Pdf(IsolatedLoader):
         return shutil.which("tesseract") if self.ocr else None
 
 
-class Docx(IsolatedLoader):
-    """Claims Word documents, and reads them as Markdown, divided at the headings.
+class Office(IsolatedLoader):
+    """What the loaders of Office files share.
 
-    A document is a ZIP package; one that would unpack to over ``unpacked_bytes`` is skipped.
+    ``passwords`` are tried on locked files, if msoffcrypto-tool is installed. A document is a ZIP
+    package; one that would unpack to over ``unpacked_bytes`` is skipped.
     """
+
+    limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
+
+    unpacked_bytes: UnpackedBytes = 4 * _UNPACKED
+    passwords: Annotated[tuple[SecretStr, ...], Env("FUMISHIRUBE_OFFICE_PASSWORDS")] = ()
+
+    @property
+    def surroundings(self) -> str:
+        """One byte of a hash of the passwords, and whether msoffcrypto-tool is installed."""
+        return f"{_digest(self.passwords)}{'m' * (find_spec(UNLOCKER) is not None)}"
+
+    @property
+    def request(self) -> ParseRequest:
+        """The request to a worker, with passwords."""
+        request = super().request
+        return request._replace(settings={**request.settings, "passwords": _told(self.passwords)})
+
+
+class Docx(Office):
+    """Claims Word documents, and reads them as Markdown, divided at the headings."""
 
     parser: ClassVar[str] = "fumishirube_documents.docx:parsed_docx"
     revision: ClassVar[int] = 3
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-docx")
-    limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 
     suffixes: tuple[str, ...] = (".docx",)
     unpacked_bytes: UnpackedBytes = _UNPACKED
 
 
-class Pptx(IsolatedLoader):
+class Pptx(Office):
     """Claims PowerPoint presentations; each slide is a section, with its notes."""
 
     parser: ClassVar[str] = "fumishirube_documents.pptx:parsed_pptx"
     revision: ClassVar[int] = 4
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-pptx")
-    limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 
     suffixes: tuple[str, ...] = (".pptx",)
-    unpacked_bytes: UnpackedBytes = 4 * _UNPACKED
 
 
-class Xlsx(IsolatedLoader):
+class Xlsx(Office):
     """Claims Excel workbooks: one line a row, in sections under the header of the sheet.
 
     Numbers are written as the sheet shows them, followed by the value where that differs.
@@ -101,13 +129,11 @@ class Xlsx(IsolatedLoader):
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_xlsx"
     revision: ClassVar[int] = 4
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "openpyxl")
-    limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 
     suffixes: tuple[str, ...] = (".xlsx", ".xlsm")
-    unpacked_bytes: UnpackedBytes = 4 * _UNPACKED
 
 
-class OldSheets(IsolatedLoader):
+class OldSheets(Office):
     """Claims older Excel workbooks and OpenDocument sheets, and reads values only."""
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_old_sheets"

@@ -30,7 +30,7 @@ def parsed_epub(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
         Unreadable: when it is too large, or locked.
     """
     check_type(data, "an e-book")
-    check_package(data, settings["unpacked_bytes"], ".epub")
+    check_package(data, settings["unpacked_bytes"])
     lines: list[str] = []
     headings: list[Heading] = []
     with ZipFile(BytesIO(data)) as package:

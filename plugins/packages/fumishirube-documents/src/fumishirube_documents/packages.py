@@ -7,22 +7,16 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 from fumishirube import Unreadable
 
-_OLD_OR_LOCKED = b"\xd0\xcf\x11\xe0"
 _MOST_FILES = 10_000
 
 
-def check_package(data: bytes, most: int, suffix: str) -> None:
+def check_package(data: bytes, most: int) -> None:
     """Check the sizes that a package declares; the parser never unpacks more.
 
     Raises:
-        Unreadable: when it is locked, or unpacks to over ``most`` bytes.
+        Unreadable: when it unpacks to over ``most`` bytes.
         BadZipFile: when it is not a usable package.
     """
-    if data.startswith(_OLD_OR_LOCKED):
-        raise Unreadable(
-            f"it is in the format of before 2007, or locked by a password; save it as {suffix}",
-            reason="old_or_locked",
-        )
     with ZipFile(BytesIO(data)) as package:
         files = package.infolist()
     if len(files) > _MOST_FILES or sum(file.file_size for file in files) > most:

@@ -12,6 +12,7 @@ from pptx.oxml.ns import qn
 
 from fumishirube import Document, Heading, divide_at_headings
 from fumishirube.parsing import Place
+from fumishirube_documents.locked_office import unlocked_package
 from fumishirube_documents.packages import check_package
 from fumishirube_documents.signatures import check_type
 
@@ -26,8 +27,9 @@ def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     Raises:
         Unreadable: when it is too large, or locked.
     """
+    data = unlocked_package(data, settings["passwords"], ".pptx")
     check_type(data, "a PowerPoint presentation")
-    check_package(data, settings["unpacked_bytes"], ".pptx")
+    check_package(data, settings["unpacked_bytes"])
     lines: list[str] = []
     headings: list[Heading] = []
     places: list[Place] = []

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from fumishirube import Document, LoaderRemark, Section
 from fumishirube.parsing import Place
 from fumishirube_documents.html import parsed_html
+from fumishirube_documents.locked_office import unlocked_old_sheet, unlocked_package
 from fumishirube_documents.merged_cells import MergedRows, merged_in_opendocument, with_merged_cells
 from fumishirube_documents.number_formats import shown
 from fumishirube_documents.packages import check_package
@@ -38,8 +39,9 @@ def parsed_xlsx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     """
     from openpyxl import load_workbook  # noqa: PLC0415 - older sheets do not need it
 
+    data = unlocked_package(data, settings["passwords"], ".xlsx")
     check_type(data, "an Excel workbook")
-    check_package(data, settings["unpacked_bytes"], ".xlsx")
+    check_package(data, settings["unpacked_bytes"])
     try:
         book = load_workbook(BytesIO(data), read_only=True, data_only=True)
     except (KeyError, TypeError, ValueError):  # faults in parts that values do not need
@@ -59,11 +61,16 @@ def parsed_old_sheets(data: bytes, name: str, settings: Mapping[str, Any]) -> Do
     """Parse an older workbook or an OpenDocument sheet; values only.
 
     Many sites export a web page with a table under the suffix of a workbook; it is read as such.
+
+    Raises:
+        Unreadable: when it is too large, or locked.
     """
-    del settings
     if is_web_page(data):
         return parsed_html(data, name, _WEB_PAGE)
+    data = unlocked_old_sheet(data, settings["passwords"])
     check_type(data, "an Excel workbook", _OPENDOCUMENT)
+    if type_of(data) is not None:
+        check_package(data, settings["unpacked_bytes"])
     return _values(data, name, "xls" if data.startswith(b"\xd0\xcf") else "ods")
 
 

@@ -11,6 +11,7 @@ import docx
 from fumishirube import Document, divide_at_headings
 from fumishirube_documents.docx.content import content_of
 from fumishirube_documents.docx.left_out import left_out
+from fumishirube_documents.locked_office import unlocked_package
 from fumishirube_documents.packages import check_package
 from fumishirube_documents.signatures import check_type
 
@@ -21,8 +22,9 @@ def parsed_docx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     Raises:
         Unreadable: when it is too large, locked, or not a Word document.
     """
+    data = unlocked_package(data, settings["passwords"], ".docx")
     check_type(data, "a Word document")
-    check_package(data, settings["unpacked_bytes"], ".docx")
+    check_package(data, settings["unpacked_bytes"])
     document = docx.Document(BytesIO(data))
     content = content_of(document)
     title = content.title or name
