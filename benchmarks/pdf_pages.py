@@ -8,7 +8,8 @@ kinds of the others, and the share of those that the PDF has too, as ``pdftotext
 Always: of 500 random lines, and of all, the share whose text one of both gives for their page; of a
 row of a table, that of each cell. It leaves out letters beyond the edges of pages, so that the same
 is counted of a copy with wider pages. All compare letters and digits only, after NFKC. Lists what
-was left out. Needs the package fumishirube-documents, and pdftotext on the path, with poppler-data for Japanese.
+was left out. Needs the package fumishirube-documents, and pdftotext on the path, for Japanese with
+poppler-data.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from fumishirube import Document, Heading, LoaderRemark, Unreadable, divide_at_h
 from fumishirube.parsing import Place, report_pages
 from fumishirube_documents.pdf_columns import in_columns
 from fumishirube_documents.pdf_edges import SeenLines, edges_of
+from fumishirube_documents.pdf_fields import in_rows, opened_page
 from fumishirube_documents.pdf_grids import borders_of, grids_of, with_grid_rows
 from fumishirube_documents.pdf_header_cells import with_header_rows
 from fumishirube_documents.pdf_headings import (
@@ -142,44 +143,41 @@ def _named(pages: Sequence[int]) -> str:
 
 def _pages(file: Any, *, beyond_edges: bool) -> Iterator[PdfPage]:
     for index in range(len(file)):
-        try:
-            page = file[index]
-            read = lines_of_page(page, beyond_edges=beyond_edges)
-        except pdfium.PdfiumError:  # treat a damaged page as one without text
-            yield PdfPage(index + 1, None, 0, [])
-            continue
         label = file.get_page_label(index)
         shown = label if label and label != str(index + 1) else None
-        yield read.page(index + 1, shown, page.get_height())
-        page.close()
+        try:
+            yield lines_of_page(file, index, beyond_edges=beyond_edges).page(index + 1, shown)
+        except pdfium.PdfiumError:  # treat a damaged page as one without text
+            yield PdfPage(index + 1, None, 0, [])
 
 
 class PageLines(NamedTuple):
-    """The lines of a page, in reading order, and how it was turned to read them.
+    """The lines of a page, in reading order, its height, and how it was turned to read them.
 
     ``beyond`` is the number of lines beyond its edges. A page that draws nothing is ``blank``, and
     one that pictures cover ``pictured``.
     """
 
     lines: list[PdfLine]
+    height: float
     turn: Turn
     beyond: int
     blank: bool
     pictured: bool
 
-    def page(self, number: int, label: str | None, height: float) -> PdfPage:
+    def page(self, number: int, label: str | None) -> PdfPage:
         """Return the page with these lines."""
-        return PdfPage(number, label, height, self.lines, self.beyond, self.blank, self.pictured)
+        more = (self.beyond, self.blank, self.pictured)
+        return PdfPage(number, label, self.height, self.lines, *more)
 
 
-def lines_of_page(page: Any, *, beyond_edges: bool) -> PageLines:
+def lines_of_page(file: Any, index: int, *, beyond_edges: bool) -> PageLines:
     """Return the lines of a page, with those ``beyond_edges`` or not.
-
-    The page cannot be drawn afterwards.
 
     Raises:
         PdfiumError: when the page is damaged.
     """
+    page, filled = opened_page(file, index)
     drawn, edges = PageObjects.of(page), edges_of(page)
     textpage = text_page(page, drawn.texts)
     if turn := turn_of(page, textpage):
@@ -191,10 +189,13 @@ def lines_of_page(page: Any, *, beyond_edges: bool) -> PageLines:
     fragments = page_fragments(textpage, borders_of(grids))
     textpage.close()
     seen = SeenLines(fragments, 0) if beyond_edges else SeenLines.of(fragments, edges)
-    parts = with_grid_rows([*from_the_right(seen.lines)], grids)
+    ordered = in_rows(seen.lines) if filled else [*from_the_right(seen.lines)]
+    parts = with_grid_rows(ordered, grids)
     joined = [*joined_cells([*joined_lines([*with_header_rows(parts)])])]
     lines = [*with_wrapped_rows([*in_columns(joined)])]
-    return PageLines(lines, turn or Turn(), seen.beyond, drawn.blank, drawn.pictured)
+    height = page.get_height()
+    page.close()
+    return PageLines(lines, height, turn or Turn(), seen.beyond, drawn.blank, drawn.pictured)
 
 
 def _title(file: Any) -> str:

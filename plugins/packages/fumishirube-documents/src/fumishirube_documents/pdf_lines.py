@@ -24,6 +24,8 @@ from fumishirube_documents.pdf_objects import light
 
 WIDE_GAP = 0.6
 """A gap of this many letter sizes may separate two table cells."""
+_LOWER = 0.35
+"""By which share of its height a letter at the left stands lower on a line of its own."""
 _HYPHENS = "\ufffe\x02"
 _GAPS = re.compile(
     rf"(?<=\S)(?:(?:[ \u3000]*[.·․‥…]){{6,}}[ \u3000]*|[ \u3000]+)(?=\S)|(?<=[{_HYPHENS}])(?=\S)"
@@ -151,9 +153,11 @@ def _fragments(textpage: Any, text: str, border: Border) -> Iterator[PdfLine]:
 def _is_new_line(gap: _Gap) -> bool:
     """Return whether a line begins after a gap.
 
-    PDFium joins lines that divide a word, and those of which the second begins with one letter.
+    PDFium joins lines that divide a word, those of which the second begins with one letter, and
+    cells beside each other of which the second stands a little lower.
     """
-    return gap.after[2] <= gap.before[0] and gap.after[3] < gap.before[1]
+    lower = gap.before[1] - gap.after[1] > _LOWER * (gap.before[3] - gap.before[1])
+    return gap.after[2] <= gap.before[0] and lower
 
 
 def _fragment(

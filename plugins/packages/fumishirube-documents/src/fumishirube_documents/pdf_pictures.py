@@ -44,9 +44,9 @@ def drawn_page(data: bytes, view: PageView, settings: Mapping[str, Any]) -> Pict
         bitmap = page.render(scale=scale)
         position = bitmap.get_posconv(page)
         picture = bitmap.to_pil().convert("RGB")
-        # A second one is read, for that changes the page.
-        second = opened_pdf(data, settings["passwords"])[view.page - 1]
-        read = lines_of_page(second, beyond_edges=settings["beyond_edges"])
+        # A second file is read, for that changes the page.
+        second = opened_pdf(data, settings["passwords"])
+        read = lines_of_page(second, view.page - 1, beyond_edges=settings["beyond_edges"])
     except pdfium.PdfiumError as error:
         raise Unreadable("the page is damaged", "damaged") from error
     boxes = [
