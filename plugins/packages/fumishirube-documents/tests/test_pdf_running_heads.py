@@ -64,6 +64,8 @@ def test_rows_at_the_edges_of_pages_and_their_headers_stay(
     ]
     assert lines.count("| Part | Name | Price |") == (len(document.places) if repeated else 1)
     assert left_out(document) == []
+    header = () if repeated else ("Part | Name | Price",)
+    assert [each.ancestors for each in document.sections][1:] == [header] * 3
 
 
 def test_titles_that_differ_in_their_numbers_stay(tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import pypdfium2 as pdfium
 
-from fumishirube import Document, Heading, LoaderRemark, Unreadable, divide_at_headings
+from fumishirube import Document, Heading, LoaderRemark, Section, Unreadable, divide_at_headings
 from fumishirube.parsing import Place, report_pages
 from fumishirube_documents.pdf_columns import in_columns
+from fumishirube_documents.pdf_continued_tables import ContinuedTables
 from fumishirube_documents.pdf_edges import SeenLines, edges_of
 from fumishirube_documents.pdf_fields import in_rows, opened_page
 from fumishirube_documents.pdf_grids import borders_of, grids_of, with_grid_rows
@@ -217,6 +218,9 @@ class _PdfWriter:
     lines: list[str] = field(default_factory=list)
     headings: list[Heading] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
+    tables: ContinuedTables = field(default_factory=ContinuedTables)
+    continued: dict[int, str] = field(default_factory=dict)
+    """The lines on which tables go on from the page above, with their headers."""
 
     def write(self, page: PdfPage, body: Sequence[PdfLine]) -> None:
         """Write the lines of a page, unless it has none."""
@@ -225,6 +229,8 @@ class _PdfWriter:
         first = len(self.lines) + 1
         self.places.append(Place(first, page=page.number, label=page.label))
         texts = [*with_rows(body)]
+        if header := self.tables.header_of(texts):
+            self.continued[first] = header
         numbers = self._write_lines(body, texts)
         headings = self._headings(page.number, body, numbers, texts)
         if self.headings and not any(heading.line == first for heading in headings):
@@ -284,6 +290,11 @@ class _PdfWriter:
         """Return the document."""
         text = "".join(f"{line}\n" for line in self.lines)
         headings = [h if h.title else h._replace(title=title) for h in self.headings]
-        sections = tuple(divide_at_headings(text, headings, None))
+        sections = tuple(map(self._below_header, divide_at_headings(text, headings, None)))
         places = tuple(self.places)
         return Document("", "pdf", text, sections, places=places, remarks=tuple(remarks))
+
+    def _below_header(self, section: Section) -> Section:
+        """Return a section, below the header of its table if that is on a page above."""
+        header = self.continued.get(section.start_line)
+        return section._replace(ancestors=(*section.ancestors, header)) if header else section

@@ -58,7 +58,7 @@ def _header(rows: Sequence[SheetRow], most: int, *, above_values: bool = False) 
             continue
         levels = _levels([each for _, each in rows[place : place + _MOST_LEVELS + 1]])
         below = rows[place + len(levels) : place + len(levels) + _LOOKED_AT]
-        if not _are_names(cells) or (above_values and not any(_has_value(row) for _, row in below)):
+        if not are_names(cells) or (above_values and not any(_has_value(row) for _, row in below)):
             return ""
         header = " | ".join(trimmed(_joined(levels)))
         return header if len(header) <= _LONGEST_HEADER else ""
@@ -69,7 +69,7 @@ def _levels(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     """Return the rows of a header: each divides columns of that above it, and values follow."""
     for count in range(min(_MOST_LEVELS, len(rows) - 1), 1, -1):
         levels, values = rows[:count], rows[count]
-        if all(map(_are_names, levels)) and _divide(levels, values):
+        if all(map(are_names, levels)) and _divide(levels, values):
             return levels
     return rows[:1]
 
@@ -100,7 +100,7 @@ def _joined(levels: Sequence[Sequence[str]]) -> list[str]:
     return names
 
 
-def _are_names(cells: Sequence[str]) -> bool:
+def are_names(cells: Sequence[str]) -> bool:
     """Return whether cells may name columns: there are several texts, and years beside them."""
     named = [cell for cell in cells if cell]
     years = sum(map(bool, map(_YEAR.fullmatch, named)))
