@@ -142,6 +142,9 @@ def test_rows_stand_under_the_header_of_their_table(tmp_path: Path) -> None:
         ("a.csv", "1,2\n3,4\n", ("a",)),
         ("a.csv", "only\none\n", ("a",)),
         ("a.csv", "\n\na,b\n1,2\n", ("a", "a | b")),
+        ("a.csv", "Account\nNo,4711\n\nday,text,sum\n1,x,2\n3,y,4\n", ("a", "day | text | sum")),
+        ("a.csv", "Account\n\nday;text\n1,5;x\n3;y\n", ("a", "day | text")),
+        ("a.csv", "a,b\n1,2,\n3,4,\n", ("a", "a | b")),
         ("a.csv", "", ("a",)),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from statistics import mode
 
 from fumishirube import Section
 from fumishirube.text import Lines
@@ -15,7 +16,7 @@ from fumishirube_stages.loaders.divisions import (
 )
 
 _DELIMITERS = ",;\t|"
-_LOOKED_AT = 5
+_LOOKED_AT = 10
 _LONGEST_HEADER = 1_000
 
 
@@ -49,13 +50,23 @@ def _rows(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
 
 def _delimiter(text: str) -> str:
     """Return the delimiter that is most regular in the first lines; a comma by default."""
-    lines = [line for line in text[:10_000].splitlines() if line.strip()][:_LOOKED_AT]
+    lines = [line for line in text[:10_000].splitlines() if {*line} & {*_DELIMITERS}][:_LOOKED_AT]
     return max(_DELIMITERS, key=lambda sign: min((line.count(sign) for line in lines), default=0))
 
 
 def _header(rows: Sequence[Sequence[str]]) -> str:
-    """Return the first row, if it names columns: several cells, none of them a number."""
-    cells = [" ".join(cell.split()) for cell in rows[0]] if rows else []
+    """Return the names of the columns: those of the first row that is as long as most, or long.
+
+    Banks write lines about the account above them.
+    """
+    most = mode(map(len, rows)) if rows else 0
+    full = next((row for row in rows if len(row) >= most), ())
+    return _names(full) or _names(rows[0] if rows else ())
+
+
+def _names(row: Sequence[str]) -> str:
+    """Return a row if it names columns: it has several cells, and none of them is a number."""
+    cells = [" ".join(cell.split()) for cell in row]
     named = [cell for cell in cells if cell]
     if len(named) < len("ab") or any(_is_number(cell) for cell in named):
         return ""

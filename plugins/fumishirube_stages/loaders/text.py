@@ -33,7 +33,7 @@ class Text(Stage):
     For logs add ``.log`` to the suffixes.
     """
 
-    revision: ClassVar[int] = 2  # reads files that end within a character
+    revision: ClassVar[int] = 3  # finds the header of a table below other lines
     reads_if: ClassVar[Mapping[str, str]] = {
         ".log": "give it suffixes: [.txt, .log] in {loaders}",
     }
