@@ -34,6 +34,7 @@ from fumishirube_documents.pdf_joins import (
     joined_cells,
     joined_lines,
 )
+from fumishirube_documents.pdf_late_cells import with_late_cells
 from fumishirube_documents.pdf_lines import PdfLine, page_fragments
 from fumishirube_documents.pdf_objects import PageObjects, text_page
 from fumishirube_documents.pdf_ocr import ocr_lines
@@ -192,7 +193,7 @@ def lines_of_page(file: Any, index: int, *, beyond_edges: bool) -> PageLines:
     seen = SeenLines(fragments, 0) if beyond_edges else SeenLines.of(fragments, edges)
     ordered = in_rows(seen.lines) if filled else [*from_the_right(seen.lines)]
     parts = with_grid_rows(ordered, grids)
-    joined = [*joined_cells([*joined_lines([*with_header_rows(parts)])])]
+    joined = [*joined_cells(with_late_cells([*joined_lines([*with_header_rows(parts)])]))]
     lines = [*with_wrapped_rows([*in_columns(joined)])]
     height = page.get_height()
     page.close()
