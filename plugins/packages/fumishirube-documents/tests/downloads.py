@@ -15,6 +15,7 @@ import xlwt
 from PIL import Image
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
+from reportlab.platypus import SimpleDocTemplate, Table
 
 LEFT = ["The turbine is lubricated", "every ninety days with", "mineral oil of grade"]
 LEFT += ["VG 46 by the operator, who", "writes down the amount and", "the hour in the book."]
@@ -55,6 +56,9 @@ def files() -> Mapping[str, bytes]:
         "契約書 (最終版).docx": lease,
         "~$約書 (最終版).docx": b"\x05anna" + bytes(157),
         "plan.pptx": samples.slides(),
+        "価格表 2024.pdf": _prices(),
+        "申込書 記入済.pdf": _form(),
+        "部門別 (千円).xlsx": _departments(),
         "売上.xlsx": _sales(),
         "parts.xls": _parts(),
         "stock.ods": _stock(),
@@ -117,6 +121,41 @@ def _columns() -> bytes:
 def _picture(kind: str) -> bytes:
     buffer = io.BytesIO()
     Image.new("L", (60, 80), 255).save(buffer, kind)
+    return buffer.getvalue()
+
+
+def _prices() -> bytes:
+    """Return a table over four pages, with its header on the first one."""
+    rows = [("Code", "Name", "Price")]
+    rows += [(f"W-{n:03}", f"Hinge {n}", f"{n * 130:,} yen") for n in range(1, 151)]
+    buffer = io.BytesIO()
+    table = Table(rows, colWidths=120, style=[("GRID", (0, 0), (-1, -1), 0.5, "black")])
+    SimpleDocTemplate(buffer, pagesize=A4, invariant=1).build([table])
+    return buffer.getvalue()
+
+
+def _form() -> bytes:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, invariant=1)
+    canvas.drawString(72, 700, "Number plate of the visitor:")
+    canvas.acroForm.textfield(x=250, y=694, width=200, height=20, value="KX-4711")
+    canvas.save()
+    return buffer.getvalue()
+
+
+def _departments() -> bytes:
+    """Return a workbook whose header has two rows, and whose amounts are in thousands."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "部門"
+    for row in (["部門", "国内", None, "海外", None], [None, "売上", "利益", "売上", "利益"]):
+        sheet.append(row)
+    for number in range(1, 61):
+        sheet.append([f"第{number}課", *(number * 1_000_000 + n for n in range(4))])
+        for cell in sheet[sheet.max_row][1:]:
+            cell.number_format = '#,##0,"千円"'
+    buffer = io.BytesIO()
+    book.save(buffer)
     return buffer.getvalue()
 
 

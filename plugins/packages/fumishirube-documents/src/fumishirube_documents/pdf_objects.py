@@ -82,6 +82,8 @@ def _area(pictures: Iterable[Any]) -> float:
 
 
 def _of_kind(drawn: Sequence[Handle], kinds: Sequence[int], wanted: int) -> list[Handle]:
+    if wanted not in kinds:  # pages have thousands of objects
+        return []
     return [each for each, kind in zip(drawn, kinds, strict=True) if kind == wanted]
 
 
