@@ -19,6 +19,8 @@ from fumishirube_documents.packages import check_package
 from fumishirube_documents.signatures import check_type
 
 _CONTAINER = "META-INF/container.xml"
+_KIND = "{http://www.idpf.org/2007/ops}type"
+"""The attribute that tells the contents from other lists, such as that of the pages."""
 _NCX = "application/x-dtbncx+xml"
 _LOCKS = ("META-INF/encryption.xml", "META-INF/rights.xml")
 
@@ -38,12 +40,15 @@ def parsed_epub(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
         pages = {chapter: text_of(package.read(chapter)) for chapter in chapters}
         styles = [text_of(package.read(each)) for each in package.namelist() if _is_style(each)]
         pages = with_headings(pages, styles, chapters)
+    deeper = 0
     for chapter, markup in pages.items():
         page = read(markup, ("nav",), anchors=False)
         above = len(lines)
+        own = page.headings or [*_listed(chapters[chapter], page.text)]
+        deeper = _deeper(own, chapters[chapter], deeper)
         headings += [
-            heading._replace(line=heading.line + above, below=heading.below + above)
-            for heading in page.headings or _listed(chapters[chapter], page.text)
+            Heading(each.title, max(1, each.level + deeper), each.line + above, each.below + above)
+            for each in own
         ]
         lines += [*page.text.split("\n")]
     text = "".join(f"{line}\n" for line in lines)
@@ -58,6 +63,15 @@ def _listed(entries: Sequence[ListedHeading], text: str) -> Iterator[Heading]:
         repeated = " ".join(text.partition("\n")[0].split()) == title
         below = 2 if repeated and "\n" in text.strip() else 1
         yield Heading(title, 1, 1, below)
+
+
+def _deeper(own: Sequence[Heading], listed: Sequence[ListedHeading], above: int) -> int:
+    """Return how much deeper the headings of a page are than they say, by the contents of the book.
+
+    A page that the contents do not name goes on like that ``above``.
+    """
+    levels = [heading.level for heading in own]
+    return listed[0].depth - min(levels) if listed and levels else above
 
 
 def _is_style(name: str) -> bool:
@@ -105,7 +119,8 @@ def _entries(data: bytes, contents: str) -> Iterator[tuple[str, ListedHeading]]:
         if label is not None and content is not None:
             title, depth = " ".join((label.text or "").split()), _depth(point, "navPoint")
             yield _target(contents, content.get("src")), ListedHeading(title, depth + 1)
-    for link in _elements(tree, "a"):
+    contents_of_book = (nav for nav in _elements(tree, "nav") if nav.get(_KIND) == "toc")
+    for link in _elements(next(contents_of_book, tree), "a"):
         title, depth = " ".join("".join(link.itertext()).split()), _depth(link, "ol")
         yield _target(contents, link.get("href")), ListedHeading(title, max(1, depth))
 
