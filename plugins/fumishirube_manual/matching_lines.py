@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from time import monotonic
@@ -147,21 +147,32 @@ class PatternMatcher:
         ranking = self._ranking(text.path, lines)
         ends = {hit.passage.start_line: hit.passage.start_line for hit in ranking.hits}
         if _BLANK.search(self._query.text):
-            ends |= self._over_line_ends(text.path, lines)
+            ends |= self._over_line_ends(text.path, lines, ends)
         return [MatchingLine(line, (0,), ends[line]) for line in sorted(ends)]
 
-    def _over_line_ends(self, path: str, lines: Sequence[str]) -> dict[int, int]:
-        """Return the lines with a match that ends in the next line, each with the next number."""
+    def _over_line_ends(
+        self, path: str, lines: Sequence[str], alone: Collection[int]
+    ) -> dict[int, int]:
+        """Return the lines with a match that ends in the next line, each with the next number.
+
+        A match that begins where one within its line does is not one of them: ``[^`]*`` would
+        join any line to the next.
+        """
         pairs = [
             joined_lines((line, following)) if wraps(line, following) else ""
             for line, following in pairwise(lines)
         ]
         numbers = [hit.passage.start_line for hit in self._ranking(path, pairs).hits]
-        spans = self.spans_of([pairs[number - 1] for number in numbers])
+        within = self.spans_of([lines[n - 1] if n in alone else "" for n in numbers])
+        over = self.spans_of([pairs[number - 1] for number in numbers])
         return {
             number: number + 1
-            for number, places in zip(numbers, spans, strict=True)
-            if any(start < len(lines[number - 1].rstrip()) < end - 1 for start, end in places)
+            for number, own, places in zip(numbers, within, over, strict=True)
+            if any(
+                start < len(lines[number - 1].rstrip()) < end - 1
+                and start not in {begin for begin, _ in own}
+                for start, end in places
+            )
         }
 
     def spans(self, line: str) -> Spans:

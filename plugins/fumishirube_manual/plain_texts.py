@@ -24,7 +24,7 @@ def find_text(answer: Json) -> str:
     """Format the answer of ``manual_find``: a line about the search, then the hits."""
     page: Any = answer["inline_hits"]
     formatted = {"trace_id", "candidates", "status", "answerable", "missing", "vocabulary"}
-    formatted |= {"unmet", "terms", "inline_hits", "glossary", "names", "nowhere"}
+    formatted |= {"unmet", "terms", "inline_hits", "glossary", "names", "nowhere", "apart"}
     if answer["status"] == _IN_NO_HIT:
         formatted.add("failure_reason")
     lines = ["; ".join(_about_search(answer)), *_rest(answer, formatted)]
@@ -120,8 +120,13 @@ def _missing(answer: Json) -> Iterator[str]:
     if answer.get("answerable") != "yes":
         missing: Any = answer.get("missing") or ()
         unknown: Any = answer.get("nowhere") or ()
-        if elsewhere := [word for word in missing if word not in unknown]:
+        apart: Any = answer.get("apart") or ()
+        if elsewhere := [word for word in missing if word not in (*unknown, *apart)]:
             yield f"in none of the best sections: {_listed(elsewhere)}"
+        if apart:
+            terms: Any = answer.get("terms") or ()
+            required = " and ".join(term[0] for term in terms if term[2])
+            yield f"in no section with {required or 'the required terms'}: {_listed(apart)}"
         nowhere = [*unknown, *nowhere]
     if nowhere:
         yield f"nowhere: {_listed(nowhere)}"
@@ -162,8 +167,10 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
         if not isinstance(copy, str):
             yield f"also {copy['at']}, with"
             yield from _numbered(copy["lines"])
+    if exceptions := item.get("exceptions"):
+        yield f"next: L{exceptions[0]} {exceptions[1]}"
     formatted = {"ref", "title", "end_line", "headings", "cite", "whole", "alternative", "lines"}
-    formatted |= {"also", "within"}
+    formatted |= {"also", "within", "exceptions"}
     formatted |= {"place"} if cite else set()
     yield from _rest(item, formatted | {"score", "matched_tokens"})
 

@@ -85,6 +85,8 @@ def evident(item: Json, hit: ShownHit, folded_from: str) -> Json:
         extra |= place.keys()
         if "cite" in item:
             extra["cite"] = f"#{place.place}@{place.digest[:CITED_DIGITS]}"
+    if hit.evidence.exceptions:
+        extra["exceptions"] = [hit.row.end_line + 1, hit.evidence.exceptions]
     if hit.copies:
         extra["also"] = [_copy(copy, folded_from) for copy in hit.copies]
     return item | extra

@@ -135,6 +135,18 @@ def test_counts_alone_are_by_file_and_text(server: Fumishirube) -> None:
     assert answer.keys().isdisjoint({"groups", "next_cursor", "remaining"})
 
 
+def test_a_match_within_a_line_is_not_joined_to_the_next(tmp_path: Path) -> None:
+    code = "tool install one\nthen run it\nThe tool\ninstall two\n"
+    write(tmp_path, {"m/a.md": f"# A\n\n{code}"})
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        asked = {"manual_id": "m", "regex": "tool install[^`]*"}
+        (group,) = server.ok("manual_grep", **asked)["groups"]
+        assert group["lines"] == [[3, "tool install one"], [5, "The tool / install two"]]
+        (file,) = server.ok("manual_grep", **asked, matches_only=True, context=0)["matches"]
+        assert file["texts"] == [[3, 1, "tool install one"], [5, 1, "tool install two"]]
+
+
 def test_counts_by_file_win_over_each_different_match(server: Fumishirube) -> None:
     asked = {"any": ["timeout"], "manual_id": "m", "count_only": True}
     assert server.ok("manual_grep", **asked, matches_only=True) == server.ok("manual_grep", **asked)

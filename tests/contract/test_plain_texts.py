@@ -68,6 +68,28 @@ def test_missing_words_of_other_sections_are_told_from_those_of_none(server: Fum
     assert "in none of the best sections: parking; nowhere: zeppelin" in text
 
 
+def test_words_that_never_stand_with_the_required_terms_are_named(server: Fumishirube) -> None:
+    asked = {"query": "parking fee of a locker zeppelin", "manual_id": "guide"}
+    asked |= {"required_terms": ["parking fee"], "inline_hits": {"limit": 1}}
+    text, answer = both(server, "manual_find", **asked)
+    assert (answer["apart"], answer["nowhere"]) == (["locker"], ["zeppelin"])
+    assert "in no section with parking fee: locker; nowhere: zeppelin" in text
+
+
+def test_exceptions_in_the_next_section_are_announced(tmp_path: Path) -> None:
+    rule = "# Grounding\n\nThe resistance of rods must be below 10 Ω.\n\n"
+    write(tmp_path, {"m/a.md": f"{rule}## Exceptions for rock\n\nA strip of 40 Ω.\n"})
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        asked = {"query": "resistance of rods", "manual_id": "m", "required_terms": ["rods"]}
+        text, answer = both(server, "manual_find", **asked, inline_hits={"limit": 1})
+        assert answer["inline_hits"]["items"][0]["exceptions"] == [5, "Exceptions for rock"]
+        assert "next: L5 Exceptions for rock" in text.split("\n")
+        shown = both(server, "manual_find", **asked | {"query": "resistance of rods, rock"})[1]
+        assert [item["ref"]["start_line"] for item in shown["inline_hits"]["items"]] == [1, 5]
+        assert not any("exceptions" in item for item in shown["inline_hits"]["items"])
+
+
 def test_a_list_of_all_places_says_that_it_is_complete(server: Fumishirube) -> None:
     text, answer = both(server, "manual_grep", any=["yen"], manual_id="guide")
     assert answer["complete"] is True

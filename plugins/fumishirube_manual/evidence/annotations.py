@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pydantic import JsonValue
@@ -70,16 +70,6 @@ def wordings_of(trace: Trace) -> Sequence[Sequence[tuple[str, float]]]:
     noted = trace.annotations.get(ANNOTATION)
     wordings: Sequence[Any] = noted if isinstance(noted, list) else []
     return [_worths(wording) for wording in wordings]
-
-
-def unknown_words(trace: Trace) -> Collection[str]:
-    """Return the concepts of the query, and of its required terms, of which no section has a part.
-
-    Empty if the trace has no stored weights.
-    """
-    noted = trace.annotations.get(ANNOTATION)
-    wordings: Sequence[Any] = noted if isinstance(noted, list) else []
-    return {text for wording in wordings[:1] for text, weight, _ in wording if not weight}
 
 
 def _worths(wording: Sequence[Any]) -> Sequence[tuple[str, float]]:

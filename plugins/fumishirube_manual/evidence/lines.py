@@ -39,7 +39,8 @@ class SectionEvidence(NamedTuple):
 
     ``worth`` is the score of the best line, as a share of the weight of all concepts. ``place`` is
     where people see the section, such as a page. ``block`` is the first line of the block in which
-    the section begins, if that block applies to some readers only.
+    the section begins, if that block applies to some readers only. ``exceptions`` is the heading of
+    the next section if it announces exceptions, else empty.
     """
 
     lines: tuple[EvidenceLine, ...] = ()
@@ -47,6 +48,7 @@ class SectionEvidence(NamedTuple):
     worth: float = 0.0
     place: CitedPlace | None = None
     block: str = ""
+    exceptions: str = ""
 
 
 class EvidencePassage(NamedTuple):

@@ -17,15 +17,21 @@ _BLOCK = re.compile(r":::[ \t]*([a-z]+)(-end)?[ \t]*([^:\n]*)$", re.MULTILINE)
 _FIRST = re.compile(r"^(?!:::|#|\s*$)", re.MULTILINE)
 """The first line of a section below its heading that is text."""
 
+_HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
+
 _CACHED_CHARS = 4_000_000
 """The most characters of files that are cached for further sections."""
 
 
 class OwnText(NamedTuple):
-    """A section's own text, its heading included, and the block of the page that it begins in."""
+    """A section's own text, its heading included, and the block of the page that it begins in.
+
+    ``following`` is the heading of the section after it, without its marks, in a file of Markdown.
+    """
 
     text: str
     block: str = ""
+    following: str = ""
 
 
 class OwnTexts:
@@ -72,10 +78,13 @@ def _lines_of(text: str, lines: Lines, row: TraceRow) -> OwnText | None:
     own = text[start : lines.start(row.end_line + 1)]
     if not own.strip() or not _digest(own).startswith(row.digest):
         return None
+    heading = _HEADING.match(text, start + len(own))
+    following = heading[1] if heading else ""
     if ":::" not in text:
-        return OwnText(own)
+        return OwnText(own, following=following)
     first = _FIRST.search(own)
-    return OwnText(own, enclosing_block(text, start + (first.start() if first else 0)))
+    block = enclosing_block(text, start + (first.start() if first else 0))
+    return OwnText(own, block, following)
 
 
 def enclosing_block(text: str, place: int) -> str:

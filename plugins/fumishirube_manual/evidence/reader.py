@@ -23,6 +23,7 @@ from fumishirube_manual.evidence.lines import (
     SectionLines,
 )
 from fumishirube_manual.evidence.own_texts import OwnTexts
+from fumishirube_manual.facets import facet_of
 
 _MISSING = 8
 _MOST = 0.5
@@ -61,7 +62,7 @@ class EvidenceReader:
         self._manuals: dict[str, Manual] = {}
         self._texts: dict[str, OwnTexts] = {}
         self._sections: dict[tuple[str, int], SectionLines | None] = {}
-        self._blocks: dict[tuple[str, int], str] = {}
+        self._blocks: dict[tuple[str, int], tuple[str, str]] = {}
         self._weights: dict[int, Sequence[ConceptWeight]] = {}
 
     def evidence(self, row: TraceRow, room: int, whole: Collection[int] = ()) -> SectionEvidence:
@@ -72,8 +73,8 @@ class EvidenceReader:
         lines = self._lines(row)
         if lines is None:
             return SectionEvidence()
-        block = self._blocks[row.path, row.start_line]
-        evidence = lines.evidence(room, whole)._replace(block=block)
+        block, exceptions = self._blocks[row.path, row.start_line]
+        evidence = lines.evidence(room, whole)._replace(block=block, exceptions=exceptions)
         if not self._places:
             return evidence
         manual_id, path = self._trace.file(row.path)
@@ -114,7 +115,9 @@ class EvidenceReader:
         wording = wording_of(row)
         if wording not in self._weights:
             self._weights[wording] = weights_of(self._trace, wording)
-        self._blocks[row.path, row.start_line] = own.block
+        exceptional = facet_of("", own.following) == "exceptions"
+        exceptions = own.following if exceptional else ""
+        self._blocks[row.path, row.start_line] = own.block, exceptions
         return SectionLines(
             own.text, row.start_line, self._weights[wording], titles, self._wording(wording)
         )

@@ -13,7 +13,7 @@ from fumishirube_manual.evidence.reader import Copy, EvidenceReader, ShownHit
 
 LINE_CHARS = 120
 """The most characters shown of a minor hit: about a line."""
-_BEST_HIT_CHARS, _NEXT_HIT_CHARS = 600, 200
+_BEST_HIT_CHARS, _NEXT_HIT_CHARS = 600, 150
 """The most characters of the best hit of each wording, and of the next hits; others have a line."""
 GAP_SCORE, GAP_WORTH = 0.68, 0.25
 """Below these shares of the highest score, or of the highest worth, a hit has no text."""
@@ -25,7 +25,7 @@ SECOND = "second"
 
 _FIRST_SHARE = 0.6
 """If a number of characters is requested, lines take at most this share of their usual room, hits
-with less than a line have none, and passages fill up the rest."""
+with less than this share of a next hit's have none, and passages fill up the rest."""
 _PARTS, _PART_CHARS = 3, 4_000
 """If this many wordings have a best hit of their own, they are parts of a question, and passages
 fill up the answer to this many characters for each."""
@@ -50,7 +50,7 @@ def shown_hits(
     chars = chars or _chars_of_parts(rows[:limit])
     usual = sum(_room(row, rank) for rank, row in enumerate(rows[:limit]))
     scale = min(_FIRST_SHARE, chars / usual) if chars and usual else 1.0
-    least = LINE_CHARS if chars else 0
+    least = int(_FIRST_SHARE * _NEXT_HIT_CHARS) if chars else 0
     for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
         rank = len(shown)
         room = int(scale * _room(row, rank))
@@ -69,7 +69,17 @@ def shown_hits(
     _drop_beyond_gap(shown, reader.unmet_wordings(hit.row for hit in shown))
     if chars:
         fill(reader, shown, rows[covered : covered + _LATER], chars)
+    _drop_shown_exceptions(shown)
     return shown, covered
+
+
+def _drop_shown_exceptions(shown: Iterable[ShownHit]) -> None:
+    """Remove headings of sections that are hits themselves, and those after hits without text."""
+    starts = {(row.path, row.start_line) for hit in shown for row in hit.rows}
+    for hit in shown:
+        known = (hit.row.path, hit.row.end_line + 1) in starts
+        if known or not hit.evidence.lines:
+            hit.evidence = hit.evidence._replace(exceptions="")
 
 
 def _chars_of_parts(rows: Sequence[TraceRow]) -> int | None:

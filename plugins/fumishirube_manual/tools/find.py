@@ -20,6 +20,7 @@ from fumishirube_manual.arguments import after_discovery
 from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.diagnosis import Diagnosis, diagnose, recall_ok
 from fumishirube_manual.evidence.annotations import other_wordings, with_weights
+from fumishirube_manual.evidence.missing_words import with_absent_words
 from fumishirube_manual.evidence.names import with_names
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (
@@ -107,6 +108,8 @@ def search(
         trace = with_weights(context, trace, result.corpus, query.alternatives)
     if "names" in settings.extras:
         trace = with_names(context, trace, result.corpus)
+    if "answerable" in settings.extras:
+        trace = with_absent_words(context, trace, result.corpus)
     if "vocabulary" in settings.extras:
         trace = with_vocabulary(context, trace, result.corpus, settings.vocabulary)
     if "refers_to" in settings.extras:

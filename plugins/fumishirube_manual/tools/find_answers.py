@@ -13,7 +13,7 @@ from fumishirube.text import estimate_tokens, fold, mentions
 from fumishirube.tools import LeanAnswer
 from fumishirube_manual.coverage import NEVER_SEARCHED, Coverage, coverage_of
 from fumishirube_manual.diagnosis import Answerable, Diagnosis, Status, answerable
-from fumishirube_manual.evidence.annotations import unknown_words
+from fumishirube_manual.evidence.missing_words import APART, NOWHERE, absent_of
 from fumishirube_manual.evidence.names import names_of
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 from fumishirube_manual.evidence.shown_hits import LINE_CHARS, shown_hits
@@ -55,6 +55,7 @@ class FindAnswer(LeanAnswer):
             "answerable",
             "missing",
             "nowhere",
+            "apart",
             "unmet",
             "names",
             "vocabulary",
@@ -83,6 +84,10 @@ class FindAnswer(LeanAnswer):
     ] = None
     nowhere: Annotated[
         tuple[str, ...] | None, Field(description="Those of the missing words in no section.")
+    ] = None
+    apart: Annotated[
+        tuple[str, ...] | None,
+        Field(description="Those in no section that has the required terms."),
     ] = None
     vocabulary: Annotated[
         tuple[str, ...] | None,
@@ -141,7 +146,8 @@ def compact(
         ),
         answerable=answerable(trace) if "answerable" in extras else None,
         missing=page.missing or None if "answerable" in extras else None,
-        nowhere=_nowhere(trace, page.missing) or None if "answerable" in extras else None,
+        nowhere=absent_of(trace, NOWHERE, page.missing) or None,
+        apart=absent_of(trace, APART, page.missing) or None,
         unmet=page.unmet or None,
         names=page.names or None if "names" in extras else None,
         vocabulary=vocabulary_of(trace) or None if "vocabulary" in extras else None,
@@ -184,11 +190,6 @@ def _page(context: SurfaceContext, trace: Trace, shown: ShownSize, extras: Seque
         tuple(reader.unmet_wordings(row for hit in hits for row in hit.rows)),
         tuple(_other_names(trace, reader, hits)),
     )
-
-
-def _nowhere(trace: Trace, missing: Sequence[str]) -> tuple[str, ...]:
-    unknown = unknown_words(trace)
-    return tuple(word for word in missing if word in unknown)
 
 
 def _other_names(

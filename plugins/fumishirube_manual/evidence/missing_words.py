@@ -1,0 +1,50 @@
+"""Words of a query that are absent: from every section, or from those with the required terms."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from fumishirube import Bool, Clause, Corpus, Holds, SurfaceContext, Trace
+from fumishirube.text import concepts, fold
+from fumishirube_manual.diagnosis import answerable
+
+ANNOTATION = "absent"
+NOWHERE, APART = "nowhere", "apart"
+_MOST = 12
+
+
+def with_absent_words(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
+    """Store the words of a query that are in no section, or in none with all required terms.
+
+    Plural and singular are one word, and so are synonyms. Required terms in no section do not
+    count. Words are looked for only if those of the query do not occur together.
+    """
+    if ANNOTATION in trace.annotations or answerable(trace) == "yes":
+        return trace
+    required = [report.term for report in trace.report.terms if report.sections]
+    known = fold("\n".join(required))
+    common = tuple(_holds(term, trace) for term in required)
+    absent: dict[str, list[str]] = {NOWHERE: [], APART: []}
+    for word in [c.text for c in concepts(trace.text) if len(c.text) > 1][:_MOST]:
+        if not corpus.count(_holds(word, trace), 1).number:
+            absent[NOWHERE].append(word)
+        elif (
+            required
+            and word not in known
+            and not corpus.count(Bool(must=(_holds(word, trace), *common)), 1).number
+        ):
+            absent[APART].append(word)
+    return context.annotate(trace, ANNOTATION, {key: [*words] for key, words in absent.items()})
+
+
+def absent_of(trace: Trace, kind: str, missing: Collection[str]) -> tuple[str, ...]:
+    """Return the words of a kind among the missing ones."""
+    noted: Any = trace.annotations.get(ANNOTATION)
+    words = noted.get(kind, ()) if isinstance(noted, dict) else ()
+    return tuple(word for word in missing if word in words)
+
+
+def _holds(text: str, trace: Trace) -> Clause:
+    forms = tuple(Holds(form) for form in trace.origin.query.forms(text))
+    return forms[0] if len(forms) == 1 else Bool(should=forms)
