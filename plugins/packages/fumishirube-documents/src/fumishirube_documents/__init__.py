@@ -103,7 +103,7 @@ class Docx(Office):
     """Claims Word documents, and reads them as Markdown, divided at the headings."""
 
     parser: ClassVar[str] = "fumishirube_documents.docx:parsed_docx"
-    revision: ClassVar[int] = 3
+    revision: ClassVar[int] = 4
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-docx")
 
     suffixes: tuple[str, ...] = (".docx",)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from docx.document import Document
@@ -15,6 +15,7 @@ from lxml.etree import _Element as Element
 
 from fumishirube import Heading
 from fumishirube_documents.docx.numbering import Numbering
+from fumishirube_documents.docx.plain_headings import plain_headings
 
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
@@ -63,6 +64,11 @@ class _DocxReader:
         self._headings: list[Heading] = []
         self._title = ""
         self._styles = _styles(document.styles.element)
+        self._plain: Mapping[Element, int] = {}
+        if not any(self._is_heading(p) for p in document.element.body.iter(qn("w:p"))):
+            blocks = _blocks(document.element.body)
+            own = (each for each in blocks if each.tag == qn("w:p") and not self._is_item(each))
+            self._plain = plain_headings(document.styles.element, own)
         part = document.part
         self._numbering = Numbering(_related(part, RELATED.NUMBERING))
         self._notes = {
@@ -110,7 +116,14 @@ class _DocxReader:
         element = paragraph.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
         name = "" if element is None else str(element.get(qn("w:val"), ""))
         style = self._styles.get(name, _Style())
-        return name, _own(paragraph.find(qn("w:pPr")), style)
+        style = _own(paragraph.find(qn("w:pPr")), style)
+        return name, style._replace(level=self._plain.get(paragraph, style.level))
+
+    def _is_heading(self, paragraph: Element) -> bool:
+        return self._style(paragraph)[1].level is not None
+
+    def _is_item(self, paragraph: Element) -> bool:
+        return self._style(paragraph)[1].list not in {"", "0"}
 
     def _marker(self, paragraph: Element, name: str, style: _Style) -> str:
         if style.list in {"", "0"}:
@@ -153,13 +166,7 @@ class _DocxReader:
         """Return whether a table is layout only: it has headings, tables or one cell."""
         cells = [*table.iter(qn("w:tc"))]
         nested = next(table.iterdescendants(qn("w:tbl")), None) is not None
-        return (
-            len(cells) == 1
-            or nested
-            or any(
-                self._style(paragraph)[1].level is not None for paragraph in table.iter(qn("w:p"))
-            )
-        )
+        return len(cells) == 1 or nested or any(map(self._is_heading, table.iter(qn("w:p"))))
 
 
 def _blocks(parent: Element) -> Iterator[Element]:

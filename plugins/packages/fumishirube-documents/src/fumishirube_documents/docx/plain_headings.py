@@ -1,0 +1,121 @@
+"""Finds the headings of a Word document that has no styles for them: large or bold paragraphs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from docx.oxml.ns import qn
+from lxml.etree import _Element as Element
+
+_LARGER = 1.15
+_MOST = 0.3
+"""The share of letters in a document from which being bold or large marks no headings."""
+_LONGEST, _DEEPEST = 80, 6
+_SENTENCE_ENDS = (".", ",", ";", ":", "。", "、", "：")
+_DEFAULT_SIZE = 20.0
+"""Half points, where a document says nothing."""
+_OFF = {"0", "false", "off"}
+
+
+class _Letters(NamedTuple):
+    """How a paragraph looks: its smallest letters, and whether all are bold."""
+
+    size: float
+    bold: bool
+
+
+class _Look(NamedTuple):
+    """What a style or a run says of its letters."""
+
+    size: float | None = None
+    bold: bool | None = None
+
+    def over(self, other: _Look) -> _Look:
+        """Return this look, with that of ``other`` where this one says nothing."""
+        return _Look(
+            other.size if self.size is None else self.size,
+            other.bold if self.bold is None else self.bold,
+        )
+
+
+def plain_headings(styles: Element, paragraphs: Iterable[Element]) -> Mapping[Element, int]:
+    """Return the paragraphs that look like headings, with their levels."""
+    looks = _styles(styles)
+    default = _look(styles.find(f"{qn('w:docDefaults')}/{qn('w:rPrDefault')}"))
+    letters = {each: _letters(each, looks, default) for each in paragraphs if _text(each)}
+    total = sum(len(_text(each)) for each in letters)
+    sizes = Counter[float]()
+    for each, (size, _) in letters.items():
+        sizes[size] += len(_text(each))
+    if not sizes:
+        return {}
+    body, most = sizes.most_common(1)[0][0], _MOST * total
+    larger = sorted((s for s in sizes if s >= _LARGER * body and sizes[s] <= most), reverse=True)
+    bold = sum(len(_text(each)) for each, look in letters.items() if look.bold)
+    lowest = len(larger) + 1 if bold <= most else 0
+    levels = {
+        each: larger.index(size) + 1 if size in larger else lowest * is_bold
+        for each, (size, is_bold) in letters.items()
+        if _may_be_heading(_text(each))
+    }
+    return {each: min(level, _DEEPEST) for each, level in levels.items() if level}
+
+
+def _may_be_heading(text: str) -> bool:
+    words = any(map(str.isalpha, text))
+    return words and len(text) <= _LONGEST and not text.endswith(_SENTENCE_ENDS)
+
+
+def _text(paragraph: Element) -> str:
+    return "".join(text.text or "" for text in paragraph.iter(qn("w:t"))).strip()
+
+
+def _letters(paragraph: Element, looks: Mapping[str, _Look], default: _Look) -> _Letters:
+    named = paragraph.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
+    style = looks.get("" if named is None else str(named.get(qn("w:val"), "")), _Look())
+    runs = [
+        _look(run).over(style).over(default)
+        for run in paragraph.iter(qn("w:r"))
+        if any((text.text or "").strip() for text in run.iter(qn("w:t")))
+    ]
+    size = min((run.size or _DEFAULT_SIZE for run in runs), default=_DEFAULT_SIZE)
+    return _Letters(size, bool(runs) and all(run.bold for run in runs))
+
+
+def _styles(styles: Element) -> Mapping[str, _Look]:
+    """Return the looks of paragraph styles by id; that without one is the default style."""
+    elements = {str(each.get(qn("w:styleId"), "")): each for each in styles.iter(qn("w:style"))}
+    looks = {}
+    for name, element in elements.items():
+        look = _Look()
+        for each in _chain(name, elements):
+            look = look.over(_look(each))
+        looks[name] = look
+        if element.get(qn("w:default")) == "1" and element.get(qn("w:type")) == "paragraph":
+            looks[""] = look
+    return looks
+
+
+def _chain(name: str, elements: Mapping[str, Element]) -> Iterator[Element]:
+    """Yield a style, that on which it is based, and so on."""
+    seen: set[str] = set()
+    while name in elements and name not in seen:
+        seen.add(name)
+        yield elements[name]
+        based = elements[name].find(qn("w:basedOn"))
+        name = "" if based is None else str(based.get(qn("w:val"), ""))
+
+
+def _look(element: Element | None) -> _Look:
+    """Return what the properties of an element say of its letters."""
+    properties = None if element is None else element.find(qn("w:rPr"))
+    if properties is None:
+        return _Look()
+    size, bold = properties.find(qn("w:sz")), properties.find(qn("w:b"))
+    points = "" if size is None else str(size.get(qn("w:val"), ""))
+    return _Look(
+        float(points) if points.isascii() and points.isdecimal() and len(points) < 5 else None,
+        None if bold is None else str(bold.get(qn("w:val"), "1")) not in _OFF,
+    )
