@@ -99,6 +99,18 @@ def test_heads_of_chapters_and_numbers_of_pages_are_left_out(
     assert f"left out as a running head: {said}" in left_out(document)
 
 
+def test_the_number_of_a_page_is_left_out_below_other_numbers(tmp_path: Path) -> None:
+    def page(canvas: Canvas, number: int) -> None:
+        canvas.drawString(72, 760, f"The page about the letter {'abcdef'[number - 1]}.")
+        for line in range(6 * (number == 4)):
+            canvas.drawString(72, 700 - 40 * line, f"{line * 111}")
+        canvas.drawString(290, 25, str(number))
+
+    document = parsed(tmp_path, drawn(6, page))
+    assert not {"3", "4", "5"} & set(document.text.splitlines())
+    assert "555" in document.text.splitlines()
+
+
 def test_the_box_with_the_number_of_a_document_is_left_out(tmp_path: Path) -> None:
     def page(canvas: Canvas, number: int) -> None:
         for row, cells in enumerate((("Document", "Page"), ("QM-7", f"{number} of 5"))):

@@ -21,25 +21,38 @@ _NUMBER = re.compile(r"[^\w\s]{0,2}\d")
 
 
 def with_late_cells(lines: Sequence[PdfLine]) -> list[PdfLine]:
-    """Return the lines, with late cells of tables in their rows or between them."""
+    """Return the lines, with late cells of tables in their rows, or between them."""
     placed: list[PdfLine] = []
     for line in lines:
         table = _table_of(line, placed) if _is_late(line, placed) else range(0)
         row = next((n for n in table if _has_room(placed[n], line)), None)
-        if not table:
-            placed.append(line)
-        elif row is not None:
+        if row is not None:
             cells = sorted((*placed[row].cells, *line.cells), key=lambda cell: cell.left)
             placed[row] = placed[row].with_cells(cells)
         else:
-            below = (n for n in table if placed[n].bottom < line.bottom)
-            placed.insert(next(below, table.stop), line)
+            placed.insert(_place_of(line, placed, table), line)
     return placed
+
+
+def _place_of(line: PdfLine, placed: Sequence[PdfLine], table: range) -> int:
+    """Return the place of a late line: above the table, below a cell that it goes on, or last."""
+    below = next((n for n in table if placed[n].bottom < line.bottom), len(placed))
+    goes_on = below in table[1:] and _goes_on(placed[below - 1], line)
+    return below if goes_on or below in table[:1] else len(placed)
+
+
+def _goes_on(row: PdfLine, line: PdfLine) -> bool:
+    """Return whether a line is below a cell of a row, and as narrow as its column."""
+    rights = [*(cell.left for cell in row.cells[1:]), row.right]
+    return any(
+        abs(cell.left - line.left) <= _EDGE and line.right < right
+        for cell, right in zip(row.cells, rights, strict=True)
+    )
 
 
 def _is_late(line: PdfLine, placed: Sequence[PdfLine]) -> bool:
     """Return whether a line stands above the one before it."""
-    if not placed or line.row or not line.size or not line.cells:
+    if not placed or line.row or not line.size or not any(map(str.isalnum, line.text)):
         return False
     return line.bottom > placed[-1].bottom + _SAME_LINE * line.size
 

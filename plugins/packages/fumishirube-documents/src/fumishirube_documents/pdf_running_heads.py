@@ -63,7 +63,7 @@ class RunningHeads(NamedTuple):
         fixed = defaultdict[Hashable, list[_Edge]](list)
         counts = Counter[Hashable]()
         for page in pages:
-            edges = [*_edges(page)]
+            edges = [edge for edge in _edges(page) if not edge.listed]
             counts.update({key for edge in edges if edge.outermost for key in edge.counting_keys()})
             for key, edge in {_fixed_key(each.line): each for each in edges if each.near}.items():
                 fixed[key].append(edge)
@@ -92,7 +92,8 @@ class RunningHeads(NamedTuple):
 class _Edge(NamedTuple):
     """One of the first or last lines of a page, and the line beside it, away from the edge.
 
-    It is ``near`` the edge of the page, or the ``outermost`` line, or both.
+    It is ``near`` the edge of the page, or the ``outermost`` line, or both; a ``listed`` one is in
+    a list or a table, for other lines of the page differ in their numbers only.
     """
 
     page: PdfPage
@@ -100,6 +101,7 @@ class _Edge(NamedTuple):
     inner: PdfLine | None
     near: bool
     outermost: bool
+    listed: bool
 
     def counting_keys(self) -> Iterator[Hashable]:
         """Yield for each number its text around it, and how far it is from the page's number."""
@@ -128,13 +130,13 @@ class _Edge(NamedTuple):
 
 
 def _edges(page: PdfPage) -> Iterator[_Edge]:
-    """Yield the first and last lines; those of lists of the page are none."""
+    """Yield the first and last lines of a page."""
     placed = sorted((line for line in page.lines if line.size), key=lambda line: -line.top)
     series = Counter(map(_form, placed))
     low, high = _EDGE_SHARE * page.height, (1 - _EDGE_SHARE) * page.height
     last = len(placed) - 1
     for place, line in enumerate(placed):
-        if min(place, last - place) >= _EDGE_LINES or series[_form(line)] >= _SERIES:
+        if min(place, last - place) >= _EDGE_LINES:
             continue
         inner = place + 1 if 2 * place < last else place - 1
         yield _Edge(
@@ -143,6 +145,7 @@ def _edges(page: PdfPage) -> Iterator[_Edge]:
             placed[inner] if 0 <= inner <= last and inner != place else None,
             line.top < low or line.bottom > high,
             place in {0, last},
+            series[_form(line)] >= _SERIES,
         )
 
 
