@@ -123,7 +123,10 @@ def _of_children(parent: int) -> float:
     """Return the resident memory of the processes that a process has started, in megabytes."""
     total = 0.0
     for listed in Path(f"/proc/{parent}/task").glob("*/children"):
-        for child in listed.read_text().split():
+        children: list[str] = []
+        with suppress(OSError):  # the thread has just ended
+            children = listed.read_text().split()
+        for child in children:
             with suppress(OSError, StopIteration):  # it has just ended
                 total += resident(int(child))
     return total
