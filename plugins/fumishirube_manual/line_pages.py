@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange
 from fumishirube_manual.evidence.own_texts import enclosing_block
+from fumishirube_manual.line_records import record_lines
 from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, Spans
 
 WHOLE = 400
@@ -24,6 +25,8 @@ _GROUP_CHARS = 34
 _GOES_ON = " / "
 """The separator between a line and its continuation, where a match spans both."""
 _DIGEST = 12
+_FEW = 5
+"""Up to this many different lines are shown in their records, unless no context is requested."""
 
 
 class LinePlace(NamedTuple):
@@ -47,6 +50,7 @@ class Entry:
     place: LinePlace
     section: str
     lines: Sequence[tuple[int, str]]
+    file: Sequence[str] = ()
     also: list[str] = field(default_factory=list)
     more: int = 0
 
@@ -108,7 +112,7 @@ class LinePage:
             key = self._key(place, around)
             number = self._numbers.setdefault(key, len(self._numbers))
             if number == self.end and not self._full:
-                self._show(place, around, _section_and_block(text, lines, match.number))
+                self._show(place, around, lines, _section_and_block(text, lines, match.number))
             if number >= self.end:
                 self.remaining[place[:2]] += 1
             elif number >= self._offset and self.entries[number - self._offset].place != place:
@@ -133,7 +137,18 @@ class LinePage:
         end = min(len(lines), max(match.number + self._context, match.last))
         return {number: lines[number - 1] for number in range(start, end + 1)}
 
-    def _show(self, place: LinePlace, around: Mapping[int, str], section: str) -> None:
+    def show_records(self) -> None:
+        """Show the record of each line beside it, if all lines are shown and different ones few."""
+        if self._offset or self.remaining or len(self.entries) > _FEW:
+            return
+        for entry in self.entries:
+            others = () if entry.also else record_lines(entry.file, entry.place.line - 1)
+            beside = [(other + 1, cut(entry.file[other], ())) for other in others]
+            entry.lines = sorted([*entry.lines, *beside])
+
+    def _show(
+        self, place: LinePlace, around: Mapping[int, str], lines: Sequence[str], section: str
+    ) -> None:
         """Add an entry if it fits; the first one always fits."""
         shown = []
         for number, line in around.items():
@@ -150,7 +165,7 @@ class LinePage:
             return
         self._left -= cost
         self._last = group
-        self.entries.append(Entry(place, section, shown))
+        self.entries.append(Entry(place, section, shown, lines))
 
 
 def cut(line: str, spans: Spans) -> str:

@@ -15,6 +15,8 @@ from fumishirube_manual.rows import HEADING_SEPARATOR
 
 Json = Mapping[str, JsonValue]
 
+_WORDS = 4
+"""The most of the manual's own words that the text names."""
 _FINE = "required_effective"
 _IN_NO_HIT = "required_fallback"
 """A status that says by itself why it failed."""
@@ -103,8 +105,9 @@ def _about_search(answer: Json) -> Iterator[str]:
     if "answerable" in answer:
         yield f"answerable: {answer['answerable']}"
     yield from _missing(answer)
-    if words := answer.get("vocabulary"):
-        yield f"the manual's words: {_listed(words)}"
+    words: Any = answer.get("vocabulary") or ()
+    if words:
+        yield f"the manual's words: {_listed(words[:_WORDS])}"
     glossary: Any = answer.get("glossary") or {}
     yield from (f"glossary: {word} is {_listed(others)}" for word, others in glossary.items())
     if unmet := answer.get("unmet"):
@@ -129,7 +132,8 @@ def _missing(answer: Json) -> Iterator[str]:
             yield f"in no section with {required or 'the required terms'}: {_listed(apart)}"
         nowhere = [*unknown, *nowhere]
     if nowhere:
-        yield f"nowhere: {_listed(nowhere)}"
+        spellings = " (with - or space)" if any("-" in word for word in nowhere) else ""
+        yield f"nowhere{spellings}: {_listed(nowhere)}"
 
 
 def _hits(items: Any, start: int, *, several: bool) -> Iterator[str]:

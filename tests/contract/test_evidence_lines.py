@@ -362,13 +362,13 @@ def test_little_text_between_passages_or_after_them_is_shown_too(
     hidden: str, shown: list[int]
 ) -> None:
     text = f"The fee is 7.\n\n{hidden}\n\nFees rise.\n\n{hidden}\n"
-    evidence = SectionLines(text, 1, WEIGHTS).evidence(20, whole=[0, 4])
+    evidence = SectionLines(text, 1, WEIGHTS).evidence(20, [0, 4], closed=True)
     assert [number for number, _ in evidence.lines] == shown
 
 
 def test_text_before_the_first_passage_is_not_shown() -> None:
     text = "Short.\n\nThe fee is 7.\n\nOther.\n\n" + "L" * 151
-    evidence = SectionLines(text, 1, WEIGHTS).evidence(20, whole=[2, 4])
+    evidence = SectionLines(text, 1, WEIGHTS).evidence(20, [2, 4], closed=True)
     assert [number for number, _ in evidence.lines] == [3, 5]
 
 

@@ -85,7 +85,7 @@ def places(answer: dict[str, Any]) -> list[tuple[str, int]]:
 
 
 def test_every_place_is_named_once_with_its_section(server: Fumishirube) -> None:
-    answer = server.ok("manual_grep", any=["5 秒"], manual_id="m")
+    answer = server.ok("manual_grep", any=["5 秒"], manual_id="m", context=0)
     assert (answer["total"], answer["different"], answer["files"]) == (4, 2, 3)
     assert answer["groups"] == [
         {
@@ -145,6 +145,62 @@ def test_a_match_within_a_line_is_not_joined_to_the_next(tmp_path: Path) -> None
         assert group["lines"] == [[3, "tool install one"], [5, "The tool / install two"]]
         (file,) = server.ok("manual_grep", **asked, matches_only=True, context=0)["matches"]
         assert file["texts"] == [[3, 1, "tool install one"], [5, 1, "tool install two"]]
+
+
+RECORDS = {
+    "m/desks.md": "# Desks\n\n| desk | phone |\n|---|---|\n| fees | 2204 |\n| keys | 2205 |\n",
+    "m/codes.json": """{
+  "codes": [
+    {
+      "id": "TX-22",
+      "restart": {
+        "remote": "one station only"
+      },
+      "title": "No acknowledgement"
+    },
+    {
+      "id": "TX-23"
+    }
+  ]
+}
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("2204", [3, 5]),
+        ("phone", [3, 5, 6]),
+        ("TX-22", [4, 5, 6, 8]),
+        ("one station", [6]),
+        ("TX-23", [11]),
+    ],
+)
+def test_few_lines_are_shown_in_their_record(tmp_path: Path, text: str, lines: list[int]) -> None:
+    write(tmp_path, RECORDS)
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        answer = server.ok("manual_grep", any=[text], manual_id="m")
+        assert answer["total"] == 1
+        assert [number for number, _ in answer["groups"][0]["lines"]] == lines
+        alone = server.ok("manual_grep", any=[text], manual_id="m", context=0)
+        assert len(alone["groups"][0]["lines"]) == 1
+
+
+def test_many_lines_and_long_records_are_shown_alone(tmp_path: Path) -> None:
+    many = "".join(f"| fee {n} | 22{n}0 |\n" for n in range(6))
+    long = "".join(f"| key {n} | {'x' * 100} |\n" for n in range(7))
+    write(
+        tmp_path,
+        {"m/a.md": f"# A\n\n| a | b |\n|---|---|\n{many}\n| long | c |\n|---|---|\n{long}"},
+    )
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        fees = server.ok("manual_grep", any=["fee"], manual_id="m")
+        assert [number for number, _ in fees["groups"][0]["lines"]] == [*range(5, 11)]
+        header = server.ok("manual_grep", any=["long"], manual_id="m")
+        assert [number for number, _ in header["groups"][0]["lines"]] == [12]
 
 
 def test_counts_by_file_win_over_each_different_match(server: Fumishirube) -> None:
@@ -249,7 +305,8 @@ def test_long_lines_are_cut_around_the_match(server: Fumishirube) -> None:
 
 def test_lines_are_those_that_are_read(server: Fumishirube) -> None:
     for manual_id, path in (("m", "values.json"), ("chapters", "01.txt"), ("m", "times.md")):
-        answer = server.ok("manual_grep", any=["5秒"], manual_id=manual_id, path_prefix=path)
+        asked = {"manual_id": manual_id, "path_prefix": path, "context": 0}
+        answer = server.ok("manual_grep", any=["5秒"], **asked)
         for _, line in places(answer):
             scanned = server.ok("manual_scan", manual_id=manual_id, path=path, start_line=line)
             assert "秒" in scanned["text"].split("\n")[0]

@@ -81,7 +81,7 @@ def run(options: Namespace) -> int:
             without=options.without,
             manual_id=manuals or "*",
             path_prefix=prefix,
-            context=options.context,
+            context=options.context or 0,
             exact=options.exact or None,
             word=options.word or None,
             count_only=options.count or None,

@@ -15,7 +15,7 @@ ANNOTATION = "concepts"
 ALTERNATIVE = "alternative-"
 """The prefix of the label of a hit that an alternative wording returned."""
 
-MOST_ALTERNATIVES = 5
+MOST_ALTERNATIVES = 8
 
 _OTHERS = 0.5
 

@@ -37,7 +37,7 @@ class _Passage(NamedTuple):
 def fill(
     reader: EvidenceReader, shown: list[ShownHit], later: Sequence[TraceRow], chars: int
 ) -> None:
-    """Add passages to the evidence, the best first, up to ``chars`` characters in all.
+    """Add passages to the evidence, the best first, up to ``chars`` characters in all; fill gaps.
 
     The passages are those of the ``shown`` hits, and of ``later`` rows in the same files. A later
     row with an added passage is appended to ``shown``. A wording with little text so far comes
@@ -63,8 +63,9 @@ def fill(
         heappop(queue)
         filling.add(passages[place])
     for hit in (*shown, *new):
-        if id(hit) in filling.added:
-            hit.evidence = reader.evidence(hit.row, hit.room, filling.added[id(hit)])
+        whole = filling.added.get(id(hit), ())
+        if whole or hit.evidence.lines:
+            hit.evidence = reader.evidence(hit.row, hit.room, whole, closed=True)
     shown += [hit for hit in new if id(hit) in filling.added]
 
 

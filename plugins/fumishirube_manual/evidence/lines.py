@@ -78,12 +78,14 @@ class SectionLines:
         self._texts = LineTexts(self._lines, titles, query)
         self._scores = LineScores(self._texts, weights)
 
-    def evidence(self, room: int, whole: Collection[int] = ()) -> SectionEvidence:
+    def evidence(
+        self, room: int, whole: Collection[int] = (), *, closed: bool = False
+    ) -> SectionEvidence:
         """Return the most relevant lines, in about ``room`` characters.
 
         A text that fits is returned whole. Otherwise the evidence is the best line, then each
         further line that adds enough, both with their related lines. The lines ``whole``, counted
-        from 0, are always included, uncut, and so are short gaps beside them.
+        from 0, are always included, uncut. With ``closed``, so are short gaps after shown lines.
         """
         readable = [at for at in range(len(self._lines)) if not self._texts.hidden(at)]
         uncut = {at: self._lines[at].rstrip() for at in readable}
@@ -101,7 +103,7 @@ class SectionLines:
             if room < _LEAST:
                 break
         shown |= {at: uncut[at] for at in whole if at in uncut}
-        if whole:
+        if closed and shown:
             shown |= _gaps(shown, uncut)
         return SectionEvidence(self._numbered(shown), worth=self._scores.worth())
 

@@ -20,6 +20,7 @@ _TOKEN = re.compile(r"(?<![\w-])-{0,2}[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+|_+)*", r
 _NAME = re.compile(
     r"-|.*[a-z][A-Z]|.*[A-Za-z0-9][._-]+[A-Za-z0-9]|[A-Z]{4,}|[A-Za-z]+\d|\d+[A-Za-z]"
 )
+_MARKS = re.compile(r"[._-]+")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
 _MOST_NAMES = 8
 _FEW = 6
@@ -72,11 +73,15 @@ def names_of(trace: Trace) -> Sequence[NamePlaces]:
 
 
 def _place(name: str, corpus: Corpus, weights: Sequence[ConceptWeight]) -> NamePlaces | None:
-    """Return where a name is; ``None`` if it is in many sections, or only inside other words."""
+    """Return where a name is.
+
+    ``None`` if it is in many sections, only inside other words, or only with spaces for its marks.
+    """
     count = corpus.count(Holds(name), _FEW + 1).number
     folded = fold(name)
     if not count:
-        return None if _is_part(folded, corpus) else NamePlaces(name, 0)
+        spaced = corpus.count(Holds(_MARKS.sub(" ", name).strip()), 1).number > 0
+        return None if spaced or _is_part(folded, corpus) else NamePlaces(name, 0)
     if count > _FEW:
         return None
     passages = (match.passage for match in corpus.search(Holds(name), _FEW))

@@ -65,16 +65,20 @@ class EvidenceReader:
         self._blocks: dict[tuple[str, int], tuple[str, str]] = {}
         self._weights: dict[int, Sequence[ConceptWeight]] = {}
 
-    def evidence(self, row: TraceRow, room: int, whole: Collection[int] = ()) -> SectionEvidence:
+    def evidence(
+        self, row: TraceRow, room: int, whole: Collection[int] = (), *, closed: bool = False
+    ) -> SectionEvidence:
         """Return evidence in about ``room`` characters; empty if the section's text has changed.
 
-        The lines ``whole`` of the section, counted from 0, are always included.
+        The lines ``whole`` of the section, counted from 0, are always included. With ``closed``,
+        short gaps are filled.
         """
         lines = self._lines(row)
         if lines is None:
             return SectionEvidence()
         block, exceptions = self._blocks[row.path, row.start_line]
-        evidence = lines.evidence(room, whole)._replace(block=block, exceptions=exceptions)
+        evidence = lines.evidence(room, whole, closed=closed)
+        evidence = evidence._replace(block=block, exceptions=exceptions)
         if not self._places:
             return evidence
         manual_id, path = self._trace.file(row.path)

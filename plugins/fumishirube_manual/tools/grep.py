@@ -74,7 +74,9 @@ class GrepParams(Params):
     )
     manual_id: Scope
     path_prefix: PathPrefix = None
-    context: Annotated[int | None, Field(ge=0, le=3, description="Lines beside.")] = None
+    context: Annotated[
+        int | None, Field(ge=0, le=3, description="Lines beside; default: of few, their record.")
+    ] = None
     exact: Annotated[bool | None, Field(description="To the letter.")] = None
     word: Annotated[bool | None, Field(description="Whole words.")] = None
     count_only: Annotated[bool | None, Field(description="Only count, by file.")] = None
@@ -112,6 +114,8 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
                 if not scope.every:
                     raise
                 account.unlisted[manual_id, error.code] += 1
+        if params.context is None:
+            page.show_records()
         now = _fingerprint(params, scope, page)
         if fingerprint not in ("", now):
             raise InvalidParameter(

@@ -1,0 +1,60 @@
+"""The lines that make a matching line readable: rows and headers of its table, its JSON object."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from fumishirube_manual.evidence.blocks import indentation, is_row
+
+_MOST_CHARS, _MOST_LINES = 600, 20
+"""The most characters and lines of a record that is shown whole."""
+_MEMBER = re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*:')
+_OPENS = re.compile(r".*\{\s*$")
+_CLOSES = re.compile(r"\s*\}")
+
+
+def record_lines(lines: Sequence[str], at: int) -> Sequence[int]:
+    """Return the other lines of the record of a line, all counted from 0, in order.
+
+    For a row of a table that is its header, and for a header the rows. For a member of a JSON
+    object it is the object. Empty for other lines, and for what is too long.
+    """
+    if is_row(lines[at]):
+        record = [*_table(lines, at)]
+    elif _MEMBER.match(lines[at]):
+        record = [*_object(lines, at)]
+    else:
+        return ()
+    others = [other for other in record if other != at and any(map(str.isalnum, lines[other]))]
+    fits = len(others) <= _MOST_LINES and sum(len(lines[o].strip()) for o in others) <= _MOST_CHARS
+    return others if fits else ()
+
+
+def _table(lines: Sequence[str], at: int) -> Iterator[int]:
+    """Yield the header of the table of a row, or all lines of the table for the header itself."""
+    top = at
+    while top and is_row(lines[top - 1]):
+        top -= 1
+    yield top
+    end = at
+    while top == at and end + 1 < len(lines) and is_row(lines[end + 1]):
+        end += 1
+        yield end
+
+
+def _object(lines: Sequence[str], at: int) -> Iterator[int]:
+    """Yield the lines of the innermost object of a member, without those of its braces."""
+    indent = indentation(lines[at])
+    first = last = at
+    while first and not _ends(lines[first - 1], _OPENS, indent):
+        first -= 1
+    while last + 1 < len(lines) and not _ends(lines[last + 1], _CLOSES, indent):
+        last += 1
+    if first and last + 1 < len(lines):
+        yield from range(first, last + 1)
+
+
+def _ends(line: str, brace: re.Pattern[str], indent: int) -> bool:
+    """Tell whether a line has the brace of the object whose members are indented by ``indent``."""
+    return indentation(line) < indent and brace.match(line) is not None
