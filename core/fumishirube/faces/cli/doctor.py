@@ -304,7 +304,9 @@ def _unlisted(subject: str, passed: Sequence[UnlistedEntry]) -> Iterator[Check]:
 _SOME_REMEDY = "check the file and its permissions"
 _REMEDIES = {
     "undecodable": "save it as UTF-8",
-    "too_large": "divide it, or raise limits.file_bytes, or its loader's parse_steps or unpacked_bytes",
+    "too_large": (
+        "divide it, or raise limits.file_bytes, or its loader's parse_steps or unpacked_bytes"
+    ),
     "loader_failed": "check the file; --verbose shows the error of its loader",
     "damaged": "open it in its own program, and save it again",
     "wrong_type": "rename it with the suffix of what it is",
