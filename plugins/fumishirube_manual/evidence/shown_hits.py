@@ -26,9 +26,9 @@ SECOND = "second"
 _FIRST_SHARE = 0.6
 """If a number of characters is requested, lines take at most this share of their usual room, hits
 with less than this share of a next hit's have none, and passages fill up the rest."""
-_PARTS, _PART_CHARS = 3, 4_000
+_PARTS, _PART_CHARS, _MOST_CHARS = 3, 900, 4_000
 """If this many wordings have a best hit of their own, they are parts of a question, and passages
-fill up the answer to this many characters for each."""
+fill up the answer to so many characters for each, and at most to so many in all."""
 _SEVERAL = 3
 _LOOK_AHEAD = 3
 _LATER = 5
@@ -85,7 +85,7 @@ def _drop_shown_exceptions(shown: Iterable[ShownHit]) -> None:
 def _chars_of_parts(rows: Sequence[TraceRow]) -> int | None:
     """Return the characters for a question of several parts; ``None`` for another one."""
     parts = sum(map(_is_best, rows))
-    return _PART_CHARS if parts >= _PARTS else None
+    return min(_MOST_CHARS, _PART_CHARS * parts) if parts >= _PARTS else None
 
 
 def _is_best(row: TraceRow) -> bool:
