@@ -65,6 +65,17 @@ def test_the_two_best_of_each_wording_are_pinned_and_versions_of_a_section_are_o
     }
 
 
+@pytest.mark.parametrize(("score", "pinned"), [(9.0, 1), (8.9, 9)])
+def test_of_near_versions_of_a_section_the_first_is_pinned(score: float, pinned: int) -> None:
+    new, old, other = (
+        passage("v.md", line, title=title, body=title)
+        for line, title in ((1, "Limits"), (9, "Limits"), (20, "Costs"))
+    )
+    ranking = Ranking((Hit(old, 10.0), Hit(new, score), Hit(other, 1.0)))
+    hits = fused(Ranking(), ranking, Ranking(), Ranking())
+    assert [h.passage.start_line for h in hits if h.labels == {"pinned_top"}] == [pinned]
+
+
 def test_the_gate_of_the_own_words_weighs_less_beside_alternatives() -> None:
     stage = RequiredTerms(too_common=1.0, required_weight=1.0, beside_alternatives=0.25)
     query = Query("a", ("a",), alternatives=("b",))

@@ -3,12 +3,14 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from fumishirube import (
     Corpus,
+    Hit,
     Outcome,
     Query,
     Ranking,
@@ -31,8 +33,9 @@ class Alternatives(Stage):
     only its best sections count. A section's share in a run is the weight times its score divided
     by the top score, and falls with its rank by ``k``. Its fused score is its best share plus
     ``agreement`` times its other shares, scaled to the highest score. The two best sections of each
-    run are pinned. A label of a hit names the alternative that ranks it best, if there is one. Runs
-    with required terms do not use the alternatives.
+    run are pinned; of those with the same heading in one file, such as versions of a section, the
+    first whose score is at least ``near`` times their best. A label of a hit names the alternative
+    that ranks it best, if there is one. Runs with required terms do not use the alternatives.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("fusers", "alternatives")
@@ -40,6 +43,7 @@ class Alternatives(Stage):
     each_weight: Annotated[float, Field(gt=0, le=1)] = 0.3
     each_pool: Annotated[int, Field(ge=1)] = 10
     agreement: Annotated[float, Field(ge=0, le=1)] = 0.5
+    near: Annotated[float, Field(gt=0, le=1)] = 0.9
     k: Annotated[int, Field(ge=1)] = 60
 
     def applies(self, query: Query) -> bool:
@@ -65,7 +69,7 @@ class Alternatives(Stage):
             for rank, hit in enumerate(ranking.hits):
                 share = run.weight * normal(hit.score, top) * self.k / (self.k + rank)
                 shares[hit.passage.key].append((share, run.name))
-        pinned = _best_of_each(outcomes)
+        pinned = _best_of_each(outcomes, self.near)
         scale = top_score(*(outcome.ranking for outcome in outcomes))
         hits = []
         for fused in merge_rankings(outcomes, self.k):
@@ -77,16 +81,18 @@ class Alternatives(Stage):
         return fused_ranking(hits, outcomes)
 
 
-def _best_of_each(outcomes: Sequence[Outcome]) -> dict[tuple[str, int], tuple[str, ...]]:
+def _best_of_each(
+    outcomes: Sequence[Outcome], near: float
+) -> dict[tuple[str, int], tuple[str, ...]]:
     """Return labels for the two best hits of each run; hits with equal path and title are one."""
     labels: dict[tuple[str, int], tuple[str, ...]] = {}
     for _, ranking in outcomes:
-        first: dict[tuple[str, str], tuple[str, int]] = {}
+        alike: dict[tuple[str, str], list[Hit]] = {}
         for hit in ranking.hits:
-            first.setdefault((hit.passage.path, hit.passage.title), hit.passage.key)
-            if len(first) == _OF_EACH:
-                break
-        for place, key in enumerate(first.values()):
+            alike.setdefault((hit.passage.path, hit.passage.title), []).append(hit)
+        for place, hits in enumerate(islice(alike.values(), _OF_EACH)):
+            least = near * hits[0].score
+            key = min(hit.passage.key for hit in hits if hit.score >= least)
             if not place:
                 labels[key] = ("pinned_top",)
             else:
