@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange
 from fumishirube_manual.evidence.own_texts import enclosing_block
-from fumishirube_manual.line_records import record_lines
+from fumishirube_manual.evidence.records import record_lines
 from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, Spans
 
 WHOLE = 400

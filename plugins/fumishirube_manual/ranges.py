@@ -82,7 +82,7 @@ LineRanges = Annotated[
                     {"type": "string"},
                 ]
             },
-            "description": "Ranges, or citations.",
+            "description": "Ranges, or as printed: PATH#L3-L9.",
         }
     ),
 ]
@@ -170,8 +170,8 @@ def _opened(
     context: SurfaceContext, requested: LineRangeRef, *, alone: bool
 ) -> _Range | RangeAnswer:
     try:
-        manual = _manual(context, requested)
-        document = manual.document(requested.path)
+        manual, path = _file(context, requested)
+        document = manual.document(path)
         requested = _placed(document, requested)
         lines = Lines(document.text)
         return _Range(manual.id, document, lines, *_bounds(document, lines, requested))
@@ -182,18 +182,23 @@ def _opened(
         return RangeAnswer(manual_id=requested.manual_id, path=requested.path, error=payload)
 
 
-def _manual(context: SurfaceContext, requested: LineRangeRef) -> Manual:
-    """Return the manual of a range; without an id, the only one that has the file.
+def _file(context: SurfaceContext, requested: LineRangeRef) -> tuple[Manual, str]:
+    """Return the manual and the path of a range; without an id, the only manual with the file.
+
+    The path of a range without an id may begin with it.
 
     Raises:
         NotFound: when no manual has the file.
         InvalidParameter: when several have it.
     """
     if requested.manual_id != EVERY_MANUAL:
-        return manual_by_id(context, requested.manual_id)
-    manuals = map(context.manual, context.manuals())
-    holding = [manual for manual in manuals if requested.path in manual.paths()]
+        return manual_by_id(context, requested.manual_id), requested.path
+    manuals = {manual_id: context.manual(manual_id) for manual_id in context.manuals()}
+    holding = [manual for manual in manuals.values() if requested.path in manual.paths()]
     if not holding:
+        manual_id, _, path = requested.path.partition("/")
+        if manual_id in manuals and path in manuals[manual_id].paths():
+            return manuals[manual_id], path
         raise NotFound("no manual has this file", path=requested.path)
     if len(holding) > 1:
         candidates: Any = [manual.id for manual in holding][:CANDIDATES]
@@ -202,7 +207,7 @@ def _manual(context: SurfaceContext, requested: LineRangeRef) -> Manual:
             parameter="refs",
             candidate_ids=candidates,
         )
-    return holding[0]
+    return holding[0], requested.path
 
 
 def _placed(document: Document, requested: LineRangeRef) -> LineRangeRef:

@@ -372,6 +372,24 @@ def test_text_before_the_first_passage_is_not_shown() -> None:
     assert [number for number, _ in evidence.lines] == [3, 5]
 
 
+def test_the_json_object_of_a_shown_member_is_shown_too() -> None:
+    text = (
+        '[\n  {\n    "id": "HR-13",\n    "fee": 7,\n    "note": "Heater"\n  },\n' + "other\n" * 99
+    )
+    section = SectionLines(text, 1, WEIGHTS)
+    assert [number for number, _ in section.evidence(20, [3], closed=True).lines] == [3, 4, 5]
+
+
+def test_ranges_may_be_written_with_the_manual_before_the_path(tmp_path: Path) -> None:
+    write(tmp_path, {"m/sub/a.md": "# A\n\nText.\n", "n/b.md": "# B\n"})
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        (item,) = server.ok("manual_read", refs=["m/sub/a.md#L3-L3"])["items"]
+        assert (item["manual_id"], item["path"], item["lines"]) == ("m", "sub/a.md", [[3, "Text."]])
+        error = server.refused("manual_read", refs=["n/sub/a.md#L3-L3"])
+        assert error["code"] == "not_found"
+
+
 @given(
     st.text(st.sampled_from("fee 料金abc。.\n|#`*-: "), max_size=600),
     st.integers(1, 900),

@@ -13,6 +13,7 @@ from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.line_scores import LineScores, LineTexts
 from fumishirube_manual.evidence.passages import passages
+from fumishirube_manual.evidence.records import is_member, record_lines
 
 BEST_CHARS, OTHER_CHARS = 400, 200
 """The most characters of the best line, and of another line."""
@@ -85,7 +86,8 @@ class SectionLines:
 
         A text that fits is returned whole. Otherwise the evidence is the best line, then each
         further line that adds enough, both with their related lines. The lines ``whole``, counted
-        from 0, are always included, uncut. With ``closed``, so are short gaps after shown lines.
+        from 0, are always included, uncut. With ``closed``, so are short gaps after shown lines,
+        and the JSON objects of shown members.
         """
         readable = [at for at in range(len(self._lines)) if not self._texts.hidden(at)]
         uncut = {at: self._lines[at].rstrip() for at in readable}
@@ -104,8 +106,14 @@ class SectionLines:
                 break
         shown |= {at: uncut[at] for at in whole if at in uncut}
         if closed and shown:
+            shown |= self._records(shown, uncut)
             shown |= _gaps(shown, uncut)
         return SectionEvidence(self._numbered(shown), worth=self._scores.worth())
+
+    def _records(self, shown: Iterable[int], uncut: Mapping[int, str]) -> Mapping[int, str]:
+        members = [at for at in shown if is_member(self._lines[at])]
+        others = {other for at in members for other in record_lines(self._lines, at)}
+        return {other: uncut[other] for other in others if other in uncut}
 
     def _related(self, at: int, chosen: Collection[int]) -> Iterable[int]:
         """Return the lines that belong to a line; no rows for a header of chosen rows."""

@@ -1,4 +1,4 @@
-"""The lines that make a matching line readable: rows and headers of its table, its JSON object."""
+"""The lines that make a line readable: the header or the rows of its table, its JSON object."""
 
 from __future__ import annotations
 
@@ -22,13 +22,18 @@ def record_lines(lines: Sequence[str], at: int) -> Sequence[int]:
     """
     if is_row(lines[at]):
         record = [*_table(lines, at)]
-    elif _MEMBER.match(lines[at]):
+    elif is_member(lines[at]):
         record = [*_object(lines, at)]
     else:
         return ()
     others = [other for other in record if other != at and any(map(str.isalnum, lines[other]))]
     fits = len(others) <= _MOST_LINES and sum(len(lines[o].strip()) for o in others) <= _MOST_CHARS
     return others if fits else ()
+
+
+def is_member(line: str) -> bool:
+    """Tell whether a line begins a member of a JSON object."""
+    return bool(_MEMBER.match(line))
 
 
 def _table(lines: Sequence[str], at: int) -> Iterator[int]:
