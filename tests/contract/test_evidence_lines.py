@@ -208,6 +208,21 @@ def test_each_part_of_a_question_is_answered_with_whole_passages(server: Fumishi
     assert sum(map(len, lines)) <= 6_000
 
 
+def test_beside_passages_a_short_section_is_shown_whole(tmp_path: Path) -> None:
+    rules = "".join(f"## Rule {n}\n\nPalm rule {n} is short.\n\n" for n in range(3))
+    write(tmp_path, {"m/a.md": f"# Palms\n\n{WATERING}\n{rules}"})
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        asked = {"manual_id": "m", "required_terms": ["palm"], "max_chars": 256}
+        found = server.ok("manual_find", query="watering of the palm at dawn", **asked)
+        (first, *others) = found["inline_hits"]["items"]
+        assert first["ref"]["start_line"] == 1
+        assert [hit["lines"][0][1] for hit in others] == [
+            f"Palm rule {n} is short." for n in range(3)
+        ]
+        assert all(hit["whole"] for hit in others)
+
+
 def test_other_words_for_one_thing_fill_no_room(server: Fumishirube) -> None:
     asked = "watering of the palm"
     (plain, *_) = items(server, asked, "palm", manual_id="hall")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from heapq import heapify, heappop, heapreplace
 from typing import NamedTuple
 
@@ -21,6 +21,8 @@ _FAIR_CHARS = 2_500
 """A wording with this many characters in the answer has half a claim to further ones."""
 _NEW = 0.5
 """A passage is added only if this share of it is new text."""
+_SHORT_CHARS = 200
+"""A section of about so many characters is shown whole if it has no passage."""
 _NAMING_CHARS = 80
 """About the characters that one more section takes besides its lines."""
 
@@ -62,11 +64,17 @@ def fill(
             continue
         heappop(queue)
         filling.add(passages[place])
-    for hit in (*shown, *new):
-        whole = filling.added.get(id(hit), ())
-        if whole or hit.evidence.lines:
-            hit.evidence = reader.evidence(hit.row, hit.room, whole, closed=True)
     shown += [hit for hit in new if id(hit) in filling.added]
+    for hit in shown:
+        hit.evidence = _filled(reader, hit, filling.added.get(id(hit), ()))
+
+
+def _filled(reader: EvidenceReader, hit: ShownHit, passages: Collection[int]) -> SectionEvidence:
+    """Return the evidence of a hit with its passages; a short section without text is whole."""
+    if passages or hit.evidence.lines:
+        return reader.evidence(hit.row, hit.room, passages, closed=True)
+    short = reader.evidence(hit.row, _SHORT_CHARS)
+    return short if short.whole else hit.evidence
 
 
 class _Filling:
