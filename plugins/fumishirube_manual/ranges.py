@@ -82,7 +82,7 @@ LineRanges = Annotated[
                     {"type": "string"},
                 ]
             },
-            "description": "Ranges, or as printed: PATH#L3-L9.",
+            "description": "Ranges, or PATH#L3-L9.",
         }
     ),
 ]

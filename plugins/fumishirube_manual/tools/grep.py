@@ -74,9 +74,7 @@ class GrepParams(Params):
     )
     manual_id: Scope
     path_prefix: PathPrefix = None
-    context: Annotated[
-        int | None, Field(ge=0, le=3, description="Lines beside; default: of few, their record.")
-    ] = None
+    context: Annotated[int | None, Field(ge=0, le=3, description="Lines beside.")] = None
     exact: Annotated[bool | None, Field(description="To the letter.")] = None
     word: Annotated[bool | None, Field(description="Whole words.")] = None
     count_only: Annotated[bool | None, Field(description="Only count, by file.")] = None
