@@ -70,14 +70,19 @@ def related(lines: Sequence[str], at: int) -> Iterator[int]:
             yield from _paragraph(lines, following)
 
 
+def table_top(lines: Sequence[str], at: int) -> int:
+    """Return the first row of the table of a row."""
+    while at and is_row(lines[at - 1]):
+        at -= 1
+    return at
+
+
 def _header(lines: Sequence[str], at: int) -> Iterator[int]:
     """Yield the header of the table of a row; for the header itself, yield the rows.
 
     Rows of one cell above the header, in tables with more, are titles, as in sheets.
     """
-    top = at
-    while top and is_row(lines[top - 1]):
-        top -= 1
+    top = table_top(lines, at)
     while top < at and _ONE_CELL.match(lines[top]) and not _ONE_CELL.match(lines[at]):
         top += 1
     if top != at:

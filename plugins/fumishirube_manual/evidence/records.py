@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from fumishirube_manual.evidence.blocks import indentation, is_row
+from fumishirube_manual.evidence.blocks import indentation, is_row, table_top
 
 _MOST_CHARS, _MOST_LINES = 600, 20
 """The most characters and lines of a record that is shown whole."""
@@ -38,9 +38,7 @@ def is_member(line: str) -> bool:
 
 def _table(lines: Sequence[str], at: int) -> Iterator[int]:
     """Yield the header of the table of a row, or all lines of the table for the header itself."""
-    top = at
-    while top and is_row(lines[top - 1]):
-        top -= 1
+    top = table_top(lines, at)
     yield top
     end = at
     while top == at and end + 1 < len(lines) and is_row(lines[end + 1]):
