@@ -263,7 +263,7 @@ def test_a_class_has_a_name_of_its_own() -> None:
 def test_nothing_has_a_name_that_says_nothing() -> None:
     faults = [
         f"{called(file)}:{line} {name}"
-        for file in MODULES
+        for file in (*MODULES, *OWN_PACKAGES)
         for name, line in _bound(tree(file))
         if name.strip("_").lower() in BANNED
     ]
@@ -273,7 +273,7 @@ def test_nothing_has_a_name_that_says_nothing() -> None:
 def test_no_part_of_a_name_is_a_metaphor() -> None:
     faults = [
         f"{called(file)}:{line} {name}"
-        for file in MODULES
+        for file in (*MODULES, *OWN_PACKAGES)
         for name, line in _bound(tree(file))
         if BANNED_WORDS.intersection(words_of(name))
     ]

@@ -18,7 +18,7 @@ UnpackedBytes = Annotated[int, Field(ge=1)]
 _UNPACKED = 128 * 1024 * 1024
 
 
-def _told(passwords: Sequence[SecretStr]) -> list[JsonValue]:
+def _revealed(passwords: Sequence[SecretStr]) -> list[JsonValue]:
     return [password.get_secret_value() for password in passwords]
 
 
@@ -64,7 +64,7 @@ class Pdf(IsolatedLoader):
         program = self._tesseract
         settings: dict[str, JsonValue] = {
             **request.settings,
-            "passwords": _told(self.passwords),
+            "passwords": _revealed(self.passwords),
             "tesseract": program,
         }
         seconds = self.ocr_seconds if program else request.seconds
@@ -96,7 +96,9 @@ class Office(IsolatedLoader):
     def request(self) -> ParseRequest:
         """The request to a worker, with passwords."""
         request = super().request
-        return request._replace(settings={**request.settings, "passwords": _told(self.passwords)})
+        return request._replace(
+            settings={**request.settings, "passwords": _revealed(self.passwords)}
+        )
 
 
 class Docx(Office):

@@ -28,19 +28,19 @@ class SeenLines(NamedTuple):
     def of(cls, lines: Sequence[PdfLine], edges: Box) -> SeenLines:
         """Leave out cells beyond the edges; one across an edge stays whole."""
         left, bottom, right, top = edges
-        kept, beyond = [], 0
+        inside, beyond = [], 0
         for line in lines:
             if not line.size or _is_within(line, edges):
-                kept.append(line)
+                inside.append(line)
                 continue
             level = bottom < (line.bottom + line.top) / 2 < top
             cells = [
                 cell for cell in line.cells if level and cell.left < right and left < cell.right
             ]
             if cells:
-                kept.append(line.with_cells(cells))
+                inside.append(line.with_cells(cells))
             beyond += len(cells) < len(line.cells)
-        return cls(kept, beyond)
+        return cls(inside, beyond)
 
 
 def _is_within(line: PdfLine, edges: Box) -> bool:

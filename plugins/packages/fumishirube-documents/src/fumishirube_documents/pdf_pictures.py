@@ -89,8 +89,8 @@ def _marked(lines: Sequence[PdfLine], view: PageView) -> Iterator[PdfLine]:
         wanted = served[number]
         alike = get_close_matches(wanted, drawn, 1, _ALIKE) if wanted not in drawn else [wanted]
         if wanted and alike:
-            found = drawn[alike[0]]
-            yield found[min(served[:number].count(wanted), len(found) - 1)]
+            equal = drawn[alike[0]]
+            yield equal[min(served[:number].count(wanted), len(equal) - 1)]
 
 
 def _letters(text: str) -> str:

@@ -58,7 +58,7 @@ class Cluster:
     def get(self, index: str, key: str) -> Stored | None:
         """Return a document as last written, or ``None``."""
         try:
-            reply = self._asked(lambda: self._client.get(index=index, id=key))
+            reply = self._reply(lambda: self._client.get(index=index, id=key))
         except exceptions.NotFoundError:
             return None
         return Stored(reply["_source"], reply["_seq_no"], reply["_primary_term"])
@@ -75,7 +75,7 @@ class Cluster:
         else:
             condition = {"if_seq_no": after.seq_no, "if_primary_term": after.primary_term}
         try:
-            reply = self._asked(
+            reply = self._reply(
                 lambda: self._client.index(index=index, id=key, body=body, params=condition)
             )
         except exceptions.ConflictError as error:
@@ -84,27 +84,27 @@ class Cluster:
 
     def store(self, index: str, key: str, body: Mapping[str, Any]) -> None:
         """Write a document, whatever is there."""
-        self._asked(lambda: self._client.index(index=index, id=key, body=body))
+        self._reply(lambda: self._client.index(index=index, id=key, body=body))
 
     def index_names(self, pattern: str) -> Sequence[str]:
         """Return the names of the indexes that match a pattern with ``*``."""
-        return [*self._asked(lambda: self._client.indices.get(index=pattern))]
+        return [*self._reply(lambda: self._client.indices.get(index=pattern))]
 
     def make_index(self, name: str, body: Mapping[str, Any]) -> None:
         """Create an index unless it exists."""
         try:
-            self._asked(lambda: self._client.indices.create(index=name, body=body))
+            self._reply(lambda: self._client.indices.create(index=name, body=body))
         except exceptions.RequestError as error:
             if error.error != "resource_already_exists_exception":
                 raise
 
     def has_index(self, name: str) -> bool:
         """Tell whether an index of this name exists."""
-        return bool(self._asked(lambda: self._client.indices.exists(index=name)))
+        return bool(self._reply(lambda: self._client.indices.exists(index=name)))
 
     def delete_index(self, name: str) -> None:
         """Delete an index if it exists."""
-        self._asked(
+        self._reply(
             lambda: self._client.indices.delete(index=name, params={"ignore_unavailable": "true"})
         )
 
@@ -137,7 +137,7 @@ class Cluster:
             else:
                 rows += [kind, body]
         lines = "".join(f"{json.dumps(row)}\n" for row in rows)
-        reply = self._asked(lambda: self._client.msearch(index=index, body=lines))
+        reply = self._reply(lambda: self._client.msearch(index=index, body=lines))
         answers = list(reply["responses"])
         for body, answer in zip(bodies, answers, strict=True):
             if "error" in answer and not isinstance(body, VectorSearch):
@@ -165,14 +165,14 @@ class Cluster:
     def multiplies(self) -> bool:
         """Whether its BM25 has the factor ``k1 + 1``, as versions before 3 do."""
         if self._major is None:
-            self._major = int(self._asked(self._client.info)["version"]["number"].split(".")[0])
+            self._major = int(self._reply(self._client.info)["version"]["number"].split(".")[0])
         return self._major < 3
 
     _major: int | None = None
 
     def nodes_without_knn(self) -> Sequence[str]:
         """Return the names of the nodes that lack the k-NN plugin, sorted."""
-        reply = self._asked(lambda: self._client.nodes.info(metric="plugins"))
+        reply = self._reply(lambda: self._client.nodes.info(metric="plugins"))
         return sorted(
             node["name"]
             for node in reply["nodes"].values()
@@ -195,7 +195,7 @@ class Cluster:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _asked(self, verb: Callable[[], T]) -> T:
+    def _reply(self, verb: Callable[[], T]) -> T:
         """Send a request once; a failure of the cluster becomes an error that says so."""
         try:
             return verb()

@@ -128,7 +128,7 @@ class SharedCorpus:
     def _answers(self, wanted: Sequence[Search]) -> Sequence[ClusterAnswer]:
         if not self._record.ranges:
             return [_NOTHING for _ in wanted]
-        return self._searches.ask(wanted)
+        return self._searches.answers(wanted)
 
     def _search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff
@@ -267,8 +267,8 @@ class Rehearsal(SharedCorpus):
         known = self._searches.known(body)
         if known is None or not known.hits:
             return 0
-        held = sum(holds_text(hit.passage, text) for hit in known.hits)
-        return -(-held * known.total // len(known.hits))
+        holding = sum(holds_text(hit.passage, text) for hit in known.hits)
+        return -(-holding * known.total // len(known.hits))
 
     def _run(self, asking: Asking[T], otherwise: T) -> T:
         try:

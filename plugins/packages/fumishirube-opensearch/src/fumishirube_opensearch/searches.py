@@ -55,7 +55,7 @@ class Searches:
         self._index = index
         self._whole = whole
         self._answers: dict[str, ClusterAnswer] = {}
-        self._asked: dict[str, float] = {}
+        self._searched_at: dict[str, float] = {}
         self._lock = Lock()
         self.round_trips = 0
 
@@ -72,7 +72,7 @@ class Searches:
     def unsearched(self, since: float) -> str | None:
         """Return how many shards did not answer lately, in the worst search."""
         with self._lock:
-            lately = [key for key, when in self._asked.items() if when > since - _SHORT]
+            lately = [key for key, when in self._searched_at.items() if when > since - _SHORT]
             shards = [self._answers[key].shards for key in lately if key in self._answers]
         if not shards:
             return None
@@ -82,7 +82,7 @@ class Searches:
             return "a search of the index took too long, and was not finished"
         return f"{number} of {total} shards not searched; see the health of the cluster"
 
-    def ask(self, bodies: Sequence[Search]) -> Sequence[ClusterAnswer]:
+    def answers(self, bodies: Sequence[Search]) -> Sequence[ClusterAnswer]:
         """Return the answers of some searches, in order."""
         keys = [key_of(body) for body in bodies]
         with self._lock:
@@ -106,7 +106,11 @@ class Searches:
     def _cached(self, key: str) -> ClusterAnswer | None:
         """Return a cached answer; one of only some shards serves only the search that sent it."""
         answer = self._answers.get(key)
-        old = answer is not None and answer.partial and time.monotonic() > self._asked[key] + _SHORT
+        old = (
+            answer is not None
+            and answer.partial
+            and time.monotonic() > self._searched_at[key] + _SHORT
+        )
         return None if old else answer
 
     def _cache(self, fresh: Mapping[str, ClusterAnswer]) -> None:
@@ -115,7 +119,7 @@ class Searches:
                 del self._answers[key]
             self._answers.update(fresh)
             partial = {key for key, answer in fresh.items() if answer.partial}
-            self._asked.update(dict.fromkeys(partial, time.monotonic()))
+            self._searched_at.update(dict.fromkeys(partial, time.monotonic()))
 
 
 def key_of(body: Search) -> str:

@@ -157,7 +157,7 @@ class ClusterVectors:
         if isinstance(on, SharedCorpus):
             answer = on.similar(search)
         else:
-            (answer,) = Searches(self._cluster, index, whole=False).ask([search])
+            (answer,) = Searches(self._cluster, index, whole=False).answers([search])
         if answer is None:
             return None
         if isinstance(answer.error, IndexDamaged):
