@@ -14,6 +14,7 @@ from fumishirube import (
     Pages,
     Part,
     Passage,
+    Query,
     ScoreCutoff,
     Term,
     Tokenizer,
@@ -22,7 +23,9 @@ from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.candidates import (
     NameBoosts,
     best_matches,
+    complete_clause,
     matches_elsewhere,
+    pooled_matches,
     quoted_sections,
 )
 from fumishirube_stages.tokenizers.bigram import Bigram
@@ -195,3 +198,37 @@ def test_no_more_than_the_limit_are_returned_when_the_excluded_ones_do_not_match
     corpus = Listed([matched("a.md", line, 9.0) for line in range(1, 7)])
     best = best_matches(corpus, Term("x"), 3, ScoreCutoff(10, 0.5), frozenset({("z.md", 1)}))
     assert [match.passage.start_line for match in best] == [1, 2, 3]
+
+
+# --- sections with every concept ----------------------------------------------------------------
+
+ANY = Term("red")
+
+
+@pytest.mark.parametrize(
+    ("concepts", "clauses"),
+    [
+        ([["red"], ["sky"]], (Term("red"), Term("sky"))),
+        ([["休暇", "暇届"], ["税"]], (Term("休暇"), Term("暇届"), Part("税"))),
+        ([["red"], ["sky"], ["red"]], (Term("red"), Term("sky"))),
+        # One concept, more than eight, and a term of no section.
+        ([["red"]], None),
+        ([["red"]] * 9, None),
+        ([["red"], ["nowhere"]], None),
+    ],
+)
+def test_a_section_with_every_concept_has_all_of_their_terms(
+    concepts: Sequence[Sequence[str]], clauses: tuple[Clause, ...] | None
+) -> None:
+    counts = {"red": 2, "sky": 1, "休暇": 1, "暇届": 1, "税": 1, "nowhere": 0}
+    expected = None if clauses is None else Bool(must=(ANY, *clauses))
+    assert complete_clause(ANY, concepts, {"税"}, counts) == expected
+
+
+@pytest.mark.parametrize(("room", "paths"), [(9, "aabc"), (3, "aab"), (1, "a"), (0, "")])
+def test_each_pool_has_its_best_matches_while_there_is_room(room: int, paths: str) -> None:
+    texts = {"a": "red red sky", "b": "sky sky", "c": "sky sea"}
+    manual = MemoryCorpus([passage(f"{name}.md", body=text) for name, text in texts.items()])
+    pools = [(Term("red"), 5), (None, 5), (Term("sky"), 3)]
+    matches = pooled_matches(manual, Query("red"), pools, room)
+    assert sorted(match.passage.path[0] for match in matches) == sorted(paths)

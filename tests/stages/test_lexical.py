@@ -349,7 +349,7 @@ def test_what_nominates_and_how_much() -> None:
 def test_a_term_too_common_for_the_index_query_nominates_by_titles() -> None:
     corpus = Recording([RED, BLUE, LONG])
     Lexical(candidate_terms=1, common_sections=0).score(Query("red sky"), corpus, {})
-    searched, by_name = (clause for clause, *_ in corpus.asked)
+    searched, by_name, _ = (clause for clause, *_ in corpus.asked)
     assert searched == Bool(should=named("red"))
     names = [Term(c.term, c.field, 4 * c.boost) for c in named("red")[1:]]
     assert by_name == Bool(should=(*names, Term("sky", "title", 3.0)))
@@ -394,6 +394,23 @@ def test_a_section_found_by_its_name_is_a_candidate() -> None:
     }
     assert "z.md" not in paths[0]
     assert paths[1] == {*paths[0], "z.md"}
+
+
+def test_sections_with_every_concept_are_asked_for() -> None:
+    corpus = Recording([RED, BLUE, LONG])
+    Lexical().score(Query("red sky"), corpus, {})
+    wanted = (Bool(should=(*named("red"), *named("sky"))), Term("red"), Term("sky"))
+    assert corpus.asked[2] == (Bool(must=wanted), 10, ScoreCutoff())
+
+
+@pytest.mark.parametrize(("number", "found"), [(0, False), (1, True)])
+def test_a_section_with_every_concept_is_a_candidate(number: int, found: bool) -> None:
+    others = [passage(f"{n}.md", body="red red red sun") for n in range(6)]
+    others += [passage(f"{n}.md", body="blue blue blue sea") for n in range(6, 12)]
+    corpus = MemoryCorpus([*others, passage("z.md", body="red blue " + "cash " * 99)])
+    stage = Lexical(pool=3, named_pool=0, complete_pool=number)
+    paths = {hit.passage.path for hit in ranked("red blue", corpus, stage)}
+    assert ("z.md" in paths) is found
 
 
 def test_a_single_character_nominates_by_its_worth_in_any_field() -> None:
@@ -778,6 +795,7 @@ def test_its_settings_by_default() -> None:
     assert Lexical() == Lexical(between_power=2.0, crowding=20, elsewhere=40)
     assert Lexical() == Lexical(coverage_power=1.5, few_concepts=3, page_title_weight=1.25)
     assert Lexical() == Lexical(candidate_names=0.25, between_candidates=0.3, named_pool=10)
+    assert Lexical() == Lexical(complete_pool=10)
     assert Lexical() == Lexical(file_name_weight=1.0, section_title_weight=1.0)
     assert Lexical(crowding=1, elsewhere=0, between_power=0).crowding == 1
     for wrong in (
@@ -790,6 +808,7 @@ def test_its_settings_by_default() -> None:
         {"file_name_weight": -1},
         {"section_title_weight": -1},
         {"named_pool": -1},
+        {"complete_pool": -1},
         {"candidate_names": -1},
         {"between_candidates": 1.1},
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from fumishirube import (
@@ -15,6 +15,7 @@ from fumishirube import (
     Pages,
     Part,
     Passage,
+    Query,
     ScoreCutoff,
     Term,
 )
@@ -26,6 +27,8 @@ SearchedTerm: TypeAlias = tuple[str, float, float]
 
 _LEAST_TERMS = 6
 """The fewest terms of a quotation: a shorter text is a name, which many sections mention."""
+_MOST_CONCEPTS = 8
+"""The most concepts that are looked for together: hardly a section has all of more."""
 _LONGEST = 200
 _MOST = 5
 _MOST_SHARE = 0.01
@@ -82,6 +85,19 @@ class NameBoosts(NamedTuple):
         )
 
 
+def searched_terms(
+    weights: Mapping[str, float], idf: Mapping[str, float], rarest: int, rare_enough: float
+) -> Sequence[SearchedTerm]:
+    """Return the terms for candidates: the ``rarest`` ones, and those that are rare enough."""
+    values = {term: weight * idf[term] for term, weight in weights.items()}
+    ordered = sorted(values, key=values.__getitem__, reverse=True)
+    return [
+        (term, weights[term], values[term])
+        for place, term in enumerate(ordered)
+        if place < rarest or idf[term] >= rare_enough
+    ]
+
+
 def best_matches(
     corpus: Corpus, clause: Clause, limit: int, cutoff: ScoreCutoff, exclude: frozenset[_Key]
 ) -> Sequence[IndexMatch]:
@@ -90,6 +106,37 @@ def best_matches(
         return corpus.search(clause, limit, cutoff)
     best = corpus.search(clause, limit + len(exclude))
     return cutoff.apply([match for match in best if match.passage.key not in exclude][:limit])
+
+
+def complete_clause(
+    clause: Clause,
+    concepts: Sequence[Collection[str]],
+    parts: Container[str],
+    counts: Mapping[str, int],
+) -> Clause | None:
+    """Return a clause with the matches of another that have all terms of every concept.
+
+    ``counts`` are the numbers of sections with a term. It is ``None`` for a query of one concept or
+    of very many, and where a term is in no section.
+    """
+    terms = dict.fromkeys(term for concept in concepts for term in concept)
+    if not 1 < len(concepts) <= _MOST_CONCEPTS or not all(map(counts.get, terms)):
+        return None
+    every = (Part(term) if term in parts else Term(term) for term in terms)
+    return Bool(must=(clause, *every))
+
+
+def pooled_matches(
+    corpus: Corpus, query: Query, pools: Iterable[tuple[Clause | None, int]], room: int
+) -> Sequence[IndexMatch]:
+    """Return the best matches of each clause, as many as it may have, and ``room`` in all."""
+    matches: list[IndexMatch] = []
+    for clause, most in pools:
+        number = min(most, room - len(matches))
+        if clause is not None and number > 0:
+            inside = query.inside(clause)
+            matches += best_matches(corpus, inside, number, ScoreCutoff(), query.exclude)
+    return matches
 
 
 def matches_elsewhere(

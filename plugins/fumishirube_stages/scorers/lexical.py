@@ -24,10 +24,12 @@ from fumishirube import (
 from fumishirube.text import chunks, concepts, fold, is_function, mentions, query_terms, rarity
 from fumishirube_stages.scorers.candidates import (
     NameBoosts,
-    SearchedTerm,
     best_matches,
+    complete_clause,
     matches_elsewhere,
+    pooled_matches,
     quoted_sections,
+    searched_terms,
 )
 from fumishirube_stages.scorers.query_analysis import (
     QueryAnalysis,
@@ -72,7 +74,9 @@ class Lexical(Stage):
     For candidates, the boosts of title, headings and path are multiplied by ``candidate_names``,
     and the weights of terms between concepts by ``between_candidates``: titles would outweigh
     sections with all of the query. Up to ``named_pool`` further candidates are the best ones by the
-    concepts in these names; terms too common for the index query count in titles.
+    concepts in these names; terms too common for the index query count in titles. So are up to
+    ``complete_pool`` sections with all terms of the query's concepts, of two to eight concepts: the
+    index estimates a section with all of them lower than one that has some of them often.
 
     The score is Robertson and Zaragoza's BM25F (2009) with field boosts on term frequency, plus a
     bonus for covering the query's concepts, minus a penalty for very long sections. It is
@@ -122,6 +126,7 @@ class Lexical(Stage):
     common_sections: Annotated[int, Field(ge=0)] = 5000
     pool: Annotated[int, Field(ge=1)] = 80
     named_pool: Annotated[int, Field(ge=0)] = 10
+    complete_pool: Annotated[int, Field(ge=0)] = 10
     crowding: Annotated[int, Field(ge=1)] = 20
     elsewhere: Annotated[int, Field(ge=0)] = 40
     sure: Annotated[int, Field(ge=0)] = 20
@@ -158,11 +163,13 @@ class Lexical(Stage):
                     share=self.promising,
                 ),
             ]
-        more = min(self.named_pool, self.scan_hard_cap - len(matches))
-        if more > 0 and not (query.must or query.pool or query.budget.spent):
-            named = query.inside(analysis.named_clause)
-            further = best_matches(corpus, named, more, ScoreCutoff(), query.exclude)
-            matches = [*matches, *further]
+        if not (query.must or query.pool or query.budget.spent):
+            pools = (
+                (analysis.named_clause, self.named_pool),
+                (analysis.complete_clause, self.complete_pool),
+            )
+            room = self.scan_hard_cap - len(matches)
+            matches = [*matches, *pooled_matches(corpus, query, pools, room)]
         passages = {match.passage.key: match.passage for match in matches}
         passages |= {p.key: p for p in analysis.quoted if may_return(p, query)}
         hits = self._scored(passages.values(), query, analysis, extras)
@@ -289,14 +296,18 @@ class Lexical(Stage):
             term: weight * (1.0 if term in content else self.between_candidates)
             for term, weight in chosen.items()
         }
-        searched = self._searched(in_clause, idf, corpus.size)
+        rare_enough = rarity(corpus.size, self._common(corpus.size))
+        candidate_weights = {term: in_clause[term] for term in self._content(in_clause)}
+        searched = searched_terms(candidate_weights, idf, self.candidate_terms, rare_enough)
         paths = [Term(name.term, "path", self.path_boost) for name in together]
         of_concepts = {term: chosen[term] for term in chosen if self.named_pool and term in content}
         named_clauses = self._boosts.name_clauses(of_concepts, searched, parts)
         clauses = self._boosts.times(self.candidate_names).clauses(searched, parts)
+        clause = Bool(should=(*clauses, *paths))
         return QueryAnalysis(
-            clause=Bool(should=(*clauses, *paths)),
+            clause=clause,
             named_clause=Bool(should=(*named_clauses, *paths)),
+            complete_clause=complete_clause(clause, [g.shares for g in groups], parts, counts),
             run_together=together,
             anywhere=Bool(
                 should=tuple(
@@ -334,19 +345,6 @@ class Lexical(Stage):
     @property
     def _boosts(self) -> NameBoosts:
         return NameBoosts(self.title_boost, self.headings_boost, self.path_boost)
-
-    def _searched(
-        self, weights: Mapping[str, float], idf: Mapping[str, float], size: int
-    ) -> Sequence[SearchedTerm]:
-        """Return the terms for candidates: the rarest ones, and those that are rare enough."""
-        least = rarity(size, self._common(size))
-        value = {term: weights[term] * idf[term] for term in self._content(weights)}
-        ordered = sorted(value, key=value.__getitem__, reverse=True)
-        return [
-            (term, weights[term], value[term])
-            for place, term in enumerate(ordered)
-            if place < self.candidate_terms or idf[term] >= least
-        ]
 
     def _score(
         self, passage: Passage, analysis: QueryAnalysis

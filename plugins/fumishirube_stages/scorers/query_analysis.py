@@ -55,9 +55,9 @@ class WeightedTerm(NamedTuple):
 class QueryAnalysis(NamedTuple):
     """A query analysed against a corpus.
 
-    ``named_clause`` is the clause of names, with their whole boosts. ``run_together`` are
-    neighbouring words written as one, as in the names of files. ``quoted`` are the few sections
-    that contain the whole text of the query.
+    ``named_clause`` is the clause of names, with their whole boosts, ``complete_clause`` that of
+    sections with every concept. ``run_together`` are neighbouring words written as one, as in the
+    names of files. ``quoted`` are the few sections that contain the whole text of the query.
     """
 
     clause: Clause
@@ -68,6 +68,7 @@ class QueryAnalysis(NamedTuple):
     average: float
     finders: Mapping[str, FormFinder] = MappingProxyType({})
     named_clause: Clause = Bool()
+    complete_clause: Clause | None = None
     run_together: tuple[WeightedTerm, ...] = ()
     quoted: Sequence[Passage] = ()
 
