@@ -58,6 +58,9 @@ def only(
         ("red is", "red is", 1, {PHRASE, EXACT}),
         # Four Japanese characters on: pairs are terms.
         ("休暇申請", "休暇申請", 3, {PHRASE, EXACT}),
+        # Pairs with a particle, 暇を and を指, are worth .3 each, those between two nouns one.
+        ("休暇を指定", "休暇を指定", 2.6, {PHRASE, EXACT}),
+        ("アプリ認証", "アプリ認証", 4, {PHRASE, EXACT}),
         ("有給休暇申請", "休暇申請", 3, {PHRASE}),
         ("有給休暇申請", "有給休暇を申請", 3, {PHRASE}),
         ("休暇申請", "休暇の申請", 0, set()),
@@ -66,7 +69,7 @@ def only(
     ],
 )
 def test_what_stands_verbatim_is_worth_half_the_rarity_of_its_terms(
-    text: str, body: str, terms: int, labels: set[str]
+    text: str, body: str, terms: float, labels: set[str]
 ) -> None:
     score, marks = only(text, body)
     assert (score, marks) == (pytest.approx(0.5 * terms * ONE_OF_3), labels)

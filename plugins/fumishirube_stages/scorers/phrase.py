@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -10,9 +11,19 @@ from typing import Annotated, ClassVar, NamedTuple
 from pydantic import Field
 
 from fumishirube import Corpus, Env, Hit, Passage, Query, Stage
-from fumishirube.text import chunks, fold, is_cjk, is_function, occurs, query_terms, rarity
+from fumishirube.text import (
+    chunks,
+    concepts,
+    fold,
+    is_cjk,
+    is_function,
+    occurs,
+    query_terms,
+    rarity,
+)
 from fumishirube_stages.long_questions import share_of_words
 
+_HIRAGANA = re.compile("[\u3041-\u309f]")
 _CJK_CHARACTERS = 4
 _WORDS = 2
 _LONGEST = 64
@@ -24,7 +35,9 @@ class PhraseScorer(Stage):
 
     A phrase has at least four Japanese characters or two words. Only the first ``depth`` candidates
     are scored. In a query of more than ``enough_words`` English words the score is multiplied by
-    ``enough_words``, and divided by the number of words.
+    ``enough_words``, and divided by the number of words. The terms of a concept's end and a
+    particle, such as を指 in を指定, count ``particle_weight``: they occur wherever the concept
+    does.
     """
 
     generates: ClassVar[bool] = False
@@ -32,6 +45,7 @@ class PhraseScorer(Stage):
     weight: Annotated[float, Field(ge=0), Env("LEXICAL_PHRASE_WEIGHT")] = 0.5
     depth: Annotated[int, Field(ge=1)] = 20
     enough_words: Annotated[int, Field(ge=1)] = 6
+    particle_weight: Annotated[float, Field(ge=0, le=1)] = 0.3
 
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
@@ -42,9 +56,10 @@ class PhraseScorer(Stage):
         scored = query.state.shared(
             dict[tuple[str, int], Hit], "phrase", self.fingerprint, query.text
         )
-        rarities = query.state.shared(dict[str, _SpanRarity], "phrase").setdefault(
-            "rarity", _SpanRarity(corpus)
-        )
+        known = query.state.shared(dict[str, _SpanRarity], "phrase", self.fingerprint)
+        if query.text not in known:
+            known[query.text] = _SpanRarity(query.text, corpus, self.particle_weight)
+        rarities = known[query.text]
         for key, passage in islice(candidates.items(), self.depth):
             if key not in scored:
                 scored[key] = self._score(passage, phrases, rarities, weight)
@@ -90,10 +105,17 @@ def _query_phrases(text: str) -> _QueryPhrases:
 
 
 class _SpanRarity:
-    """The sum of the inverse document frequencies of a span's terms."""
+    """The weighted sum of the inverse document frequencies of a span's terms.
 
-    def __init__(self, corpus: Corpus) -> None:
+    Terms of function words count nothing, those with a particle ``particle_weight``.
+    """
+
+    def __init__(self, text: str, corpus: Corpus, particle_weight: float) -> None:
         self._corpus = corpus
+        self._particle_weight = particle_weight
+        self._of_concepts = {
+            term for concept in concepts(text) for term in query_terms(corpus, concept.text)
+        }
         self._known: dict[str, float] = {}
 
     def of(self, span: str) -> float:
@@ -101,8 +123,14 @@ class _SpanRarity:
             terms = [term for term in query_terms(self._corpus, span) if not is_function(term)]
             size = self._corpus.size
             counts = self._corpus.frequencies(terms)
-            self._known[span] = sum(rarity(size, number) for number in counts.values())
+            self._known[span] = sum(
+                self._weight(term) * rarity(size, number) for term, number in counts.items()
+            )
         return self._known[span]
+
+    def _weight(self, term: str) -> float:
+        with_particle = term not in self._of_concepts and _HIRAGANA.search(term) is not None
+        return self._particle_weight if with_particle else 1.0
 
 
 def _verbatim(phrases: _QueryPhrases, text: str) -> Iterable[str]:
