@@ -50,7 +50,7 @@ class Entry:
     place: LinePlace
     section: str
     lines: Sequence[tuple[int, str]]
-    file: Sequence[str] = ()
+    file_lines: Sequence[str] = ()
     also: list[str] = field(default_factory=list)
     more: int = 0
 
@@ -142,8 +142,8 @@ class LinePage:
         if self._offset or self.remaining or len(self.entries) > _FEW:
             return
         for entry in self.entries:
-            others = () if entry.also else record_lines(entry.file, entry.place.line - 1)
-            beside = [(other + 1, cut(entry.file[other], ())) for other in others]
+            others = () if entry.also else record_lines(entry.file_lines, entry.place.line - 1)
+            beside = [(other + 1, cut(entry.file_lines[other], ())) for other in others]
             entry.lines = sorted([*entry.lines, *beside])
 
     def _show(

@@ -195,12 +195,16 @@ def test_many_lines_and_long_records_are_shown_alone(tmp_path: Path) -> None:
         tmp_path,
         {"m/a.md": f"# A\n\n| a | b |\n|---|---|\n{many}\n| long | c |\n|---|---|\n{long}"},
     )
+    members = ",\n".join(f'  "m{n}": "key {n}"' for n in range(60))
+    write(tmp_path, {"m/b.json": f"{{\n{members}\n}}\n"})
     with Fumishirube(tmp_path) as server:
         server.ok("manual_ls")
         fees = server.ok("manual_grep", any=["fee"], manual_id="m")
         assert [number for number, _ in fees["groups"][0]["lines"]] == [*range(5, 11)]
         header = server.ok("manual_grep", any=["long"], manual_id="m")
         assert [number for number, _ in header["groups"][0]["lines"]] == [12]
+        member = server.ok("manual_grep", any=["key 30"], manual_id="m", path_prefix="b.json")
+        assert [number for number, _ in member["groups"][0]["lines"]] == [32]
 
 
 def test_counts_by_file_win_over_each_different_match(server: Fumishirube) -> None:

@@ -47,15 +47,17 @@ def _table(lines: Sequence[str], at: int) -> Iterator[int]:
 
 
 def _object(lines: Sequence[str], at: int) -> Iterator[int]:
-    """Yield the lines of the innermost object of a member, without those of its braces."""
+    """Yield the lines of the innermost object of a member, without those of its braces.
+
+    Nothing is yielded of an object that goes on for more than ``_MOST_LINES`` on either side.
+    """
     indent = indentation(lines[at])
-    first = last = at
-    while first and not _ends(lines[first - 1], _OPENS, indent):
-        first -= 1
-    while last + 1 < len(lines) and not _ends(lines[last + 1], _CLOSES, indent):
-        last += 1
-    if first and last + 1 < len(lines):
-        yield from range(first, last + 1)
+    above = range(at - 1, max(-1, at - 2 - _MOST_LINES), -1)
+    below = range(at + 1, min(len(lines), at + 2 + _MOST_LINES))
+    begin = next((n for n in above if _ends(lines[n], _OPENS, indent)), None)
+    end = next((n for n in below if _ends(lines[n], _CLOSES, indent)), None)
+    if begin is not None and end is not None:
+        yield from range(begin + 1, end)
 
 
 def _ends(line: str, brace: re.Pattern[str], indent: int) -> bool:
