@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import reduce
 
-from fumishirube_documents.pdf_lines import Cell, PdfLine, continued
+from fumishirube_documents.pdf_lines import Cell, PdfLine, continued, share_width
 
 _MOST_LINES = 3
 _MOST_CHARS = 24
@@ -84,7 +84,7 @@ def _is_short(line: PdfLine) -> bool:
 def _is_below(above: PdfLine, line: PdfLine) -> bool:
     step = above.bottom - line.bottom
     near = _SAME_HEIGHT * line.size < step <= _STEP * line.size
-    return near and line.left < above.right and above.left < line.right
+    return near and share_width(line, above)
 
 
 def _is_beside(column: Sequence[PdfLine], line: PdfLine, top: float) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from fumishirube_documents.pdf_lines import DIVIDED, WIDE_GAP, Cell, PdfLine, continued
+from fumishirube_documents.pdf_lines import DIVIDED, WIDE_GAP, Cell, PdfLine, continued, share_width
 
 _SAME_LINE = 0.4
 _LEAST_CELLS = 2
@@ -37,7 +37,7 @@ def _with_above(line: PdfLine, above: PdfLine) -> PdfLine:
         return line
     (begin,) = above.cells
     for place, cell in enumerate(line.cells):
-        if cell.left < begin.right and begin.left < cell.right:
+        if share_width(cell, begin):
             left, right = min(begin.left, cell.left), max(begin.right, cell.right)
             whole = Cell(continued(begin.text, cell.text), left, right)
             cells = (*line.cells[:place], whole, *line.cells[place + 1 :])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from fumishirube_documents.pdf_lines import PdfLine
+from fumishirube_documents.pdf_lines import PdfLine, share_width
 
 _LEAST_CELLS = _LEAST_ROWS = 2
 _SAME_LINE = 0.4
@@ -97,8 +97,4 @@ def _has_room(row: PdfLine, line: PdfLine) -> bool:
     higher = row.bottom - line.bottom
     if not -_SAME_LINE * line.size <= higher <= _BETWEEN_ROWS * line.size:
         return False
-    return not any(
-        cell.left < other.right and other.left < cell.right
-        for cell in line.cells
-        for other in row.cells
-    )
+    return not any(share_width(cell, other) for cell in line.cells for other in row.cells)

@@ -54,6 +54,11 @@ class Cell(NamedTuple):
     right: float
 
 
+def share_width(part: Cell | PdfLine, other: Cell | PdfLine) -> bool:
+    """Return whether two cells or lines are, at any height, in part one below the other."""
+    return part.left < other.right and other.left < part.right
+
+
 class PdfLine(NamedTuple):
     """A line: its text, its left, bottom, right and top edge in points, and the letter size.
 

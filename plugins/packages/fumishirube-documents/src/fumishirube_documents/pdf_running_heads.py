@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
-from fumishirube_documents.pdf_lines import PdfLine
+from fumishirube_documents.pdf_lines import PdfLine, share_width
 
 _EDGE_LINES = 2
 """The number of lines at the top and bottom of a page that may be running heads."""
@@ -121,10 +121,7 @@ class _Edge(NamedTuple):
         upper, lower = sorted((self.line, self.inner), key=lambda line: -line.top)
         if upper.row or lower.row:
             return bool(upper.row) and lower.goes_on
-        shared = sum(
-            any(cell.left < other.right and other.left < cell.right for other in lower.cells)
-            for cell in upper.cells
-        )
+        shared = sum(any(share_width(cell, other) for other in lower.cells) for cell in upper.cells)
         near = upper.bottom - lower.bottom < _ROW_STEP * max(upper.size, lower.size)
         return near and shared >= _SHARED_COLUMNS
 

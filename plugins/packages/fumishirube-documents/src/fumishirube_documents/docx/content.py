@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from docx.document import Document
@@ -16,6 +17,7 @@ from lxml.etree import _Element as Element
 from fumishirube import Heading
 from fumishirube_documents.docx.numbering import Numbering
 from fumishirube_documents.docx.plain_headings import plain_headings
+from fumishirube_documents.docx.styles import style_chain, style_elements, value_of
 
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
@@ -113,10 +115,9 @@ class _DocxReader:
 
     def _style(self, paragraph: Element) -> tuple[str, _Style]:
         """Return the name and the style of a paragraph, with its own properties applied."""
-        element = paragraph.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
-        name = "" if element is None else str(element.get(qn("w:val"), ""))
-        style = self._styles.get(name, _Style())
-        style = _own(paragraph.find(qn("w:pPr")), style)
+        properties = paragraph.find(qn("w:pPr"))
+        name = value_of(properties, "pStyle")
+        style = _own(properties, self._styles.get(name, _Style()))
         return name, style._replace(level=self._plain.get(paragraph, style.level))
 
     def _is_heading(self, paragraph: Element) -> bool:
@@ -259,34 +260,20 @@ def _own(properties: Element | None, style: _Style) -> _Style:
 
 def _styles(part: Element) -> dict[str, _Style]:
     """Return the paragraph styles by id, with inheritance resolved."""
-    elements = {
-        str(element.get(qn("w:styleId"), "")): element for element in part.iter(qn("w:style"))
-    }
+    elements = style_elements(part)
     styles: dict[str, _Style] = {}
     for name in elements:
-        chain = [name]
-        while (based := _attribute(elements.get(chain[-1]), "basedOn")) and based not in chain:
-            chain.append(based)
-        style = _Style()
-        for each in reversed(chain):
-            style = styles[each] = _taken_over(elements.get(each), style)
+        chain = [*style_chain(name, elements)]
+        styles[name] = reduce(_based_on, reversed(chain), _Style())
     return styles
 
 
-def _taken_over(element: Element | None, style: _Style) -> _Style:
-    """Return a style that is based on another one."""
-    if element is None:
-        return style
-    label = _attribute(element, "name").lower()
+def _based_on(style: _Style, element: Element) -> _Style:
+    """Return the style of an element that is based on another one."""
+    label = value_of(element, "name").lower()
     heading = _HEADING.fullmatch(label)
     style = style._replace(name=label, level=int(heading[1]) if heading else style.level)
     return _own(element.find(qn("w:pPr")), style)
-
-
-def _attribute(element: Element | None, name: str) -> str:
-    """Return the value of a child element, such as the name of a style."""
-    child = None if element is None else element.find(qn(f"w:{name}"))
-    return "" if child is None else str(child.get(qn("w:val"), ""))
 
 
 def _related(part: object, kind: str) -> Element | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from docx.oxml.ns import qn
 from lxml.etree import _Element as Element
+
+from fumishirube_documents.docx.styles import style_chain, style_elements, value_of
 
 _LARGER = 1.15
 _MOST = 0.3
@@ -73,8 +75,7 @@ def _text(paragraph: Element) -> str:
 
 
 def _letters(paragraph: Element, looks: Mapping[str, _Look], default: _Look) -> _Letters:
-    named = paragraph.find(f"{qn('w:pPr')}/{qn('w:pStyle')}")
-    style = looks.get("" if named is None else str(named.get(qn("w:val"), "")), _Look())
+    style = looks.get(value_of(paragraph.find(qn("w:pPr")), "pStyle"), _Look())
     runs = [
         _look(run).over(style).over(default)
         for run in paragraph.iter(qn("w:r"))
@@ -86,11 +87,11 @@ def _letters(paragraph: Element, looks: Mapping[str, _Look], default: _Look) -> 
 
 def _styles(styles: Element) -> Mapping[str, _Look]:
     """Return the looks of paragraph styles by id; that without one is the default style."""
-    elements = {str(each.get(qn("w:styleId"), "")): each for each in styles.iter(qn("w:style"))}
+    elements = style_elements(styles)
     looks = {}
     for name, element in elements.items():
         look = _Look()
-        for each in _chain(name, elements):
+        for each in style_chain(name, elements):
             look = look.over(_look(each))
         looks[name] = look
         if element.get(qn("w:default")) == "1" and element.get(qn("w:type")) == "paragraph":
@@ -98,23 +99,12 @@ def _styles(styles: Element) -> Mapping[str, _Look]:
     return looks
 
 
-def _chain(name: str, elements: Mapping[str, Element]) -> Iterator[Element]:
-    """Yield a style, that on which it is based, and so on."""
-    seen: set[str] = set()
-    while name in elements and name not in seen:
-        seen.add(name)
-        yield elements[name]
-        based = elements[name].find(qn("w:basedOn"))
-        name = "" if based is None else str(based.get(qn("w:val"), ""))
-
-
 def _look(element: Element | None) -> _Look:
     """Return what the properties of an element say of its letters."""
     properties = None if element is None else element.find(qn("w:rPr"))
     if properties is None:
         return _Look()
-    size, bold = properties.find(qn("w:sz")), properties.find(qn("w:b"))
-    points = "" if size is None else str(size.get(qn("w:val"), ""))
+    points, bold = value_of(properties, "sz"), properties.find(qn("w:b"))
     return _Look(
         float(points) if points.isascii() and points.isdecimal() and len(points) < 5 else None,
         None if bold is None else str(bold.get(qn("w:val"), "1")) not in _OFF,
