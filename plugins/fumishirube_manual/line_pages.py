@@ -165,7 +165,9 @@ class LinePage:
             return
         self._left -= cost
         self._last = group
-        self.entries.append(Entry(place, section, shown, lines))
+        # Of more entries no records are shown, and their files need not be kept for the answer.
+        file_lines = lines if len(self.entries) < _FEW else ()
+        self.entries.append(Entry(place, section, shown, file_lines))
 
 
 def cut(line: str, spans: Spans) -> str:

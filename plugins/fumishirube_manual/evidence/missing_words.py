@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from pydantic import JsonValue
+
 from fumishirube import Bool, Clause, Corpus, Holds, SurfaceContext, Trace
 from fumishirube.text import concepts, fold
 from fumishirube_manual.diagnosis import answerable
@@ -25,17 +27,15 @@ def with_absent_words(context: SurfaceContext, trace: Trace, corpus: Corpus) -> 
     required = [report.term for report in trace.report.terms if report.sections]
     known = fold("\n".join(required))
     common = tuple(_holds(term, trace) for term in required)
-    absent: dict[str, list[str]] = {NOWHERE: [], APART: []}
+    nowhere: list[JsonValue] = []
+    apart: list[JsonValue] = []
     for word in [c.text for c in concepts(trace.text) if len(c.text) > 1][:_MOST]:
-        if not corpus.count(_holds(word, trace), 1).number:
-            absent[NOWHERE].append(word)
-        elif (
-            required
-            and word not in known
-            and not corpus.count(Bool(must=(_holds(word, trace), *common)), 1).number
-        ):
-            absent[APART].append(word)
-    return context.annotate(trace, ANNOTATION, {key: [*words] for key, words in absent.items()})
+        holds = _holds(word, trace)
+        if not _together(corpus, holds):
+            nowhere.append(word)
+        elif common and word not in known and not _together(corpus, holds, *common):
+            apart.append(word)
+    return context.annotate(trace, ANNOTATION, {NOWHERE: nowhere, APART: apart})
 
 
 def absent_of(trace: Trace, kind: str, missing: Collection[str]) -> tuple[str, ...]:
@@ -43,6 +43,11 @@ def absent_of(trace: Trace, kind: str, missing: Collection[str]) -> tuple[str, .
     noted: Any = trace.annotations.get(ANNOTATION)
     words = noted.get(kind, ()) if isinstance(noted, dict) else ()
     return tuple(word for word in missing if word in words)
+
+
+def _together(corpus: Corpus, *clauses: Clause) -> bool:
+    """Tell whether a section matches all clauses."""
+    return corpus.count(Bool(must=clauses), 1).number > 0
 
 
 def _holds(text: str, trace: Trace) -> Clause:

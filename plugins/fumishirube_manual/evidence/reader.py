@@ -62,7 +62,8 @@ class EvidenceReader:
         self._manuals: dict[str, Manual] = {}
         self._texts: dict[str, OwnTexts] = {}
         self._sections: dict[tuple[str, int], SectionLines | None] = {}
-        self._blocks: dict[tuple[str, int], tuple[str, str]] = {}
+        self._surroundings: dict[tuple[str, int], tuple[str, str]] = {}
+        """The block in which a section begins, and the heading of exceptions after it."""
         self._weights: dict[int, Sequence[ConceptWeight]] = {}
 
     def evidence(
@@ -76,7 +77,7 @@ class EvidenceReader:
         lines = self._lines(row)
         if lines is None:
             return SectionEvidence()
-        block, exceptions = self._blocks[row.path, row.start_line]
+        block, exceptions = self._surroundings[row.path, row.start_line]
         evidence = lines.evidence(room, whole, closed=closed)
         evidence = evidence._replace(block=block, exceptions=exceptions)
         if not self._places:
@@ -121,7 +122,7 @@ class EvidenceReader:
             self._weights[wording] = weights_of(self._trace, wording)
         exceptional = facet_of("", own.following) == "exceptions"
         exceptions = own.following if exceptional else ""
-        self._blocks[row.path, row.start_line] = own.block, exceptions
+        self._surroundings[row.path, row.start_line] = own.block, exceptions
         return SectionLines(
             own.text, row.start_line, self._weights[wording], titles, self._wording(wording)
         )

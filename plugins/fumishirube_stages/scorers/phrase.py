@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -113,9 +113,7 @@ class _SpanRarity:
     def __init__(self, text: str, corpus: Corpus, particle_weight: float) -> None:
         self._corpus = corpus
         self._particle_weight = particle_weight
-        self._of_concepts = {
-            term for concept in concepts(text) for term in query_terms(corpus, concept.text)
-        }
+        self._text = text
         self._known: dict[str, float] = {}
 
     def of(self, span: str) -> float:
@@ -129,8 +127,14 @@ class _SpanRarity:
         return self._known[span]
 
     def _weight(self, term: str) -> float:
-        with_particle = term not in self._of_concepts and _HIRAGANA.search(term) is not None
+        with_particle = _HIRAGANA.search(term) is not None and term not in self._of_concepts
         return self._particle_weight if with_particle else 1.0
+
+    @cached_property
+    def _of_concepts(self) -> Collection[str]:
+        """The terms of the query's concepts; only a Japanese phrase needs them."""
+        words = (concept.text for concept in concepts(self._text))
+        return {term for word in words for term in query_terms(self._corpus, word)}
 
 
 def _verbatim(phrases: _QueryPhrases, text: str) -> Iterable[str]:
