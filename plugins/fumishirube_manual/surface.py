@@ -66,6 +66,7 @@ class ManualSurface(Stage):
             {"use": "decompose"},
         ],
         "refiners": [
+            {"use": "feedback"},
             {"use": "siblings"},
             {"use": "exploration"},
             {"use": "diversity"},

@@ -82,21 +82,27 @@ class Feedback(Stage):
 
         A word is the term by which the corpus scores it, such as a stem.
         """
+        written = [Counter[str](_WORD.findall(_text(hit))) for hit in first]
+        terms = {
+            word: () if is_function(word) else query_terms(corpus, word)
+            for word in set[str]().union(*written)
+        }
         weights: defaultdict[str, float] = defaultdict(float)
-        for hit in first:
-            terms = _terms(_text(hit), corpus)
-            for term, number in terms.items():
-                weights[term] += max(0.0, hit.score) * number / terms.total()
+        for hit, words in zip(first, written, strict=True):
+            total = sum(number * len(terms[word]) for word, number in words.items())
+            for word, number in words.items():
+                for term in terms[word]:
+                    weights[term] += max(0.0, hit.score) * number / total
         ordered = sorted(weights, key=lambda term: (-weights[term], term))
         best = ordered[: _CONSIDERED * self.words]
         counts = corpus.frequencies(best) if best else {}
         most = self.common_share * corpus.size
         chosen = [term for term in best if weights[term] and counts[term] <= most][: self.words]
-        total = sum(weights[term] for term in chosen)
+        chosen_weight = sum(weights[term] for term in chosen)
         return [
             _WeightedTerm(
                 term,
-                weights[term] / total * rarity(corpus.size, counts[term]),
+                weights[term] / chosen_weight * rarity(corpus.size, counts[term]),
                 form_finder(corpus, term),
             )
             for term in chosen
@@ -107,16 +113,6 @@ def _text(hit: Hit) -> str:
     """Return all fields of a hit but its path as one text."""
     fields = hit.passage.fields
     return f"{fields['title']} {fields['headings']} {fields['body']}"
-
-
-def _terms(text: str, corpus: Corpus) -> Counter[str]:
-    """Return the terms of a text's English words, other than function words."""
-    words = Counter(word for word in _WORD.findall(text) if not is_function(word))
-    terms: Counter[str] = Counter()
-    for word, number in words.items():
-        for term in query_terms(corpus, word):
-            terms[term] += number
-    return terms
 
 
 def _score(hit: Hit, terms: Sequence[_WeightedTerm], average: float) -> float:
