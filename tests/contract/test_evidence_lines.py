@@ -17,6 +17,7 @@ from fumishirube_manual.evidence import excerpts
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, stem
 from fumishirube_manual.evidence.excerpts import excerpt
 from fumishirube_manual.evidence.lines import BEST_CHARS, SectionLines
+from fumishirube_manual.evidence.markup import rendered_lines
 from fumishirube_manual.evidence.own_texts import enclosing_block
 from fumishirube_manual.evidence.passages import passages
 
@@ -349,27 +350,66 @@ WEIGHTS = [ConceptWeight("fee", 3.0, {"fee": 1.0}), ConceptWeight("料金", 4.0,
         "> [!NOTE]",
         "[TOC]",
         "[a]: https://b.example/closure",
+        "[closure]:\n  https://b.example/closure",
     ],
 )
 def test_a_label_in_brackets_is_no_evidence(label: str) -> None:
     text = f"# Closures\n{label}\n\nA unique closure type.\n" + "Other words.\n" * 99
     weights = [ConceptWeight("closure", 2.0, {"closure": 1.0})]
     shown = SectionLines(text, 1, weights).evidence(100)
-    assert [line.number for line in shown.lines][:1] == [4]
-    assert label not in {line.text for line in shown.lines}
+    assert shown.lines[0].text == "A unique closure type."
+    assert {line.text for line in shown.lines}.isdisjoint(map(str.strip, label.split("\n")))
+
+
+def test_a_long_line_is_cut_at_no_number_and_keeps_what_a_full_stop_begins() -> None:
+    line = (
+        "A fee of 0.3333 (the default) is due after e.g. file.md was sent to us " + "on time " * 40
+    )
+    weights = [ConceptWeight("fee", 2.0, {"fee": 1.0}), ConceptWeight("due", 1.0, {"due": 1.0})]
+    assert excerpt(f"{line.strip()}.", 40, weights).startswith(
+        "A fee of 0.3333 (the default) is due"
+    )
+    for most in range(20, 60):
+        shown = excerpt("Pay " * 30 + "a fee of 12.50 EUR due " + "now " * 30, most, weights)
+        assert "12.50" in shown or not set("12.50") & set(shown)
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (
+            "<span class='x'>`mounted`</span><span>`onMounted`</span> runs",
+            "`mounted` `onMounted` runs",
+        ),
+        ("⚠️ <i>Experimental</i> <br/>`<i>`", "⚠️ Experimental `<i>`"),
+        (
+            "See [it](https://example.org/a/long/path/of/the/web) and [b](c.md).",
+            "See [it](…) and [b](c.md).",
+        ),
+        ("## Fees <sup data-text='3.5+' /> {#fees}", "## Fees <sup data-text='3.5+' />"),
+        ("Vec<b> of HashMap<i, u> and List<a>", "Vec<b> of HashMap<i, u> and List<a>"),
+        ("<a href='x'>Fee</a>", "<a href='x'>Fee</a>"),
+        ("    print('<b>fee</b>')", "    print('<b>fee</b>')"),
+        ("``a ` <b>``<b>c</b>", "``a ` <b>``c"),
+    ],
+)
+def test_tags_and_long_targets_are_left_out_but_not_of_code(written: str, shown: str) -> None:
+    assert [*rendered_lines([written])] == [shown]
+    assert [*rendered_lines(["```", written, "```", written])] == ["```", written, "```", shown]
 
 
 def test_a_passage_is_worth_more_below_a_heading_that_answers_too() -> None:
     weights = [ConceptWeight("deadline", 2.0, {"deadline": 1.0}), ConceptWeight("apply", 1.0, {})]
-    text = "Apply within 30 days.\n\nNothing here.\n"
+    text = "Apply early.\n\nNothing here.\n\nApply within 30 days.\n"
     worths = {
         title: [
             each.worths[0] for each in SectionLines(text, 1, weights, [title]).passages([weights])
         ]
         for title in ("Deadline", "Other")
     }
-    assert worths["Other"] == pytest.approx([WHOLE / 3, 0])
-    assert worths["Deadline"] == pytest.approx([(WHOLE + 0.3 * 2) / 3, 0])
+    assert worths["Other"] == pytest.approx([WHOLE / 3, 0, WHOLE / 3])
+    # The lead counts for all that its heading names, a later passage for a part of it.
+    assert worths["Deadline"] == pytest.approx([(WHOLE + 2) / 3, 0, (WHOLE + 0.3 * 2) / 3])
 
 
 @pytest.mark.parametrize(("hidden", "shown"), [("Short.", [1, 3, 5, 7]), ("L" * 151, [1, 5])])

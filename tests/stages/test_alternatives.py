@@ -65,6 +65,18 @@ def test_the_two_best_of_each_wording_are_pinned_and_versions_of_a_section_are_o
     }
 
 
+def test_equal_titles_below_other_headings_are_other_sections() -> None:
+    tls, pki = (
+        passage("o.md", line, title="ratio", ancestors=("Options", above), body="ratio")
+        for line, above in ((1, "TLS"), (9, "PKI"))
+    )
+    hits = fused(Ranking(), Ranking((Hit(pki, 2.0), Hit(tls, 1.9))), Ranking(), Ranking())
+    assert {hit.passage.start_line: hit.labels for hit in hits} == {
+        1: {"pinned_top", "second"},
+        9: {"pinned_top"},
+    }
+
+
 @pytest.mark.parametrize(("score", "pinned"), [(9.0, 1), (8.9, 9)])
 def test_of_near_versions_of_a_section_the_first_is_pinned(score: float, pinned: int) -> None:
     new, old, other = (

@@ -27,6 +27,7 @@ from fumishirube_stages.scorers.candidates import (
     matches_elsewhere,
     pooled_matches,
     quoted_sections,
+    rare_clause,
 )
 from fumishirube_stages.tokenizers.bigram import Bigram
 
@@ -223,6 +224,24 @@ def test_a_section_with_every_concept_has_all_of_their_terms(
     counts = {"red": 2, "sky": 1, "休暇": 1, "暇届": 1, "税": 1, "nowhere": 0}
     expected = None if clauses is None else Bool(must=(ANY, *clauses))
     assert complete_clause(ANY, concepts, {"税"}, counts) == expected
+
+
+@pytest.mark.parametrize(
+    ("counts", "size", "terms"),
+    [
+        ({"cosign": 1, "release": 5, "caddy": 6}, 600, ["cosign", "release"]),
+        ({"cosign": 3, "release": 4}, 399, ["cosign"]),
+        ({"cosign": 0, "休暇": 1, "sig": 1}, 600, []),
+        ({"cosign": 1}, 99, []),
+    ],
+)
+def test_words_of_very_few_sections_have_a_clause_of_their_own(
+    counts: dict[str, int], size: int, terms: Sequence[str]
+) -> None:
+    values = {term: 2.0 + place for place, term in enumerate(counts)}
+    clause = rare_clause(values, {"sig"}, counts, size, 5)
+    clauses = tuple(Term(term, "body", values[term]) for term in terms)
+    assert clause == (Bool(should=clauses) if terms else None)
 
 
 @pytest.mark.parametrize(("room", "paths"), [(9, "aabc"), (3, "aab"), (1, "a"), (0, "")])

@@ -108,6 +108,18 @@ def test_two_sides_take_the_place_of_two_but_never_of_the_first_or_of_another_si
     ]
 
 
+def test_the_best_hits_of_all_wordings_come_before_the_second_ones() -> None:
+    second = frozenset({*TOP, "second"})
+    hits = [hit(1, 10.0, labels=TOP), hit(2, 9.0), hit(3, 8.0, labels=second)]
+    assert lines(*hits, hit(4, 7.0, labels=TOP), hit(5, 6.0), stage=Cutoff(sure=2)) == [
+        1,
+        4,
+        3,
+        2,
+        5,
+    ]
+
+
 def test_a_side_among_the_first_already_moves_nothing() -> None:
     hits = [hit(n, 11.0 - n) for n in range(1, 5)]
     assert refined(*hits, hit(5, 1.0, labels=TOP))[0][-1] == (5, 1.0)

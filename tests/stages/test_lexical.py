@@ -413,6 +413,19 @@ def test_a_section_with_every_concept_is_a_candidate(number: int, found: bool) -
     assert ("z.md" in paths) is found
 
 
+@pytest.mark.parametrize(("number", "found"), [(0, False), (1, True)])
+@pytest.mark.parametrize("pool", [None, 3])
+def test_a_section_with_a_word_of_very_few_is_a_candidate_of_every_run(
+    number: int, found: bool, pool: int | None
+) -> None:
+    others = [passage(f"{n}.md", body="red red red") for n in range(120)]
+    corpus = MemoryCorpus([*others, passage("z.md", body="cosign " + "cash " * 999)])
+    stage = Lexical(pool=3, named_pool=0, complete_pool=0, rare_pool=number)
+    hits = stage.score(Query("red cosign", pool=pool), corpus, {})
+    paths = {hit.passage.path for hit in (hits.hits if isinstance(hits, Ranking) else hits)}
+    assert ("z.md" in paths) is found
+
+
 def test_a_single_character_nominates_by_its_worth_in_any_field() -> None:
     corpus = Recording([passage("1.md", body="税"), BLUE, LONG])
     Lexical().score(Query("税"), corpus, {})
@@ -795,7 +808,7 @@ def test_its_settings_by_default() -> None:
     assert Lexical() == Lexical(between_power=2.0, crowding=20, elsewhere=40)
     assert Lexical() == Lexical(coverage_power=1.5, few_concepts=3, page_title_weight=1.25)
     assert Lexical() == Lexical(candidate_names=0.25, between_candidates=0.3, named_pool=10)
-    assert Lexical() == Lexical(complete_pool=10)
+    assert Lexical() == Lexical(complete_pool=10, rare_pool=5)
     assert Lexical() == Lexical(file_name_weight=1.0, section_title_weight=1.0)
     assert Lexical(crowding=1, elsewhere=0, between_power=0).crowding == 1
     for wrong in (
@@ -809,6 +822,7 @@ def test_its_settings_by_default() -> None:
         {"section_title_weight": -1},
         {"named_pool": -1},
         {"complete_pool": -1},
+        {"rare_pool": -1},
         {"candidate_names": -1},
         {"between_candidates": 1.1},
     ):

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText, shares
 
-_SENTENCE = re.compile(r"[^。！？.!?]*(?:[。！？]+[」』）】]*|[.!?]+(?=\s|$)|$)")
+_SENTENCE = re.compile(r"(?:[^。！？.!?]+|[.!?](?!\s|$))*(?:[。！？]+[」』）】]*|[.!?]+(?=\s|$)|$)")
+_WORD = re.compile(r"[\w.%/+-]+", re.ASCII)
+_LONGEST_WORD = 40
 
 _LONG, _BLOCK, _BESIDE = 20_000, 4_000, 1_000
 """Of a line with more than ``_LONG`` characters, only the best block is divided into sentences.
@@ -31,7 +33,7 @@ def excerpt(line: str, most: int, weights: Sequence[ConceptWeight]) -> str:
     start, end = sentences[best].span()
     if end - start > most:
         start = _densest(line, start, end, most, weights)
-        return _dotted(line, start, min(start + most, end))
+        return _dotted(line, *_whole_words(line, start, min(start + most, end)))
     first = last = best
     while True:
         longer = [
@@ -72,6 +74,16 @@ def _densest(line: str, start: int, end: int, most: int, weights: Sequence[Conce
         (line_weight(line[at : at + most], weights), -at) for at in places
     ]
     return -max(ranked)[1]
+
+
+def _whole_words(line: str, start: int, end: int) -> tuple[int, int]:
+    """Return the bounds of a part so that it cuts no number and no ASCII word of usual length."""
+    for word in _WORD.finditer(line, max(0, start - _LONGEST_WORD), end + _LONGEST_WORD):
+        if word.start() < start < word.end():
+            start = word.start()
+        if word.start() < end < word.end():
+            end = word.end()
+    return start, end
 
 
 def _dotted(line: str, start: int, end: int) -> str:

@@ -17,6 +17,8 @@ _LEAST_VALUE = 0.35
 """Passages with a value below this share of the highest value for a wording are not added."""
 _LONG_CHARS = 1_500
 """A passage of this length has half the value of a very short one with the same worth."""
+_CODE = 0.5
+"""The share of its value that a block of code has: it repeats names that the text explains."""
 _FAIR_CHARS = 2_500
 """A wording with this many characters in the answer has half a claim to further ones."""
 _NEW = 0.5
@@ -127,7 +129,9 @@ def _passages(reader: EvidenceReader, hits: Sequence[ShownHit]) -> Iterator[_Pas
     for hit in hits:
         if not hit.evidence.whole:
             share = math.sqrt(max(0.0, hit.row.score) / best)
-            for lines, worths in reader.passages(hit.row):
+            for lines, worths, code in reader.passages(hit.row):
                 texts = reader.texts(hit.row, lines)
                 length = 1 + sum(map(len, texts)) / _LONG_CHARS
+                if code:
+                    length /= _CODE
                 yield _Passage(hit, lines, texts, [share * worth / length for worth in worths])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from heapq import heapify, heappop, heapreplace
 from operator import or_
@@ -18,8 +18,10 @@ from fumishirube_manual.evidence.concept_weights import (
 )
 
 _RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
-_DEFINED = re.compile(r"\s*(?:\[[^\]]+\]:\s|<!--.*-->\s*$|(?:>\s*)?\w?\[!?[\w.:-]+\]\s*$)")
+_DEFINED = re.compile(r"\s*(?:\[[^\]]+\]:(?:\s|$)|<!--.*-->\s*$|(?:>\s*)?\w?\[!?[\w.:-]+\]\s*$)")
 """The definition of a link, a comment, or a label in brackets, as of a rule or an included file."""
+_TARGET = re.compile(r"\s+<?https?://\S+$")
+"""The target of a link, in the line below the beginning of its definition."""
 _FIGURE = re.compile(r"[0-9０-９〇一二三四五六七八九十百千万]")
 _WANTS_FIGURE = re.compile(
     r"何[人枚件個本回日時分秒円年月週つ文%割]|いくつ|いくら|どれ(?:だけ|くらい|ほど)|どのくらい|最大|最小|上限|下限"
@@ -51,6 +53,10 @@ class LineTexts:
         """Tell whether a line is never shown: without letters and digits, a label, or the title."""
         return self._hidden[at]
 
+    def shown(self) -> Iterator[int]:
+        """Yield the lines that may be shown, in order."""
+        return (at for at in range(len(self.lines)) if not self.hidden(at))
+
     def marks(self, weights: Sequence[ConceptWeight]) -> Sequence[Sequence[int]]:
         """Return the marks of each concept in the headings, then in each line; empty if in none.
 
@@ -79,6 +85,8 @@ class LineTexts:
     @cached_property
     def _hidden(self) -> Sequence[bool]:
         hidden = [bool(_RULE.match(line) or _DEFINED.match(line)) for line in self.lines]
+        for at in range(1, len(hidden)):
+            hidden[at] |= hidden[at - 1] and bool(_TARGET.match(self.lines[at]))
         if hidden and fold(self.lines[0].strip("# \t")) in map(fold, self._titles):
             hidden[0] = True
         return hidden
@@ -141,7 +149,7 @@ class LineScores:
         scores = self.every
         best = max(range(len(scores)), key=scores.__getitem__, default=None)
         if best is None or not scores[best]:
-            first = next((at for at in range(len(scores)) if not self._texts.hidden(at)), None)
+            first = next(self._texts.shown(), None)
             return [] if first is None else [first]
         chosen, covered = [best], [*self._shares[best]]
         gains = [
@@ -174,10 +182,14 @@ class LineScores:
         return [score / total if total else 0.0 for score in self.every]
 
     def shares_below_headings(self) -> Sequence[float]:
-        """Return the shares of all, each with a part of what only the headings contain."""
+        """Return the shares of all, each with a part of what only the headings contain.
+
+        The lead counts for all of it: it is about what the headings name.
+        """
+        lead = next(self._texts.shown(), None)
         total = sum(concept.weight for concept in self._all_weights)
         return [
-            share and share + _HEADED * self._only_above(at) / total
+            share and share + (1.0 if at == lead else _HEADED) * self._only_above(at) / total
             for at, share in enumerate(self.shares_of_all())
         ]
 

@@ -12,20 +12,23 @@ from fumishirube_manual.evidence.blocks import indentation, is_fence, is_row, re
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.line_scores import LineScores, LineTexts
+from fumishirube_manual.evidence.markup import rendered_lines
 from fumishirube_manual.evidence.passages import passages
 from fumishirube_manual.evidence.records import is_member, record_lines
 
 BEST_CHARS, OTHER_CHARS = 400, 200
 """The most characters of the best line, and of another line."""
-_SLACK = 1.25
-"""A text up to this many times its room is shown whole: cutting it would save little."""
+_SLACK, _LINE_SLACK = 1.25, 1.5
+"""A text, and a line, up to so many times its room is shown whole: cutting it would save little."""
 _NAMED_WEIGHT = 100.0
 """More than the weight of all concepts: an excerpt with a name is cut around it."""
 _CHOSEN = 8
 _GAP = 150
 """Text of up to this many characters between two passages, or after the last one, is shown too."""
-_LEAST = 40
+_LEAST = 60
 """With less room than this, no further line is chosen."""
+_FRAGMENT = 120
+"""The least characters to which a chosen line is cut: a shorter part of it says little."""
 
 
 class EvidenceLine(NamedTuple):
@@ -55,15 +58,17 @@ class SectionEvidence(NamedTuple):
 class EvidencePassage(NamedTuple):
     """Lines of a section, counted from 0, with their worth for each wording.
 
-    A worth is a share of the weight of all concepts of the wording.
+    A worth is a share of the weight of all concepts of the wording. ``code`` tells whether they are
+    a block of code.
     """
 
     lines: range
     worths: Sequence[float]
+    code: bool
 
 
 class SectionLines:
-    """The lines of a section's own text, scored for a query."""
+    """The lines of a section's own text, scored for a query, and shown as they are rendered."""
 
     def __init__(
         self,
@@ -74,9 +79,10 @@ class SectionLines:
         query: str = "",
     ) -> None:
         self._first = first
-        self._lines = text.splitlines()
+        written = text.splitlines()
+        self._lines = [*rendered_lines(written)]
         self._weights = weights
-        self._texts = LineTexts(self._lines, titles, query)
+        self._texts = LineTexts(written, titles, query)
         self._scores = LineScores(self._texts, weights)
 
     def evidence(
@@ -89,15 +95,14 @@ class SectionLines:
         from 0, are always included, uncut. With ``closed``, so are short gaps after shown lines,
         and the JSON objects of shown members.
         """
-        readable = [at for at in range(len(self._lines)) if not self._texts.hidden(at)]
-        uncut = {at: self._lines[at].rstrip() for at in readable}
+        uncut = {at: self._lines[at].rstrip() for at in self._texts.shown()}
         if sum(map(len, uncut.values())) <= _SLACK * room or uncut.keys() <= {*whole}:
             return SectionEvidence(self._numbered(uncut), whole=True, worth=self._scores.worth())
         chosen = self._scores.chosen(_CHOSEN) if room > 0 else []
         shown: dict[int, str] = {}
         for at in chosen:
             most = BEST_CHARS if at == chosen[0] and room > OTHER_CHARS else OTHER_CHARS
-            room -= self._show(shown, at, min(most, room) if shown else most)
+            room -= self._show(shown, at, max(_FRAGMENT, min(most, room)) if shown else most)
             for other in self._related(at, chosen):
                 if room <= 0 or (len(self._lines[other].strip()) > room and other not in shown):
                     break
@@ -128,20 +133,24 @@ class SectionLines:
         weights = [*self._weights, ConceptWeight(folded, _NAMED_WEIGHT, {})]
         weighted = [
             (line_weight(line, weights), -at)
-            for at, line in enumerate(self._lines)
+            for at, line in enumerate(self._texts.lines)
             if mentions(fold(line), folded)
         ]
         if not weighted:
             return None
         at = -max(weighted)[1]
-        return EvidenceLine(self._first + at, excerpt(self._lines[at], room, weights).strip())
+        line = self._lines[at] if mentions(fold(self._lines[at]), folded) else self._texts.lines[at]
+        return EvidenceLine(self._first + at, excerpt(line, room, weights).strip())
 
     def passages(self, wordings: Iterable[Sequence[ConceptWeight]]) -> Sequence[EvidencePassage]:
         """Return the passages in order, each with its worth for each of some wordings."""
         ranges = [*passages(self._lines)]
         texts = self._texts.blocks(ranges)
         worths = [LineScores(texts, weights).shares_below_headings() for weights in wordings]
-        return [EvidencePassage(lines, each) for lines, *each in zip(ranges, *worths, strict=True)]
+        return [
+            EvidencePassage(lines, each, is_fence(self._lines[lines.start]))
+            for lines, *each in zip(ranges, *worths, strict=True)
+        ]
 
     def texts(self, numbers: Iterable[int]) -> Sequence[str]:
         """Return some lines, counted from 0, without those that are never shown."""
@@ -157,7 +166,8 @@ class SectionLines:
         if at in shown or self._texts.hidden(at):
             return 0
         line = self._lines[at].rstrip()
-        shown[at] = line if len(line) <= most else excerpt(line.strip(), most, self._weights)
+        enough = len(line) <= _LINE_SLACK * most
+        shown[at] = line if enough else excerpt(line.strip(), most, self._weights)
         return len(shown[at])
 
     def _numbered(self, shown: Mapping[int, str]) -> tuple[EvidenceLine, ...]:

@@ -87,9 +87,10 @@ def _best_of_each(
     """Return labels for the two best hits of each run; hits with equal path and title are one."""
     labels: dict[tuple[str, int], tuple[str, ...]] = {}
     for _, ranking in outcomes:
-        alike: dict[tuple[str, str], list[Hit]] = {}
+        alike: dict[tuple[str, ...], list[Hit]] = {}
         for hit in ranking.hits:
-            alike.setdefault((hit.passage.path, hit.passage.title), []).append(hit)
+            names = (hit.passage.path, *hit.passage.ancestors, hit.passage.title)
+            alike.setdefault(names, []).append(hit)
         for place, hits in enumerate(islice(alike.values(), _OF_EACH)):
             least = near * hits[0].score
             key = min(hit.passage.key for hit in hits if hit.score >= least)

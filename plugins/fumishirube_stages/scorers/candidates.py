@@ -126,6 +126,22 @@ def complete_clause(
     return Bool(must=(clause, *every))
 
 
+def rare_clause(
+    values: Mapping[str, float],
+    parts: Container[str],
+    counts: Mapping[str, int],
+    size: int,
+    most: int,
+) -> Clause | None:
+    """Return a clause for the ASCII terms in at most ``most`` sections, and a hundredth of all.
+
+    A pair of Japanese characters that is rare is seldom a word.
+    """
+    few = min(most, int(_MOST_SHARE * size))
+    rare = [t for t in values if 0 < counts[t] <= few and t.isascii() and t not in parts]
+    return Bool(should=tuple(Term(term, "body", values[term]) for term in rare)) if rare else None
+
+
 def pooled_matches(
     corpus: Corpus, query: Query, pools: Iterable[tuple[Clause | None, int]], room: int
 ) -> Sequence[IndexMatch]:

@@ -29,6 +29,7 @@ from fumishirube_stages.scorers.candidates import (
     matches_elsewhere,
     pooled_matches,
     quoted_sections,
+    rare_clause,
     searched_terms,
 )
 from fumishirube_stages.scorers.query_analysis import (
@@ -76,7 +77,8 @@ class Lexical(Stage):
     sections with all of the query. Up to ``named_pool`` further candidates are the best ones by the
     concepts in these names; terms too common for the index query count in titles. So are up to
     ``complete_pool`` sections with all terms of the query's concepts, of two to eight concepts: the
-    index estimates a section with all of them lower than one that has some of them often.
+    index estimates a section with all of them lower than one that has some of them often. So are
+    the sections of words of ASCII letters that are in at most ``rare_pool`` sections.
 
     The score is Robertson and Zaragoza's BM25F (2009) with field boosts on term frequency, plus a
     bonus for covering the query's concepts, minus a penalty for very long sections. It is
@@ -127,6 +129,7 @@ class Lexical(Stage):
     pool: Annotated[int, Field(ge=1)] = 80
     named_pool: Annotated[int, Field(ge=0)] = 10
     complete_pool: Annotated[int, Field(ge=0)] = 10
+    rare_pool: Annotated[int, Field(ge=0)] = 5
     crowding: Annotated[int, Field(ge=1)] = 20
     elsewhere: Annotated[int, Field(ge=0)] = 40
     sure: Annotated[int, Field(ge=0)] = 20
@@ -151,28 +154,26 @@ class Lexical(Stage):
         clause = self._candidate_clause(query, analysis, extras, corpus)
         matches = best_matches(corpus, clause, limit, cutoff, query.exclude)
         if len(matches) >= limit and not query.budget.spent:
-            matches = [
-                *matches,
-                *matches_elsewhere(
-                    corpus,
-                    clause,
-                    matches,
-                    query.exclude,
-                    crowding=self.crowding,
-                    limit=self.elsewhere,
-                    share=self.promising,
-                ),
-            ]
-        if not (query.must or query.pool or query.budget.spent):
-            pools = (
-                (analysis.named_clause, self.named_pool),
-                (analysis.complete_clause, self.complete_pool),
+            further = matches_elsewhere(
+                corpus,
+                clause,
+                matches,
+                query.exclude,
+                crowding=self.crowding,
+                limit=self.elsewhere,
+                share=self.promising,
             )
+            matches = [*matches, *further]
+        if not (query.must or query.budget.spent):
+            named = (analysis.named_clause, self.named_pool)
+            complete = (analysis.complete_clause, self.complete_pool)
+            rare = (analysis.rare_clause, self.rare_pool)
+            pools = (rare,) if query.pool else (named, complete, rare)
             room = self.scan_hard_cap - len(matches)
             matches = [*matches, *pooled_matches(corpus, query, pools, room)]
         passages = {match.passage.key: match.passage for match in matches}
         passages |= {p.key: p for p in analysis.quoted if may_return(p, query)}
-        hits = self._scored(passages.values(), query, analysis, extras)
+        hits = self._scored([*passages.values()], query, analysis, extras)
         if query.must:
             return hits
         # A hit without any part of a concept matched only terms between two concepts.
@@ -181,19 +182,18 @@ class Lexical(Stage):
             return relevant
         anywhere = query.inside(analysis.anywhere)
         matched, at_least = corpus.count(anywhere, self.count_cap, searched=True)
-        capped = limit == self.scan_hard_cap < matched
-        return Ranking(relevant, matched=MatchCount(matched, at_least, capped))
+        count = MatchCount(matched, at_least, limit == self.scan_hard_cap < matched)
+        return Ranking(relevant, matched=count)
 
     def _scored(
         self,
-        passages: Iterable[Passage],
+        passages: Sequence[Passage],
         query: Query,
         analysis: QueryAnalysis,
         extras: tuple[WeightedTerm, ...],
     ) -> Sequence[Hit]:
         """Score passages, each once a search; then add the scores of a filter's own terms."""
         scores = query.state.shared(SearchScores, "lexical", self.fingerprint, query.text)
-        passages = tuple(passages)
         section_title = self.section_title_weight * (len(analysis.groups) > self.few_concepts)
         weights = NameWeights(self.page_title_weight, self.file_name_weight, section_title)
         for passage in passages:
@@ -301,6 +301,7 @@ class Lexical(Stage):
         searched = searched_terms(candidate_weights, idf, self.candidate_terms, rare_enough)
         paths = [Term(name.term, "path", self.path_boost) for name in together]
         of_concepts = {term: chosen[term] for term in chosen if self.named_pool and term in content}
+        values = {term: weight * idf[term] for term, weight in chosen.items() if term in content}
         named_clauses = self._boosts.name_clauses(of_concepts, searched, parts)
         clauses = self._boosts.times(self.candidate_names).clauses(searched, parts)
         clause = Bool(should=(*clauses, *paths))
@@ -308,6 +309,7 @@ class Lexical(Stage):
             clause=clause,
             named_clause=Bool(should=(*named_clauses, *paths)),
             complete_clause=complete_clause(clause, [g.shares for g in groups], parts, counts),
+            rare_clause=rare_clause(values, parts, counts, corpus.size, self.rare_pool),
             run_together=together,
             anywhere=Bool(
                 should=tuple(

@@ -56,8 +56,9 @@ class QueryAnalysis(NamedTuple):
     """A query analysed against a corpus.
 
     ``named_clause`` is the clause of names, with their whole boosts, ``complete_clause`` that of
-    sections with every concept. ``run_together`` are neighbouring words written as one, as in the
-    names of files. ``quoted`` are the few sections that contain the whole text of the query.
+    sections with every concept, ``rare_clause`` that of words in very few. ``run_together`` are
+    neighbouring words written as one, as in the names of files. ``quoted`` are the few sections
+    that contain the whole text of the query.
     """
 
     clause: Clause
@@ -69,6 +70,7 @@ class QueryAnalysis(NamedTuple):
     finders: Mapping[str, FormFinder] = MappingProxyType({})
     named_clause: Clause = Bool()
     complete_clause: Clause | None = None
+    rare_clause: Clause | None = None
     run_together: tuple[WeightedTerm, ...] = ()
     quoted: Sequence[Passage] = ()
 
