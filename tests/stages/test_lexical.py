@@ -418,10 +418,10 @@ def test_a_section_with_every_concept_is_a_candidate(number: int, found: bool) -
 def test_a_section_with_a_word_of_very_few_is_a_candidate_of_every_run(
     number: int, found: bool, pool: int | None
 ) -> None:
-    others = [passage(f"{n}.md", body="red red red") for n in range(120)]
+    others = [passage(f"{n}.md", body="red sky " * (n < 9) + "sea") for n in range(120)]
     corpus = MemoryCorpus([*others, passage("z.md", body="cosign " + "cash " * 999)])
     stage = Lexical(pool=3, named_pool=0, complete_pool=0, rare_pool=number)
-    hits = stage.score(Query("red cosign", pool=pool), corpus, {})
+    hits = stage.score(Query("red sky cosign", pool=pool), corpus, {})
     paths = {hit.passage.path for hit in (hits.hits if isinstance(hits, Ranking) else hits)}
     assert ("z.md" in paths) is found
 
