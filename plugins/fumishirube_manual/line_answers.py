@@ -31,7 +31,7 @@ class LineGroup(LeanAnswer):
     lines: tuple[tuple[int, str], ...]
     also: Annotated[
         dict[str, tuple[str, ...]] | None,
-        Field(description="By line number: where else the same line stands."),
+        Field(description="By line number: where else the same line stands; another heading."),
     ] = None
 
 
@@ -90,6 +90,7 @@ class GrepAnswer(LeanAnswer):
         {
             *("manuals", "texts", "groups", "counts", "not_searched", "degraded"),
             *("next_cursor", "remaining", "matches", "more_matches", "left_out", "complete"),
+            "different_matches",
         }
     )
 
@@ -110,6 +111,7 @@ class GrepAnswer(LeanAnswer):
         tuple[MatchGroup, ...] | None,
         Field(description="Each different text that matched, by the file where it does first."),
     ] = None
+    different_matches: Annotated[int | None, Field(description="Texts that matched.")] = None
     more_matches: int | None = None
     next_cursor: str | None = None
     remaining: tuple[LineCount, ...] | None = None
@@ -219,6 +221,7 @@ def tally_answer(
     )
     paging = {"next_cursor": f"{len(tally) - more}.{fingerprint}"} if more else {}
     tallied = {"counts": None, "matches": matches, "more_matches": more or None}
+    tallied["different_matches"] = len(tally)
     return counted.model_copy(update=tallied | paging)
 
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange
+from fumishirube_manual.evidence.excerpts import whole_words
+from fumishirube_manual.evidence.markup import in_fenced_code, rendered
 from fumishirube_manual.evidence.own_texts import enclosing_block
 from fumishirube_manual.evidence.records import record_lines
 from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, Spans
+from fumishirube_manual.rows import HEADING_SEPARATOR
 
 WHOLE = 400
 """The most characters of a line that is shown whole."""
@@ -25,6 +30,7 @@ _GROUP_CHARS = 34
 _GOES_ON = " / "
 """The separator between a line and its continuation, where a match spans both."""
 _DIGEST = 12
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _FEW = 5
 """Up to this many different lines are shown in their records, unless no context is requested."""
 
@@ -53,14 +59,28 @@ class Entry:
     file_lines: Sequence[str] = ()
     also: list[str] = field(default_factory=list)
     more: int = 0
+    heading: str = ""
+    """That of the last place of an equal line."""
 
-    def repeat(self, place: LinePlace) -> int:
-        """Add a place of an equal line; return how many characters that takes."""
+    def repeat(self, place: LinePlace, text: FileText) -> int:
+        """Add a place of an equal line; return how many characters that takes.
+
+        A heading follows the place if it is another one than that of the place before it.
+        """
         if len(self.also) == _ALSO:
             self.more += 1
             return 0
-        self.also.append(place.relative_to(self.place))
+        heading = last_heading(section_of(text.headings(place.line), text.path))
+        named = heading not in ("", self.heading or last_heading(self.section))
+        self.heading = heading
+        named = named and heading != heading_of(self.line)
+        self.also.append(place.relative_to(self.place) + f" {heading}" * named)
         return len(self.also[-1]) + 3
+
+    @property
+    def line(self) -> str:
+        """The matching line as shown."""
+        return next(line for number, line in self.lines if number == self.place.line)
 
 
 class LinePage:
@@ -116,7 +136,7 @@ class LinePage:
             if number >= self.end:
                 self.remaining[place[:2]] += 1
             elif number >= self._offset and self.entries[number - self._offset].place != place:
-                self._left -= self.entries[number - self._offset].repeat(place)
+                self._left -= self.entries[number - self._offset].repeat(place, text)
 
     def _key(self, place: LinePlace, around: Mapping[int, str]) -> bytes:
         """Return the key of equal lines; with context, the neighbouring lines must be equal too."""
@@ -133,9 +153,10 @@ class LinePage:
         if not self._context:
             first, *rest = match.written(lines)
             return {match.number: _GOES_ON.join([first.rstrip(), *(line.strip() for line in rest)])}
-        start = max(1, match.number - self._context)
-        end = min(len(lines), max(match.number + self._context, match.last))
-        return {number: lines[number - 1] for number in range(start, end + 1)}
+        before = _written(lines, range(match.number - 1, 0, -1), self._context)
+        after = _written(lines, range(match.number + 1, len(lines) + 1), self._context)
+        numbers = {match.number, *before, *after, *range(match.number, match.last + 1)}
+        return {number: lines[number - 1] for number in sorted(numbers)}
 
     def show_records(self) -> None:
         """Show the record of each line beside it, if all lines are shown and different ones few."""
@@ -151,10 +172,10 @@ class LinePage:
     ) -> None:
         """Add an entry if it fits; the first one always fits."""
         shown = []
-        for number, line in around.items():
-            if number != place.line and not line.strip():
-                continue
-            spans = self._matcher.spans(line) if len(line) > WHOLE and number == place.line else ()
+        for number, written in around.items():
+            matches = number == place.line
+            line = self._rendered(written, lines, number, matches=matches)
+            spans = self._matcher.spans(line) if len(line) > WHOLE and matches else ()
             shown.append((number, cut(line, spans)))
         group = (place.manual_id, place.path, section)
         cost = sum(len(json.dumps(pair, ensure_ascii=False)) + 1 for pair in shown)
@@ -169,6 +190,19 @@ class LinePage:
         file_lines = lines if len(self.entries) < _FEW else ()
         self.entries.append(Entry(place, section, shown, file_lines))
 
+    def _rendered(self, line: str, lines: Sequence[str], number: int, *, matches: bool) -> str:
+        """Return a line as it is rendered, unless it is code or a match would be left out."""
+        shown = rendered(line)
+        if shown == line or in_fenced_code(lines, number):
+            return line
+        lost = matches and len(self._matcher.spans(shown)) != len(self._matcher.spans(line))
+        return line if lost else shown
+
+
+def _written(lines: Sequence[str], numbers: Iterable[int], most: int) -> Sequence[int]:
+    """Return the first numbers of lines that are not blank."""
+    return [*islice((number for number in numbers if lines[number - 1].strip()), most)]
+
 
 def cut(line: str, spans: Spans) -> str:
     """Return a line as shown: whole, or the parts around its first matches."""
@@ -180,7 +214,7 @@ def cut(line: str, spans: Spans) -> str:
     for begin, finish in chosen:
         end = min(finish, begin + each)
         side = max(_LEAST_AROUND, (each - (end - begin)) // 2)
-        start, end = max(0, begin - side), min(len(line), end + side)
+        start, end = whole_words(line, max(0, begin - side), min(len(line), end + side))
         if ranges and start <= ranges[-1][1]:
             ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
         else:
@@ -201,11 +235,21 @@ def _section_and_block(text: FileText, lines: Sequence[str], number: int) -> str
     return f"{section} [{block}]".strip() if block else section
 
 
+def last_heading(section: str) -> str:
+    """Return the last heading of a heading path."""
+    return section.rpartition(HEADING_SEPARATOR)[2]
+
+
+def heading_of(line: str) -> str:
+    """Return a line of a heading as the heading is named: without marks and tags."""
+    return _TAG.sub("", line).strip("# \t")
+
+
 def section_of(headings: Sequence[str], path: str) -> str:
     """Return the heading path of a section; empty if it is only the file's name."""
     name = path.rpartition("/")[2]
     titles = [heading for heading in headings if heading]
-    return "" if titles in ([name], [name.rpartition(".")[0]]) else " > ".join(titles)
+    return "" if titles in ([name], [name.rpartition(".")[0]]) else HEADING_SEPARATOR.join(titles)
 
 
 class CountedPath(NamedTuple):

@@ -6,15 +6,20 @@ Other members of the object, such as scores, are omitted; warnings and missing p
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue
 
+from fumishirube_manual.evidence.markup import rendered
+from fumishirube_manual.line_pages import heading_of
 from fumishirube_manual.rows import HEADING_SEPARATOR
 
 Json = Mapping[str, JsonValue]
 
+_PLACE = re.compile(r"((?:.+#)?L)(\d+(?: .*)?)", re.DOTALL)
+"""The file and the line of a place of an equal line, with its heading if that is another one."""
 _WORDS = 4
 """The most of the manual's own words that the text names."""
 _FINE = "required_effective"
@@ -57,7 +62,10 @@ def grep_text(answer: Json) -> str:
     searched: Any = answer["searched"]
     total, different, files = answer["total"], answer["different"], answer["files"]
     head = f"{total} lines in {files} files"
-    head += f" ({different} different lines)" if different != total else ""
+    if "different_matches" in answer:
+        head += f" ({answer['different_matches']} different matches)"
+    elif different != total:
+        head += f" ({different} different lines)"
     head += ", all below" if total and answer.get("complete") else ""
     head += f"; searched {searched['files']} files"
     head += f"; {answer['left_out']} lines left out" if "left_out" in answer else ""
@@ -65,7 +73,7 @@ def grep_text(answer: Json) -> str:
     head += "".join(f"; {_json(text['text'])} {text['count']}" for text in texts)
     formatted = {"total", "different", "files", "texts", "searched", "left_out"}
     formatted |= {"groups", "counts", "matches", "more_matches", "next_cursor", "remaining"}
-    formatted |= {"complete"}
+    formatted |= {"complete", "different_matches"}
     lines = [head, *_rest(answer, formatted), *_groups(answer.get("groups") or ())]
     counts: Any = answer.get("counts") or ()
     lines += [f"{_place(row)}: {row['count']}" for row in counts]
@@ -142,7 +150,7 @@ def _hits(items: Any, start: int, *, several: bool) -> Iterator[str]:
     for number, item in enumerate(items, start):
         place = _place(item["ref"]) if several else item["ref"]["path"]
         titles = [title for title in (item.get("headings"), item["title"]) if title]
-        headings = HEADING_SEPARATOR.join(titles).split(HEADING_SEPARATOR)
+        headings = _split(HEADING_SEPARATOR.join(titles))
         if place in shown:
             first, above = shown[place]
             place = f"same file as {first}: "
@@ -195,16 +203,23 @@ def _groups(groups: Any) -> Iterator[str]:
             file, above = place, [""]
             yield f"\n{file}"
         if "section" in group or "place" in group:
-            headings = str(group.get("section", "")).split(HEADING_SEPARATOR)
+            headings = _split(str(group.get("section", "")))
             named = _below(headings, above)
             above = headings
             place = f" ({group['place']})" if "place" in group else ""
-            if place or named != [_heading(group["lines"][0][1])]:
+            if named and named[-1] == heading_of(group["lines"][0][1]):
+                named = named[:-1]
+            if place or named:
                 yield f"# {HEADING_SEPARATOR.join(named)}{place}"
         also = group.get("also") or {}
         for number, line in group["lines"]:
             repeated = also.get(str(number))
             yield f"{number} {line}" + (f"  (also {_places(repeated)})" if repeated else "")
+
+
+def _split(path: str) -> list[str]:
+    """Return the headings of a heading path, as they are rendered."""
+    return [*map(rendered, path.split(HEADING_SEPARATOR))]
 
 
 def _below(headings: list[str], above: list[str]) -> list[str]:
@@ -214,19 +229,15 @@ def _below(headings: list[str], above: list[str]) -> list[str]:
     return headings
 
 
-def _heading(line: str) -> str:
-    """Return a heading line without its marks."""
-    return line.strip("# \t")
-
-
 def _places(places: Sequence[str]) -> str:
-    """Return places of equal lines; consecutive lines of one file by their numbers alone."""
+    """Return places of equal lines; further ones of a file by their numbers and headings alone."""
     listed: list[str] = []
     file = None
     for place in places:
-        path, mark, line = place.rpartition("L")
-        listed.append(line if mark and path == file else place)
-        file = path if mark else None
+        match = _PLACE.fullmatch(place)
+        repeated = match is not None and match[1] == file
+        listed.append(match[2] if match is not None and repeated else place)
+        file = match[1] if match is not None else None
     return ", ".join(listed)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -76,8 +77,8 @@ def places(answer: dict[str, Any]) -> list[tuple[str, int]]:
             named.append((group["path"], number))
         for also in group.get("also", {}).values():
             for place in also:
-                path, _, line = place.rpartition("#")
-                named.append((path or group["path"], int(line[1:])))
+                path, line = re.fullmatch(r"(?:(.+)#)?L(\d+)(?: .*)?", place).groups()
+                named.append((path or group["path"], int(line)))
     return sorted(named)
 
 
@@ -92,7 +93,7 @@ def test_every_place_is_named_once_with_its_section(server: Fumishirube) -> None
             "path": "copy.md",
             "section": "Copy",
             "lines": [[2, "The timeout is 5 秒."]],
-            "also": {"2": ["times.md#L4", "times.md#L9"]},
+            "also": {"2": ["times.md#L4 Limits", "times.md#L9 Old"]},
         },
         {"path": "values.json", "lines": [[2, '"wait": "５秒",']]},
     ]
@@ -106,11 +107,11 @@ def test_every_place_is_named_once_with_its_section(server: Fumishirube) -> None
     assert answer.keys().isdisjoint({"next_cursor", "remaining", "texts", "manuals", "counts"})
 
 
-def test_equal_lines_of_one_file_are_named_by_their_line_alone(server: Fumishirube) -> None:
+def test_equal_lines_of_one_file_are_named_by_their_line_and_heading(server: Fumishirube) -> None:
     answer = server.ok("manual_grep", any=["timeout"], manual_id="m", path_prefix="times.md")
     (group,) = answer["groups"]
     assert group["section"] == "Times > Limits"
-    assert group["also"] == {"4": ["L9"]}
+    assert group["also"] == {"4": ["L9 Old"]}
     assert answer["total"] == 2
     assert answer["searched"] == {"files": 1, "sections": 3}
     assert "not_searched" not in answer
@@ -232,6 +233,7 @@ def test_lines_around_are_shown_and_not_counted(server: Fumishirube) -> None:
             "path": "times.md",
             "section": "Times > Limits",
             "lines": [
+                [4, "The timeout is 5 秒."],
                 [5, "Wait 15 秒, or 1.5 秒."],
                 [7, "Retries: 3"],
                 [8, "### Old"],
@@ -239,6 +241,22 @@ def test_lines_around_are_shown_and_not_counted(server: Fumishirube) -> None:
             ],
         }
     ]
+
+
+def test_lines_are_rendered_unless_that_would_leave_out_a_match(tmp_path: Path) -> None:
+    written = "A <i>fee</i> of [7](https://example.org/a/very/long/path)."
+    text = f"# A\n\n{written}\n\n```\nx {written}\n```\n"
+    with Fumishirube(write(tmp_path, {"m/a.md": text})) as server:
+        for pattern, shown in (("fee", "A fee of [7](…)."), ("long/path", written)):
+            answer = server.ok("manual_grep", manual_id="*", any=[pattern], context=0)
+            assert answer["groups"][0]["lines"] == [[3, shown], [6, f"x {written}"]]
+
+
+def test_a_tally_counts_the_different_matches(server: Fumishirube) -> None:
+    asked = {"regex": "[Rr]etries|timeout", "manual_id": "m"}
+    tally = server.ok("manual_grep", **asked, matches_only=True)
+    assert tally["different_matches"] == sum(len(group["texts"]) for group in tally["matches"])
+    assert "different_matches" not in server.ok("manual_grep", **asked)
 
 
 def test_patterns_are_matched_line_by_line(server: Fumishirube) -> None:
@@ -288,7 +306,7 @@ def test_the_end_of_a_match_is_shown_once(tmp_path: Path) -> None:
     ) as server:
         for context, lines in (
             (0, [[3, "Then run cargo / fix to apply."]]),
-            (1, [[3, "Then run cargo"], [4, "fix to apply."]]),
+            (1, [[1, "# Run"], [3, "Then run cargo"], [4, "fix to apply."]]),
         ):
             (group,) = server.ok("manual_grep", manual_id="*", any=["cargo fix"], context=context)[
                 "groups"
@@ -610,7 +628,7 @@ def test_the_command_prints_files_sections_and_lines(workspace: Path) -> None:
         "m/copy.md",
         "  Copy",
         "    2: The timeout is 5 秒.",
-        "      also times.md#L4, times.md#L9",
+        "      also times.md#L4 Limits, times.md#L9 Old",
         "",
         "m/values.json",
         '    2: "wait": "５秒",',

@@ -111,8 +111,8 @@ def test_places_of_equal_lines_name_their_file_once(tmp_path: Path) -> None:
     with Fumishirube(tmp_path) as server:
         server.ok("manual_ls")
         text, answer = both(server, "manual_grep", any=["fee"], manual_id="m")
-        assert answer["groups"][0]["also"] == {"3": ["L5", "b.md#L3", "b.md#L5", "b.md#L7"]}
-        assert "3 The fee is 7 yen.  (also L5, b.md#L3, 5, 7)" in text.split("\n")
+        assert answer["groups"][0]["also"] == {"3": ["L5", "b.md#L3 B", "b.md#L5", "b.md#L7"]}
+        assert "3 The fee is 7 yen.  (also L5, b.md#L3 B, 5, 7)" in text.split("\n")
 
 
 def test_a_match_is_followed_by_its_number_if_there_are_several(server: Fumishirube) -> None:

@@ -33,7 +33,7 @@ def excerpt(line: str, most: int, weights: Sequence[ConceptWeight]) -> str:
     start, end = sentences[best].span()
     if end - start > most:
         start = _densest(line, start, end, most, weights)
-        return _dotted(line, *_whole_words(line, start, min(start + most, end)))
+        return _dotted(line, *whole_words(line, start, min(start + most, end)))
     first = last = best
     while True:
         longer = [
@@ -76,9 +76,11 @@ def _densest(line: str, start: int, end: int, most: int, weights: Sequence[Conce
     return -max(ranked)[1]
 
 
-def _whole_words(line: str, start: int, end: int) -> tuple[int, int]:
+def whole_words(line: str, start: int, end: int) -> tuple[int, int]:
     """Return the bounds of a part so that it cuts no number and no ASCII word of usual length."""
     for word in _WORD.finditer(line, max(0, start - _LONGEST_WORD), end + _LONGEST_WORD):
+        if len(word[0]) > _LONGEST_WORD:
+            continue
         if word.start() < start < word.end():
             start = word.start()
         if word.start() < end < word.end():

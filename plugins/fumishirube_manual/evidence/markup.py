@@ -50,3 +50,8 @@ def rendered_lines(lines: Sequence[str]) -> Iterator[str]:
         if is_fence(line):
             in_code = not in_code
         yield line if in_code else rendered(line)
+
+
+def in_fenced_code(lines: Sequence[str], number: int) -> bool:
+    """Tell whether a line, numbered from 1, is in a fenced block of code."""
+    return sum(map(is_fence, lines[: number - 1])) % 2 == 1
