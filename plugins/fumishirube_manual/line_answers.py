@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
 from pydantic import Field
 
@@ -12,7 +12,7 @@ from fumishirube.text import UnreadFile
 from fumishirube.tools import LeanAnswer
 from fumishirube_manual.coverage import NEVER_SEARCHED
 from fumishirube_manual.line_pages import Entry, LinePage, counted_paths
-from fumishirube_manual.matched_texts import MatchedTexts
+from fumishirube_manual.matched_texts import MatchedText, MatchedTexts
 
 _LISTED_SHARE, _LISTED_LEAST = 0.2, 400
 """The share of an answer for the list of remaining files, and its least characters."""
@@ -70,6 +70,11 @@ class Searched(LeanAnswer):
     sections: int
 
 
+_Text: TypeAlias = tuple[int, int, str]
+_TextWithin: TypeAlias = tuple[int, int, str, str]
+_TextAlso: TypeAlias = tuple[int, int, str, str, tuple[str, ...]]
+
+
 class MatchGroup(LeanAnswer):
     """Matching texts, below the file of their first match."""
 
@@ -78,8 +83,8 @@ class MatchGroup(LeanAnswer):
     manual_id: str | None = None
     path: str
     texts: Annotated[
-        tuple[tuple[int, int, str] | tuple[int, int, str, str], ...],
-        Field(description="Line, how often in all, text; if few or asked, headings and line."),
+        tuple[_Text | _TextWithin | _TextAlso, ...],
+        Field(description="Line, how often, text; if few or asked, headings and line, others."),
     ]
 
 
@@ -215,7 +220,7 @@ def tally_answer(
         MatchGroup(
             manual_id=file.manual_id if scope.several else None,
             path=file.path,
-            texts=tuple((*text,) if text.within else (*text[:3],) for text in file.texts),
+            texts=tuple(map(_listed, file.texts)),
         )
         for file in files
     )
@@ -223,6 +228,12 @@ def tally_answer(
     tallied = {"counts": None, "matches": matches, "more_matches": more or None}
     tallied["different_matches"] = len(tally)
     return counted.model_copy(update=tallied | paging)
+
+
+def _listed(text: MatchedText) -> _Text | _TextWithin | _TextAlso:
+    if text.also:
+        return (*text,)
+    return (*text[:4],) if text.within else (*text[:3],)
 
 
 def listed_chars(chars: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -18,16 +18,22 @@ _BESIDE = 50
 _HEADINGS, _LONG = 2, 80
 _FEW = 20
 """Up to this many distinct texts are shown in their lines, unless no context is requested."""
+_OTHERS = 2
+"""If a text has up to this many further places, they are named beside it."""
 _ROW_CHARS, _FILE_CHARS = 12, 4
 
 
 class MatchedText(NamedTuple):
-    """A matching text: the line of its first match, its count, and the heading and text there."""
+    """A matching text: the line of its first match, its count, and the heading and text there.
+
+    ``also`` are its other places, if they are few.
+    """
 
     line: int
     number: int
     text: str
     within: str = ""
+    also: tuple[str, ...] = ()
 
 
 class FileMatches(NamedTuple):
@@ -47,6 +53,7 @@ class MatchedTexts:
         self._context = context
         self._counts: Counter[str] = Counter()
         self._first: dict[str, tuple[LinePlace, str, str]] = {}
+        self._later: defaultdict[str, list[LinePlace]] = defaultdict(list)
 
     def __len__(self) -> int:
         return len(self._first)
@@ -58,20 +65,21 @@ class MatchedTexts:
         for match, line, spans in zip(
             matches, written, self._matcher.spans_of(written), strict=True
         ):
+            place = LinePlace(manual_id, text.path, match.number)
             for start, end in spans:
                 if start > len(lines[match.number - 1]):
                     break  # a match on the next line is counted there
                 shown = line[start:end].strip()[:_LONGEST]
                 key = shown if self._exact else fold(shown)
                 self._counts[key] += 1
-                if key not in self._first:
-                    place = LinePlace(manual_id, text.path, match.number)
-                    within = ""
-                    if self._context or (self._context is None and len(self) < _FEW):
-                        within = HEADING_SEPARATOR.join(text.headings(match.number)[-_HEADINGS:])
-                        if len(shown) < _LONG:
-                            within += f": {_stretch(line, start, end)}"
-                    self._first[key] = place, shown, within
+                if key in self._first:
+                    if self._counts[key] <= _OTHERS + 1:
+                        self._later[key].append(place)
+                    continue
+                beside = self._context or (self._context is None and len(self) < _FEW)
+                around = _stretch(line, start, end) if len(shown) < _LONG else ""
+                within = _within(text.headings(match.number), around) if beside else ""
+                self._first[key] = place, shown, within
 
     def page(self, offset: int, max_chars: int) -> tuple[list[FileMatches], int]:
         """Return the matches by the file of their first match, and the number of texts after them.
@@ -83,19 +91,33 @@ class MatchedTexts:
         in_lines = bool(self._context) or len(self) <= _FEW
         for key, (place, shown, stretch) in [*self._first.items()][offset:]:
             within = stretch if in_lines else ""
-            max_chars -= len(shown) + len(within) + _ROW_CHARS
+            also = self._others(key, place) if within else ()
+            max_chars -= len(shown) + len(within) + sum(map(len, also)) + _ROW_CHARS
             if place[:2] != file:
                 file = place[:2]
                 max_chars -= len(place.path) + _FILE_CHARS
             if max_chars < 0 and rows:
                 break
-            rows.append((place, MatchedText(place.line, self._counts[key], shown, within)))
+            rows.append((place, MatchedText(place.line, self._counts[key], shown, within, also)))
         grouped = groupby(rows, key=lambda row: (row[0].manual_id, row[0].path))
         files = [
             FileMatches(manual_id, path, [text for _, text in texts])
             for (manual_id, path), texts in grouped
         ]
         return files, len(self) - offset - len(rows)
+
+    def _others(self, key: str, first: LinePlace) -> tuple[str, ...]:
+        """Return the other places of a text, if they are few; each line once."""
+        if self._counts[key] > _OTHERS + 1:
+            return ()
+        places = dict.fromkeys(place for place in self._later[key] if place != first)
+        return tuple(place.relative_to(first) for place in places)
+
+
+def _within(headings: Sequence[str], around: str) -> str:
+    """Return the last headings above a match, and the text around it."""
+    named = HEADING_SEPARATOR.join(headings[-_HEADINGS:])
+    return f"{named}: {around}" if around else named
 
 
 def _stretch(line: str, start: int, end: int) -> str:

@@ -117,7 +117,7 @@ def test_places_of_equal_lines_name_their_file_once(tmp_path: Path) -> None:
 
 def test_a_match_is_followed_by_its_number_if_there_are_several(server: Fumishirube) -> None:
     text, _ = both(server, "manual_grep", regex="[0-9,]+ yen", manual_id="guide", matches_only=True)
-    assert any(line.startswith("3 1,200 yen (2x)") for line in text.split("\n"))
+    assert any(line.startswith("3 1,200 yen (2x, also fees.md#L3) |") for line in text.split("\n"))
     assert any(line.startswith("7 100 yen |") for line in text.split("\n"))
 
 

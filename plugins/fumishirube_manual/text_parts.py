@@ -1,0 +1,74 @@
+"""Parts of answers as text: places, headings, numbered lines, and other members."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from fumishirube_manual.evidence.markup import rendered
+from fumishirube_manual.rows import HEADING_SEPARATOR
+
+Json = Mapping[str, JsonValue]
+
+_PLACE = re.compile(r"((?:.+#)?L)(\d+(?: .*)?)", re.DOTALL)
+"""The file and the line of a place of an equal line, with its heading if that is another one."""
+
+
+def place_text(row: Any) -> str:
+    """Return the place of a file, as the beginning of a citation if its manual must be named."""
+    if row.get("manual_id") is None:
+        return str(row["path"])
+    return f"manual://{row['manual_id']}/{row['path']}"
+
+
+def places_text(places: Sequence[str]) -> str:
+    """Return places of equal lines; further ones of a file by their numbers and headings alone."""
+    listed: list[str] = []
+    file = None
+    for place in places:
+        match = _PLACE.fullmatch(place)
+        repeated = match is not None and match[1] == file
+        listed.append(match[2] if match is not None and repeated else place)
+        file = match[1] if match is not None else None
+    return ", ".join(listed)
+
+
+def split_path(path: str) -> list[str]:
+    """Return the headings of a heading path, as they are rendered."""
+    return [*map(rendered, path.split(HEADING_SEPARATOR))]
+
+
+def below(headings: list[str], above: list[str]) -> list[str]:
+    """Return headings without those at the beginning that are also at the beginning of others."""
+    while len(headings) > 1 and headings[0] == above[0]:
+        headings, above = headings[1:], above[1:] or [""]
+    return headings
+
+
+def numbered(lines: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """Yield lines with their numbers before them."""
+    for number, line in lines:
+        yield f"{number} {line}"
+
+
+def other_members(answer: Json, formatted: set[str]) -> Iterator[str]:
+    """Yield the other members as JSON."""
+    for key, value in answer.items():
+        if key == "manuals":
+            yield f"manuals: {listed(value)}"
+        elif key not in formatted and value not in (None, [], {}, ""):
+            yield f"{key}: {value if isinstance(value, str) else as_json(value)}"
+
+
+def listed(words: Any) -> str:
+    """Return words in a row."""
+    return ", ".join(map(str, words))
+
+
+def as_json(value: Any) -> str:
+    """Return a value as compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
