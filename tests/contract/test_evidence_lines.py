@@ -545,7 +545,7 @@ def test_each_different_match_is_counted_wherever_it_stands_in_a_line(
     server: Fumishirube,
 ) -> None:
     answer = server.ok("manual_grep", regex="[0-9,]+ yen", manual_id="guide", matches_only=True)
-    counted = {text: number for _, number, text, _ in _matched(answer)}
+    counted = {text: number for _, number, text, *_ in _matched(answer)}
     assert counted == {"300 yen": 1, "1,200 yen": 2, "100 yen": 1}
     twice = server.ok("manual_grep", regex="[a-z]e", manual_id="rules", matches_only=True)
     assert twice["total"] == 0
@@ -560,7 +560,11 @@ def test_few_different_matches_come_with_their_headings_and_lines_many_without(
     server: Fumishirube,
 ) -> None:
     few = {"regex": "[0-9,]+ yen", "manual_id": "guide", "matches_only": True}
-    for line, _, text, within in _matched(server.ok("manual_grep", **few)):
+    for line, number, text, within, *also in _matched(server.ok("manual_grep", **few)):
+        # The two places of a text are in two files.
+        assert len(also) == (number == 2)
+        for path, other in (place.split("#L") for places in also for place in places):
+            assert text in MANUALS[f"guide/{path}"].split("\n")[int(other) - 1]
         above, _, stretch = within.partition(": ")
         files = [
             file for file in MANUALS.values() if text in "".join(file.split("\n")[line - 1 : line])
@@ -577,7 +581,7 @@ def test_matched_texts_are_paged_without_gaps_and_name_the_line_they_stand_in(
 ) -> None:
     asked = {"regex": r"\b[a-z]{3}\b", "manual_id": "guide", "matches_only": True}
     whole = _matched(server.ok("manual_grep", **asked, context=1))
-    for line, _, text, within in whole:
+    for line, _, text, within, *_ in whole:
         assert text in within
         assert any(text in "".join(MANUALS[path].split("\n")[line - 1 : line]) for path in MANUALS)
     paged: list[list[Any]] = []

@@ -51,6 +51,7 @@ def related(lines: Sequence[str], at: int) -> Iterator[int]:
         yield from _header(lines, at)
     elif _in_code(lines, at):
         yield from _statement(lines, at)
+        yield from _before_code(lines, at)
         yield from _paragraph(lines, at)
     elif is_item(lines[at]):
         yield from _continued(lines, at)
@@ -100,6 +101,13 @@ def _statement(lines: Sequence[str], at: int) -> Iterator[int]:
         if not _OPEN.search(lines[end]):
             return
         yield end + 1
+
+
+def _before_code(lines: Sequence[str], at: int) -> Iterator[int]:
+    """Yield the last line before a fenced block of code, which may introduce it."""
+    fence = max(place for place in range(at) if is_fence(lines[place]))
+    above = (place for place in range(fence - 1, -1, -1) if lines[place].strip())
+    yield from islice(above, 1)
 
 
 def _paragraph(lines: Sequence[str], at: int) -> Iterator[int]:
