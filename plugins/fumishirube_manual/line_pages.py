@@ -15,7 +15,7 @@ from fumishirube.text import FileText, TextRange
 from fumishirube_manual.evidence.excerpts import whole_words
 from fumishirube_manual.evidence.markup import in_fenced_code, rendered
 from fumishirube_manual.evidence.own_texts import enclosing_block
-from fumishirube_manual.evidence.records import record_lines
+from fumishirube_manual.evidence.records import labelled_line, record_lines
 from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, Spans
 from fumishirube_manual.rows import HEADING_SEPARATOR
 
@@ -23,6 +23,7 @@ WHOLE = 400
 """The most characters of a line that is shown whole."""
 _SHOWN = 360
 _MATCHES = 3
+_BELOW_LABEL = 100
 _LEAST_AROUND = 30
 _ALSO = 8
 """The most places listed for equal lines; the others are counted."""
@@ -87,10 +88,12 @@ class LinePage:
     """A page that is filled file by file; when it is full, it only counts.
 
     It begins with entry number ``offset`` and has about ``max_chars`` characters, or no lines
-    if that is 0.
+    if that is 0. Where no ``context`` is requested, what a label is about is shown below it.
     """
 
-    def __init__(self, matcher: LineMatcher, offset: int, max_chars: int, context: int) -> None:
+    def __init__(
+        self, matcher: LineMatcher, offset: int, max_chars: int, context: int | None
+    ) -> None:
         self.entries: list[Entry] = []
         self.total = 0
         self.counts: Counter[tuple[str, str]] = Counter()
@@ -152,7 +155,10 @@ class LinePage:
         """
         if not self._context:
             first, *rest = match.written(lines)
-            return {match.number: _GOES_ON.join([first.rstrip(), *(line.strip() for line in rest)])}
+            whole = _GOES_ON.join([first.rstrip(), *(line.strip() for line in rest)])
+            below = None if rest or self._context == 0 else labelled_line(lines, match.number - 1)
+            beside = {} if below is None else {below + 1: _beginning(lines[below])}
+            return {match.number: whole} | beside
         before = _written(lines, range(match.number - 1, 0, -1), self._context)
         after = _written(lines, range(match.number + 1, len(lines) + 1), self._context)
         numbers = {match.number, *before, *after, *range(match.number, match.last + 1)}
@@ -197,6 +203,13 @@ class LinePage:
             return line
         lost = matches and len(self._matcher.spans(shown)) != len(self._matcher.spans(line))
         return line if lost else shown
+
+
+def _beginning(line: str) -> str:
+    """Return the beginning of a line that is shown below a label."""
+    shown = rendered(line)
+    _, end = whole_words(shown, 0, _BELOW_LABEL)
+    return shown if len(shown) <= end else f"{shown[:end]}…"
 
 
 def _written(lines: Sequence[str], numbers: Iterable[int], most: int) -> Sequence[int]:

@@ -252,6 +252,25 @@ def test_lines_are_rendered_unless_that_would_leave_out_a_match(tmp_path: Path) 
             assert answer["groups"][0]["lines"] == [[3, shown], [6, f"x {written}"]]
 
 
+def test_a_label_comes_with_the_line_that_it_is_about(tmp_path: Path) -> None:
+    text = (
+        "# Import\n\n*Experimental*\n\nTakes a <b>block</b> of lines.\n\n- Experimental\n\n"
+        f"Experimental since 2.9\n- **set** {'changes ' * 20}\n\nIt is experimental.\n\nText.\n\n"
+        "Text\nExperimental\n\nMore.\n\nExperimental\n\n## Next\n"
+    )
+    with Fumishirube(write(tmp_path, {"m/a.md": text})) as server:
+        asked = {"manual_id": "*", "any": ["experimental"]}
+        (group,) = server.ok("manual_grep", **asked)["groups"]
+        numbers = [number for number, _ in group["lines"]]
+        assert numbers == [3, 5, 7, 9, 10, 12, 17]
+        shown = dict(map(tuple, group["lines"]))
+        assert shown[5] == "Takes a block of lines."
+        assert shown[10] == f"- **set** {'changes ' * 11}changes…"
+        assert group["also"] == {"17": ["L21"]}
+        (group,) = server.ok("manual_grep", **asked, context=0)["groups"]
+        assert [number for number, _ in group["lines"]] == [3, 7, 9, 12, 17]
+
+
 def test_a_tally_counts_the_different_matches(server: Fumishirube) -> None:
     asked = {"regex": "[Rr]etries|timeout", "manual_id": "m"}
     tally = server.ok("manual_grep", **asked, matches_only=True)
@@ -410,6 +429,8 @@ def test_manuals_that_are_not_there_are_refused(server: Fumishirube) -> None:
 
 
 def pages(application: Application, **arguments: Any) -> list[dict[str, Any]]:
+    """Return the pages of an answer, which show the matching lines alone."""
+    arguments = {"context": 0, **arguments}
     answers = [ask(application, "manual_grep", **arguments)]
     while "next_cursor" in answers[-1]:
         cursor = answers[-1]["next_cursor"]

@@ -1,14 +1,19 @@
-"""The lines that make a line readable: the header or the rows of its table, its JSON object."""
+"""Lines that make a line readable: its table's header or rows, its JSON object, what it labels."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from fumishirube_manual.evidence.blocks import indentation, is_row, table_top
+from fumishirube.text import is_cjk
+from fumishirube_manual.evidence.blocks import indentation, is_fence, is_item, is_row, table_top
+from fumishirube_manual.evidence.markup import in_fenced_code, rendered
 
 _MOST_CHARS, _MOST_LINES = 600, 20
 """The most characters and lines of a record that is shown whole."""
+_LABEL = 40
+"""The most columns of a label."""
+_NO_LABEL = re.compile(r"^(?:[#|>=~`]|[-*+]\s|\d+[.)])|[.。!！?？:：;,、{}()\[\]]$")
 _MEMBER = re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*:')
 _OPENS = re.compile(r".*\{\s*$")
 _CLOSES = re.compile(r"\s*\}")
@@ -29,6 +34,25 @@ def record_lines(lines: Sequence[str], at: int) -> Sequence[int]:
     others = [other for other in record if other != at and any(map(str.isalnum, lines[other]))]
     fits = len(others) <= _MOST_LINES and sum(len(lines[o].strip()) for o in others) <= _MOST_CHARS
     return others if fits else ()
+
+
+def labelled_line(lines: Sequence[str], at: int) -> int | None:
+    """Return the line that a label is about, counted from 0: the next one with text.
+
+    A label, such as "Experimental", is a short line without an end, after a blank line or a
+    heading, and not before one. ``None`` for other lines, such as items, rows and code.
+    """
+    label = rendered(lines[at]).strip()
+    if len(label) + sum(map(is_cjk, label)) > _LABEL or _NO_LABEL.search(label):
+        return None
+    if at and lines[at - 1].strip() and not lines[at - 1].startswith("#"):
+        return None
+    if indentation(lines[at]) or in_fenced_code(lines, at + 1):
+        return None
+    below = next((place for place in range(at + 1, len(lines)) if lines[place].strip()), None)
+    if below is None or lines[below].startswith("#") or is_fence(lines[below]):
+        return None
+    return below if below > at + 1 or is_item(lines[below]) else None
 
 
 def is_member(line: str) -> bool:

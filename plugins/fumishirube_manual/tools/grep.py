@@ -103,7 +103,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
         tally = _tally(params, matcher) if params.tallies else None
         counting = bool(params.count_only) or params.tallies
         line_chars = 0 if counting else chars - listed_chars(chars)
-        page = LinePage(matcher, offset, line_chars, 0 if params.tallies else params.context or 0)
+        page = LinePage(matcher, offset, line_chars, 0 if params.tallies else params.context)
         account = SearchAccount()
         for manual_id in scope.ids:
             try:
