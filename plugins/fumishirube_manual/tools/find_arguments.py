@@ -20,6 +20,8 @@ TERM_CHARS = 200
 TIME_MS = 60_000
 CANDIDATES = 200
 INLINE_HITS = 5
+_BESIDE_ALTERNATIVES = 3
+"""How many hits an answer has besides one for each alternative; at least ``INLINE_HITS`` in all."""
 
 TERMS = 2
 
@@ -121,9 +123,9 @@ class FindParams(Params):
 
 
 def shown_size(params: FindParams) -> ShownSize:
-    """Return the size of an answer: one more hit for each alternative, unless limited."""
+    """Return the size of an answer: hits for each alternative and three more, unless limited."""
     others = len(other_wordings(params.query, params.alternatives or ()))
-    hits = INLINE_HITS + others
+    hits = max(INLINE_HITS, _BESIDE_ALTERNATIVES + others)
     if params.inline_hits and params.inline_hits.limit:
         hits = min(params.inline_hits.limit, INLINE_HITS)
     return ShownSize(hits, params.max_chars)
