@@ -233,6 +233,26 @@ def test_other_words_for_one_thing_fill_no_room(server: Fumishirube) -> None:
     assert same["ref"] == plain["ref"]
 
 
+def test_the_section_of_several_wordings_has_more_room(tmp_path: Path) -> None:
+    items = "".join(
+        f"* {name} runs on {name}-ware, {'and more ' * 6}\n" for name in "abcdefghijkl" * 2
+    )
+    others = "".join(f"## Part {n}\n\nText {n}.\n\n" for n in range(9))
+    write(tmp_path, {"m/a.md": f"# Tests\n\n{items}{others}"})
+    with Fumishirube(tmp_path) as server:
+        asked = {"query": "a-ware runs on", "manual_id": "m", "required_terms": ["runs"]}
+        server.ok("manual_ls")
+        shown = []
+        for wordings in ([], ["b-ware runs on"], ["b-ware runs on", "c-ware runs on"]):
+            found = server.ok(
+                "manual_find", **asked, **({"alternatives": wordings} if wordings else {})
+            )
+            hit = found["inline_hits"]["items"][0]
+            assert hit["title"] == "Tests"
+            shown.append(sum(len(text) for _, text in hit["lines"]))
+        assert shown[0] < shown[1] < shown[2] <= shown[0] + 3 * 150
+
+
 def test_what_is_worth_little_fills_no_room(server: Fumishirube) -> None:
     (hit, *_) = items(server, "How much is the parking fee a day?", "parking fee", max_chars=9_000)
     assert hit["ref"]["path"] == "parking.md"

@@ -170,6 +170,14 @@ class EvidenceReader:
             if number and not any(_most_of(concepts_of, texts) for texts in present)
         ]
 
+    def met_wordings(self, row: TraceRow) -> int:
+        """Return the number of wordings of which the section of a row has half."""
+        present = self._present([row])
+        return sum(
+            any(_most_of(concepts_of, texts) for texts in present)
+            for concepts_of in wordings_of(self._trace)
+        )
+
     def _present(self, rows: Iterable[TraceRow]) -> Sequence[Collection[str]]:
         """Return the concepts in the section of each row, omitting sections that have changed."""
         return [lines.present for row in rows if (lines := self._lines(row)) is not None]

@@ -15,6 +15,8 @@ LINE_CHARS = 120
 """The most characters shown of a minor hit: about a line."""
 _BEST_HIT_CHARS, _NEXT_HIT_CHARS = 600, 150
 """The most characters of the best hit of each wording, and of the next hits; others have a line."""
+_WORDING_CHARS = 150
+"""The more characters of a best hit for each further wording of which it contains most."""
 GAP_SCORE, GAP_WORTH = 0.68, 0.25
 """Below these shares of the highest score, or of the highest worth, a hit has no text."""
 
@@ -54,6 +56,8 @@ def shown_hits(
     for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
         rank = len(shown)
         room = int(scale * _room(row, rank))
+        if not chars and _is_best(row):
+            room += _WORDING_CHARS * max(0, reader.met_wordings(row) - 1)
         room = room if room >= least else 0
         evidence = reader.evidence(row, room)
         lines = _said(evidence.lines)
