@@ -26,6 +26,8 @@ from evidence_questions import (
 )
 from processes import Served
 
+from fumishirube_manual.evidence.markup import rendered
+
 LIMIT = 30_000
 """The characters that a policy may print for a question; one that fails costs all of them."""
 
@@ -70,7 +72,9 @@ class Transcript:
         self.calls += 1
         views = (folded(shown), folded(_unescaped(shown)))
         for quote in self.question.quotes:
-            if quote not in self.reached and any(quote in view for view in views):
+            # The tools leave out tags and long targets of links; the shell prints both.
+            forms = {quote, folded(rendered(quote)).strip()}
+            if quote not in self.reached and any(f in view for f in forms for view in views):
                 self.reached[quote] = self.spent
         if self.complete or self.spent >= self.limit:
             raise Stopped
