@@ -253,6 +253,24 @@ def test_the_section_of_several_wordings_has_more_room(tmp_path: Path) -> None:
         assert shown[0] < shown[1] < shown[2] <= shown[0] + 3 * 150
 
 
+def test_of_an_answer_that_is_nowhere_three_hits_have_text(tmp_path: Path) -> None:
+    fees = "".join(f"## Fee {n}\n\nThe fee of stand {n} is due in spring.\n\n" for n in range(6))
+    write(tmp_path, {"m/a.md": f"# Stands\n\n{fees}"})
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        asked = {"query": "fee of zeppelin hangars", "manual_id": "m", "required_terms": ["fee"]}
+        for beside in ({}, {"alternatives": ["airship shed rent"]}):
+            found = server.ok("manual_find", **asked, **beside)
+            assert found["answerable"] != "yes"
+            page = found["inline_hits"]["items"]
+            assert len(page) > 3
+            assert [bool(hit.get("lines")) for hit in page] == [True] * 3 + [False] * (
+                len(page) - 3
+            )
+        filled = server.ok("manual_find", **asked, max_chars=4_000)["inline_hits"]["items"]
+        assert all(hit.get("lines") for hit in filled)
+
+
 def test_what_is_worth_little_fills_no_room(server: Fumishirube) -> None:
     (hit, *_) = items(server, "How much is the parking fee a day?", "parking fee", max_chars=9_000)
     assert hit["ref"]["path"] == "parking.md"

@@ -9,6 +9,7 @@ from functools import cached_property
 from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text import concepts, fold
 from fumishirube_manual.cited_places import place_of_section
+from fumishirube_manual.diagnosis import answerable
 from fumishirube_manual.evidence.annotations import (
     weights_of,
     weights_of_each,
@@ -169,6 +170,11 @@ class EvidenceReader:
             for number, concepts_of in enumerate(wordings_of(self._trace))
             if number and not any(_most_of(concepts_of, texts) for texts in present)
         ]
+
+    def answers_little(self, unmet: Collection[int]) -> bool:
+        """Tell whether no section has the query's words together, or most of an alternative."""
+        alternatives = self._trace.origin.query.alternatives
+        return answerable(self._trace) != "yes" and len(unmet) == len(alternatives)
 
     def met_wordings(self, row: TraceRow) -> int:
         """Return the number of wordings of which the section of a row has half."""

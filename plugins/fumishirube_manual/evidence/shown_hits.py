@@ -32,6 +32,8 @@ _PARTS, _PART_CHARS, _MOST_CHARS = 3, 900, 4_000
 """If this many wordings have a best hit of their own, they are parts of a question, and passages
 fill up the answer to so many characters for each, and at most to so many in all."""
 _SEVERAL = 3
+_OF_LITTLE = 3
+"""So many hits have text where no section has the query's words, or most of an alternative."""
 _LOOK_AHEAD = 3
 _LATER = 5
 _SAME = 0.5
@@ -49,7 +51,7 @@ def shown_hits(
     shown: list[ShownHit] = []
     said: list[frozenset[str]] = []
     covered = 0
-    chars = chars or _chars_of_parts(rows[:limit])
+    requested, chars = chars, chars or _chars_of_parts(rows[:limit])
     usual = sum(_room(row, rank) for rank, row in enumerate(rows[:limit]))
     scale = min(_FIRST_SHARE, chars / usual) if chars and usual else 1.0
     least = int(_FIRST_SHARE * _NEXT_HIT_CHARS) if chars else 0
@@ -70,7 +72,11 @@ def shown_hits(
             shown.append(ShownHit(row, evidence, room))
             said.append(lines)
         covered += 1
-    _drop_beyond_gap(shown, reader.unmet_wordings(hit.row for hit in shown))
+    unmet = reader.unmet_wordings(hit.row for hit in shown)
+    if not requested and reader.answers_little(unmet):
+        chars = None
+        _drop_text(shown[_OF_LITTLE:])
+    _drop_beyond_gap(shown, unmet)
     if chars:
         fill(reader, shown, rows[covered : covered + _LATER], chars)
     _drop_shown_exceptions(shown)
@@ -115,8 +121,14 @@ def _drop_beyond_gap(shown: Sequence[ShownHit], unmet: Collection[int]) -> None:
         if PINNED in hit.row.labels and wording_of(hit.row) not in unmet:
             continue
         if hit.row.score < score or hit.evidence.worth < worth:
-            hit.evidence = hit.evidence._replace(lines=(), whole=False)
-            hit.room = 0
+            _drop_text([hit])
+
+
+def _drop_text(hits: Iterable[ShownHit]) -> None:
+    """Leave the headings of some hits."""
+    for hit in hits:
+        hit.evidence = hit.evidence._replace(lines=(), whole=False)
+        hit.room = 0
 
 
 def _original(
