@@ -72,9 +72,11 @@ class Transcript:
         self.calls += 1
         views = (folded(shown), folded(_unescaped(shown)))
         for quote in self.question.quotes:
+            if quote in self.reached:
+                continue
             # The tools leave out tags and long targets of links; the shell prints both.
             forms = {quote, folded(rendered(quote)).strip()}
-            if quote not in self.reached and any(f in view for f in forms for view in views):
+            if any(form in view for form in forms for view in views):
                 self.reached[quote] = self.spent
         if self.complete or self.spent >= self.limit:
             raise Stopped

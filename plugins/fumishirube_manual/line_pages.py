@@ -8,12 +8,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange
+from fumishirube_manual.evidence.blocks import fenced
 from fumishirube_manual.evidence.excerpts import whole_words
-from fumishirube_manual.evidence.markup import in_fenced_code, rendered
+from fumishirube_manual.evidence.markup import rendered
 from fumishirube_manual.evidence.own_texts import enclosing_block
 from fumishirube_manual.evidence.records import labelled_line, record_lines
 from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, Spans
@@ -48,6 +50,18 @@ class LinePlace(NamedTuple):
         if self.manual_id != other.manual_id:
             return f"manual://{self.manual_id}/{self.path}#L{self.line}"
         return f"L{self.line}" if self.path == other.path else f"{self.path}#L{self.line}"
+
+
+class FileLines:
+    """The lines of a file, and which of them are in fenced code."""
+
+    def __init__(self, text: str) -> None:
+        self.all: Sequence[str] = text.split("\n")
+
+    @cached_property
+    def fenced(self) -> Sequence[bool]:
+        """Whether each line is in fenced code; found once for all matches of the file."""
+        return fenced(self.all)
 
 
 @dataclass
@@ -125,17 +139,17 @@ class LinePage:
 
     def add(self, manual_id: str, text: FileText, matches: Iterable[MatchingLine]) -> None:
         """Add the matching lines of a file."""
-        lines = text.text.split("\n")
+        file = FileLines(text.text)
         for match in matches:
             place = LinePlace(manual_id, text.path, match.number)
             self.total += 1
             self.counts[place[:2]] += 1
             self.texts.update(match.texts)
-            around = self._around(match, lines)
+            around = self._around(match, file)
             key = self._key(place, around)
             number = self._numbers.setdefault(key, len(self._numbers))
             if number == self.end and not self._full:
-                self._show(place, around, lines, _section_and_block(text, lines, match.number))
+                self._show(place, around, file, _section_and_block(text, file.all, match.number))
             if number >= self.end:
                 self.remaining[place[:2]] += 1
             elif number >= self._offset and self.entries[number - self._offset].place != place:
@@ -148,17 +162,20 @@ class LinePage:
         self._fingerprint.update(repr(place).encode("utf-8", "replace") + key)
         return key
 
-    def _around(self, match: MatchingLine, lines: Sequence[str]) -> dict[int, str]:
+    def _around(self, match: MatchingLine, file: FileLines) -> dict[int, str]:
         """Return a matching line and its neighbours, by number.
 
         The line in which a match ends is one of them, or without neighbours joined to the first.
         """
+        lines = file.all
         if not self._context:
             first, *rest = match.written(lines)
             whole = _GOES_ON.join([first.rstrip(), *(line.strip() for line in rest)])
-            below = None if rest or self._context == 0 else labelled_line(lines, match.number - 1)
-            beside = {} if below is None else {below + 1: _beginning(lines[below])}
-            return {match.number: whole} | beside
+            alone = rest or self._context == 0
+            below = None if alone else labelled_line(lines, match.number - 1)
+            if below is None or file.fenced[match.number - 1]:
+                return {match.number: whole}
+            return {match.number: whole, below + 1: _beginning(lines[below])}
         before = _written(lines, range(match.number - 1, 0, -1), self._context)
         after = _written(lines, range(match.number + 1, len(lines) + 1), self._context)
         numbers = {match.number, *before, *after, *range(match.number, match.last + 1)}
@@ -174,13 +191,13 @@ class LinePage:
             entry.lines = sorted([*entry.lines, *beside])
 
     def _show(
-        self, place: LinePlace, around: Mapping[int, str], lines: Sequence[str], section: str
+        self, place: LinePlace, around: Mapping[int, str], file: FileLines, section: str
     ) -> None:
         """Add an entry if it fits; the first one always fits."""
         shown = []
         for number, written in around.items():
             matches = number == place.line
-            line = self._rendered(written, lines, number, matches=matches)
+            line = self._rendered(written, file, number, matches=matches)
             spans = self._matcher.spans(line) if len(line) > WHOLE and matches else ()
             shown.append((number, cut(line, spans)))
         group = (place.manual_id, place.path, section)
@@ -193,13 +210,13 @@ class LinePage:
         self._left -= cost
         self._last = group
         # Of more entries no records are shown, and their files need not be kept for the answer.
-        file_lines = lines if len(self.entries) < _FEW else ()
+        file_lines = file.all if len(self.entries) < _FEW else ()
         self.entries.append(Entry(place, section, shown, file_lines))
 
-    def _rendered(self, line: str, lines: Sequence[str], number: int, *, matches: bool) -> str:
+    def _rendered(self, line: str, file: FileLines, number: int, *, matches: bool) -> str:
         """Return a line as it is rendered, unless it is code or a match would be left out."""
         shown = rendered(line)
-        if shown == line or in_fenced_code(lines, number):
+        if shown == line or file.fenced[number - 1]:
             return line
         lost = matches and len(self._matcher.spans(shown)) != len(self._matcher.spans(line))
         return line if lost else shown
@@ -263,26 +280,3 @@ def section_of(headings: Sequence[str], path: str) -> str:
     name = path.rpartition("/")[2]
     titles = [heading for heading in headings if heading]
     return "" if titles in ([name], [name.rpartition(".")[0]]) else HEADING_SEPARATOR.join(titles)
-
-
-class CountedPath(NamedTuple):
-    """The number of matching lines in a file, or in a folder, whose path ends with a slash."""
-
-    manual_id: str
-    path: str
-    lines: int
-
-
-def counted_paths(counts: Mapping[tuple[str, str], int], max_chars: int) -> list[CountedPath]:
-    """Return counts by file; if these do not fit, by the deepest folders that fit."""
-    depth = max((path.count("/") for _, path in counts), default=0)
-    rows = dict(counts)
-    while depth > 0 and sum(len(path) + 22 for _, path in rows) > max_chars:
-        depth -= 1
-        folded: Counter[tuple[str, str]] = Counter()
-        for (manual_id, path), count in counts.items():
-            folders = path.split("/")
-            short = "/".join(folders[: depth + 1]) + "/" if len(folders) > depth + 1 else path
-            folded[manual_id, short] += count
-        rows = dict(folded)
-    return [CountedPath(*key, count) for key, count in rows.items()]

@@ -13,7 +13,7 @@ from fumishirube_manual.text_parts import (
     Json,
     as_json,
     below,
-    listed,
+    comma_separated,
     numbered,
     other_members,
     place_text,
@@ -89,11 +89,13 @@ def _about_search(answer: Json) -> Iterator[str]:
     yield from _missing(answer)
     words: Any = answer.get("vocabulary") or ()
     if words:
-        yield f"the manual's words: {listed(words[:_WORDS])}"
+        yield f"the manual's words: {comma_separated(words[:_WORDS])}"
     glossary: Any = answer.get("glossary") or {}
-    yield from (f"glossary: {word} is {listed(others)}" for word, others in glossary.items())
+    yield from (
+        f"glossary: {word} is {comma_separated(others)}" for word, others in glossary.items()
+    )
     if unmet := answer.get("unmet"):
-        yield f"no section holds most of alternative {listed(unmet)}"
+        yield f"no section holds most of alternative {comma_separated(unmet)}"
     terms: Any = answer.get("terms") or ()
     yield from (f"{term[0]} {_effect(*term[1:])}" for term in terms)
 
@@ -107,15 +109,15 @@ def _missing(answer: Json) -> Iterator[str]:
         unknown: Any = answer.get("nowhere") or ()
         apart: Any = answer.get("apart") or ()
         if elsewhere := [word for word in missing if word not in (*unknown, *apart)]:
-            yield f"in none of the best sections: {listed(elsewhere)}"
+            yield f"in none of the best sections: {comma_separated(elsewhere)}"
         if apart:
             terms: Any = answer.get("terms") or ()
             required = " and ".join(term[0] for term in terms if term[2])
-            yield f"in no section with {required or 'the required terms'}: {listed(apart)}"
+            yield f"in no section with {required or 'the required terms'}: {comma_separated(apart)}"
         nowhere = [*unknown, *nowhere]
     if nowhere:
         spellings = " (with - or space)" if any("-" in word for word in nowhere) else ""
-        yield f"nowhere{spellings}: {listed(nowhere)}"
+        yield f"nowhere{spellings}: {comma_separated(nowhere)}"
 
 
 def _hits(items: Any, start: int, *, several: bool) -> Iterator[str]:
@@ -189,4 +191,4 @@ def _effect(effect: str, sections: int, *near: str) -> str:
     """Describe the effect of a required term."""
     if effect == "ranked":
         return f"in {sections} sections"
-    return f"{effect} ({sections} sections)" + (f", near: {listed(near)}" if near else "")
+    return f"{effect} ({sections} sections)" + (f", near: {comma_separated(near)}" if near else "")

@@ -27,14 +27,14 @@ def place_text(row: Any) -> str:
 
 def places_text(places: Sequence[str]) -> str:
     """Return places of equal lines; further ones of a file by their numbers and headings alone."""
-    listed: list[str] = []
+    shown: list[str] = []
     file = None
     for place in places:
         match = _PLACE.fullmatch(place)
         repeated = match is not None and match[1] == file
-        listed.append(match[2] if match is not None and repeated else place)
+        shown.append(match[2] if match is not None and repeated else place)
         file = match[1] if match is not None else None
-    return ", ".join(listed)
+    return ", ".join(shown)
 
 
 def split_path(path: str) -> list[str]:
@@ -59,12 +59,12 @@ def other_members(answer: Json, formatted: set[str]) -> Iterator[str]:
     """Yield the other members as JSON."""
     for key, value in answer.items():
         if key == "manuals":
-            yield f"manuals: {listed(value)}"
+            yield f"manuals: {comma_separated(value)}"
         elif key not in formatted and value not in (None, [], {}, ""):
             yield f"{key}: {value if isinstance(value, str) else as_json(value)}"
 
 
-def listed(words: Any) -> str:
+def comma_separated(words: Any) -> str:
     """Return words in a row."""
     return ", ".join(map(str, words))
 

@@ -436,6 +436,15 @@ def test_tags_and_long_targets_are_left_out_but_not_of_code(written: str, shown:
     assert [*rendered_lines(["```", written, "```", written])] == ["```", written, "```", shown]
 
 
+@pytest.mark.parametrize("length", [20_000, 200_000])
+@pytest.mark.parametrize(("begin", "marks"), [("a <b", "`"), ("a {#x ", " "), ("a <span", " ")])
+def test_a_line_of_marks_without_an_end_is_shown_as_it_is(
+    length: int, begin: str, marks: str
+) -> None:
+    line = begin + marks * (length - len(begin) - 1) + "!"
+    assert [*rendered_lines([line])] == [line]
+
+
 def test_a_passage_is_worth_more_below_a_heading_that_answers_too() -> None:
     weights = [ConceptWeight("deadline", 2.0, {"deadline": 1.0}), ConceptWeight("apply", 1.0, {})]
     text = "Apply early.\n\nNothing here.\n\nApply within 30 days.\n"

@@ -271,6 +271,14 @@ def test_a_label_comes_with_the_line_that_it_is_about(tmp_path: Path) -> None:
         assert [number for number, _ in group["lines"]] == [3, 7, 9, 12, 17]
 
 
+def test_a_file_of_thousands_of_labels_is_searched(tmp_path: Path) -> None:
+    labels = "".join(f"Name {number}\n\n" for number in range(40_000))
+    with Fumishirube(write(tmp_path, {"m/a.md": f"{labels}```\nName x\n\nText\n```\n"})) as server:
+        answer = server.ok("manual_grep", manual_id="*", any=["name"], max_chars=256)
+        assert answer["total"] == 40_001
+        assert answer["groups"][0]["lines"][:2] == [[1, "Name 0"], [3, "Name 1"]]
+
+
 def test_a_tally_counts_the_different_matches(server: Fumishirube) -> None:
     asked = {"regex": "[Rr]etries|timeout", "manual_id": "m"}
     tally = server.ok("manual_grep", **asked, matches_only=True)

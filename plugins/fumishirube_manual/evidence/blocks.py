@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import accumulate, islice, takewhile
+from operator import xor
 
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _ONE_CELL = re.compile(r"\s*\|[^|]*\|\s*$")
@@ -165,7 +166,12 @@ def _next(lines: Sequence[str], at: int) -> int | None:
 
 
 def _in_code(lines: Sequence[str], at: int) -> bool:
-    return sum(is_fence(line) for line in lines[:at]) % 2 == 1
+    return fenced(lines[: at + 1])[at]
+
+
+def fenced(lines: Sequence[str]) -> Sequence[bool]:
+    """Tell of each line whether it is below the first line of a fenced block, up to its last."""
+    return [*accumulate(map(is_fence, lines), xor, initial=False)][: len(lines)]
 
 
 def indentation(line: str) -> int:

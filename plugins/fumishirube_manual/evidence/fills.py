@@ -132,6 +132,5 @@ def _passages(reader: EvidenceReader, hits: Sequence[ShownHit]) -> Iterator[_Pas
             for lines, worths, code in reader.passages(hit.row):
                 texts = reader.texts(hit.row, lines)
                 length = 1 + sum(map(len, texts)) / _LONG_CHARS
-                if code:
-                    length /= _CODE
-                yield _Passage(hit, lines, texts, [share * worth / length for worth in worths])
+                factor = share * _CODE if code else share
+                yield _Passage(hit, lines, texts, [factor * worth / length for worth in worths])

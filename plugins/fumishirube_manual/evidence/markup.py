@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from fumishirube_manual.evidence.blocks import is_fence
+from fumishirube_manual.evidence.blocks import fenced, is_fence
 
+_LONGEST = 20_000
 _LOOKS = (
     r"(?:\s+(?:align|class|height|href|id|name|rel|src|style|target|width)"
     r"(?:=(?:\"[^\"<>]*\"|'[^'<>]*'))?)"
 )
 _TAGS = "b|br|em|font|i|small|span|strong|sub|sup|u"
 _MARKUP = re.compile(
-    r"(?P<code>(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
+    r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
     rf"|(?<!\w)<(?:{_TAGS}){_LOOKS}*\s*/?>|<(?:a|img){_LOOKS}+\s*/?>|</(?:a|{_TAGS})>"
     r"|(?<=\]\()(?P<target>https?://[^()\s]{25,}(?:\s+\"[^\"]*\")?)(?=\))",
     re.IGNORECASE,
 )
-_ANCHOR = re.compile(r"\s*\{#[\w.:-]+\}\s*$")
+_ANCHOR = re.compile(r"\{#[\w.:-]+\}\s*")
 _BLOCK_TAG = re.compile(r"\s*<(?!/?(?:b|em|i|small|span|strong|sub|sup|u)[\s>])", re.IGNORECASE)
 _INDENTED = re.compile(r"(?: {4}|\t)\s*[^\s*+\-0-9>・]")
 
@@ -27,31 +28,29 @@ def rendered(line: str) -> str:
     """Return a line of Markdown without inline tags, long web addresses of links, and anchors.
 
     Code, whether in the line or as the line, stays as it is: a line that begins with another tag or
-    is indented like a block of code.
+    is indented like a block of code. So does a very long line, in which marks without an end would
+    be looked for again and again.
     """
+    if len(line) > _LONGEST or not line.strip("# \t"):
+        return line
     if "<" not in line and "](" not in line and "{#" not in line:
         return line
     if _BLOCK_TAG.match(line) or _INDENTED.match(line):
         return line
-    return _ANCHOR.sub("", _MARKUP.sub(_replacement, line)) if line.strip("# \t") else line
+    shown = _MARKUP.sub(_replacement, line)
+    at = shown.rfind("{#")
+    return shown[:at].rstrip() if at >= 0 and _ANCHOR.fullmatch(shown, at) else shown
 
 
 def _replacement(match: re.Match[str]) -> str:
     if match["code"]:
         return match["code"]
-    between = f"{match.string[: match.start()][-1:]}{match.string[match.end() :][:1]}"
+    start, end = match.span()
+    between = match.string[max(0, start - 1) : start] + match.string[end : end + 1]
     return "…" if match["target"] else " " * (between in ("``", "`<"))
 
 
 def rendered_lines(lines: Sequence[str]) -> Iterator[str]:
     """Yield the lines of a text as they are shown; those of fenced code as they are."""
-    in_code = False
-    for line in lines:
-        if is_fence(line):
-            in_code = not in_code
-        yield line if in_code else rendered(line)
-
-
-def in_fenced_code(lines: Sequence[str], number: int) -> bool:
-    """Tell whether a line, numbered from 1, is in a fenced block of code."""
-    return sum(map(is_fence, lines[: number - 1])) % 2 == 1
+    for line, in_code in zip(lines, fenced(lines), strict=True):
+        yield line if in_code or is_fence(line) else rendered(line)

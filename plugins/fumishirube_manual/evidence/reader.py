@@ -164,25 +164,23 @@ class EvidenceReader:
 
     def unmet_wordings(self, rows: Iterable[TraceRow]) -> list[int]:
         """Return the numbers of the alternatives of which no section of some rows has half."""
-        present = self._present(rows)
-        return [
-            number
-            for number, concepts_of in enumerate(wordings_of(self._trace))
-            if number and not any(_most_of(concepts_of, texts) for texts in present)
-        ]
+        met = self.met_wordings(rows)
+        alternatives = range(1, len(wordings_of(self._trace)))
+        return [number for number in alternatives if number not in met]
 
     def answers_little(self, unmet: Collection[int]) -> bool:
         """Tell whether no section has the query's words together, or most of an alternative."""
         alternatives = self._trace.origin.query.alternatives
         return answerable(self._trace) != "yes" and len(unmet) == len(alternatives)
 
-    def met_wordings(self, row: TraceRow) -> int:
-        """Return the number of wordings of which the section of a row has half."""
-        present = self._present([row])
-        return sum(
-            any(_most_of(concepts_of, texts) for texts in present)
-            for concepts_of in wordings_of(self._trace)
-        )
+    def met_wordings(self, rows: Iterable[TraceRow]) -> list[int]:
+        """Return the numbers of the wordings of which the section of a row has half."""
+        present = self._present(rows)
+        return [
+            number
+            for number, concepts_of in enumerate(wordings_of(self._trace))
+            if any(_most_of(concepts_of, texts) for texts in present)
+        ]
 
     def _present(self, rows: Iterable[TraceRow]) -> Sequence[Collection[str]]:
         """Return the concepts in the section of each row, omitting sections that have changed."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from fumishirube.text import is_cjk
 from fumishirube_manual.evidence.blocks import indentation, is_fence, is_item, is_row, table_top
-from fumishirube_manual.evidence.markup import in_fenced_code, rendered
+from fumishirube_manual.evidence.markup import rendered
 
 _MOST_CHARS, _MOST_LINES = 600, 20
 """The most characters and lines of a record that is shown whole."""
@@ -40,14 +40,15 @@ def labelled_line(lines: Sequence[str], at: int) -> int | None:
     """Return the line that a label is about, counted from 0: the next one with text.
 
     A label, such as "Experimental", is a short line without an end, after a blank line or a
-    heading, and not before one. ``None`` for other lines, such as items, rows and code.
+    heading, and not before one. ``None`` for other lines, such as items and rows. Whether the line
+    is code is not looked at.
     """
     label = rendered(lines[at]).strip()
-    if len(label) + sum(map(is_cjk, label)) > _LABEL or _NO_LABEL.search(label):
+    if len(label) > _LABEL or len(label) + sum(map(is_cjk, label)) > _LABEL:
+        return None
+    if _NO_LABEL.search(label) or indentation(lines[at]):
         return None
     if at and lines[at - 1].strip() and not lines[at - 1].startswith("#"):
-        return None
-    if indentation(lines[at]) or in_fenced_code(lines, at + 1):
         return None
     below = next((place for place in range(at + 1, len(lines)) if lines[place].strip()), None)
     if below is None or lines[below].startswith("#") or is_fence(lines[below]):

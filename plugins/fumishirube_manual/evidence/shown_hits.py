@@ -59,7 +59,7 @@ def shown_hits(
         rank = len(shown)
         room = int(scale * _room(row, rank))
         if not chars and _is_best(row):
-            room += _WORDING_CHARS * max(0, reader.met_wordings(row) - 1)
+            room += _WORDING_CHARS * max(0, len(reader.met_wordings([row])) - 1)
         room = room if room >= least else 0
         evidence = reader.evidence(row, room)
         lines = _said(evidence.lines)

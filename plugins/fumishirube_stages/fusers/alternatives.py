@@ -33,7 +33,7 @@ class Alternatives(Stage):
     only its best sections count. A section's share in a run is the weight times its score divided
     by the top score, and falls with its rank by ``k``. Its fused score is its best share plus
     ``agreement`` times its other shares, scaled to the highest score. The two best sections of each
-    run are pinned; of those with the same heading in one file, such as versions of a section, the
+    run are pinned; of those with the same headings in one file, such as versions of a section, the
     first whose score is at least ``near`` times their best. A label of a hit names the alternative
     that ranks it best, if there is one. Runs with required terms do not use the alternatives.
     """
@@ -84,7 +84,7 @@ class Alternatives(Stage):
 def _best_of_each(
     outcomes: Sequence[Outcome], near: float
 ) -> dict[tuple[str, int], tuple[str, ...]]:
-    """Return labels for the two best hits of each run; hits with equal path and title are one."""
+    """Label the two best hits of each run; hits with equal path and headings are one."""
     labels: dict[tuple[str, int], tuple[str, ...]] = {}
     for _, ranking in outcomes:
         alike: dict[tuple[str, ...], list[Hit]] = {}

@@ -45,8 +45,8 @@ class Cutoff(Stage):
 
     def _lifted(self, hits: Sequence[Hit]) -> list[Hit]:
         """Move the best hits of each side or wording among the first hits, the second ones last."""
-        late = [hit for hit in hits[self.sure :] if "pinned_top" in hit.labels]
-        late.sort(key=lambda hit: "second" in hit.labels)
+        pinned = (hit for hit in hits[self.sure :] if "pinned_top" in hit.labels)
+        late = sorted(pinned, key=lambda hit: "second" in hit.labels)
         if not late:
             return list(hits)
         yielding = [hit for hit in hits[1 : self.sure] if "pinned_top" not in hit.labels]
