@@ -144,7 +144,7 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
     # Pages and rows are cited as such; the line numbers are those of the extracted text.
     place += f"{cite} {lines[1:]}" if cite.startswith("#") else f"{lines}{cite}"
     place += " (whole)" if item.get("whole") else ""
-    brought = f" (alternative {item['alternative']})" if item.get("alternative") else ""
+    brought = f" (alt {item['alternative']})" if item.get("alternative") else ""
     within = f" [{item['within']}]" if "within" in item else ""
     yield f"{place}{brought} {HEADING_SEPARATOR.join(headings)}{within}"
     yield from numbered(item.get("lines", ()))

@@ -157,9 +157,9 @@ def read_tool(
 
 _SUMMARY = (
     "Returns one section with its sub-sections, by a hit's ref or a heading's line; the same again "
-    "goes on after it. Not JSON, which manual_scan reads. Costs up to max_chars."
+    "goes on after it. Not JSON: see manual_scan. Costs up to max_chars."
 )
-_RANGES = " With refs: up to 8 ranges of numbered lines, JSON too."
+_RANGES = " With refs: up to 8 ranges of numbered lines, JSON too; 40 cost 1,000 tokens."
 
 
 def _read_section(
