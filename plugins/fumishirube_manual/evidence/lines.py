@@ -23,7 +23,7 @@ _SLACK, _LINE_SLACK = 1.25, 1.5
 _NAMED_WEIGHT = 100.0
 """More than the weight of all concepts: an excerpt with a name is cut around it."""
 _CHOSEN = 8
-_GAP = 150
+_GAP = 100
 """Text of up to this many characters between two passages, or after the last one, is shown too."""
 _LEAST = 60
 """With less room than this, no further line is chosen."""
