@@ -13,8 +13,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange
-from fumishirube_manual.evidence.blocks import fenced
 from fumishirube_manual.evidence.excerpts import whole_words
+from fumishirube_manual.evidence.fences import fenced
 from fumishirube_manual.evidence.markup import rendered
 from fumishirube_manual.evidence.own_texts import enclosing_block
 from fumishirube_manual.evidence.records import labelled_line, record_lines

@@ -179,11 +179,13 @@ def _range(item: Any) -> Iterator[str]:
     yield head
     yield from numbered(item.get("lines", ()))
     if "left" in item:
-        yield f"left: L{item['left'][0]}-{item['left'][1]}"
+        cursor = item.get("next_cursor")
+        goes_on = f"; manual_scan goes on at cursor {as_json(cursor)}" if cursor else ""
+        yield f"left: L{item['left'][0]}-{item['left'][1]}{goes_on}"
     if "after" in item:
         yield f"after: L{item['after'][0]} {item['after'][1]}"
     yield from other_members(
-        item, {"manual_id", "path", "place", "before", "lines", "left", "after"}
+        item, {"manual_id", "path", "place", "before", "lines", "left", "next_cursor", "after"}
     )
 
 

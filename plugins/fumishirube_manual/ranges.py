@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -23,17 +22,15 @@ from fumishirube import (
 from fumishirube.disk import clean_path
 from fumishirube.parsing import PlaceRange, place_range
 from fumishirube.text import Lines
-from fumishirube.tools import LeanAnswer, TextPage
+from fumishirube.tools import LeanAnswer, NextChar, TextPage
 from fumishirube_manual.arguments import CANDIDATES, ManualId, manual_by_id
 from fumishirube_manual.deliveries import record
-from fumishirube_manual.evidence.blocks import is_fence
+from fumishirube_manual.range_lines import enclosing_section, shown_lines
 from fumishirube_manual.scopes import EVERY_MANUAL
 
 MOST_RANGES = 8
 RANGES_CHARS = 8_000
 """The default number of characters of all ranges together."""
-
-_SENTENCE_END = re.compile(r"[。！？][」』）】]*|[.!?](?=\s)")
 
 
 class LineRangeRef(Params):
@@ -92,11 +89,12 @@ class RangeAnswer(LeanAnswer):
     """The numbered lines of one range, or why it cannot be read.
 
     ``before`` is the heading above the first line, ``after`` the next heading below, each with its
-    line. ``left`` is the first line that did not fit, and the last requested one.
+    line. ``left`` is the first line that did not fit, and the last requested one. If that line is
+    shown in part, it goes on at ``next_cursor`` of ``manual_scan``.
     """
 
     omitted: ClassVar[frozenset[str]] = frozenset(
-        {"place", "lines", "before", "after", "left", "code_left_out", "error"}
+        {"place", "lines", "before", "after", "left", "next_cursor", "code_left_out", "error"}
     )
 
     manual_id: str
@@ -106,18 +104,11 @@ class RangeAnswer(LeanAnswer):
     before: tuple[int, str] | None = None
     after: tuple[int, str] | None = None
     left: tuple[int, int] | None = None
+    next_cursor: NextChar | None = None
     code_left_out: Annotated[
         int | None, Field(description="How many lines of code were left out.")
     ] = None
     error: dict[str, JsonValue] | None = None
-
-
-class _ShownLines(NamedTuple):
-    """The shown part of a range: lines, the start of the rest, and how much code is omitted."""
-
-    lines: tuple[tuple[int, str], ...]
-    next_line: int | None = None
-    code: int = 0
 
 
 def read_ranges(
@@ -223,19 +214,21 @@ def _placed(document: Document, requested: LineRangeRef) -> LineRangeRef:
 
 def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
     manual_id, document, lines, first, last = part
-    shown = _part(document.text, lines, first, last, most, code=code)
+    shown = shown_lines(document, lines, range(first, last + 1), most, code=code)
     end = max(first, shown.next_line - 1) if shown.next_line else last
-    start, stop = lines.start(first), lines.start(min(end, lines.total) + 1)
-    record(call.session, manual_id, document, TextPage.of(document.text, start, stop))
+    stop = shown.cut_at or lines.start(min(end, lines.total) + 1)
+    page = TextPage.of(document.text, lines.start(first), stop)
+    record(call.session, manual_id, document, page)
     place = place_range(document.places, first, min(end, lines.total))
     return RangeAnswer(
         manual_id=manual_id,
         path=document.path,
         place=None if place is None else str(place),
         lines=shown.lines,
-        before=_heading(_enclosing(document, first), first),
+        before=_heading(enclosing_section(document, first), first),
         after=_heading(_following(document, end), None),
         left=(shown.next_line, last) if shown.next_line else None,
+        next_cursor=None if shown.cut_at is None else NextChar(char_offset=shown.cut_at),
         code_left_out=shown.code or None,
     )
 
@@ -247,42 +240,10 @@ def _bounds(document: Document, lines: Lines, requested: LineRangeRef) -> tuple[
         last = min(requested.end_line, lines.total)
         InvalidParameter.unless_within("end_line", last, first, lines.total)
         return first, last
-    section = _enclosing(document, first)
+    section = enclosing_section(document, first)
     if section is None:
         return first, lines.total
     return first, max(first, lines.at(max(section.extent - 1, section.start)))
-
-
-def _part(text: str, lines: Lines, first: int, last: int, most: int, *, code: bool) -> _ShownLines:
-    """Return the lines that fit; cut the last one after a sentence."""
-    shown: list[tuple[int, str]] = []
-    fenced, left, hidden = False, most, 0
-    for number in range(first, last + 1):
-        line = text[lines.start(number) : lines.start(number + 1)].rstrip("\r\n")
-        fence = is_fence(line)
-        fenced = fenced != fence
-        if not code and (fenced or fence):
-            hidden += 1
-            continue
-        if len(line) > left:
-            if not shown:
-                shown.append((number, _cut(line, most)))
-            return _ShownLines(tuple(shown), number, hidden)
-        if line.strip():
-            shown.append((number, line))
-            left -= len(line)
-    return _ShownLines(tuple(shown), code=hidden)
-
-
-def _cut(line: str, most: int) -> str:
-    """Return the beginning of an overlong line, up to the end of a sentence."""
-    ends = [match.end() for match in _SENTENCE_END.finditer(line, 0, most)]
-    return line[: ends[-1] if ends else most] + "…"
-
-
-def _enclosing(document: Document, line: int) -> Section | None:
-    """Return the section that contains a line: the last one that begins at or above it."""
-    return next((s for s in reversed(document.sections) if s.start_line <= line), None)
 
 
 def _following(document: Document, line: int) -> Section | None:

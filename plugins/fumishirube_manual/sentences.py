@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from fumishirube.text import is_cjk
+from fumishirube_manual.evidence.fences import code_lines
 
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _NO_PROSE = re.compile(
     r"[ \t]*(?:\||<|\[[^\]]+\]:|(?:[-*_=][ \t]*){3,}$)|.*\S(?:\u3000{2,}|[ \t]{3,})\S"
 )
@@ -37,18 +37,14 @@ def sentences(text: str) -> Iterator[str]:
 
 def _blocks(text: str) -> Iterator[str]:
     """Yield paragraphs and list items, without their markers."""
-    fenced, place, start, end = False, 0, 0, 0
-    for line in text.splitlines(keepends=True):
+    place = start = end = 0
+    lines = text.splitlines(keepends=True)
+    for line, in_code in zip(lines, code_lines(lines), strict=True):
         marker = _MARKER.match(line)
-        apart = _FENCE.match(line) or _NO_PROSE.match(line) or not line.strip()
-        if apart or fenced or marker:
+        apart = in_code or _NO_PROSE.match(line) or not line.strip()
+        if apart or marker:
             yield text[start:end]
-            start = place + (marker.end() if marker else 0)
-        if _FENCE.match(line):
-            fenced = not fenced
-            start = place + len(line)
-        elif apart or fenced:
-            start = place + len(line)
+            start = place + (len(line) if apart else marker.end() if marker else 0)
         place += len(line)
         end = place
         if _columns(line.strip()) < _WRAPPED:

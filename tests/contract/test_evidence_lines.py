@@ -318,6 +318,23 @@ def test_ranges_are_read_by_their_numbers(server: Fumishirube) -> None:
     assert [number for number, _ in whole["lines"]] == [1, 3, 4, 5]
 
 
+def test_a_long_line_goes_on_at_a_cursor(tmp_path: Path) -> None:
+    line = "文章です。" * 12_000
+    with Fumishirube(write(tmp_path, {"guide/long.md": f"# Long\n{line}\nthe end\n"})) as server:
+        server.ok("manual_ls")
+        ref = {"manual_id": "guide", "path": "long.md", "start_line": 2, "end_line": 3}
+        (item,) = server.ok("manual_read", refs=[ref])["items"]
+        [[number, read]] = item["lines"]
+        assert (number, item["left"]) == (2, [2, 3])
+        text, cursor = read.removesuffix("…"), item["next_cursor"]
+        place = {"manual_id": "guide", "path": "long.md"}
+        while cursor:
+            page = server.ok("manual_scan", **place, cursor=cursor)
+            text += page["text"]
+            cursor = None if page["eof"] else page["next_cursor"]
+        assert text == f"{line}\nthe end\n"
+
+
 def test_the_place_of_a_hit_is_read_as_a_search_of_one_manual_prints_it(tmp_path: Path) -> None:
     files = {"a/one.md": "# One\nfirst\n", "a/same.md": "# A\n", "b/same.md": "# B\n"}
     with Wire(write(tmp_path, files)) as wire:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, islice, takewhile
-from operator import xor
+from itertools import islice, takewhile
+
+from fumishirube_manual.evidence.fences import fenced, is_fence
 
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _ONE_CELL = re.compile(r"\s*\|[^|]*\|\s*$")
-_FENCE = re.compile(r"\s*(?:```|~~~)")
 _ITEM = re.compile(
     r"\s*(?:>\s*)*(?:[-*+・●○■□◆▪•]|\d{1,3}[.)．]|[(（]?[0-9０-９①-⑳一二三四五六七八九十ア-ンa-z]{1,2}[)）])\s*\S"
 )
@@ -18,11 +18,6 @@ _OPEN = re.compile(r"[(\[{,\\]\s*$")
 _STATEMENT = 3
 _DEEPEST = 12
 """The greatest indentation that is compared: deeper lines count as indented by this much."""
-
-
-def is_fence(line: str) -> bool:
-    """Tell whether a line opens or closes a block of code."""
-    return bool(_FENCE.match(line))
 
 
 def is_row(line: str) -> bool:
@@ -167,11 +162,6 @@ def _next(lines: Sequence[str], at: int) -> int | None:
 
 def _in_code(lines: Sequence[str], at: int) -> bool:
     return fenced(lines[: at + 1])[at]
-
-
-def fenced(lines: Sequence[str]) -> Sequence[bool]:
-    """Tell of each line whether it is below the first line of a fenced block, up to its last."""
-    return [*accumulate(map(is_fence, lines), xor, initial=False)][: len(lines)]
 
 
 def indentation(line: str) -> int:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from fumishirube.text import fold, mentions
 from fumishirube_manual.cited_places import CitedPlace
-from fumishirube_manual.evidence.blocks import indentation, is_fence, is_row, related
+from fumishirube_manual.evidence.blocks import indentation, is_row, related
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
+from fumishirube_manual.evidence.fences import is_fence
 from fumishirube_manual.evidence.line_scores import LineScores, LineTexts
 from fumishirube_manual.evidence.markup import rendered_lines
 from fumishirube_manual.evidence.passages import passages

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from fumishirube_manual.evidence.blocks import fenced, is_fence
+from fumishirube_manual.evidence.fences import code_lines
 
 _LONGEST = 20_000
 _LOOKS = (
@@ -52,5 +52,5 @@ def _replacement(match: re.Match[str]) -> str:
 
 def rendered_lines(lines: Sequence[str]) -> Iterator[str]:
     """Yield the lines of a text as they are shown; those of fenced code as they are."""
-    for line, in_code in zip(lines, fenced(lines), strict=True):
-        yield line if in_code or is_fence(line) else rendered(line)
+    for line, in_code in zip(lines, code_lines(lines), strict=True):
+        yield line if in_code else rendered(line)

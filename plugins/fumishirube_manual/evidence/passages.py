@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from fumishirube_manual.evidence.blocks import is_fence, is_item, is_row, leads
+from fumishirube_manual.evidence.blocks import is_item, is_row, leads
+from fumishirube_manual.evidence.fences import fenced
 
 _HEADING = re.compile(
     r"\s*(?:第\s*[0-9０-９一二三四五六七八九十]+\s*[章節条項]|r\[[^\]]+\]\s*$|\*\*[^*]+\*\*\s*$)"
@@ -50,10 +51,7 @@ def _joined(lines: Sequence[str], current: range, block: range) -> bool:
 def _blocks(lines: Sequence[str]) -> Iterator[range]:
     """Yield the blocks between blank lines: fenced code is undivided, and ``}`` ends a block."""
     first: int | None = None
-    in_code = False
-    for at, line in enumerate(lines):
-        if is_fence(line):
-            in_code = not in_code
+    for at, (line, in_code) in enumerate(zip(lines, fenced(lines), strict=True)):
         if line.strip() or in_code:
             first = at if first is None else first
         elif first is not None:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from fumishirube.text import is_cjk
-from fumishirube_manual.evidence.blocks import indentation, is_fence, is_item, is_row, table_top
+from fumishirube_manual.evidence.blocks import indentation, is_item, is_row, table_top
+from fumishirube_manual.evidence.fences import is_fence
 from fumishirube_manual.evidence.markup import rendered
 
 _MOST_CHARS, _MOST_LINES = 600, 20

@@ -1,0 +1,76 @@
+"""Fenced code is told from text as CommonMark does, wherever a range or a section begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from manuals import write
+from markdown_it import MarkdownIt
+from stdio import Fumishirube
+
+from fumishirube_manual.evidence.fences import code_lines, fenced
+from fumishirube_manual.sentences import sentences
+
+GATES = """# Gates
+
+The gate opens at six.
+
+```sh
+open --gate north
+
+close --gate north
+```
+
+The gate closes at nine.
+
+~~~~
+~~~
+```
+open --gate south
+~~~~
+
+The gate rests on Sunday.
+
+## Keys
+
+Use ```key``` at night.
+"""
+
+
+@given(st.lists(st.sampled_from(["```", "````", "~~~", "~~~~", "```py", "~~~ sh", "text", ""])))
+def test_code_is_what_commonmark_calls_fenced(above: list[str]) -> None:
+    lines = [*above, "the end"]
+    tokens = MarkdownIt().parse("\n".join(lines))
+    blocks = [range(*token.map) for token in tokens if token.type == "fence" and token.map]
+    assert code_lines(lines) == [any(at in block for block in blocks) for at in range(len(lines))]
+
+
+def test_a_line_with_code_between_ticks_opens_no_block() -> None:
+    assert not any(fenced(["Use ```key``` at night.", "```key```", "text"]))
+
+
+def test_a_range_without_code_may_begin_within_code(tmp_path: Path) -> None:
+    with Fumishirube(write(tmp_path, {"guide/gates.md": GATES})) as server:
+        server.ok("manual_ls")
+        for first in range(1, 24):
+            ref = {"manual_id": "guide", "path": "gates.md", "start_line": first, "end_line": 23}
+            (item,) = server.ok("manual_read", refs=[ref], code=False)["items"]
+            text = [(3, "The gate opens at six."), (11, "The gate closes at nine.")]
+            text += [(19, "The gate rests on Sunday."), (23, "Use ```key``` at night.")]
+            expected = [[at, line] for at, line in [(1, "# Gates"), *text, (21, "## Keys")]]
+            assert item["lines"] == sorted(row for row in expected if row[0] >= first)
+            hidden = sum(first <= at for at in [*range(5, 10), *range(13, 18)])
+            assert item.get("code_left_out", 0) == hidden
+
+
+def test_sentences_are_those_outside_of_code() -> None:
+    assert [*sentences(GATES)] == [
+        "Gates",
+        "The gate opens at six.",
+        "The gate closes at nine.",
+        "The gate rests on Sunday.",
+        "Keys",
+        "Use ```key``` at night.",
+    ]
