@@ -31,13 +31,12 @@ class ManualSurface(Stage):
         "Manuals: manual_ls gives the ids that the other manual_* tools take, and is called before "
         "one is used; manual_find and manual_grep take '*' for all without it. A question: "
         "manual_find, with its parts and other wordings as alternatives; what its lines say is "
-        "the document's own text, and needs no second look. A part still open: manual_grep for "
-        "its names, or manual_find for it alone, in the file by path_prefix; either costs a fifth "
-        "of reading the section. Every place of a word or a pattern: manual_grep, where 'all "
-        "below' means a complete list; what there is of a kind: matches_only. Text as a whole: "
-        "manual_read with refs, several short ranges at once, code: false without the code. Calls "
-        "that need not wait for each other's answers, as a search and patterns, or what is to be "
-        "read and checked: one manual_batch."
+        "the document's own text, and needs no second look. A part still open: the lines beside "
+        "those shown, by manual_read with refs, several short ranges at once, code: false without "
+        "the code; or manual_grep for its names, in the file by path_prefix. Every place of a word "
+        "or a pattern: manual_grep, where 'all below' means a complete list; what there is of a "
+        "kind: matches_only. Calls that need not wait for each other's answers, as a search and "
+        "patterns, or what is to be read and checked: one manual_batch."
     )
     uses: ClassVar[tuple[str, ...]] = (
         "loaders",
