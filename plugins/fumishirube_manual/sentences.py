@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from io import StringIO
 
 from fumishirube.text import is_cjk
 from fumishirube_manual.evidence.fences import code_lines
@@ -38,7 +39,7 @@ def sentences(text: str) -> Iterator[str]:
 def _blocks(text: str) -> Iterator[str]:
     """Yield paragraphs and list items, without their markers."""
     place = start = end = 0
-    lines = text.splitlines(keepends=True)
+    lines = [*StringIO(text)]  # lines end at LF only
     for line, in_code in zip(lines, code_lines(lines), strict=True):
         marker = _MARKER.match(line)
         apart = in_code or _NO_PROSE.match(line) or not line.strip()

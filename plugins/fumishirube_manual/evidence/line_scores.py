@@ -16,10 +16,15 @@ from fumishirube_manual.evidence.concept_weights import (
     marked_shares,
     marks,
 )
+from fumishirube_manual.evidence.fences import fenced
 
 _RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
-_DEFINED = re.compile(r"\s*(?:\[[^\]]+\]:(?:\s|$)|<!--.*-->\s*$|(?:>\s*)?\w?\[!?[\w.:-]+\]\s*$)")
-"""The definition of a link, a comment, or a label in brackets, as of a rule or an included file."""
+_DEFINED = re.compile(
+    r"\s*(?:\[(?!\^)[^\]]+\]:\s*(?:(?:<[^<>]*>|(?=\S*(?:[/#:]|\.\w))\S+)"
+    r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*)?$"
+    r"|<!--.*-->\s*$|(?:>\s*)?(?:\w\[|\[!)[\w.:-]+\]\s*$)"
+)
+"""The definition of a link, a comment, or a label in brackets, as of a rule or a kind of note."""
 _TARGET = re.compile(r"\s+<?https?://\S+$")
 """The target of a link, in the line below the beginning of its definition."""
 _FIGURE = re.compile(r"[0-9０-９〇一二三四五六七八九十百千万]")
@@ -84,7 +89,10 @@ class LineTexts:
 
     @cached_property
     def _hidden(self) -> Sequence[bool]:
-        hidden = [bool(_RULE.match(line) or _DEFINED.match(line)) for line in self.lines]
+        hidden = [
+            bool(_RULE.match(line) or (not in_code and _DEFINED.match(line)))
+            for line, in_code in zip(self.lines, fenced(self.lines), strict=True)
+        ]
         for at in range(1, len(hidden)):
             hidden[at] |= hidden[at - 1] and bool(_TARGET.match(self.lines[at]))
         if hidden and fold(self.lines[0].strip("# \t")) in map(fold, self._titles):

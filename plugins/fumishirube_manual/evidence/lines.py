@@ -80,7 +80,7 @@ class SectionLines:
         query: str = "",
     ) -> None:
         self._first = first
-        written = text.splitlines()
+        written = text.removesuffix("\n").split("\n")
         self._lines = [*rendered_lines(written)]
         self._weights = weights
         self._texts = LineTexts(written, titles, query)

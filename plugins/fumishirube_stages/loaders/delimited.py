@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from io import StringIO
 from statistics import mode
 
 from fumishirube import Section
@@ -36,7 +37,7 @@ def table_sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
 
 def _rows(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
     """Return the first non-blank rows, and the first line of each row."""
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter)
+    reader = csv.reader(StringIO(text), delimiter=delimiter)  # lines end at LF only
     first: list[list[str]] = []
     starts, line = [], 1
     for row in reader:
@@ -50,7 +51,7 @@ def _rows(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
 
 def _delimiter(text: str) -> str:
     """Return the delimiter that is most regular in the first lines; a comma by default."""
-    lines = [line for line in text[:10_000].splitlines() if {*line} & {*_DELIMITERS}][:_LOOKED_AT]
+    lines = [line for line in text[:10_000].split("\n") if {*line} & {*_DELIMITERS}][:_LOOKED_AT]
     return max(_DELIMITERS, key=lambda sign: min((line.count(sign) for line in lines), default=0))
 
 

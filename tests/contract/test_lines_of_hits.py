@@ -1,0 +1,74 @@
+"""The lines of a hit are those of the file, by their numbers, and a whole section is whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manuals import write
+from stdio import Fumishirube
+
+
+def _hits(folder: Path, files: dict[str, str], query: str, **more: Any) -> list[dict[str, Any]]:
+    with Fumishirube(write(folder, files)) as server:
+        server.ok("manual_ls")
+        arguments = {"manual_id": "guide", "required_terms": [query.split(maxsplit=1)[0]]} | more
+        found: dict[str, Any] = server.ok("manual_find", query=query, **arguments)
+        hits: list[dict[str, Any]] = found["inline_hits"]["items"]
+        return hits
+
+
+@pytest.mark.parametrize("sign", ["\f", "\v", "\x1c", "\x85", "\u2028", "\u2029"])
+def test_only_a_line_feed_ends_a_line(tmp_path: Path, sign: str) -> None:
+    text = f"# Alpha\nfirst{sign}page\n\nthe gearbox torque is 7\n"
+    (hit,) = _hits(tmp_path, {"guide/a.md": text}, "gearbox torque")
+    assert hit["end_line"] == 4
+    assert [number for number, _ in hit["lines"]] == [2, 4]
+    assert hit["lines"][-1] == [4, "the gearbox torque is 7"]
+
+
+@pytest.mark.parametrize("sign", ["\f", "\x85", "\u2028"])
+def test_the_rows_of_a_table_are_lines_of_its_file(tmp_path: Path, sign: str) -> None:
+    rows = "".join(f"row{n},text{sign}more {n}\n" for n in range(60))
+    (hit, *_) = _hits(tmp_path, {"guide/t.csv": f"name,note\n{rows}"}, "row47 more")
+    assert hit["ref"]["start_line"] <= 49 <= hit["end_line"] <= 61
+    assert [49, f"row47,text{sign}more 47"] in hit["lines"]
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "shown"),
+    [
+        ("The limit is 20 items.[^g]\n\n[^g]: Guests may have 50 items.", "guests items", "50"),
+        ("[ERROR]: disk full means the volume zeta is full.", "disk full", "zeta"),
+        ("```ini\n[client]\ntimeout = 9\n[server]\ntimeout = 8\n```", "timeout client", "[client]"),
+        ("Set these:\n\n```\n[a]: /etc/gate.conf\n```", "set these", "/etc/gate.conf"),
+    ],
+)
+def test_a_whole_section_has_all_its_text(
+    tmp_path: Path, text: str, query: str, shown: str
+) -> None:
+    (hit,) = _hits(tmp_path, {"guide/a.md": f"# Gate\n\n{text}\n"}, query)
+    assert hit["whole"]
+    assert shown in "\n".join(line for _, line in hit["lines"])
+
+
+def test_what_renders_as_nothing_is_not_shown(tmp_path: Path) -> None:
+    text = """# Gate
+
+r[gate.open]
+The gate opens at six, see [hours] and [map].
+
+> [!NOTE]
+> The gate closes at nine.
+
+<!-- ask the guard -->
+
+[hours]: hours.md
+[map]: https://example.org/map "The map"
+[far]:
+  https://example.org/far
+"""
+    (hit,) = _hits(tmp_path, {"guide/a.md": text}, "gate opens")
+    assert hit["whole"]
+    assert [number for number, _ in hit["lines"]] == [4, 7]
