@@ -36,7 +36,7 @@ def find_text(answer: Json) -> str:
     if answer["status"] == _IN_NO_HIT:
         formatted.add("failure_reason")
     lines = ["; ".join(_about_search(answer)), *other_members(answer, formatted)]
-    if "next_offset" in page:
+    if page.get("next_offset", page["total"]) < page["total"]:
         lines.append(f"manual_hits goes on at offset {page['next_offset']}")
     lines += _hits(page["items"], page["offset"] + 1, several="manuals" in answer)
     names: Any = answer.get("names") or ()
@@ -123,7 +123,8 @@ def _missing(answer: Json) -> Iterator[str]:
 def _hits(items: Any, start: int, *, several: bool) -> Iterator[str]:
     """Yield the hits; do not repeat the path and headings of a file shown above."""
     shown: dict[str, tuple[int, list[str]]] = {}
-    for number, item in enumerate(items, start):
+    for place_in_page, item in enumerate(items, start):
+        number = item.get("rank", place_in_page)
         place = place_text(item["ref"]) if several else item["ref"]["path"]
         titles = [title for title in (item.get("headings"), item["title"]) if title]
         headings = split_path(HEADING_SEPARATOR.join(titles))
@@ -153,12 +154,13 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
         yield f"also {places_text(same)}"
     for copy in copies:
         if not isinstance(copy, str):
-            yield f"also {copy['at']}, with"
-            yield from numbered(copy["lines"])
+            lacks = "".join(f", without L{number}" for number in copy.get("lacks", ()))
+            yield f"also {copy['at']}{lacks}{', with' if 'lines' in copy else ''}"
+            yield from numbered(copy.get("lines", ()))
     if exceptions := item.get("exceptions"):
         yield f"next: L{exceptions[0]} {exceptions[1]}"
     formatted = {"ref", "title", "end_line", "headings", "cite", "whole", "alternative", "lines"}
-    formatted |= {"also", "within", "exceptions"}
+    formatted |= {"also", "within", "exceptions", "rank"}
     formatted |= {"place"} if cite else set()
     yield from other_members(item, formatted | {"score", "matched_tokens"})
 

@@ -93,10 +93,15 @@ def evident(item: Json, hit: ShownHit, folded_from: str) -> Json:
 
 
 def _copy(copy: Copy, path: str) -> JsonValue:
-    """Return the place of a copy, without the path if it is ``path``, and the lines that differ."""
+    """Return the place of a copy, without the path if it is ``path``, and in what it differs."""
     place = "" if copy.row.path == path else copy.row.path
     ref = f"{place}#L{copy.row.start_line}"
-    return {"at": ref, "lines": numbered(copy.lines)} if copy.lines else ref
+    differences: Json = {}
+    if copy.lacks:
+        differences["lacks"] = [*copy.lacks]
+    if copy.lines:
+        differences["lines"] = numbered(copy.lines)
+    return {"at": ref, **differences} if differences else ref
 
 
 def numbered(lines: Sequence[EvidenceLine]) -> list[JsonValue]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from manuals import write
-from stdio import Fumishirube
+from stdio import Fumishirube, Wire
 
 
 def _hits(folder: Path, files: dict[str, str], query: str, **more: Any) -> list[dict[str, Any]]:
@@ -72,3 +72,49 @@ The gate opens at six, see [hours] and [map].
     (hit,) = _hits(tmp_path, {"guide/a.md": text}, "gate opens")
     assert hit["whole"]
     assert [number for number, _ in hit["lines"]] == [4, 7]
+
+
+def test_a_copy_names_the_shown_lines_that_it_lacks(tmp_path: Path) -> None:
+    text = "# Sprocket\n\nThe sprocket limit is 40.\nThe sprocket limit is for all.\n"
+    files = {"guide/a.md": f"{text}A manager may double the sprocket limit.\n", "guide/b.md": text}
+    (hit,) = _hits(tmp_path, files, "sprocket limit double manager")
+    assert hit["also"] == [{"at": "b.md#L1", "lacks": [5]}]
+
+
+def test_copies_that_lack_nothing_are_places(tmp_path: Path) -> None:
+    text = "# Sprocket\n\nThe sprocket limit is 40.\n"
+    (hit,) = _hits(tmp_path, {"guide/a.md": text, "guide/b.md": text}, "sprocket limit")
+    assert hit["also"] == ["b.md#L1"]
+
+
+def test_a_page_with_all_hits_goes_on_nowhere(tmp_path: Path) -> None:
+    text = "# Sprocket\n\nThe sprocket limit is 40.\n"
+    with Wire(write(tmp_path, {"guide/a.md": text, "guide/b.md": text})) as wire:
+        wire.request("tools/call", {"name": "manual_ls", "arguments": {}})
+        find = {"query": "sprocket", "manual_id": "guide", "required_terms": ["sprocket"]}
+        found = wire.request("tools/call", {"name": "manual_find", "arguments": find})["result"]
+        page = found["structuredContent"]["inline_hits"]
+        assert (len(page["items"]), page["next_offset"], page["total"]) == (1, 2, 2)
+        assert "goes on" not in found["content"][0]["text"]
+
+
+def test_hits_below_the_page_have_their_rank(tmp_path: Path) -> None:
+    parts = ["palms", "ferns", "mosses"]
+    sections = "".join(
+        f"## About {part} {n}\n\nOf {part} {n}: {part} need care {'and light ' * 20}daily.\n\n"
+        for part in parts
+        for n in range(8)
+    )
+    files = {"guide/plants.md": f"# Plants\n\n{sections}"}
+    with Fumishirube(write(tmp_path, files)) as server:
+        server.ok("manual_ls")
+        arguments = {"manual_id": "guide", "required_terms": ["care"], "alternatives": parts}
+        found = server.ok("manual_find", query="care of plants", **arguments)
+        page = found["inline_hits"]
+        rows = server.ok("manual_hits", trace_id=found["trace_id"], kind="integrated_top")["items"]
+        offset = page.get("next_offset", len(page["items"]))
+        for place, item in enumerate(page["items"], 1):
+            rank = item.get("rank", place)
+            assert rows[rank - 1]["ref"] == item["ref"]
+            assert ("rank" in item) == (rank > offset)
+        assert any("rank" in item for item in page["items"])

@@ -157,6 +157,13 @@ class SectionLines:
         """Return some lines, counted from 0, without those that are never shown."""
         return [self._lines[at].rstrip() for at in numbers if not self._texts.hidden(at)]
 
+    def lacking(self, numbers: Iterable[int], other: SectionLines) -> tuple[int, ...]:
+        """Return which lines, by their numbers, another section does not have."""
+        theirs = {fold(line.strip()) for line in other._lines}
+        return tuple(
+            at for at in numbers if fold(self._lines[at - self._first].strip()) not in theirs
+        )
+
     @cached_property
     def present(self) -> set[str]:
         """Return the concepts of which one line, or the headings, contain at least half."""

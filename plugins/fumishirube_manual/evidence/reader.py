@@ -32,10 +32,11 @@ _MOST = 0.5
 
 @dataclass
 class Copy:
-    """A section that repeats one above it, and the lines in which it differs."""
+    """A section that repeats one above it: lines of its own, and shown ones that it lacks."""
 
     row: TraceRow
     lines: tuple[EvidenceLine, ...]
+    lacks: tuple[int, ...] = ()
 
 
 @dataclass
@@ -101,6 +102,13 @@ class EvidenceReader:
         """Return the most relevant line of a row's section that contains a name."""
         lines = self._lines(row)
         return lines.line_with(name, room) if lines else None
+
+    def lacking(self, hit: ShownHit, other: TraceRow) -> tuple[int, ...]:
+        """Return the numbers of the shown lines of a hit that another section has not."""
+        ours, theirs = self._lines(hit.row), self._lines(other)
+        if ours is None or theirs is None:
+            return ()
+        return ours.lacking([line.number for line in hit.evidence.lines], theirs)
 
     def _lines(self, row: TraceRow) -> SectionLines | None:
         key = row.path, row.start_line

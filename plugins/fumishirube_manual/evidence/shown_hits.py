@@ -80,6 +80,9 @@ def shown_hits(
     if chars:
         fill(reader, shown, rows[covered : covered + _LATER], chars)
     _drop_shown_exceptions(shown)
+    for hit in shown:
+        for copy in hit.copies:
+            copy.lacks = reader.lacking(hit, copy.row)
     return shown, covered
 
 

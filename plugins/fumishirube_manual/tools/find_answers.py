@@ -182,14 +182,24 @@ def _page(context: SurfaceContext, trace: Trace, shown: ShownSize, extras: Seque
         return _Page(tuple(integrated(trace, row, extras) for row in first), len(first))
     reader = EvidenceReader(context, trace, places="documents" in extras)
     hits, covered = shown_hits(reader, rows, shown.hits, shown.chars, folded="also" in extras)
-    items = (evident(integrated(trace, hit.row, extras), hit, hit.row.path) for hit in hits)
     return _Page(
-        tuple(items),
+        tuple(_items(trace, hits, covered, extras)),
         covered,
         tuple(reader.missing_words(row for hit in hits for row in hit.rows)),
         tuple(reader.unmet_wordings(row for hit in hits for row in hit.rows)),
         tuple(_other_names(trace, reader, hits)),
     )
+
+
+def _items(
+    trace: Trace, hits: Sequence[ShownHit], covered: int, extras: Sequence[str]
+) -> Iterator[dict[str, JsonValue]]:
+    """Yield the hits; those below the covered rows, shown for a passage, with their rank."""
+    ranks = {id(row): rank for rank, row in enumerate(trace.search.rows, 1)}
+    for hit in hits:
+        rank = ranks[id(hit.row)]
+        later = {"rank": rank} if rank > covered else {}
+        yield evident(integrated(trace, hit.row, extras) | later, hit, hit.row.path)
 
 
 def _other_names(
