@@ -70,6 +70,8 @@ class MatchedTexts:
                 if start > len(lines[match.number - 1]):
                     break  # a match on the next line is counted there
                 shown = line[start:end].strip()[:_LONGEST]
+                if not shown:
+                    continue
                 key = shown if self._exact else fold(shown)
                 self._counts[key] += 1
                 if key in self._first:

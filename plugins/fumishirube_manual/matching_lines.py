@@ -46,8 +46,6 @@ _ONE_CASE = re.compile(
 )
 """A class of only capital or only small letters; it would match all if case were ignored."""
 _QUOTED = " \t>"
-_MATCHES_IN_LINE = 64
-"""The most matches of a pattern that are located in one line."""
 
 Spans = Sequence[tuple[int, int]]
 
@@ -180,28 +178,10 @@ class PatternMatcher:
         return self.spans_of([line])[0]
 
     def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
-        """Return the spans of the matches in several lines, which are searched together.
-
-        The scorer returns only the first match of a text. So the rest of each line is searched
-        again, until nothing matches.
-        """
-        spans: list[list[tuple[int, int]]] = [[] for _ in lines]
-        waiting = {number: 0 for number, line in enumerate(lines) if line}
-        for _ in range(_MATCHES_IN_LINE):
-            numbers = [*waiting]
-            rests = [lines[number][waiting[number] :] for number in numbers]
-            ranking = self._ranking("", rests) if rests else Ranking()
-            begun = dict(waiting)
-            waiting.clear()
-            for hit in ranking.hits:
-                number = numbers[hit.passage.start_line - 1]
-                place = hit.places[0]
-                start, end = begun[number] + place.start, begun[number] + place.end
-                spans[number].append((start, end))
-                if max(end, start + 1) < len(lines[number]):
-                    waiting[number] = max(end, start + 1)
-            if not waiting:
-                break
+        """Return the spans of the matches in several lines, which are searched together."""
+        spans: list[Spans] = [() for _ in lines]
+        for hit in self._ranking("", lines, every_place=True).hits if any(lines) else ():
+            spans[hit.passage.start_line - 1] = [(place.start, place.end) for place in hit.places]
         return spans
 
     def matching(self, texts: Sequence[str]) -> frozenset[int]:
@@ -209,7 +189,7 @@ class PatternMatcher:
         ranking = self._ranking("", texts)
         return frozenset(hit.passage.start_line - 1 for hit in ranking.hits)
 
-    def _ranking(self, path: str, lines: Sequence[str]) -> Ranking:
+    def _ranking(self, path: str, lines: Sequence[str], *, every_place: bool = False) -> Ranking:
         """Search some lines, for as long as is allowed and left."""
         budget, began = self._query.budget, monotonic()
         if budget.late:
@@ -217,7 +197,7 @@ class PatternMatcher:
             return Ranking()
         allowed = _LEAST_SECONDS + sum(map(len, lines)) / _CHARS_A_SECOND
         query = replace(self._query, budget=budget.within(min(allowed, self._left)))
-        scored = self._scorer().score(query, _Lines(path, lines), {})
+        scored = self._scorer(every_place=every_place).score(query, _Lines(path, lines), {})
         ranking = scored if isinstance(scored, Ranking) else Ranking(tuple(scored))
         seconds = monotonic() - began
         self._left -= seconds
@@ -228,9 +208,10 @@ class PatternMatcher:
             budget.ended.set()
         return ranking
 
-    def _scorer(self) -> Scorer:
-        context = self._context
-        return context.keep("scorer of patterns", lambda: context.scorer(_SCORER, _SETTINGS))
+    def _scorer(self, *, every_place: bool) -> Scorer:
+        context, settings = self._context, {**_SETTINGS, "every_place": every_place}
+        name = "scorer of all matches" if every_place else "scorer of patterns"
+        return context.keep(name, lambda: context.scorer(_SCORER, settings))
 
 
 def pattern_matcher(

@@ -16,7 +16,7 @@ from fumishirube.text import TextRange
 from fumishirube_stages.scorers import regex
 from fumishirube_stages.scorers.patterns import Pattern, _PatternWriter, parse_pattern
 from fumishirube_stages.scorers.regex import Regex, RunningRegex
-from fumishirube_stages.scorers.worker_pool import TextSpan, Worker, WorkerLost, WorkerPool
+from fumishirube_stages.scorers.worker_pool import TextSpans, Worker, WorkerLost, WorkerPool
 
 SPACE = r"\t-\r\x1c-\x20\x{85}\p{Z}"
 WORD = r"\p{L}\p{N}_"
@@ -199,6 +199,34 @@ def test_the_first_match_of_each_text_scores_one(more: str) -> None:
 
 
 @pytest.mark.parametrize("more", ["", "(?=)"])
+@pytest.mark.parametrize(
+    ("pattern", "body", "spans"),
+    [
+        ("[0-9]{2}", "1234 5 67", [(0, 2), (2, 4), (7, 9)]),
+        (r"\A[0-9]", "1234", [(0, 1)]),
+        ("条.", "é条文と条件", [(1, 3), (4, 6)]),
+        ("x*", "axx", [(0, 0), (1, 3), (3, 3)]),
+        ("１", "1と１", [(0, 1), (2, 3)]),
+        ("x", "x" * 3000, [(at, at + 1) for at in range(3000)]),
+    ],
+)
+def test_every_place_of_a_pattern_is_located_as_python_does(
+    pattern: str, body: str, spans: list[tuple[int, int]], more: str
+) -> None:
+    corpus = MemoryCorpus([passage("a.md", body=body)])
+    ranking = Regex(every_place=True).score(Query(f"{pattern}{more}"), corpus, {})
+    assert [(place.start, place.end) for place in ranking.hits[0].places] == spans
+    assert len(Regex().score(Query(f"{pattern}{more}"), corpus, {}).hits[0].places) == 1
+
+
+def test_what_stands_before_a_match_is_looked_at() -> None:
+    corpus = MemoryCorpus([passage("a.md", body="E1E2 1234")])
+    for pattern, spans in {r"\bE[0-9]": [(0, 2)], "(?<![0-9])[0-9]{2}": [(5, 7)]}.items():
+        ranking = Regex(every_place=True).score(Query(pattern), corpus, {})
+        assert [(place.start, place.end) for place in ranking.hits[0].places] == spans
+
+
+@pytest.mark.parametrize("more", ["", "(?=)"])
 def test_what_is_not_searched_in_time_is_left_out_in_order(more: str) -> None:
     late = Budget(deadline=time.monotonic() - 1)
     ranking = Regex().score(Query(f"[rb]{more}", budget=late), CORPUS, {})
@@ -299,7 +327,7 @@ def test_a_running_scorer_answers_again_and_again() -> None:
 
 
 def test_its_limits_by_default() -> None:
-    assert Regex() == Regex(deadline_ms=1000, chapter_deadline_ms=250, workers=2)
+    assert Regex() == Regex(deadline_ms=1000, chapter_deadline_ms=250, workers=2, every_place=False)
     assert regex._CACHED_PATTERNS == 128
     assert regex._RE2_MEMORY == 1_048_576
     assert Regex.generates is True
@@ -332,18 +360,18 @@ class WatchedWorker(Worker):
         super().__init__(time.monotonic() + 60)
         self.deadlines: list[float] = []
 
-    def search(self, texts: Sequence[str], until: float) -> Sequence[TextSpan]:
+    def search(self, texts: Sequence[str], most: int | None, until: float) -> Sequence[TextSpans]:
         self.deadlines.append(until)
         if texts == ["sky red red"]:
             return ["late"]
-        return super().search(texts, time.monotonic() + 60)
+        return super().search(texts, most, time.monotonic() + 60)
 
 
 def searched(until: float, patience: float) -> tuple[list[float], list[str], list[str]]:
     """Return the deadlines of the searches, and the texts that were found, and left out."""
     pattern = parse_pattern("(?=r)red", ignore_case=True)
     assert pattern is not None
-    searches = regex._Searches([*texts_of(CORPUS)], Query("red"), patience)
+    searches = regex._Searches([*texts_of(CORPUS)], Query("red"), 1, patience)
     worker = WatchedWorker()
     try:
         assert worker.takes(pattern, 60, time.monotonic() + 60)
@@ -380,12 +408,12 @@ class SlowBatches(Worker):
 
     batches: ClassVar[list[int]] = []
 
-    def search(self, texts: Sequence[str], until: float) -> Sequence[TextSpan]:
+    def search(self, texts: Sequence[str], most: int | None, until: float) -> Sequence[TextSpans]:
         self.batches.append(len(texts))
         if len(texts) > 1:
             self.end()
             raise WorkerLost
-        return super().search(texts, time.monotonic() + 60)
+        return super().search(texts, most, time.monotonic() + 60)
 
 
 class SlowBatchesPool(WorkerPool):
@@ -398,9 +426,9 @@ class SlowBatchesPool(WorkerPool):
 class OverdueWorker(WatchedWorker):
     """A worker that answers after the deadline, and can be used again."""
 
-    def search(self, texts: Sequence[str], until: float) -> Sequence[TextSpan]:
+    def search(self, texts: Sequence[str], most: int | None, until: float) -> Sequence[TextSpans]:
         time.sleep(0.3)
-        return super().search(texts, until)
+        return super().search(texts, most, until)
 
 
 def test_no_worker_is_asked_again_once_the_deadline_is_over(

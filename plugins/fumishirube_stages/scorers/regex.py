@@ -1,4 +1,4 @@
-"""Regex: finds the first match of a regular expression, with limits of time and memory."""
+"""Regex: finds the matches of a regular expression, with limits of time and memory."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -33,7 +34,8 @@ class Regex(Stage):
     Patterns that RE2 supports run there, in linear time; others in one of ``workers`` processes,
     with ``chapter_deadline_ms`` for each text. Texts not searched by ``deadline_ms`` are reported
     as left out; so are all texts when a pattern takes too long to compile. An invalid pattern is
-    searched verbatim.
+    searched verbatim. A hit has the place of the first match in its text; with ``every_place``,
+    those of all matches.
     """
 
     generates: ClassVar[bool] = True
@@ -41,6 +43,12 @@ class Regex(Stage):
     deadline_ms: Annotated[int, Field(ge=1)] = 1000
     chapter_deadline_ms: Annotated[int, Field(ge=1)] = 250
     workers: Annotated[int, Field(ge=1, le=64)] = 2
+    every_place: bool = False
+
+    @property
+    def most(self) -> int | None:
+        """The most matches located in a text."""
+        return None if self.every_place else 1
 
     @contextmanager
     def open(self) -> Iterator[RunningRegex]:
@@ -86,7 +94,7 @@ class RunningRegex:
             if passes_filter(text.passage, query) and _may_match(text, pattern)
         )
         if compiled is not None:
-            return _in_thread(compiled, query, texts, until)
+            return _in_thread(compiled, query, texts, self._settings.most, until)
         hits = self._in_worker(pattern, query, [*texts], until)
         return _word_for_word(query, corpus) if hits is None else hits
 
@@ -95,7 +103,7 @@ class RunningRegex:
     ) -> Ranking | None:
         """Search in a process; return ``None`` when the pattern is invalid there."""
         patience = self._settings.chapter_deadline_ms / 1000
-        searches = _Searches(texts, query, patience)
+        searches = _Searches(texts, query, self._settings.most, patience)
         while searches.waiting and monotonic() < until:
             with self._workers.borrow(until) as worker:
                 if worker is None:
@@ -117,9 +125,12 @@ def _may_match(text: PassageText, pattern: Pattern) -> bool:
 class _Searches:
     """The searches of one pattern in processes: several short texts at once, else one by one."""
 
-    def __init__(self, texts: Sequence[PassageText], query: Query, patience: float) -> None:
+    def __init__(
+        self, texts: Sequence[PassageText], query: Query, most: int | None, patience: float
+    ) -> None:
         self.waiting = deque((text, text.form(NORMAL)) for text in texts)
         self._query = query
+        self._most = most
         self._patience = patience
         self._singles = 0
         self._hits: list[Hit] = []
@@ -134,8 +145,10 @@ class _Searches:
             self._query.budget.check()
             batch = self._batch()
             try:
-                spans = worker.search(
-                    [form.text for _, form in batch], min(until, monotonic() + self._patience)
+                answers = worker.search(
+                    [form.text for _, form in batch],
+                    self._most,
+                    min(until, monotonic() + self._patience),
                 )
             except WorkerLost:
                 if len(batch) > 1:
@@ -144,11 +157,11 @@ class _Searches:
                 else:
                     self._late.append(batch[0][0].passage)
                 continue
-            for (text, form), span in zip(batch, spans, strict=True):
-                if span == "late":
+            for (text, form), spans in zip(batch, answers, strict=True):
+                if spans == "late":
                     self._late.append(text.passage)
-                elif span is not None:
-                    self._hits.append(hit_at(text.passage, form, *span))
+                elif spans:
+                    self._hits.append(hit_at(text.passage, form, spans))
 
     def ranking(self) -> Ranking:
         """Return the hits so far; the texts that were not searched are left out."""
@@ -165,7 +178,9 @@ class _Searches:
         return batch
 
 
-def _in_thread(compiled: Any, query: Query, texts: Iterable[PassageText], until: float) -> Ranking:
+def _in_thread(
+    compiled: Any, query: Query, texts: Iterable[PassageText], most: int | None, until: float
+) -> Ranking:
     hits: list[Hit] = []
     late: list[Passage] = []
     for text in texts:
@@ -175,11 +190,19 @@ def _in_thread(compiled: Any, query: Query, texts: Iterable[PassageText], until:
             continue
         projection = text.form(NORMAL)
         data = projection.text.encode("utf-8", "replace")
-        match = compiled.search(data)
-        if match is not None:
-            start, end = (len(data[:place].decode()) for place in match.span())
-            hits.append(hit_at(text.passage, projection, start, end))
+        matches = islice(compiled.finditer(data), most)
+        if spans := [*_decoded(data, [match.span() for match in matches])]:
+            hits.append(hit_at(text.passage, projection, spans))
     return _ranking(hits, late)
+
+
+def _decoded(data: bytes, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield spans of bytes, in order, as spans of characters."""
+    chars = last = 0
+    for start, end in spans:
+        begin = chars + len(data[last:start].decode())
+        chars, last = begin + len(data[start:end].decode()), end
+        yield begin, chars
 
 
 def _ranking(hits: list[Hit], late: list[Passage]) -> Ranking:

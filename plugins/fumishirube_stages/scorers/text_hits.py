@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from fumishirube import Corpus, Hit, Passage, Query, texts_of
 from fumishirube.text import Projection, TextForm, TextRange, fold, form_of, occurs
@@ -23,7 +23,7 @@ def first_text_hits(query: Query, corpus: Corpus, form: TextForm) -> Iterator[Hi
         projection = text.form(form)
         place = projection.text.find(needle)
         if place >= 0 and all(term in projection.text for term in required):
-            yield hit_at(text.passage, projection, place, place + len(needle))
+            yield hit_at(text.passage, projection, [(place, place + len(needle))])
 
 
 def passes_filter(passage: Passage, query: Query) -> bool:
@@ -40,6 +40,6 @@ def may_return(passage: Passage, query: Query) -> bool:
     return inside and passage.key not in query.exclude and passes_filter(passage, query)
 
 
-def hit_at(passage: Passage, projection: Projection, start: int, end: int) -> Hit:
-    """Return the hit for a match in a projected text."""
-    return Hit(passage, 1.0, places=(TextRange(*projection.span(start, end)),))
+def hit_at(passage: Passage, projection: Projection, spans: Iterable[tuple[int, int]]) -> Hit:
+    """Return the hit for the matches in a projected text."""
+    return Hit(passage, 1.0, places=tuple(TextRange(*projection.span(*span)) for span in spans))

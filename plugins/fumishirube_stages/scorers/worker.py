@@ -11,6 +11,7 @@ import re
 import signal
 import struct
 import sys
+from itertools import islice
 from typing import Any
 
 MEMORY = 512 * 1024 * 1024
@@ -49,21 +50,21 @@ class _Searcher:
         self._timed = _timed(request["pattern"], request["flags"])
         return True
 
-    def search(self, texts: list[str]) -> list[list[int] | str | None]:
-        """Return for each text the span of the first match, ``None``, or ``late``."""
+    def search(self, request: dict[str, Any]) -> list[list[tuple[int, int]] | str]:
+        """Return for each text the spans of its first matches, ``late`` for one that takes long."""
         _end_within(2 * self._patience + 1)
-        return [self._first(text) for text in texts]
+        return [self._spans(text, request["most"]) for text in request["texts"]]
 
-    def _first(self, text: str) -> list[int] | str | None:
+    def _spans(self, text: str, most: int | None) -> list[tuple[int, int]] | str:
         try:
             if self._timed is not None:
-                match = self._timed.search(text, timeout=self._patience)
+                matches = self._timed.finditer(text, timeout=self._patience)
             else:
                 assert self._plain is not None
-                match = self._plain.search(text)
+                matches = self._plain.finditer(text)
+            return [match.span() for match in islice(matches, most)]
         except (TimeoutError, MemoryError):
             return "late"
-        return None if match is None else [*match.span()]
 
 
 def _timed(pattern: str, flags: int) -> Any:

@@ -16,8 +16,8 @@ from fumishirube_stages.scorers.patterns import Pattern
 
 _GRACE = 0.1
 
-TextSpan = tuple[int, int] | Literal["late"] | None
-"""The span of the first match in a text, none, or that its search took too long."""
+TextSpans = Sequence[tuple[int, int]] | Literal["late"]
+"""The spans of the matches in a text, or that its search took too long."""
 
 
 class WorkerLost(Exception):
@@ -52,14 +52,15 @@ class Worker(WorkerProcess):
         self._taken = (pattern, patience) if valid else None
         return valid
 
-    def search(self, texts: Sequence[str], until: float) -> Sequence[TextSpan]:
-        """Return for each text the span of the first match, ``None``, or ``late``.
+    def search(self, texts: Sequence[str], most: int | None, until: float) -> Sequence[TextSpans]:
+        """Return for each text the spans of its first ``most`` matches, or ``late``.
 
         Raises:
             WorkerLost: when the searches together were not finished in time.
         """
-        answers = self._request(b"t" + json.dumps(texts).encode(), until + _GRACE)
-        return [(each[0], each[1]) if isinstance(each, list) else each for each in answers]
+        request = json.dumps({"texts": texts, "most": most}).encode()
+        answers: Sequence[TextSpans] = self._request(b"t" + request, until + _GRACE)
+        return answers
 
     def end(self) -> None:
         """End the process."""
