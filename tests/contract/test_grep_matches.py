@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from manuals import write
 from stdio import Fumishirube
+
+from fumishirube_manual.json_escapes import unescaped
 
 
 def grepped(folder: Path, files: dict[str, str], **arguments: Any) -> dict[str, Any]:
@@ -44,3 +49,41 @@ def test_all_matches_of_a_line_are_counted(tmp_path: Path) -> None:
         tmp_path, {"guide/a.md": f"# A\n\n{line}\n"}, regex="X[0-9]{3}", matches_only=True
     )
     assert (answer["different_matches"], answer["complete"]) == (500, True)
+
+
+@pytest.fixture(params=["timeout", "タイムアウト 😀"])
+def term(request: pytest.FixtureRequest) -> str:
+    value: str = request.param
+    return value
+
+
+def test_escaped_letters_of_json_are_matched_as_they_read(tmp_path: Path, term: str) -> None:
+    text = json.dumps({"a": "é \\u00e9 \n", "limit": f"{term} 5 秒"}, indent=1)
+    answer = grepped(tmp_path, {"guide/a.json": text}, any=[term, "5秒"])
+    assert (answer["total"], answer["complete"]) == (1, True)
+    lines = {number: line for number, line, *_ in answer["groups"][0]["lines"]}
+    assert lines[3].strip() == f'"limit": "{term} 5 秒"'
+
+
+def test_escapes_are_searched_to_the_letter(tmp_path: Path) -> None:
+    files = {"guide/a.json": '{"a": "\\u30bf"}\n'}
+    assert grepped(tmp_path / "1", files, any=["\\u30bf"], exact=True)["total"] == 1
+    assert grepped(tmp_path / "2", files, any=["タ"], exact=True)["total"] == 0
+
+
+def test_a_hit_in_json_reads_as_letters(tmp_path: Path) -> None:
+    text = json.dumps({"item": "ポンプの点検", "days": 30}, indent=1)
+    with Fumishirube(write(tmp_path, {"guide/a.json": text})) as server:
+        server.ok("manual_ls")
+        found = server.ok("manual_find", query="点検", manual_id="guide", required_terms=["点検"])
+        (hit,) = found["inline_hits"]["items"]
+        assert [2, ' "item": "ポンプの点検",'] in hit["lines"]
+
+
+@given(st.dictionaries(st.text(), st.text()), st.booleans())
+def test_json_without_escaped_letters_means_the_same(value: dict[str, str], escaped: bool) -> None:
+    text = json.dumps(value, indent=1, ensure_ascii=escaped)
+    shown = unescaped("a.JSON", text)
+    assert json.loads(shown) == value
+    assert shown.count("\n") == text.count("\n")
+    assert unescaped("a.md", text) == text

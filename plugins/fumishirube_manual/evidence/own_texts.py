@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from fumishirube import Document, Manual, ToolError, TraceRow, Unreadable
 from fumishirube.text import Lines, decode
+from fumishirube_manual.json_escapes import unescaped
 
 _BLOCK = re.compile(r":::[ \t]*([a-z]+)(-end)?[ \t]*([^:\n]*)$", re.MULTILINE)
 """The first or the last line of a block of Markdown that applies to some readers only, as in
@@ -51,9 +52,10 @@ class OwnTexts:
         try:
             written = self._written(row.path)
             own = _lines_of(*written, row) if written else None
-            return own or _loaded(self._manual.document(row.path), row)
+            own = own or _loaded(self._manual.document(row.path), row)
         except ToolError:
             return None
+        return own and own._replace(text=unescaped(row.path, own.text))
 
     def _written(self, path: str) -> tuple[str, Lines] | None:
         """Return the text of a file, and its lines; ``None`` if it is binary."""

@@ -23,6 +23,7 @@ from fumishirube.text import Reading, UnreadFile, reading
 from fumishirube.tools import MaxChars
 from fumishirube_manual.cited_places import has_places, place_in
 from fumishirube_manual.excluded_matches import ExcludingMatcher
+from fumishirube_manual.json_escapes import unescaped
 from fumishirube_manual.line_answers import (
     GrepAnswer,
     SearchAccount,
@@ -225,12 +226,14 @@ def _search(
     account.unlisted.update({(manual_id, why): count for why, count in texts.unlisted.items()})
     if texts.degraded:
         account.degraded.append(texts.degraded)
-    for text in texts.texts:
+    for file in texts.texts:
         budget.check()
-        if isinstance(text, UnreadFile):
+        if isinstance(file, UnreadFile):
             account.files -= 1
-            account.unread.append((manual_id, text))
+            account.unread.append((manual_id, file))
             continue
+        reads = file.text if params.exact else unescaped(file.path, file.text)
+        text = file._replace(text=reads)
         before = matcher.unfinished
         lines = matcher.lines(text)
         page.add(manual_id, text, lines)
