@@ -87,3 +87,48 @@ def test_json_without_escaped_letters_means_the_same(value: dict[str, str], esca
     assert json.loads(shown) == value
     assert shown.count("\n") == text.count("\n")
     assert unescaped("a.md", text) == text
+
+
+NUMBERS = """# N
+
+fee 30,000 yen
+fee 30 yen
+fee 1,000,000
+fee 1,000
+ver 2.1.3
+ver 2.1.3.4
+ver 2.1
+2.15
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("30", [4]),
+        ("30,000", [3]),
+        ("1,000", [6]),
+        ("000", []),
+        ("2.1", [7, 8, 9]),
+        ("2", [7, 8]),
+        ("1,000,000", [5]),
+    ],
+)
+def test_numbers_are_whole(tmp_path: Path, text: str, lines: list[int]) -> None:
+    answer = grepped(tmp_path, {"guide/a.md": NUMBERS}, any=[text], context=0)
+    shown = [row[0] for group in answer.get("groups", ()) for row in group["lines"]]
+    assert shown == lines
+
+
+def test_short_parts_of_a_name_are_not_joined(tmp_path: Path) -> None:
+    files = {"guide/a.md": "# A\n\nabout\na_b\nset-up\nsetup\na b\n"}
+    answer = grepped(tmp_path, files, any=["a_b", "set_up"], context=0)
+    assert [row[0] for group in answer["groups"] for row in group["lines"]] == [4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("text", ["ハ゛ルブ", "ル゛", "ゥ゛", "は゜"])
+def test_marks_of_sound_by_themselves_are_found(tmp_path: Path, text: str, exact: bool) -> None:
+    files = {"guide/a.md": f"# K\n\n{text}の点検\n", "guide/b.md": "# L\n\n点検\n"}
+    answer = grepped(tmp_path, files, any=[text], exact=exact)
+    assert (answer["total"], answer["complete"]) == (1, True)

@@ -54,12 +54,18 @@ _BLOCK = re.compile(r"\s*(?:#|\||```|~~~|[-*+] |[0-9]{1,3}[.)] |$)")
 _ROW_OR_HEADING = re.compile(r"\s*(?:#|\||```|~~~|$)")
 _WIDEST = 6
 _SHORTEST, _TOGETHER = 2, 5
-"""Words of so many letters, each and together, also match when joined: set up, setup; not is a."""
+"""Words of so many letters, each and together, also match when joined: set up, setup; not a_b."""
 _BEFORE_NUMBER = r"(?<![0-9])(?<![0-9]\.)"
 _BEFORE_GROUP = r"(?<![0-9],)"
 """Three digits may be the end of 1,000."""
-_AFTER_NUMBER = r"(?![0-9])(?!\.[0-9]+(?!\.?[0-9]))"
+_AFTER_NUMBER = "(?![0-9])"
+_NO_DECIMALS = r"(?!\.[0-9]+(?!\.?[0-9]))"
+"""A number is not cut at its decimal point; 2.1 may be the beginning of 2.1.3."""
+_NO_GROUPS = "(?!,[0-9]{3}(?![0-9]))"
+"""Up to three digits may be the beginning of 30,000."""
 _GROUP = 3
+_VOICED = frozenset("\u3099\u309a")
+"""Marks of sound; in the index the characters beside them are no runs as in the text."""
 _NO_MARK = f"(?![{DEPENDENT}])"
 """A character with a combining mark is another one."""
 
@@ -160,6 +166,8 @@ def reading(text: str, *, exact: bool = False, word: bool = False) -> Reading | 
         units, before=word or wide[:1].isspace(), after=word or wide[-1:].isspace()
     )
     written, stems = _written(units, closed=bool(after))
+    if not _VOICED.isdisjoint(wide):
+        stems = ()
     numbers = _number_borders(units)
     whole = _NO_MARK if units[-1].kind in _WORDS else ""
     pattern = re.compile(f"{before}{numbers[0]}{written}{numbers[1]}{after}{whole}")
@@ -192,7 +200,10 @@ def _number_borders(units: Sequence[_Unit]) -> tuple[str, str]:
     if units[0].kind == "digits":
         before = _BEFORE_NUMBER + _BEFORE_GROUP * (len(units[0].text) == _GROUP)
     if units[-1].kind == "digits":
+        dotted = [unit.kind for unit in units[-3:]] == ["digits", "mark", "digits"]
         after = _AFTER_NUMBER
+        after += "" if dotted and units[-2].text == "." else _NO_DECIMALS
+        after += _NO_GROUPS * (len(units[-1].text) <= _GROUP)
     return before, after
 
 
@@ -240,7 +251,7 @@ def _between(previous: _Unit | None, gap: str | None, unit: _Unit) -> str:
     if kinds == ("digits", "digits"):
         return f"(?:{_BLANK}+|{_LINE_END})"
     least, widest = 0, max(_WIDEST, len(gap or ""))
-    if kinds == ("letters", "letters") and gap is not None and gap.isspace():
+    if kinds == ("letters", "letters") and gap:
         lengths = len(previous.text), len(unit.text)
         least = int(min(lengths) < _SHORTEST or sum(lengths) < _TOGETHER)
     between = f"{_GAP}{{{least},{widest}}}"
@@ -283,6 +294,8 @@ def _exact_stems(text: str) -> tuple[str, ...]:
     Neighbours in a line may join its first and last characters, which are left out.
     """
     form = reading_form(text)
+    if not _VOICED.isdisjoint(form):
+        return ()
     stems = []
     for match in re.compile(_UNITS).finditer(form):
         if match.lastgroup in _WORDS:
