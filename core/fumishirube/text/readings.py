@@ -251,7 +251,7 @@ def _between(previous: _Unit | None, gap: str | None, unit: _Unit) -> str:
     if kinds == ("digits", "digits"):
         return f"(?:{_BLANK}+|{_LINE_END})"
     least, widest = 0, max(_WIDEST, len(gap or ""))
-    if kinds == ("letters", "letters") and gap:
+    if kinds == ("letters", "letters") and gap and (gap.isspace() or "_" in gap):
         lengths = len(previous.text), len(unit.text)
         least = int(min(lengths) < _SHORTEST or sum(lengths) < _TOGETHER)
     between = f"{_GAP}{{{least},{widest}}}"
