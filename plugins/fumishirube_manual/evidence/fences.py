@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 _FENCE = re.compile(r"\s*(?:(?P<ticks>`{3,})[^`]*|(?P<tildes>~{3,}).*)$", re.DOTALL)
 
@@ -14,30 +14,40 @@ def is_fence(line: str) -> bool:
 
 
 def fenced(lines: Sequence[str]) -> Sequence[bool]:
-    """Tell of each line whether it is below the first line of a fenced block, up to its last.
-
-    A block ends at a line with as many of the marks that opened it, or more, and nothing else.
-    """
-    inside: list[bool] = []
-    opened = ""
-    for line in lines:
-        inside.append(bool(opened))
-        marks = _marks(line)
-        if not opened:
-            opened = marks
-        elif marks.startswith(opened) and line.strip() == marks:
-            opened = ""
+    """Tell of each line whether it is below the first line of a fenced block, up to its last."""
+    inside = [False] * len(lines)
+    for block in _blocks(lines):
+        inside[block.start + 1 : block.stop] = [True] * (len(block) - 1)
     return inside
 
 
 def code_lines(lines: Sequence[str]) -> Sequence[bool]:
     """Tell of each line whether it belongs to a fenced block, its first and last lines included."""
-    return [inside or is_fence(line) for line, inside in zip(lines, fenced(lines), strict=True)]
+    inside = [False] * len(lines)
+    for block in _blocks(lines):
+        inside[block.start : block.stop] = [True] * len(block)
+    return inside
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[range]:
+    """Yield the fenced blocks, from the line that opens each to the one that closes it.
+
+    That is the next line with as many of the same marks, or more, and nothing else.
+    """
+    opened, first = "", 0
+    marked = [at for at, line in enumerate(lines) if "```" in line or "~~~" in line]
+    for at in marked:
+        marks = _marks(lines[at])
+        if not opened:
+            opened, first = marks, at
+        elif marks.startswith(opened) and lines[at].strip() == marks:
+            yield range(first, at + 1)
+            opened = ""
+    if opened:
+        yield range(first, len(lines))
 
 
 def _marks(line: str) -> str:
     """Return the marks of a line that may open or close a block, or nothing."""
-    if "```" not in line and "~~~" not in line:
-        return ""
     match = _FENCE.match(line)
     return "" if match is None else match["ticks"] or match["tildes"]
