@@ -15,7 +15,7 @@ _LONGEST = 2.0
 _WHOLE = 1.15
 _WHOLE_MARK = 1
 _WORD = re.compile(r"[0-9a-z]+")
-_CODE = re.compile(r"[0-9a-z]+(?:[-/._][0-9a-z]+)+")
+_CODE = re.compile(r"(?<![0-9a-z])[0-9a-z]+(?:[-/._][0-9a-z]+)+")
 _TERMS = 96
 _SHORTEST = 4
 

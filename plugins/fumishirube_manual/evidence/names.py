@@ -22,7 +22,9 @@ _NAME = re.compile(
 )
 _MARKS = re.compile(r"[._-]+")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
-_MOST_NAMES = 8
+_MOST_NAMES, _LONGEST = 8, 100
+"""The most names that are looked up, and their most characters: a part of a word is looked for in
+every term."""
 _FEW = 6
 """A name in more sections than this is not named: its sections would have to be chosen."""
 
@@ -51,7 +53,8 @@ def names(texts: Iterable[str]) -> Sequence[str]:
     after a letter, or in capitals.
     """
     tokens = (match.group() for text in texts for match in _TOKEN.finditer(text))
-    each = {fold(token): token for token in tokens if _NAME.match(token) and _LETTERS.search(token)}
+    short = (token for token in tokens if len(token) <= _LONGEST)
+    each = {fold(token): token for token in short if _NAME.match(token) and _LETTERS.search(token)}
     return [*each.values()]
 
 

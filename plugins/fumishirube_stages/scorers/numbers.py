@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
@@ -11,11 +12,12 @@ from fumishirube import Corpus, Env, Hit, Passage, Query, Stage
 from fumishirube.text import concepts, fold, occurs
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_CODE = re.compile(
-    r"(?<![a-z0-9])(?=[a-z0-9_-]*\d)(?=[a-z0-9_-]*[a-z])[a-z0-9]+(?:[-_][a-z0-9]+)*(?![a-z0-9])"
-)
+_TOKEN = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_][a-z0-9]+)*")
+_DIGIT, _LETTER = re.compile("[0-9]"), re.compile("[a-z]")
 _WORD = re.compile(r"\D{2,}")
 _MOST = 2
+_LOOKED_UP = 32
+"""The most numbers of a query, and the most codes, that are looked up."""
 _DIGITS = "0123456789"
 _SHORT = 100
 """The least length that the share of digits refers to: a date alone is no table."""
@@ -77,24 +79,27 @@ class _QueryNumbers(NamedTuple):
         """Return how many numbers and whether a code occur, and the share of digits in the body."""
         title, headings, body = (passage.fields[name] for name in ("title", "headings", "body"))
         text = f"{title}\n{headings}\n{body}"
-        contexts = sum(pattern.search(text) is not None for pattern in self.contexts)
+        present = (pattern for pattern in self.contexts if pattern.search(text))
+        contexts = len([*islice(present, _MOST)])
         digits = sum(map(body.count, _DIGITS)) / max(_SHORT, len(body)) if self.words else 0.0
-        return min(_MOST, contexts), any(occurs(text, code) for code in self.codes), digits
+        return contexts, any(occurs(text, code) for code in self.codes), digits
 
 
 @lru_cache(maxsize=32)
 def _query_numbers(text: str) -> _QueryNumbers:
     folded = fold(text)
-    codes = tuple(dict.fromkeys(_CODE.findall(folded)))
-    contexts = []
+    tokens = dict.fromkeys(_TOKEN.findall(folded))
+    codes = [token for token in tokens if _DIGIT.search(token) and _LETTER.search(token)]
+    contexts: dict[str, None] = {}
     numbers = [*_NUMBER.finditer(folded)]
     for match in numbers:
         before = folded[: match.start()].rstrip()[-1:]
         after = folded[match.end() :].lstrip()[:1]
         number = rf"(?<!\d){re.escape(match.group())}(?!\d)"
         if after.isalpha():
-            contexts.append(re.compile(rf"{number} ?{re.escape(after)}"))
+            contexts[f"{number} ?{re.escape(after)}"] = None
         elif before.isalpha():
-            contexts.append(re.compile(rf"{re.escape(before)} ?{number}"))
+            contexts[f"{re.escape(before)} ?{number}"] = None
+    patterns = tuple(re.compile(context) for context in islice(contexts, _LOOKED_UP))
     words = sum(_WORD.fullmatch(concept.text) is not None for concept in concepts(text))
-    return _QueryNumbers(tuple(contexts), codes, words if numbers else 0)
+    return _QueryNumbers(patterns, tuple(codes[:_LOOKED_UP]), words if numbers else 0)
