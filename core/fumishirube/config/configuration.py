@@ -106,6 +106,8 @@ class LoadedConfig:
     trust: Trust = field(default_factory=Trust)
     own: OwnManuals = field(default_factory=OwnManuals)
     glossary: Glossary = field(default_factory=Glossary)
+    folders: Mapping[str, Path] = field(default_factory=dict)
+    """The roots with links resolved, once: a link in the place of a root later leads nowhere."""
 
     @property
     def inputs(self) -> list[Path]:
@@ -118,7 +120,7 @@ class LoadedConfig:
         if name == "workspace":
             return self.workspace
         relative: str = getattr(self.config.roots, name)
-        return (self.workspace / relative).resolve()
+        return self.folders.get(name) or (self.workspace / relative).resolve()
 
     def origin(self, coordinate: str) -> str:
         """Return where a setting comes from: a variable, a file and line, or ``default``."""
@@ -165,7 +167,7 @@ class LoadedConfig:
 
     def statistics(self) -> Path:
         """Return the file of the statistics; a relative path starts at the workspace."""
-        vault = str((self.workspace / self.config.roots.vault).resolve())
+        vault = str(self.folder("vault"))
         return self.workspace / self.config.adaptive.file.replace("${VAULT_ROOT}", vault)
 
 
@@ -204,21 +206,36 @@ def load_config(
         own = own_manuals(loaded.origins, environ, folders)
         replaced = own_folders(config.roots, workspace, loaded.origins, environ, own)
         config = config.model_copy(update={"roots": replaced})
+        resolved = _resolved(config.roots, workspace, loaded.origins)
         if "roots.state" in loaded.origins:
-            own = replace(own, state=(workspace / replaced.state).resolve())
-        for name, folder in config.roots.model_dump().items():
-            source = loaded.origins.get(f"roots.{name}", f"roots.{name}")
-            try:
-                names_file = (workspace / folder).resolve().is_file()
-            except (OSError, ValueError) as error:  # too long, a NUL
-                raise ConfigError(f"{source}: no folder can have this name") from error
-            except RuntimeError as error:
-                raise ConfigError(f"{source}: symbolic links lead in a ring") from error
-            if names_file:
-                raise ConfigError(f"{source}: it names a file; a folder is needed")
+            own = replace(own, state=resolved["state"])
     trust = trust_for(workspace, (path, classic_file), environ, trusted=trusted)
     loaded = replace(loaded, sections=sections, written=places, trust=trust, own=own)
-    return replace(loaded, config=config, glossary=read_glossary(workspace))
+    glossary = read_glossary(workspace)
+    return replace(loaded, config=config, folders=resolved, glossary=glossary)
+
+
+def _resolved(
+    roots: RootSettings, workspace: Path, origins: Mapping[str, str]
+) -> Mapping[str, Path]:
+    """Return the roots as absolute paths with links resolved.
+
+    Raises:
+        ConfigError: when one cannot be a folder.
+    """
+    resolved: dict[str, Path] = {}
+    for name, folder in roots.model_dump().items():
+        source = origins.get(f"roots.{name}", f"roots.{name}")
+        try:
+            resolved[name] = (workspace / folder).resolve()
+            names_file = resolved[name].is_file()
+        except (OSError, ValueError) as error:  # too long, a NUL
+            raise ConfigError(f"{source}: no folder can have this name") from error
+        except RuntimeError as error:
+            raise ConfigError(f"{source}: symbolic links lead in a ring") from error
+        if names_file:
+            raise ConfigError(f"{source}: it names a file; a folder is needed")
+    return resolved
 
 
 @contextmanager

@@ -88,8 +88,8 @@ class OpenFolder:
 
     @classmethod
     def at_top(cls, path: str) -> OpenFolder:
-        """Open the folder of a root; its own path may lead through links."""
-        flags = os.O_RDONLY | _DIRECTORY | PLAIN
+        """Open the folder of a root; the folder itself may be no link."""
+        flags = os.O_RDONLY | _DIRECTORY | NO_FOLLOW | PLAIN
         return cls(path, os.open(path, flags) if _BY_HANDLE else None)
 
     def inner(self, name: str) -> OpenFolder:

@@ -21,6 +21,7 @@ from fumishirube.text.scripts import (
     UNSPACED,
     fold_letters,
 )
+from fumishirube.text.whole_numbers import after_number, before_number
 from fumishirube.text.word_forms import inflected
 
 _DASHES = "\u2010\u2012\u2013\u2014\u2015\u2043\u2212"
@@ -55,15 +56,6 @@ _ROW_OR_HEADING = re.compile(r"\s*(?:#|\||```|~~~|$)")
 _WIDEST = 6
 _SHORTEST, _TOGETHER = 2, 5
 """Words of so many letters, each and together, also match when joined: set up, setup; not a_b."""
-_BEFORE_NUMBER = r"(?<![0-9])(?<![0-9]\.)"
-_BEFORE_GROUP = r"(?<![0-9],)"
-"""Three digits may be the end of 1,000."""
-_AFTER_NUMBER = "(?![0-9])"
-_NO_DECIMALS = r"(?!\.[0-9]+(?!\.?[0-9]))"
-"""A number is not cut at its decimal point; 2.1 may be the beginning of 2.1.3."""
-_NO_GROUPS = "(?!,[0-9]{3}(?![0-9]))"
-"""Up to three digits may be the beginning of 30,000."""
-_GROUP = 3
 _VOICED = frozenset("\u3099\u309a")
 """Marks of sound; in the index the characters beside them are no runs as in the text."""
 _NO_MARK = f"(?![{DEPENDENT}])"
@@ -198,12 +190,10 @@ def _number_borders(units: Sequence[_Unit]) -> tuple[str, str]:
     """Return the conditions that prevent the first and the last number from being cut."""
     before = after = ""
     if units[0].kind == "digits":
-        before = _BEFORE_NUMBER + _BEFORE_GROUP * (len(units[0].text) == _GROUP)
+        before = before_number(units[0].text)
     if units[-1].kind == "digits":
         dotted = [unit.kind for unit in units[-3:]] == ["digits", "mark", "digits"]
-        after = _AFTER_NUMBER
-        after += "" if dotted and units[-2].text == "." else _NO_DECIMALS
-        after += _NO_GROUPS * (len(units[-1].text) <= _GROUP)
+        after = after_number(units[-1].text, dotted=dotted and units[-2].text == ".")
     return before, after
 
 

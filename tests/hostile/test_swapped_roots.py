@@ -1,0 +1,52 @@
+"""A root that is swapped for a link while a server runs leads nowhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manuals import write
+from stdio import Fumishirube
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    return write(tmp_path / "outside", {"secret/plan.md": "# Plan\n\nThe password is hunter2.\n"})
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    return write(tmp_path / "inside", {"guide/a.md": "# A\n\nA word.\n"})
+
+
+def test_manuals_behind_the_link_are_not_read(workspace: Path, outside: Path) -> None:
+    with Fumishirube(workspace) as server:
+        assert [item["id"] for item in server.ok("manual_ls")["items"]] == ["guide"]
+        (workspace / "manuals").rename(workspace / "before")
+        (workspace / "manuals").symlink_to(outside / "manuals")
+        calls: dict[str, dict[str, Any]] = {
+            "manual_ls": {},
+            "manual_scan": {"manual_id": "secret", "path": "plan.md"},
+            "manual_grep": {"manual_id": "secret", "any": ["hunter2"]},
+        }
+        for name, arguments in calls.items():
+            answer = server.refused(name, **arguments)
+            assert answer["code"] in ("forbidden", "not_found")
+            assert "hunter2" not in str(answer)
+
+
+def test_notes_are_not_written_behind_the_link(workspace: Path, outside: Path) -> None:
+    with Fumishirube(workspace) as server:
+        (workspace / "vault").symlink_to(outside)
+        answer = server.refused("vault_create", path="note.md", content="text")
+        assert answer["code"] == "forbidden"
+        assert not (outside / "note.md").exists()
+        assert not (outside / ".system").exists()
+
+
+def test_a_root_may_be_a_link_from_the_start(workspace: Path, tmp_path: Path) -> None:
+    (workspace / "manuals").rename(tmp_path / "elsewhere")
+    (workspace / "manuals").symlink_to(tmp_path / "elsewhere")
+    with Fumishirube(workspace, FUMISHIRUBE_TRUST="true") as server:
+        assert [item["id"] for item in server.ok("manual_ls")["items"]] == ["guide"]
