@@ -291,8 +291,6 @@ class PipelineContext:
 
     def rebuild(self, manual_id: str, progress: Progress | None = None) -> IndexState | None:
         """Index a manual anew while its index answers; ``None`` if that index cannot."""
-        if not getattr(self._only("indexes"), "distant", False):
-            return None
         return self.indexed_of(manual_id).rebuild(Budget(), progress)
 
     @contextmanager

@@ -25,7 +25,7 @@ from fumishirube import (
 )
 from fumishirube.disk import ScratchFolder
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
-from fumishirube_stages.indexes.tantivy_documents import TERMS, Documents, document, schema
+from fumishirube_stages.indexes.tantivy_documents import TERMS, Documents, add_all, document, schema
 from fumishirube_stages.indexes.tantivy_files import (
     CheckedSearcher,
     CommittedFiles,
@@ -189,6 +189,14 @@ class TantivyIndex:
                 with self._files.judging():
                     writer.wait_merging_threads()
 
+    @contextmanager
+    def rebuilding(self, budget: Budget) -> Iterator[bool]:
+        """Become the writer of an empty index; yield ``False`` if another one stays busy."""
+        with self.writing(budget) as mine:
+            if mine:
+                self.sync([*self._indexed], ())
+            yield mine
+
     def sync(
         self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Any]]]
     ) -> None:
@@ -209,8 +217,8 @@ class TantivyIndex:
                 add_lengths(lengths, indexed[page.path].lengths.items())
                 waiting.append(document("page", [*page, indexed[page.path].lengths], page.path))
                 if len(waiting) == _TOGETHER:
-                    _add_all(writer, waiting)
-            _add_all(writer, waiting)
+                    add_all(writer, waiting)
+            add_all(writer, waiting)
             # A random number differs from those of all commits, also those before a rebuild.
             generation = secrets.randbits(_SEAL_BITS)
             writer.delete_documents_by_term("kind", "seal")
@@ -225,7 +233,8 @@ class TantivyIndex:
                 writer.rollback()
             self._files.judge(error)
             raise
-        self._index.reload()
+        with self._files.judging():
+            self._index.reload()
         self._indexed, self._lengths = indexed, lengths
         self._see(CheckedSearcher(self._index.searcher(), self._files), generation)
         self._files.take(self._files.newest_commit())
@@ -289,9 +298,3 @@ class TantivyIndex:
             if prepared.lengths:
                 add_lengths(lengths, zip(self._fields.names, prepared.lengths, strict=True))
         return IndexedPage(page, lengths)
-
-
-def _add_all(writer: tantivy.IndexWriter, documents: list[tantivy.Document]) -> None:
-    for item in documents:
-        writer.add_document(item)
-    documents.clear()

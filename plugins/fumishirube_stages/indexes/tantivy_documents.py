@@ -158,3 +158,10 @@ def _characters(texts: Sequence[_Text]) -> str:
         return ""
     known = "".join(text.characters for text in texts)
     return known.replace("", " ") + "- " * (sum(text.length for text in texts) - len(known))
+
+
+def add_all(writer: tantivy.IndexWriter, documents: list[tantivy.Document]) -> None:
+    """Add documents to an index, and empty their list."""
+    for item in documents:
+        writer.add_document(item)
+    documents.clear()

@@ -106,9 +106,14 @@ class CommittedFiles:
             return
         if self.newest_commit() is None:
             raise IndexDamaged("the index is gone") from error
+        if _MISSING in str(error):  # also one that is in no commit yet
+            raise IndexDamaged("a file of the index is gone") from error
         for name in self._stamps:
-            if not self._is_sound(name) and self.newest_commit() == self.commit:
-                raise self._damaged(f"{name.partition('.')[2]} file of the index") from error
+            if self._is_sound(name):
+                continue
+            if self.newest_commit() != self.commit:
+                raise IndexDamaged("another process has replaced the index") from error
+            raise self._damaged(f"{name.partition('.')[2]} file of the index") from error
 
     def _damaged(self, what: str) -> IndexDamaged:
         """Delete the commit, so that the next opening creates a new index; return the error."""
@@ -152,6 +157,7 @@ def _is_committed(name: str, deletes: Mapping[str, Mapping[str, int]]) -> bool:
     return not rest.endswith(".del") or rest == f"{deletes[segment].get('opstamp')}.del"
 
 
+_MISSING = "FileDoesNotExist"
 _UNWRITTEN = re.compile(
     r"io::Error|IoError|os error|writer was killed|OpenWriteError", re.IGNORECASE
 )

@@ -26,6 +26,7 @@ from fumishirube.query import Query
 
 _FOLLOW_SECONDS = 1.0
 """Between two looks at the files."""
+_ATTEMPTS, _PAUSE_SECONDS = 10, 0.1
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -112,12 +113,14 @@ def _forget_followed(context: PipelineContext, states: dict[str, IndexState]) ->
 def _delete_index(application: Application, manual: str) -> None:
     """Delete every index of a manual, for any settings."""
     folder = application.state.path / "index" / manual
-    if not folder.exists():
-        return
-    try:
-        shutil.rmtree(folder)
-    except OSError as error:
-        raise Forbidden(f"the index of {manual!r} cannot be deleted; is it in use?") from error
+    for _ in range(_ATTEMPTS):
+        if not folder.exists():
+            return
+        with suppress(OSError):  # a server may be writing there
+            shutil.rmtree(folder)
+            return
+        time.sleep(_PAUSE_SECONDS)
+    raise Forbidden(f"the index of {manual!r} cannot be deleted; is it in use?")
 
 
 def _plain(manual: str, state: IndexState) -> JsonValue:

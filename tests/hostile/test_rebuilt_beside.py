@@ -1,0 +1,34 @@
+"""An index that the command line builds anew answers a server all the time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from manuals import write
+from stdio import Fumishirube
+
+FILES = {f"guide/{n}.md": f"# File {n}\n\nneedle{n} in common words\n" for n in range(60)}
+REBUILDS = 3
+
+
+def test_finds_find_while_the_index_is_built_anew(tmp_path: Path) -> None:
+    workspace = write(tmp_path, FILES)
+    command = [sys.executable, "-m", "fumishirube", "--workspace", str(workspace)]
+    with Fumishirube(workspace) as server:
+        server.ok("manual_ls")
+        for turn in range(REBUILDS):
+            with subprocess.Popen([*command, "index", "--rebuild"], stdout=subprocess.PIPE) as run:
+                number = 0
+                while run.poll() is None:
+                    number += 1
+                    word = f"fresh{turn}x{number}"
+                    file = workspace / "manuals" / "guide" / f"{number % 60}.md"
+                    file.write_text(f"# File\n\n{word} in common words\n", encoding="utf-8")
+                    found = server.ok(
+                        "manual_find", query=word, manual_id="guide", required_terms=[word]
+                    )
+                    hits = found["inline_hits"]["items"]
+                    assert word in str(hits) or "degraded" in found
+                assert run.returncode == 0
