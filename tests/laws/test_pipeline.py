@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, ClassVar
 
 import pytest
@@ -25,6 +27,7 @@ from fumishirube import (
     Run,
     Span,
     Stage,
+    TermUse,
 )
 from fumishirube.config.configuration import PipelineSpec, Use
 from fumishirube.engine.pipeline import NamedStage, Pipeline, failures
@@ -337,13 +340,114 @@ def test_the_runs_of_a_failing_fuser_are_merged_by_rank(
 @pytest.mark.parametrize("error", [Cancelled("gone"), KeyboardInterrupt()])
 @pytest.mark.parametrize("kind", ["score", "refine"])
 def test_who_has_gone_is_not_searched_for(kind: str, error: BaseException) -> None:
+    query = Query("x")
+
     def leave(*_: object) -> Any:
+        query.budget.cancelled.set()
         raise error
 
     WHAT[kind] = leave
     scorers, refiners = ([Calling()], []) if kind == "score" else ([All()], [Calling()])
     with pytest.raises(type(error)):
-        pipeline(scorers, [], refiners).run(Query("x"), CORPUS)
+        pipeline(scorers, [], refiners).run(query, CORPUS)
+
+
+@pytest.mark.parametrize("error", [Cancelled("gone"), KeyboardInterrupt()])
+def test_a_stage_ends_no_search_that_nobody_has_left(error: BaseException) -> None:
+    def leave(*_: object) -> Any:
+        raise error
+
+    WHAT["refine"] = leave
+    stages = pipeline([All()], [], [Calling()])
+    # With a time limit the stages run on a thread of their own, which no interrupt reaches.
+    ranking, span, _ = stages.run(Query("x", budget=Budget.of(60_000)), CORPUS)
+    assert paths(ranking) == ["a.md", "b.md", "c.md"]
+    assert failures(span) == ["stage 'calling-0' failed and was skipped"]
+
+
+HIT = Hit(CORPUS.passages[0], 1.0)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        [HIT._replace(passage=None)],
+        [HIT._replace(score=Decimal(1))],
+        [HIT._replace(labels=["label"])],
+        [HIT._replace(labels=frozenset({1}))],
+        [HIT._replace(coverage=None)],
+        [HIT._replace(coverage=math.nan)],
+        [HIT._replace(matched=(1,))],
+        [HIT._replace(signals=None)],
+        [HIT._replace(signals={"a": math.inf})],
+        [HIT._replace(places=(1,))],
+        Ranking(None),  # type: ignore[arg-type]
+        Ranking((HIT,), None),  # type: ignore[arg-type]
+        Ranking((HIT,), (LeftOut("a.md", "1", "x"),)),  # type: ignore[arg-type]
+        Ranking((HIT,), (), None),  # type: ignore[arg-type]
+        Ranking((HIT,), (), {}, 3),  # type: ignore[arg-type]
+        Ranking((HIT,), (), {}, None, TermUse((1,))),  # type: ignore[arg-type]
+    ],
+)
+@pytest.mark.parametrize("kind", ["score", "fuse", "refine"])
+def test_what_a_result_contains_is_checked(kind: str, result: Any) -> None:
+    WHAT["plan"] = lambda query: [Run("one", query)]
+    WHAT[kind] = lambda *_: result
+    calling = [Calling()]
+    stages = {
+        "score": pipeline([*calling, All()]),
+        "fuse": pipeline([All()], calling),
+        "refine": pipeline([All()], [], calling),
+    }[kind]
+    ranking, span, _ = stages.run(Query("x"), CORPUS)
+    assert paths(ranking) == ["a.md", "b.md", "c.md"]
+    (failure,) = failures(span)
+    assert failure.startswith("stage 'calling-0' failed and was skipped: ")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": None},
+        {"query": "x"},
+        {"weight": None},
+        {"query": Query("x", required=(1,))},  # type: ignore[arg-type]
+        {"query": Query("x", budget=None)},  # type: ignore[arg-type]
+        {"query": Query("x", limit="5")},  # type: ignore[arg-type]
+        {"query": Query("x", within=5)},  # type: ignore[arg-type]
+        {"query": Query("x", state=None)},  # type: ignore[arg-type]
+    ],
+)
+def test_what_a_plan_contains_is_checked(change: dict[str, Any]) -> None:
+    WHAT["plan"] = lambda query: [replace(Run("one", query), **change)]
+    WHAT["fuse"] = lambda outcomes: outcomes[0].ranking
+    ranking, span, _ = pipeline([All()], [Calling()]).run(Query("x"), CORPUS)
+    assert paths(ranking) == ["a.md", "b.md", "c.md"]
+    (failure,) = failures(span)
+    assert failure.startswith("stage 'calling-0' failed and was skipped: ")
+
+
+def test_a_run_cannot_leave_the_scope_of_its_search() -> None:
+    query = Query("x", within=frozenset({"b.md"}), exclude=frozenset({("c.md", 1)}))
+    WHAT["plan"] = lambda query: [Run("all", replace(query, within=None, exclude=frozenset()))]
+    WHAT["fuse"] = lambda outcomes: outcomes[0].ranking
+    WHAT["refine"] = lambda ranking: Ranking(tuple(Hit(p, 1.0) for p in CORPUS.passages))
+    assert paths(pipeline([All()], [Calling()]).run(query, CORPUS)[0]) == ["b.md"]
+    assert paths(pipeline([All()], [], [Calling()]).run(query, CORPUS)[0]) == ["b.md"]
+
+
+class Asking(Splitting):
+    """A fuser that cannot tell whether it applies."""
+
+    def applies(self, query: Query) -> bool:
+        raise ZeroDivisionError(query.text)
+
+
+def test_a_fuser_that_cannot_tell_whether_it_applies_is_left_out() -> None:
+    ranking, span, _ = pipeline([All()], [Asking(), Splitting()]).run(Query("x"), CORPUS)
+    assert paths(ranking) == ["a.md", "b.md", "c.md"]
+    assert failures(span) == ["stage 'asking-0' failed and was skipped"]
+    assert [each.name for each in span.children if not each.error][-1] == "splitting-1"
 
 
 # --- time -----------------------------------------------------------------------------------

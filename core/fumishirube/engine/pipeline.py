@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from threading import current_thread, main_thread
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -14,15 +15,24 @@ from fumishirube.corpus import Corpus
 from fumishirube.corpus_kinds import rehearse, unsearched
 from fumishirube.engine.rankings import merge_by_rank
 from fumishirube.engine.reports import SearchCounts, SureMatches, report_search
+from fumishirube.engine.search_hits import (
+    SectionKey,
+    allowed_hits,
+    completed,
+    limited,
+    merge_hits,
+)
 from fumishirube.engine.stage_calls import (
     Overdue,
     Recorder,
     StageCall,
+    watched,
+)
+from fumishirube.engine.stage_results import (
     WrongResult,
     checked_hits,
     checked_plan,
     checked_ranking,
-    watched,
 )
 from fumishirube.errors import Cancelled, IndexDamaged, PluginError
 from fumishirube.model import Hit, LeftOut, Passage, Ranking, SearchReport
@@ -36,8 +46,6 @@ T = TypeVar("T")
 _log = logging.getLogger("fumishirube")
 
 SKIPPED = "failed and was skipped"
-
-SectionKey = tuple[str, int]
 
 _REHEARSAL = StageCall("index", "rehearsal", "the index")
 _COUNTING = StageCall("report", "counts", "the count of further matches")
@@ -144,7 +152,7 @@ class _Search:
         ranking = merged
         for refiner in self.pipeline.refiners:
             ranking = self._refine(refiner, ranking)
-        ranking = _limited(ranking, query)
+        ranking = limited(ranking, query)
         self._ranked = (recorder.copy(), started, merged, ranking)
         with recorder.calling(_COUNTING):
             return self._result(recorder, started, merged, self._continued(ranking))
@@ -162,7 +170,7 @@ class _Search:
         uncounted: str | None = None,
     ) -> PipelineResult:
         """Close the span of the search, and report its counts; ``uncounted`` says why not all."""
-        ranking = _complete(ranking, self.counts.candidates)
+        ranking = completed(ranking, self.counts.candidates)
         late, missing = self.counts.out_of_time, unsearched(self.corpus, self.began)
         error = uncounted or missing
         span = recorder.close("search", "search", started, ranking, out_of_time=late, error=error)
@@ -190,7 +198,7 @@ class _Search:
 
     def _fan_out(self, query: Query, fusers: Sequence[NamedStage[Fuser]]) -> Ranking:
         query.budget.check()
-        fusers = _applicable(fusers, query)
+        fusers = self._applicable(fusers, query)
         if not fusers:
             return self._score(query)
         fuser, *inner = fusers
@@ -219,6 +227,23 @@ class _Search:
         )
         return ranking
 
+    def _applicable(
+        self, fusers: Sequence[NamedStage[Fuser]], query: Query
+    ) -> Sequence[NamedStage[Fuser]]:
+        """Return the fusers without the outermost ones that do not apply to a query, or fail."""
+        for place, named in enumerate(fusers):
+            # A check against the protocol ConditionalFuser takes twenty times as long.
+            applies: Callable[[Query], bool] | None = getattr(named.stage, "applies", None)
+            if applies is None:
+                return fusers[place:]
+            applied, error = self._attempt("fuser", named, partial(applies, query))
+            if error:
+                started = self.recorder.open()
+                self.recorder.close("fuser", named.name, started, Ranking(), error=error)
+            elif applied:
+                return fusers[place:]
+        return ()
+
     def _run(self, run: Run, inner: Sequence[NamedStage[Fuser]]) -> Outcome:
         started = self.recorder.open()
         ranking = self._fan_out(run.query, inner)
@@ -245,8 +270,8 @@ class _Search:
             self.recorder.close("scorer", scorer.name, started, ranking or Ranking(), error=error)
             if ranking is None:
                 continue
-            allowed = _allowed(ranking.hits, query)
-            _merge(scorer.name, allowed, candidates, hits, generates=generates(scorer.stage))
+            allowed = allowed_hits(allowed_hits(ranking.hits, query), self.query)
+            merge_hits(scorer.name, allowed, candidates, hits, generates=generates(scorer.stage))
             left_out += ranking.left_out
             diagnostics |= ranking.diagnostics
             self.counts.count_matches(ranking.matched, query)
@@ -265,6 +290,9 @@ class _Search:
             lambda: checked_ranking(refiner.stage.refine(ranking, self.query, self.corpus)),
         )
         refined = ranking if refined is None else refined
+        allowed = allowed_hits(refined.hits, self.query)
+        if len(allowed) < len(refined.hits):
+            refined = refined._replace(hits=tuple(allowed))
         self.recorder.close("refiner", refiner.name, started, refined, error=error)
         return refined
 
@@ -279,42 +307,26 @@ class _Search:
             with self.recorder.calling(call):
                 return verb(), None
         except BaseException as error:
-            passing = (Cancelled, IndexDamaged, KeyboardInterrupt)
-            if self.pipeline.strict or isinstance(error, passing):
+            if self.pipeline.strict or self._passes(error):
                 raise
             _log.exception("%s %s %s", kind, named, SKIPPED)
             reason = f": {error}" if isinstance(error, WrongResult | PluginError) else ""
             return None, f"{named} {SKIPPED}{reason}"
 
+    def _passes(self, error: BaseException) -> bool:
+        """Tell whether an error ends the search, whatever stage raises it.
 
-def _applicable(fusers: Sequence[NamedStage[Fuser]], query: Query) -> Sequence[NamedStage[Fuser]]:
-    """Return the fusers without the outermost ones that do not apply to a query."""
-    for place, named in enumerate(fusers):
-        # A check against the protocol ConditionalFuser takes twenty times as long.
-        applies: Callable[[Query], bool] | None = getattr(named.stage, "applies", None)
-        if applies is None or applies(query):
-            return fusers[place:]
-    return ()
+        An interrupt reaches the main thread, and a cancellation has been requested.
+        """
+        if isinstance(error, KeyboardInterrupt):
+            return current_thread() is main_thread()
+        if isinstance(error, Cancelled):
+            return self.recorder.abandoned or self.query.budget.cancelled.is_set()
+        return isinstance(error, IndexDamaged)
 
 
 def _call(kind: str, named: NamedStage[Any]) -> StageCall:
     return StageCall(kind, named.name, str(named))
-
-
-def _limited(ranking: Ranking, query: Query) -> Ranking:
-    """Return at most as many hits as the query allows; list the others as left out."""
-    if query.limit is None or len(ranking.hits) <= query.limit:
-        return ranking
-    beyond = [LeftOut(*hit.passage.key, "candidate_cap") for hit in ranking.hits[query.limit :]]
-    return ranking._replace(hits=ranking.hits[: query.limit], left_out=(*ranking.left_out, *beyond))
-
-
-def _complete(ranking: Ranking, candidates: Iterable[SectionKey]) -> Ranking:
-    """List candidates that a stage dropped without a reason as left out."""
-    named = {hit.passage.key for hit in ranking.hits}
-    named.update((out.path, out.start_line or 0) for out in ranking.left_out)
-    lost = [LeftOut(*key, "not_returned") for key in candidates if key not in named]
-    return ranking._replace(left_out=(*ranking.left_out, *lost)) if lost else ranking
 
 
 def restore_ranking(search: Span, corpus: Corpus) -> Ranking:
@@ -356,42 +368,3 @@ def _scored(
     scorer: Scorer, query: Query, corpus: Corpus, candidates: Mapping[SectionKey, Passage]
 ) -> Ranking:
     return checked_hits(scorer.score(query, corpus, candidates))
-
-
-def _allowed(hits: Sequence[Hit], query: Query) -> Sequence[Hit]:
-    """Return the hits that a run may return."""
-    within, exclude = query.within, query.exclude
-    if within is not None:
-        hits = [hit for hit in hits if hit.passage.path in within]
-    return [hit for hit in hits if hit.passage.key not in exclude] if exclude else hits
-
-
-def _merge(
-    name: str,
-    scored: Iterable[Hit],
-    candidates: dict[SectionKey, Passage],
-    hits: dict[SectionKey, Hit],
-    *,
-    generates: bool,
-) -> None:
-    for hit in scored:
-        key = hit.passage.key
-        before = hits.get(key)
-        if before is None:
-            if not generates and key not in candidates:
-                continue
-            candidates[key] = hit.passage
-            passage, score, labels, coverage, matched, _, places = hit
-            hits[key] = Hit(passage, score, labels, coverage, matched, {name: score}, places)
-        else:
-            hits[key] = Hit(
-                before.passage,
-                before.score + hit.score,
-                before.labels | hit.labels if hit.labels else before.labels,
-                max(before.coverage, hit.coverage),
-                (*before.matched, *(m for m in hit.matched if m not in before.matched))
-                if hit.matched
-                else before.matched,
-                {**before.signals, name: before.signals.get(name, 0.0) + hit.score},
-                (*before.places, *hit.places) if hit.places else before.places,
-            )

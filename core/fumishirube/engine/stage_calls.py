@@ -1,11 +1,10 @@
-"""The call of a stage: recorded, abandoned when its time is over, and its result checked."""
+"""The call of a stage: recorded, and abandoned when its time is over."""
 
 from __future__ import annotations
 
 import contextvars
-import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from threading import Event, Thread
@@ -14,7 +13,6 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 from fumishirube.budget import Budget
 from fumishirube.errors import Cancelled
 from fumishirube.model import Hit, Ranking
-from fumishirube.query import Run
 from fumishirube.traces.records import Span, TraceRow
 
 GRACE_SECONDS = 0.5
@@ -51,12 +49,12 @@ class Recorder:
     """Collects the spans of one search. A span is made when its work is done.
 
     ``current`` is the running stage, and its start by :func:`time.monotonic`; another thread may
-    read it.
+    read it. ``abandoned`` tells whether the search has to end before its next stage.
     """
 
     def __init__(self) -> None:
         self.current: tuple[StageCall, float] | None = None
-        self._abandoned = False
+        self.abandoned = False
         self._began = time.perf_counter()
         self._children: list[list[Span]] = [[]]
         self._written: dict[int, tuple[tuple[Hit, ...], tuple[TraceRow, ...]]] = {}
@@ -68,7 +66,7 @@ class Recorder:
         Raises:
             Cancelled: when this search was abandoned.
         """
-        if self._abandoned:
+        if self.abandoned:
             raise Cancelled("the search was left behind")
         self.current = (call, time.monotonic())
         try:
@@ -78,7 +76,7 @@ class Recorder:
 
     def leave(self) -> None:
         """Abandon the search: it ends before its next stage."""
-        self._abandoned = True
+        self.abandoned = True
 
     def copy(self) -> Recorder:
         """Return a recorder with the spans so far, which may be closed on another thread."""
@@ -198,43 +196,3 @@ def watched(work: Callable[[], T], recorder: Recorder, budget: Budget) -> T:
         if budget.cancelled.is_set() and now > since + GRACE_SECONDS:
             raise Cancelled("the request was cancelled")
     return worker.result()
-
-
-class WrongResult(ValueError):
-    """A stage returned what its kind cannot return; the message quotes no text."""
-
-
-def checked_plan(runs: Iterable[Run]) -> tuple[Run, ...]:
-    """Return a fuser's plan; raise if it has no runs, or is no plan."""
-    plan = _items(runs, Run)
-    if not plan:
-        raise WrongResult("a plan has one run or more")
-    return plan
-
-
-def checked_hits(result: Ranking | Iterable[Hit]) -> Ranking:
-    """Return a stage's result as a ranking; raise if it is of another type."""
-    if not isinstance(result, Ranking):
-        result = Ranking(_items(result, Hit))
-    elif not all(isinstance(hit, Hit) for hit in result.hits):
-        raise WrongResult("a ranking contains hits, and nothing else")
-    if not all(map(math.isfinite, [hit.score for hit in result.hits])):
-        raise WrongResult("a score is not a finite number")
-    return result
-
-
-def checked_ranking(result: Ranking | Iterable[Hit]) -> Ranking:
-    """Return the result of a fuser or refiner; raise too if a section is in it twice."""
-    ranking = checked_hits(result)
-    if len({hit.passage.key for hit in ranking.hits}) < len(ranking.hits):
-        raise WrongResult("a section is in the ranking twice")
-    return ranking
-
-
-def _items(result: Iterable[T], kind: type[T]) -> tuple[T, ...]:
-    if not isinstance(result, Iterable):
-        raise WrongResult(f"it returned {type(result).__name__}")
-    items = tuple(result)
-    if not all(isinstance(item, kind) for item in items):
-        raise WrongResult(f"it returned something else than a {kind.__name__}")
-    return items

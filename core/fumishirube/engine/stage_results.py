@@ -1,0 +1,123 @@
+"""Checks what stages return: plans, hits and rankings, and all that these contain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, TypeVar
+
+from fumishirube.budget import Budget
+from fumishirube.model import Hit, LeftOut, MatchCount, Passage, Ranking, TermUse
+from fumishirube.query import Query, Run
+from fumishirube.text.projections import TextRange
+
+T = TypeVar("T")
+
+
+class WrongResult(ValueError):
+    """A stage returned what its kind cannot return; the message quotes no text."""
+
+
+def checked_plan(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Return a fuser's plan; raise if it has no runs, or is no plan."""
+    plan = _items(runs, Run)
+    if not plan:
+        raise WrongResult("a plan has one run or more")
+    for run in plan:
+        _require(isinstance(run.name, str), "the name of a run is text")
+        _require(isinstance(run.query, Query), "a run has a query")
+        _require(_are_finite([run.weight]), "the weight of a run is a number")
+        _check_query(run.query)
+    return plan
+
+
+def checked_hits(result: Ranking | Iterable[Hit]) -> Ranking:
+    """Return a stage's result as a ranking; raise if it, or what is in it, is of another type."""
+    if not isinstance(result, Ranking):
+        result = Ranking(_items(result, Hit))
+    _require(isinstance(result.hits, Sequence), "the hits of a ranking are a sequence")
+    _require(_are(result.hits, Hit), "a ranking contains hits, and nothing else")
+    if result.hits:
+        _check_hits(result.hits)
+    _check_reports(result)
+    return result
+
+
+def checked_ranking(result: Ranking | Iterable[Hit]) -> Ranking:
+    """Return the result of a fuser or refiner; raise too if a section is in it twice."""
+    ranking = checked_hits(result)
+    if len({hit.passage.key for hit in ranking.hits}) < len(ranking.hits):
+        raise WrongResult("a section is in the ranking twice")
+    return ranking
+
+
+def _check_hits(hits: Sequence[Hit]) -> None:
+    """Check the fields of all hits, each field of all at once: there may be thousands."""
+    passages, scores, labels, coverages, matched, signals, places = zip(*hits, strict=True)
+    _require(_are(passages, Passage), "a hit has a passage")
+    _require(_are_finite(scores), "a score is not a finite number")
+    _require(_are_finite(coverages), "a coverage is not a finite number")
+    _require(_are(labels, frozenset), "labels are a frozenset")
+    _require(_are({*labels} and frozenset().union(*{*labels}), str), "a label is text")
+    _require(_are(matched, tuple) and _are(chain(*matched), str), "matched spans are texts")
+    _require(_are(signals, Mapping), "signals are a mapping")
+    _require(_are(chain(*signals), str), "signals have names")
+    _require(_are_finite(chain(*(each.values() for each in signals))), "a signal is a number")
+    _require(_are(places, Sequence) and _are(chain(*places), TextRange), "places are ranges")
+
+
+def _check_reports(ranking: Ranking) -> None:
+    left_out, matched, terms = ranking.left_out, ranking.matched, ranking.terms
+    _require(isinstance(left_out, Sequence) and _are(left_out, LeftOut), "left out are sections")
+    _require(_are((out.path for out in left_out), str), "what is left out has a path")
+    _require(_are((out.reason for out in left_out), str), "what is left out has a reason")
+    lines = (out.start_line for out in left_out if out.start_line is not None)
+    _require(_are(lines, int), "what is left out has a line, or none")
+    _require(isinstance(ranking.diagnostics, Mapping), "diagnostics are a mapping")
+    _require(matched is None or isinstance(matched, MatchCount), "matched is a count")
+    _require(matched is None or isinstance(matched.number, int), "matched is a count")
+    _require(terms is None or isinstance(terms, TermUse), "terms say what was done with them")
+    if terms is not None:
+        _require(terms.picked is None or _are_texts(terms.picked), "picked terms are texts")
+        _require(isinstance(terms.filtered, Sequence), "filtered terms are a sequence")
+        _require(_are((each[0] for each in terms.filtered), str), "a filtered term is a text")
+
+
+def _check_query(query: Query) -> None:
+    texts = (query.required, query.must, query.alternatives)
+    _require(isinstance(query.text, str) and all(map(_are_texts, texts)), "a query has texts")
+    _require(query.limit is None or isinstance(query.limit, int), "a limit is a number")
+    _require(isinstance(query.budget, Budget), "a query has a budget")
+    _require(isinstance(query.exclude, Collection), "a query excludes sections")
+    _require(query.within is None or isinstance(query.within, Collection), "a scope has paths")
+    _require(hasattr(query.state, "begin"), "a query has a state")
+
+
+def _require(condition: bool, message: str) -> None:  # noqa: FBT001 - as of an assertion
+    if not condition:
+        raise WrongResult(message)
+
+
+def _are(items: Iterable[object], kind: type) -> bool:
+    """Tell whether all items are of a type; those of few types take little time."""
+    return all(issubclass(each, kind) for each in {*map(type, items)})
+
+
+def _are_texts(items: object) -> bool:
+    return isinstance(items, tuple) and _are(items, str)
+
+
+def _are_finite(items: Iterable[Any]) -> bool:
+    numbers = [*items]
+    kinds = {*map(type, numbers)}
+    return all(issubclass(each, int | float) for each in kinds) and all(map(math.isfinite, numbers))
+
+
+def _items(result: Iterable[T], kind: type[T]) -> tuple[T, ...]:
+    if not isinstance(result, Iterable):
+        raise WrongResult(f"it returned {type(result).__name__}")
+    items = tuple(result)
+    if not _are(items, kind):
+        raise WrongResult(f"it returned something else than a {kind.__name__}")
+    return items
