@@ -130,7 +130,7 @@ def full_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
 def _applied(trace: Trace, diagnosis: Diagnosis, params: FindParams) -> Applied:
     report = trace.report
     effective, gated = report.effective, report.gated
-    relaxed = bool(effective) and not gated
+    relaxed = bool(effective) and not (gated or report.applied)
     shown, holding = top_hits(trace)
     size = trace.sections
     return Applied(

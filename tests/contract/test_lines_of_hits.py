@@ -118,3 +118,16 @@ def test_hits_below_the_page_have_their_rank(tmp_path: Path) -> None:
             assert rows[rank - 1]["ref"] == item["ref"]
             assert ("rank" in item) == (rank > offset)
         assert any("rank" in item for item in page["items"])
+
+
+def test_an_unfinished_index_proves_no_absence(tmp_path: Path) -> None:
+    filler = "".join(f"# Part {n}\n\n{'some text of no account ' * 40}\n\n" for n in range(3000))
+    files = {"guide/a.md": "# A\n\nword\n", "guide/z.md": f"{filler}# Battery\n\nA battery.\n"}
+    with Fumishirube(write(tmp_path, files)) as server:
+        server.ok("manual_ls")
+        arguments = {"manual_id": "guide", "required_terms": ["battery"], "budget": {"time_ms": 1}}
+        found = server.ok("manual_find", query="charged battery XY-99", **arguments)
+        assert "degraded" in found
+        assert "nowhere" not in found
+        assert not any(name["sections"] == 0 for name in found.get("names", ()))
+        assert [effect for _, effect, *_ in found["terms"]] == ["no_hits"]

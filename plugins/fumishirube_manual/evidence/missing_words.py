@@ -20,9 +20,10 @@ def with_absent_words(context: SurfaceContext, trace: Trace, corpus: Corpus) -> 
     """Store the words of a query that are in no section, or in none with all required terms.
 
     Plural and singular are one word, and so are synonyms. Required terms in no section do not
-    count. Words are looked for only if those of the query do not occur together.
+    count. Words are looked for only if those of the query do not occur together, and in a complete
+    index.
     """
-    if ANNOTATION in trace.annotations or answerable(trace) == "yes":
+    if ANNOTATION in trace.annotations or trace.degraded or answerable(trace) == "yes":
         return trace
     required = [report.term for report in trace.report.terms if report.sections]
     known = fold("\n".join(required))

@@ -65,7 +65,8 @@ def with_names(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
     wordings = (trace.text, *trace.origin.query.alternatives)
     weights = [concept for wording in weights_of_each(trace) for concept in wording]
     places = (_place(name, corpus, weights) for name in names(wordings)[:_MOST_NAMES])
-    rows: list[JsonValue] = [[*place] for place in places if place is not None]
+    proven = (place for place in places if place and (place.sections or not trace.degraded))
+    rows: list[JsonValue] = [[*place] for place in proven]
     return context.annotate(trace, ANNOTATION, rows) if rows else trace
 
 

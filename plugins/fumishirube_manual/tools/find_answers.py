@@ -230,16 +230,17 @@ def _reports_coverage(account: CoverageReport, diagnosis: Diagnosis, extras: Seq
 def _term_effects(trace: Trace) -> Iterator[tuple[JsonValue, ...]]:
     """Yield each required term with its effect and the number of sections that contain it.
 
-    A term that occurs nowhere is followed by near spellings.
+    A term that occurs nowhere is followed by near spellings; what is degraded proves nothing.
     """
     report = trace.report
     for term in report.terms:
-        if not term.sections:
+        if not term.sections and not trace.degraded:
             yield (term.term, "nowhere", 0, *term.near)
         elif term.term not in report.effective:
             yield (term.term, "too_common", term.sections)
         else:
-            yield (term.term, "ranked" if report.gated else "no_hits", term.sections)
+            ranked = report.gated or report.holding
+            yield (term.term, "ranked" if ranked and term.sections else "no_hits", term.sections)
 
 
 def tokens(answer: Answer) -> int:
