@@ -379,7 +379,7 @@ HIT = Hit(CORPUS.passages[0], 1.0)
         [HIT._replace(coverage=math.nan)],
         [HIT._replace(matched=(1,))],
         [HIT._replace(signals=None)],
-        [HIT._replace(signals={"a": math.inf})],
+        [HIT._replace(signals={"a": "high"})],
         [HIT._replace(places=(1,))],
         Ranking(None),  # type: ignore[arg-type]
         Ranking((HIT,), None),  # type: ignore[arg-type]

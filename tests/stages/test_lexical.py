@@ -561,13 +561,15 @@ def test_a_concept_has_its_terms_each_once_by_rarity() -> None:
     idf = {"休暇": 3.0, "暇届": 1.0}
     concept = weighted_concept(Concept("休暇届"), corpus, idf)
     assert concept == WeightedConcept("休暇届", {"休暇": 0.75, "暇届": 0.25}, 2.0)
+    whole = weighted_concept(Concept("休暇"), corpus, {"休暇": 3.0})
+    assert whole == WeightedConcept("休暇", {"休暇": 1.0}, 3.0)
     again = weighted_concept(Concept("時時時"), corpus, {"時時": 3.0})
     assert again == WeightedConcept("時時時", {"時時": 1.0}, 3.0)
     half = weighted_concept(Concept("休暇届"), corpus, {"休暇": 3.0})
     assert half == WeightedConcept("休暇届", {"休暇": 1.0, "暇届": 0.0}, 1.5)
     unknown = weighted_concept(Concept("休暇届"), corpus, {})
     assert unknown == WeightedConcept("休暇届", {"休暇": 0.0, "暇届": 0.0}, 0.0)
-    assert weighted_concept(Concept("!"), corpus, {}) == WeightedConcept("!", {"!": 0.0}, 0.0)
+    assert weighted_concept(Concept("!"), corpus, {}) == WeightedConcept("!", {"!": 1.0}, 0.0)
 
 
 def test_the_shares_of_terms_are_those_of_their_concepts_by_rarity() -> None:

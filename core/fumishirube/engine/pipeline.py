@@ -54,11 +54,15 @@ _CONTINUED = 50
 
 
 class NamedStage(NamedTuple, Generic[S]):
-    """A stage, its name in the configuration, and its plugin."""
+    """A stage, its name in the configuration, and its plugin.
+
+    What a ``trusted`` stage returns is not checked thoroughly: it is tested with the program.
+    """
 
     name: str
     stage: S
     plugin: str = ""
+    trusted: bool = False
 
     def __str__(self) -> str:
         origin = f" of plugin {self.plugin!r}" if self.plugin else ""
@@ -217,7 +221,7 @@ class _Search:
         merge: Callable[[], Ranking] = (
             (lambda: merge_by_rank(outcomes))
             if plan_error
-            else (lambda: checked_ranking(fuser.stage.fuse(query, outcomes, self.corpus)))
+            else partial(_fused, fuser, query, outcomes, self.corpus)
         )
         ranking, error = self._attempt("fuser", fuser, merge)
         ranking = merge_by_rank(outcomes) if ranking is None else ranking
@@ -265,7 +269,7 @@ class _Search:
                 continue
             started = self.recorder.open()
             known = MappingProxyType(candidates)
-            score = partial(_scored, scorer.stage, query, self.corpus, known)
+            score = partial(_scored, scorer, query, self.corpus, known)
             ranking, error = self._attempt("scorer", scorer, score)
             self.recorder.close("scorer", scorer.name, started, ranking or Ranking(), error=error)
             if ranking is None:
@@ -287,7 +291,7 @@ class _Search:
         refined, error = self._attempt(
             "refiner",
             refiner,
-            lambda: checked_ranking(refiner.stage.refine(ranking, self.query, self.corpus)),
+            partial(_refined, refiner, ranking, self.query, self.corpus),
         )
         refined = ranking if refined is None else refined
         allowed = allowed_hits(refined.hits, self.query)
@@ -365,6 +369,19 @@ def comes_last(scorer: object) -> bool:
 
 
 def _scored(
-    scorer: Scorer, query: Query, corpus: Corpus, candidates: Mapping[SectionKey, Passage]
+    named: NamedStage[Scorer],
+    query: Query,
+    corpus: Corpus,
+    candidates: Mapping[SectionKey, Passage],
 ) -> Ranking:
-    return checked_hits(scorer.score(query, corpus, candidates))
+    return checked_hits(named.stage.score(query, corpus, candidates), trusted=named.trusted)
+
+
+def _fused(
+    named: NamedStage[Fuser], query: Query, outcomes: Sequence[Outcome], corpus: Corpus
+) -> Ranking:
+    return checked_ranking(named.stage.fuse(query, outcomes, corpus), trusted=named.trusted)
+
+
+def _refined(named: NamedStage[Refiner], ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+    return checked_ranking(named.stage.refine(ranking, query, corpus), trusted=named.trusted)

@@ -32,39 +32,45 @@ def checked_plan(runs: Iterable[Run]) -> tuple[Run, ...]:
     return plan
 
 
-def checked_hits(result: Ranking | Iterable[Hit]) -> Ranking:
-    """Return a stage's result as a ranking; raise if it, or what is in it, is of another type."""
+def checked_hits(result: Ranking | Iterable[Hit], *, trusted: bool = False) -> Ranking:
+    """Return a stage's result as a ranking; raise if it is none, or a score is no finite number.
+
+    Unless the stage is ``trusted``, also raise if anything in it is of another type.
+    """
     if not isinstance(result, Ranking):
         result = Ranking(_items(result, Hit))
     _require(isinstance(result.hits, Sequence), "the hits of a ranking are a sequence")
     _require(_are(result.hits, Hit), "a ranking contains hits, and nothing else")
-    if result.hits:
-        _check_hits(result.hits)
-    _check_reports(result)
+    _require(_are_finite([hit.score for hit in result.hits]), "a score is not a finite number")
+    if not trusted:
+        _check_reports(result)
+        if result.hits:
+            _check_hits(result.hits)
     return result
 
 
-def checked_ranking(result: Ranking | Iterable[Hit]) -> Ranking:
+def checked_ranking(result: Ranking | Iterable[Hit], *, trusted: bool = False) -> Ranking:
     """Return the result of a fuser or refiner; raise too if a section is in it twice."""
-    ranking = checked_hits(result)
+    ranking = checked_hits(result, trusted=trusted)
     if len({hit.passage.key for hit in ranking.hits}) < len(ranking.hits):
         raise WrongResult("a section is in the ranking twice")
     return ranking
 
 
 def _check_hits(hits: Sequence[Hit]) -> None:
-    """Check the fields of all hits, each field of all at once: there may be thousands."""
-    passages, scores, labels, coverages, matched, signals, places = zip(*hits, strict=True)
+    """Check the other fields of all hits, each field of all at once: there may be thousands."""
+    passages, _, labels, coverages, matched, signals, places = zip(*hits, strict=True)
     _require(_are(passages, Passage), "a hit has a passage")
-    _require(_are_finite(scores), "a score is not a finite number")
     _require(_are_finite(coverages), "a coverage is not a finite number")
     _require(_are(labels, frozenset), "labels are a frozenset")
-    _require(_are({*labels} and frozenset().union(*{*labels}), str), "a label is text")
-    _require(_are(matched, tuple) and _are(chain(*matched), str), "matched spans are texts")
+    _require(_are(frozenset().union(*{*labels}), str), "a label is text")
+    _require(_are(matched, tuple), "matched spans are texts")
+    _require(_are(chain.from_iterable({*matched}), str), "matched spans are texts")
     _require(_are(signals, Mapping), "signals are a mapping")
-    _require(_are(chain(*signals), str), "signals have names")
-    _require(_are_finite(chain(*(each.values() for each in signals))), "a signal is a number")
-    _require(_are(places, Sequence) and _are(chain(*places), TextRange), "places are ranges")
+    values = chain.from_iterable(each.values() for each in signals if each)
+    _require(_are(values, (int, float)), "a signal is a number")
+    _require(_are(places, Sequence), "places are ranges")
+    _require(_are(chain.from_iterable(filter(None, places)), TextRange), "places are ranges")
 
 
 def _check_reports(ranking: Ranking) -> None:
@@ -99,7 +105,7 @@ def _require(condition: bool, message: str) -> None:  # noqa: FBT001 - as of an 
         raise WrongResult(message)
 
 
-def _are(items: Iterable[object], kind: type) -> bool:
+def _are(items: Iterable[object], kind: type | tuple[type, ...]) -> bool:
     """Tell whether all items are of a type; those of few types take little time."""
     return all(issubclass(each, kind) for each in {*map(type, items)})
 
@@ -108,10 +114,9 @@ def _are_texts(items: object) -> bool:
     return isinstance(items, tuple) and _are(items, str)
 
 
-def _are_finite(items: Iterable[Any]) -> bool:
-    numbers = [*items]
-    kinds = {*map(type, numbers)}
-    return all(issubclass(each, int | float) for each in kinds) and all(map(math.isfinite, numbers))
+def _are_finite(items: Collection[Any]) -> bool:
+    """Tell whether all items are finite numbers; one that is not makes their sum such a one."""
+    return _are(items, (int, float)) and math.isfinite(sum(items))
 
 
 def _items(result: Iterable[T], kind: type[T]) -> tuple[T, ...]:

@@ -108,10 +108,15 @@ def weighted_term(
 
 
 def weighted_concept(concept: Concept, corpus: Corpus, idf: Mapping[str, float]) -> WeightedConcept:
-    """Return a concept with its terms, weighted by rarity."""
+    """Return a concept with its terms, weighted by rarity.
+
+    A term that is the whole concept, as of E104, has all of it: the others are parts of it.
+    """
     terms = tuple(dict.fromkeys(query_terms(corpus, concept.text))) or (concept.text,)
     total = sum(idf.get(term, 0.0) for term in terms)
     shares = {term: idf.get(term, 0.0) / (total or 1.0) for term in terms}
+    if concept.text in shares:
+        shares[concept.text] = 1.0
     return WeightedConcept(concept.text, shares, total / len(terms))
 
 
