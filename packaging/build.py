@@ -77,8 +77,8 @@ def manifest(told: Mapping[str, Any], offered: Sequence[Mapping[str, str]]) -> d
             "extras": {
                 "type": "string",
                 "title": "Extra keys of answers",
-                "description": "Any of coverage, cite, est_tokens, refers_to, addressed; or none.",
-                "default": "coverage,cite",
+                "description": "Any of +coverage, +est_tokens, +refers_to, +addressed; or none.",
+                "default": "+coverage",
                 "required": False,
             },
         },

@@ -342,6 +342,26 @@ def test_an_unusable_variable_stops_the_start_and_is_named(
     assert said == f'configuration error: {variable}: expected {expected}, got "{value}"'
 
 
+def test_a_list_of_names_with_plus_is_added_to_the_default(opened: Opened) -> None:
+    default = ManualSurface().extras
+    yaml = "surfaces: [{use: manual, with: {extras: [+coverage, +cite, +addressed]}}]"
+    assert opened(yaml).surfaces[0].surface.extras == (*default, "coverage", "addressed")
+    named = {"FUMISHIRUBE_SURFACE_EXTRAS": "+addressed, +append"}
+    manual, vault = opened("", named).surfaces
+    assert manual.surface.extras == (*default, "addressed")
+    assert vault.surface.extras == ("cursor", "append")
+    named = {"FUMISHIRUBE_SURFACE_EXTRAS": "+append"}
+    assert opened("", named).surfaces[0].surface.extras == default
+
+
+@pytest.mark.parametrize("names", ["+site", "+", "grep,+addressed", "+none"])
+def test_a_name_with_plus_that_cannot_be_added_is_refused(opened: Opened, names: str) -> None:
+    yaml = f"surfaces: [{{use: manual, with: {{extras: [{names}]}}}}]"
+    assert told(opened, yaml).startswith("surfaces[0].with.extras[")
+    said = told(opened, "", {"FUMISHIRUBE_SURFACE_EXTRAS": names})
+    assert said.startswith("configuration error: FUMISHIRUBE_SURFACE_EXTRAS: expected none, or ")
+
+
 @pytest.mark.parametrize("model", [Config, Lexical, Exploration])
 def test_every_variable_can_say_the_default(model: type[Any]) -> None:
     """A value copied from the documentation into the environment changes nothing."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, get_origin
 
 from pydantic import BaseModel
 
 from fumishirube.config.classic import MOVED, keys
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, Config
+from fumishirube.config.environment import choices
 from fumishirube.plugins.registry import RegisteredStage, StageKind, StageRegistry
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -83,6 +85,15 @@ def _use(kind: StageKind, offer: RegisteredStage, definitions: dict[str, Any]) -
 def _model(model: type[BaseModel], prefix: str, definitions: dict[str, Any]) -> dict[str, Any]:
     """Return a model's schema; its definitions go to the common ones, prefixed."""
     schema = model.model_json_schema(ref_template=f"#/$defs/{prefix}.{{model}}")
+    for name, info in model.model_fields.items():
+        if get_origin(info.annotation) is tuple and (known := choices(info)):
+            _allow_added(schema["properties"][info.alias or name], known)
     for name, inner in schema.pop("$defs", {}).items():
         definitions[f"{prefix}.{name}"] = inner
     return schema
+
+
+def _allow_added(setting: dict[str, Any], known: Sequence[str]) -> None:
+    """Let the list have the names with ``+`` too, which are added to the default."""
+    added = {"items": {"enum": [f"+{name}" for name in known]}}
+    setting["anyOf"] = [{"items": setting.pop("items")}, added]
