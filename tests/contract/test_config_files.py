@@ -15,6 +15,8 @@ import pytest
 import yaml
 from warm_start import warm_script
 
+from fumishirube.config.configuration import Config
+
 FILE = """\
 # a comment
 limits:
@@ -211,11 +213,15 @@ def schema(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return made
 
 
+def pages() -> list[Path]:
+    project = Path(__file__).parents[2]
+    return sorted([*project.glob("*.md"), *project.glob("docs/**/*.md")])
+
+
 def samples() -> list[str]:
     """Return every piece of YAML in the documents that is a configuration, and some more."""
-    project = Path(__file__).parents[2]
     texts = [FILE, "", "limits: {file_bytes: 64 MiB}"]
-    for page in sorted([*project.glob("*.md"), *project.glob("docs/**/*.md")]):
+    for page in pages():
         blocks = page.read_text(encoding="utf-8").split("```yaml\n")[1:]
         texts += [dedent(block.partition("```")[0]) for block in blocks]
     return [text for text in texts if not isinstance(yaml.safe_load(text), list)]
@@ -227,6 +233,12 @@ def test_the_schema_knows_what_the_documents_show(schema: Any, text: str) -> Non
     assert unknown <= STRANGERS
     if not unknown:
         jsonschema.validate(yaml.safe_load(text) or {}, schema)
+
+
+def test_no_configuration_in_the_documents_goes_unchecked() -> None:
+    opening = re.compile(rf"^```(?!yaml\n).*\n+({'|'.join(Config.model_fields)}):", re.MULTILINE)
+    for page in pages():
+        assert not opening.search(page.read_text(encoding="utf-8")), page.name
 
 
 def known(schema: Any) -> set[str]:
