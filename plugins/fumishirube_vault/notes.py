@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from fumishirube import Conflict, NotFound, Root, Unreadable
+from fumishirube import Conflict, NotFound, Root, ToolError, Unreadable
 from fumishirube.disk import WritableRoot, content_hash
 from fumishirube.text import DecodedText, decode_with_encoding
 from fumishirube_vault.journal import LOCKS, Action, NoteJournal, Write
@@ -83,7 +83,7 @@ class NoteStore:
         self.root.check_writable(path)
         writable = self._writable
         lock = writable.lock_of(path)
-        with writable.locked(lock):
+        with _instead_of_the_journal(path), writable.locked(lock):
             self.journal.recover(lock)
             before = writable.read(path)
             after = made(before)
@@ -153,6 +153,17 @@ class NoteStore:
                 problem = "exists already" if above == path else "is a file, and no folder"
                 raise Conflict(f"{above.rpartition('/')[2]} {problem}", path=above)
         raise Conflict("a folder of this name exists already", path=path)
+
+
+@contextmanager
+def _instead_of_the_journal(path: str) -> Iterator[None]:
+    """Name the note in errors of the files that record and lock its changes."""
+    try:
+        yield
+    except ToolError as error:
+        if is_hidden(str(error.details.get("path", ""))):
+            error.details["path"] = path
+        raise
 
 
 def short_hash(data: bytes) -> str:

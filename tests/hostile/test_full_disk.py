@@ -24,16 +24,23 @@ ARGUMENTS: dict[str, Any] = {
 def call(
     workspace: Path, *, bounded: bool, tool: str = "manual_find", size: int = BYTES
 ) -> tuple[int, Any, str]:
-    """Search as a process whose files may not grow over a limit, as on a full disk."""
+    words = ["call", "--json", tool, json.dumps(ARGUMENTS[tool])]
+    done = run(workspace, words, bounded=bounded, size=size)
+    return done.returncode, json.loads(done.stdout or "null"), done.stderr
+
+
+def run(
+    workspace: Path, words: list[str], *, bounded: bool, size: int = BYTES
+) -> subprocess.CompletedProcess[str]:
+    """Run a process whose files may not grow over a limit, as on a full disk."""
     script = installed_script() if bounded else warm_script()
 
     def limit() -> None:
         if bounded:
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
-    arguments = ARGUMENTS[tool]
-    done = subprocess.run(
-        [script, "call", "--json", tool, json.dumps(arguments)],
+    return subprocess.run(
+        [script, *words],
         cwd=workspace,
         capture_output=True,
         encoding="utf-8",
@@ -41,7 +48,6 @@ def call(
         timeout=100,
         check=False,
     )
-    return done.returncode, json.loads(done.stdout or "null"), done.stderr
 
 
 @pytest.mark.slow
@@ -86,3 +92,28 @@ def test_what_cannot_be_written_at_all_is_refused(tmp_path: Path, tool: str) -> 
     assert not (tmp_path / "vault/a.md").exists()
     code, _, errors = call(tmp_path, bounded=False, tool=tool)
     assert code == 0, errors
+
+
+def test_a_note_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    write(tmp_path, {"m/a.md": "# Leave\nleave is granted\n"})
+    note = tmp_path / "vault/plan.md"
+    note.parent.mkdir()
+    note.write_text("draft\n" + "x" * 2_000, encoding="utf-8")  # its journal entry does not fit
+    replacing = json.dumps({"path": "plan.md", "find": "draft", "replace": "final"})
+    words = ["call", "--json", "vault_replace", replacing]
+    done = run(tmp_path, words, bounded=True, size=1_000)
+    refusal = json.loads(done.stdout)
+    assert refusal["message"].startswith("the disk is full")
+    assert refusal["details"]["path"] == "plan.md"
+    assert note.read_text(encoding="utf-8").startswith("draft\n")
+
+
+def test_the_doctor_says_of_a_full_disk_to_make_room(tmp_path: Path) -> None:
+    words = " ".join(f"word{number}" for number in range(30_000))
+    write(tmp_path, {"m/a.md": f"# A\nleave {words}\n"})
+    done = run(tmp_path, ["doctor"], bounded=True)
+    assert "the disk is full" in done.stdout
+    said = "skipped 1 file, it was not reached yet: a.md; run 'fumishirube index' again later"
+    assert said in done.stdout
+    assert "there was no time" not in done.stdout
+    assert "check the file and its permissions" not in done.stdout

@@ -166,6 +166,17 @@ def test_a_file_that_is_too_large_is_listed_counted_and_named(tmp_path: Path) ->
     assert "raise limits.file_bytes" in told.out
 
 
+def test_the_doctor_names_the_limit_of_a_loader(tmp_path: Path) -> None:
+    write(tmp_path, {"m/a.txt": "leave\n" * 1000})
+    loaders = "[{use: text, with: {most_bytes: 1000}}]"
+    settings = f"pipelines: {{manual: {{loaders: {loaders}}}}}\n"
+    (tmp_path / "fumishirube.yaml").write_text(settings, encoding="utf-8")
+    told = fumishirube("doctor", cwd=tmp_path)
+    assert told.code == 1
+    assert "skipped 1 file, too large: a.txt" in told.out
+    assert "raise limits.file_bytes, or its loader's most_bytes" in told.out
+
+
 def test_a_manual_with_too_many_files_says_what_to_do(tmp_path: Path) -> None:
     workspace = limited(tmp_path, "files: 2", {f"{n}.md": LEAVE for n in range(3)})
     application = opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")

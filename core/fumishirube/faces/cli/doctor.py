@@ -263,7 +263,7 @@ def _indexed(subject: str, state: IndexState) -> Iterator[Check]:
     files = counted(state.files - len(state.skipped), "file")
     sections = counted(state.corpus.size, "section")
     if state.degraded:
-        yield Check("FAIL", subject, state.degraded, "run 'fumishirube index' again later")
+        yield Check("FAIL", subject, state.degraded, _AGAIN)
     if state.corpus.size:
         yield Check("ok", subject, f"indexed: {sections} in {files}")
     else:
@@ -301,11 +301,14 @@ def _unlisted(subject: str, passed: Sequence[UnlistedEntry]) -> Iterator[Check]:
             yield Check("ok", subject, finding)
 
 
+_AGAIN = "run 'fumishirube index' again later"
 _SOME_REMEDY = "check the file and its permissions"
 _REMEDIES = {
+    "time_budget": _AGAIN,
     "undecodable": "save it as UTF-8",
     "too_large": (
-        "divide it, or raise limits.file_bytes, or its loader's parse_steps or unpacked_bytes"
+        "divide it, or raise limits.file_bytes, or its loader's most_bytes, parse_steps or "
+        "unpacked_bytes"
     ),
     "loader_failed": "check the file; --verbose shows the error of its loader",
     "damaged": "open it in its own program, and save it again",

@@ -37,7 +37,7 @@ _MEANINGS = {
     "parser_timeout": "parsing takes too long",
     "parser_memory": "parsing takes too much memory",
     "pattern_too_slow": "the pattern takes too long",
-    "time_budget": "there was no time left for it",
+    "time_budget": "it was not reached yet",
     "heading_only": "no text of their own",
     "excluded_by_trace": "an earlier search returned them",
     "excluded_by_read": "they have been read",
