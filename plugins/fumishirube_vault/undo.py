@@ -93,7 +93,8 @@ def _chosen(notes: NoteStore, params: UndoParams, *, undone: bool) -> UndoableWr
         why = "this write is not taken back" if undone else "this write is taken back already"
         raise Conflict(why, path=candidates[0].write.path)
     if not fitting:
-        raise NotFound(f"there is no write to {'do again' if undone else 'take back'}")
+        missing = "there is no write to do again" if undone else "there is no write to take back"
+        raise NotFound(missing)
     return max(fitting, key=lambda past: (past.undo or past.write).time)
 
 

@@ -170,7 +170,7 @@ FINDING += [
 NO_SENTENCES = re.compile(
     r"fumishirube \w+|unknown hook|cannot be imported|(\{\d\} ?)+|\{0\} files? (is|are)"
     r"|module \{0\} has no attribute \{1\}|\{0\} left out, too large or unreadable: \{1\}; \{2\}"
-    r"|file \{0\}: \{1\}|root \{0\}| line \{0\}"
+    r"|loader \{0\}\{1\} has been reading .*|file \{0\}: \{1\}|root \{0\}| line \{0\}"
 )
 
 
@@ -542,3 +542,16 @@ def test_a_process_in_english_reads_no_catalog() -> None:
     code += "use_language({}); translated('print JSON'); print(catalog.cache_info().misses)"
     command = [sys.executable, "-c", code]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"
+
+
+def test_no_error_is_japanese_by_half(workspace: Path) -> None:
+    assert run(workspace, "vault", "undo").err == (
+        "エラー: 取り消せる書き込みがありません [not_found]\n"
+    )
+    use_language(JAPANESE)
+    try:
+        for text in ("there is no rule to bend", "no reader has seen the note"):
+            assert translated(text) == text
+        assert translated("note: no reader has seen the note") == "注: no reader has seen the note"
+    finally:
+        use_language(None)

@@ -19,6 +19,7 @@ _LANGUAGES = ("ja",)
 _PLACEHOLDER = re.compile(r"\{(\d)\}")
 _NEUTRAL = ("C", "POSIX")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_PROSE = re.compile(r"(?<!\S)(?:an?|the|this|that|to|of|is|are|be|has|have|it|its|such|or)(?!\S)")
 _JAPANESE = 0x11
 """The primary language in an identifier of Windows."""
 
@@ -96,9 +97,16 @@ def _translated(text: str, language: str) -> str:
             continue
         if match := _pattern(template).fullmatch(text):
             parts = [_translated(part, language) for part in match.groups()]
+            if any(map(_is_prose, pieces, parts)):
+                continue  # half of the sentence would stay English
             if _has_words(template) or parts != [*match.groups()]:
                 return _PLACEHOLDER.sub(partial(_part, parts), translation)
     return text
+
+
+def _is_prose(before: str, part: str) -> bool:
+    """Tell whether a part, unless it follows a colon, has English words that no name has."""
+    return not before.endswith(": ") and _PROSE.search(_QUOTED.sub("", part)) is not None
 
 
 def _part(parts: Sequence[str], place: re.Match[str]) -> str:
