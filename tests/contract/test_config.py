@@ -192,8 +192,9 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
         (
             "pipelines: {manuel: {}}",
             "pipelines.manuel: no surface has this name",
-            "there are: manual",
+            "did you mean 'manual'?",
         ),
+        ("pipelines: {zzz: {}}", "pipelines.zzz: no surface", "there are: manual, vault"),
         ("piplines: {}", "piplines: there is no such setting", "did you mean 'pipelines'?"),
         ("roots: {manual: x}", "roots.manual: there is no such setting", "'manuals'?"),
         (

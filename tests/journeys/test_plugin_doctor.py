@@ -101,6 +101,9 @@ def test_a_package_that_is_not_installed_is_named_with_its_command(
     assert "install fumishirube-nowhere" not in told, "anybody may own that name on the index"
     assert "did you mean 'manual'?" in failure(workspace, "manuel")
     assert "did you mean 'lexical'?" in failure(workspace, "lexicale")
+    unlike = failure(workspace, "zzzz")
+    assert "manual, " in unlike
+    assert not re.search(r"[ :]fumishirube[,;]", unlike)
     source = workspace / "fumishirube-mine"
     source.mkdir()
     (source / "pyproject.toml").write_text('[project]\nname = "fumishirube-mine"\n')

@@ -40,7 +40,7 @@ from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import RootLimits
 from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.pipeline import NamedStage
-from fumishirube.errors import ConfigError, NotFound, PluginError, ToolError
+from fumishirube.errors import ConfigError, NotFound, PluginError, ToolError, did_you_mean
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import PluginGuard
 from fumishirube.host.fences import Fences
@@ -280,9 +280,8 @@ class Application(ToolHost):
         known += [use.name for use in self.config.surfaces if use.name not in self.contexts]
         for name in self.config.pipelines:
             if name not in known:
-                raise ConfigError(
-                    f"pipelines.{name}: no surface has this name; there are: {', '.join(known)}"
-                )
+                hint = did_you_mean(name, dict.fromkeys(known))
+                raise ConfigError(f"pipelines.{name}: no surface has this name; {hint}")
 
     def _context(self, configured: ConfiguredSurface) -> PipelineContext:
         root = self.root(configured.surface.root)

@@ -111,7 +111,8 @@ def _uninstalled(name: str, plugins: Plugins) -> Check:
         return Check("FAIL", subject, finding, "install it with pip; a path is not enough")
     known = [of for report in plugins.reports for of in (report.plugin, report.distribution)]
     stages = [stage for report in plugins.reports for _, stage in report.offers]
-    near = did_you_mean(name, [*known, *stages], f"plugins: {', '.join(dict.fromkeys(known))}")
+    plugin_names = dict.fromkeys(report.plugin for report in plugins.reports)
+    near = did_you_mean(name, [*known, *stages], f"plugins: {', '.join(plugin_names)}")
     finding = f"no plugin, package or stage has this name for {sys.executable}"
     remedy = f"{near}; a package is installed by {installing} PATH, its folder or wheel"
     return Check("FAIL", name, finding, remedy)
