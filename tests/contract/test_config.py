@@ -229,6 +229,8 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
         ("strict: 7", "strict: must be a boolean", ""),
         ("cache: {similarity: 2}", "cache.similarity: must be within 0..1", ""),
         ("roots: [a]", "roots: must be an object", ""),
+        ("roots: {manuals: ''}", "roots.manuals: it is empty; name a folder", "'manuals'"),
+        ('roots: {vault: " "}', "roots.vault: it is empty; name a folder", "'vault'"),
         ("roots: {manuals: 5}", "roots.manuals: must be a string, got 5", ""),
         (
             "surfaces: [{use: manual, with: {extras: [cites]}}]",

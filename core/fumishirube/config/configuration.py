@@ -226,6 +226,9 @@ def _resolved(
     resolved: dict[str, Path] = {}
     for name, folder in roots.model_dump().items():
         source = origins.get(f"roots.{name}", f"roots.{name}")
+        if not folder.strip():
+            usual = RootSettings.model_fields[name].default
+            raise ConfigError(f"{source}: it is empty; name a folder, such as {usual!r}")
         try:
             resolved[name] = (workspace / folder).resolve()
             names_file = resolved[name].is_file()
