@@ -55,10 +55,32 @@ def _of_citation(value: Any) -> Any:
     return {"manual_id": cited.manual_id, "path": cited.path, **lines, "place": cited.place}
 
 
-_RANGE = Annotated[LineRangeRef, BeforeValidator(_of_citation)]
+def _checked(number: int, value: Any) -> Any:
+    """Convert a citation, and check the path; an error names the range."""
+    try:
+        lines = _of_citation(value)
+        if isinstance(lines, dict) and isinstance(path := lines.get("path"), str):
+            clean_path(path)
+    except ToolError as error:
+        _name_range(error, number)
+        raise
+    return lines
+
+
+def _all_checked(value: Any) -> Any:
+    if not isinstance(value, (list, tuple)):
+        return value
+    return tuple(_checked(number, ref) for number, ref in enumerate(value))
+
+
+def _name_range(error: ToolError, number: int) -> None:
+    """Name the range in its error."""
+    error.details["parameter"] = f"refs[{number}]"
+
 
 LineRanges = Annotated[
-    tuple[_RANGE, ...],
+    tuple[LineRangeRef, ...],
+    BeforeValidator(_all_checked),
     Field(min_length=1, max_length=MOST_RANGES),
     WithJsonSchema(
         {
@@ -126,7 +148,8 @@ def read_ranges(
     Raises:
         ToolError: when the only range cannot be read.
     """
-    opened = [_opened(context, requested, alone=len(ranges) == 1) for requested in ranges]
+    alone = len(ranges) == 1
+    opened = [_opened(context, number, ref, alone=alone) for number, ref in enumerate(ranges)]
     sizes = [0 if isinstance(part, RangeAnswer) else part.chars for part in opened]
     for part, share in zip(opened, _shares(sizes, most), strict=True):
         yield part if isinstance(part, RangeAnswer) else _answer(part, call, share, code=code)
@@ -158,7 +181,7 @@ def _shares(sizes: Sequence[int], most: int) -> list[int]:
 
 
 def _opened(
-    context: SurfaceContext, requested: LineRangeRef, *, alone: bool
+    context: SurfaceContext, number: int, requested: LineRangeRef, *, alone: bool
 ) -> _Range | RangeAnswer:
     try:
         manual, path = _file(context, requested)
@@ -167,6 +190,7 @@ def _opened(
         lines = Lines(document.text)
         return _Range(manual.id, document, lines, *_bounds(document, lines, requested))
     except ToolError as error:
+        _name_range(error, number)
         if alone:
             raise
         payload = error.payload()
@@ -195,7 +219,6 @@ def _file(context: SurfaceContext, requested: LineRangeRef) -> tuple[Manual, str
         candidates: Any = [manual.id for manual in holding][:CANDIDATES]
         raise InvalidParameter(
             f"several manuals have this file: cite {Citation(candidates[0], requested.path)}",
-            parameter="refs",
             candidate_ids=candidates,
         )
     return holding[0], requested.path

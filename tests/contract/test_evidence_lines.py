@@ -385,6 +385,27 @@ def test_ranges_that_cannot_be_are_refused(server: Fumishirube, arguments: dict[
     assert server.refused("manual_read", **arguments)["code"] == "invalid_parameter"
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "manual://nonsense",
+        "manual://guide/v1.md#L9",
+        "none.md",
+        {"manual_id": "guide", "path": "none.md"},
+        {"manual_id": "none", "path": "v1.md"},
+        {"manual_id": "guide", "path": "../v1.md"},
+        {"manual_id": "guide", "path": "v1.md", "start_line": 9},
+        {"manual_id": "guide", "path": "v1.md", "start_line": 4, "end_line": 3},
+        7,
+    ],
+)
+def test_the_error_of_a_range_says_which_one(server: Fumishirube, wrong: Any) -> None:
+    refs = ["manual://guide/v1.md", wrong]
+    answer = server.call("manual_read", {"refs": refs}).payload
+    error = answer["items"][1]["error"] if "items" in answer else answer
+    assert error["details"]["parameter"] == "refs[1]"
+
+
 def test_a_citation_as_ref_is_refused_with_the_argument_that_takes_it(server: Fumishirube) -> None:
     refused = server.refused("manual_read", ref="manual://guide/v1.md#L1-L4")
     assert refused["message"] == (
