@@ -555,3 +555,22 @@ def test_no_error_is_japanese_by_half(workspace: Path) -> None:
         assert translated("note: no reader has seen the note") == "注: no reader has seen the note"
     finally:
         use_language(None)
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("piplines: {}", "piplines: そのような設定はありません。'pipelines' のことですか"),
+        ("traces: {keep: 0}", "traces.keep: は 1 以上でなければなりません（0 でした）"),
+        (
+            "roots: {manuals: ''}",
+            "roots.manuals: 空です。'manuals' のようなフォルダを指定してください",
+        ),
+    ],
+)
+def test_an_error_of_a_file_has_its_line_at_the_end(
+    tmp_path: Path, written: str, told: str
+) -> None:
+    write(tmp_path, {"m/a.md": "# A\n"})
+    (tmp_path / "fumishirube.yaml").write_text(written, encoding="utf-8")
+    assert run(tmp_path, "ls").err == f"設定の誤り: {told}（fumishirube.yaml 1 行目）\n"

@@ -20,6 +20,11 @@ _PLACEHOLDER = re.compile(r"\{(\d)\}")
 _NEUTRAL = ("C", "POSIX")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _PROSE = re.compile(r"(?<!\S)(?:an?|the|this|that|to|of|is|are|be|has|have|it|its|such|or)(?!\S)")
+_ENDINGS = {
+    re.compile(r"(.*) \((\S+ line \d+)\)", re.DOTALL): "{0} ({1})",
+    re.compile(r"(.* must be .*), got (.*)", re.DOTALL): "value|{0}, got {1}",
+}
+"""What is appended to a whole message: the place in a file, and the unusable value."""
 _JAPANESE = 0x11
 """The primary language in an identifier of Windows."""
 
@@ -92,6 +97,11 @@ def _translated(text: str, language: str) -> str:
         return known
     if _QUOTED.fullmatch(text):
         return text
+    for ending, template in _ENDINGS.items():
+        if match := ending.fullmatch(text):
+            parts = [_translated(part, language) for part in match.groups()]
+            whole = _PLACEHOLDER.sub(partial(_part, parts), catalog(language)[template])
+            return text if parts[0] == match[1] else whole
     for template, pieces, translation in _templates(language):
         if not all(piece in text for piece in pieces):
             continue
