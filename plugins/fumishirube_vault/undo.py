@@ -95,7 +95,8 @@ def _chosen(notes: NoteStore, params: UndoParams, *, undone: bool) -> UndoableWr
     if not fitting:
         missing = "there is no write to do again" if undone else "there is no write to take back"
         raise NotFound(missing)
-    return max(fitting, key=lambda past: (past.undo or past.write).time)
+    place = {write.id: number for number, write in enumerate(writes)}
+    return max(fitting, key=lambda past: place[(past.undo or past.write).id])
 
 
 def _turned(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -250,3 +252,31 @@ def test_taking_back_everything_leads_to_where_it_began(
         pass
     assert state() == {}
     assert not [one for one in vault.rglob("*") if one.name.endswith(".intent")]
+
+
+def test_the_last_write_is_taken_back_first_although_the_clock_stepped_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The writes after the step are a nanosecond apart, less than a time in a record tells."""
+    (tmp_path / "manuals").mkdir()
+    application = opened(tmp_path)
+    vault, now = tmp_path / "vault", time.time_ns()
+
+    def stepped(name: str, **given: str) -> list[str]:
+        nonlocal now
+        now -= 5_000_000_000
+        monkeypatch.setattr(time, "time_ns", lambda: now)
+        tool = application.tools.get(name) or application.commands[name]
+        tool.run(tool.params(**given), Call())
+        return sorted(f"{file.name}: {file.read_text()}" for file in vault.glob("*.md"))
+
+    states = [
+        [],
+        stepped("vault_create", path="a.md", content="A"),
+        stepped("vault_create", path="b.md", content="B"),
+        stepped("vault_replace", path="a.md", find="A", replace="C"),
+    ]
+    for state in states[-2::-1]:
+        assert stepped("vault_undo") == state
+    for state in states[1:]:
+        assert stepped("vault_redo") == state
