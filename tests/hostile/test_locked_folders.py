@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -122,3 +123,59 @@ def test_a_file_that_may_be_read_again_is_found(tmp_path: Path) -> None:
     after = run("find", "alpha", workspace=workspace)
     assert {"1. ", "2. "} <= {line[:3] for line in after.stdout.splitlines()}, after.stdout
     assert "2 lines" in run("grep", "alpha", workspace=workspace).stderr
+
+
+UNREADABLE = (".fumishirubeignore", "sub/.fumishirubeignore", "")
+"""An ignore file, one further below, and the folder of a manual itself."""
+
+
+@pytest.mark.parametrize("path", UNREADABLE)
+def test_a_manual_that_may_not_be_read_is_named_and_stops_no_other(
+    tmp_path: Path, path: str
+) -> None:
+    rules = {f"a/{path}": "secret.md\n"} if path else {}
+    files = {"a/sub/secret.md": "# S\nsecret\n", "b/b.md": "# B\nalpha\n"}
+    workspace = write(tmp_path, {**files, **rules})
+    place = workspace / "manuals" / "a" / path
+    place.chmod(0o000)
+    named = repr(path) if path else "a: permission denied by the operating system"
+    try:
+        index = run("index", workspace=workspace)
+        plain = run("index", "--json", workspace=workspace)
+        doctor = run("doctor", workspace=workspace)
+        find = run("find", "secret", "--manual", "a", workspace=workspace)
+        every = run("find", "alpha", workspace=workspace)
+    finally:
+        place.chmod(0o755)
+    assert (index.returncode, index.stdout) == (1, "b  1 section in 1 file\n")
+    assert index.stderr.startswith("error: a: ")
+    assert named in index.stderr
+    assert "; let this user read it" in index.stderr
+    indexed, failed = json.loads(plain.stdout)
+    assert (indexed["manual_id"], indexed["sections"]) == ("b", 1)
+    assert (failed["manual_id"], failed["error"]["code"]) == ("a", "forbidden")
+    (line,) = [line for line in doctor.stdout.splitlines() if line.startswith("FAIL")]
+    assert "manual a" in line
+    assert path in line
+    assert (find.returncode, find.stdout) == (1, "")
+    assert "b/b.md" in every.stdout
+    assert path in every.stdout + every.stderr
+
+
+def test_what_could_not_be_indexed_is_followed_until_it_can_be(tmp_path: Path) -> None:
+    workspace = write(tmp_path, {"a/a.md": "# A\nalpha\n", "b/b.md": "# B\nalpha\n"})
+    folder = workspace / "manuals" / "a"
+    folder.chmod(0o000)
+    words = ["index", "--follow", "--workspace", str(workspace)]
+    with subprocess.Popen(
+        [*weakened(), installed_script(), *words], stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            before = process.stdout.readline()
+        finally:
+            folder.chmod(0o755)
+        after = process.stdout.readline()
+        process.terminate()
+        assert process.wait(20) == 0
+    assert (before[:2], after[:2]) == ("b ", "a ")

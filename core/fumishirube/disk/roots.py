@@ -382,7 +382,9 @@ def _translate_os_errors(path: str) -> Iterator[None]:
     except (FileNotFoundError, NotADirectoryError) as error:
         raise missing(path) from error
     except PermissionError as error:
-        raise Forbidden("permission denied by the operating system", path=path or None) from error
+        raise Forbidden(
+            "permission denied by the operating system; let this user read it", path=path or None
+        ) from error
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise _link(path) from error

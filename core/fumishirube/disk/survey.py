@@ -15,7 +15,7 @@ from fumishirube.disk.folders import (
     is_junction,
 )
 from fumishirube.disk.ignore_rules import IgnoreRules, rules_of
-from fumishirube.errors import NeedsNarrowScope
+from fumishirube.errors import Forbidden, NeedsNarrowScope
 from fumishirube.text.folding import nfc
 
 UnlistedReason: TypeAlias = Literal[
@@ -110,6 +110,7 @@ class Surveyor:
 
         Raises:
             NeedsNarrowScope: when there are more files than the limit.
+            Forbidden: when an ignore file may not be read.
         """
         self._look(folder, prefix, None, 1)
         for part in self.result:
@@ -121,8 +122,7 @@ class Surveyor:
         first = len(files)
         inner, ignore_files = self._list(folder, prefix)
         for name in ignore_files:
-            content = self.read(folder, name, prefix + name)
-            rules = rules_of(prefix, content, rules)
+            rules = rules_of(prefix, self._rules(folder, name, prefix + name), rules)
         if rules is not None:
             inner = self._without_ignored(folder, rules, first, inner)
         if len(files) > self.limits.files:
@@ -142,6 +142,20 @@ class Surveyor:
                 self._add_unlisted(path, "forbidden", "folder")
             except (FileNotFoundError, NotADirectoryError):
                 continue  # it vanished, or was swapped
+
+    def _rules(self, folder: OpenFolder, name: str, path: str) -> bytes:
+        """Read an ignore file.
+
+        Raises:
+            Forbidden: when permission is denied; what it leaves out would be listed otherwise.
+        """
+        try:
+            return self.read(folder, name, path)
+        except PermissionError as error:
+            raise Forbidden(
+                f"{path!r} says what to leave out but may not be read; let this user read it",
+                path=path,
+            ) from error
 
     def _list(self, folder: OpenFolder, prefix: str) -> tuple[list[tuple[str, str]], list[str]]:
         """List a folder's files; return its folders and its ignore files.

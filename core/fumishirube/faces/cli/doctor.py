@@ -230,7 +230,9 @@ def _manual(application: Application, context: PipelineContext, manual: str) -> 
         yield Check("FAIL", subject, str(error))
         return
     except ToolError as error:
-        yield Check("FAIL", subject, str(error), "let this user read its files")
+        # A refusal with two parts has its remedy in the second.
+        remedy = "" if "; " in str(error) else "let this user read its files"
+        yield Check("FAIL", subject, str(error), remedy)
         return
     except ConfigError:
         raise

@@ -7,8 +7,9 @@ import signal
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 
 from pydantic import JsonValue
 
@@ -41,26 +42,42 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Index what changed, and print the number of sections."""
+    """Index what changed, and print the number of sections; a manual that fails stops no other."""
     rows: list[tuple[str, IndexState]] = []
+    failed: dict[str, ToolError] = {}
     with opened(options) as application:
         context = search_context(application)
         if not options.manuals:
             _forget(context)
-        for manual in chosen_manuals(context, options.manuals):
-            bar = Bar(expected=True)
+        manuals = chosen_manuals(context, options.manuals)
+        for manual in manuals:
             try:
-                rebuilt = context.rebuild(manual, bar.progress) if options.rebuild else None
-                if options.rebuild and rebuilt is None:
-                    _delete_index(application, manual)
-                state = rebuilt or context.prepare(manual, Query(""), bar.progress, vectors=True)
-                rows.append((manual, state))
-            finally:
-                bar.close()
-        _print(rows, as_json=options.json)
+                rows.append((manual, _indexed(application, context, manual, options)))
+            except ToolError as error:
+                if len(manuals) == 1 and not options.follow:
+                    raise
+                failed[manual] = error
+                complain(f"error: {manual}: {error} [{error.code}]")
+        _print(rows, failed, as_json=options.json)
+        states = {**dict.fromkeys(failed), **dict(rows)}
         if options.follow:
-            _follow(context, dict(rows), options)
-    return FAILURE if any(state.degraded for _, state in rows) else OK
+            _follow(context, states, options)
+    whole = all(state and not state.degraded for state in states.values())
+    return OK if whole else FAILURE
+
+
+def _indexed(
+    application: Application, context: PipelineContext, manual: str, options: Namespace
+) -> IndexState:
+    """Index what changed in one manual."""
+    bar = Bar(expected=True)
+    try:
+        rebuilt = context.rebuild(manual, bar.progress) if options.rebuild else None
+        if options.rebuild and rebuilt is None:
+            _delete_index(application, manual)
+        return rebuilt or context.prepare(manual, Query(""), bar.progress, vectors=True)
+    finally:
+        bar.close()
 
 
 def _forget(context: PipelineContext) -> Sequence[str]:
@@ -71,16 +88,28 @@ def _forget(context: PipelineContext) -> Sequence[str]:
     return forgotten
 
 
-def _print(rows: Sequence[tuple[str, IndexState]], *, as_json: bool) -> None:
+def _print(
+    rows: Sequence[tuple[str, IndexState]],
+    failed: Mapping[str, ToolError] = MappingProxyType({}),
+    *,
+    as_json: bool,
+) -> None:
     if as_json:
-        print_json([_plain(manual, state) for manual, state in rows])
+        plain = [_plain(manual, state) for manual, state in rows]
+        plain += [{"manual_id": manual, "error": e.payload()} for manual, e in failed.items()]
+        print_json(plain)
         return
     for line in table([_state_cells(manual, state) for manual, state in rows]):
         print(line)
 
 
-def _follow(context: PipelineContext, states: dict[str, IndexState], options: Namespace) -> None:
-    """Index what changes, and print a line for each manual that does, until interrupted."""
+def _follow(
+    context: PipelineContext, states: dict[str, IndexState | None], options: Namespace
+) -> None:
+    """Index what changes, and print a line for each manual that does, until interrupted.
+
+    A manual without a state could not be indexed yet.
+    """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     problems: dict[str, str] = {}
     with suppress(KeyboardInterrupt):
@@ -98,11 +127,11 @@ def _follow(context: PipelineContext, states: dict[str, IndexState], options: Na
                     problems[manual] = str(error)
                     continue
                 problems.pop(manual, None)
-                if state.fingerprint != before.fingerprint:
+                if before is None or state.fingerprint != before.fingerprint:
                     _print([(manual, state)], as_json=options.json)
 
 
-def _forget_followed(context: PipelineContext, states: dict[str, IndexState]) -> None:
+def _forget_followed(context: PipelineContext, states: dict[str, IndexState | None]) -> None:
     """Delete followed manuals whose folders are gone; try again later if that fails."""
     with suppress(ToolError):  # reported with the manuals themselves
         if not states.keys() <= {*context.manuals()}:
