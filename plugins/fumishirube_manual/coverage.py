@@ -134,7 +134,9 @@ def _skipped(account: CoverageReport) -> tuple[SkippedRow, ...]:
         shown: SkipReason = unread_reason(reason, whole_file=False)
         counts[_COUNTED.get(reason, shown), "section"] += number
     for entry in account.skipped:
-        reason = "ignored" if entry.reason in _UNLISTED else entry.reason
+        # A file that may not be read is listed; a folder that may not be opened is not.
+        listed = entry.reason == "forbidden" and entry.unit == "file"
+        reason = "ignored" if entry.reason in _UNLISTED and not listed else entry.reason
         counts[_SKIPPED.get(reason, "undecodable"), entry.unit] += entry.number
     return tuple(SkippedRow(reason=r, unit=unit, count=n) for (r, unit), n in counts.items())
 

@@ -179,3 +179,23 @@ def test_what_could_not_be_indexed_is_followed_until_it_can_be(tmp_path: Path) -
         process.terminate()
         assert process.wait(20) == 0
     assert (before[:2], after[:2]) == ("b ", "a ")
+
+
+def test_the_account_tells_a_file_that_may_not_be_read_from_a_folder_that_is_not_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FUMISHIRUBE_SURFACE_EXTRAS", "coverage")
+    workspace = write(tmp_path, {f"m/{name}.md": "# A\nalpha\n" for name in ("a", "b", "sub/c")})
+    locked = [workspace / "manuals" / "m" / name for name in ("b.md", "sub")]
+    for path in locked:
+        path.chmod(0o000)
+    asked = '{"query": "alpha", "manual_id": "m", "required_terms": ["alpha"]}'
+    try:
+        done = run("call", "manual_find", asked, workspace=workspace)
+    finally:
+        for path in locked:
+            path.chmod(0o755)
+    assert json.loads(done.stdout)["coverage"]["skipped"] == [
+        {"reason": "undecodable", "unit": "file", "count": 1},
+        {"reason": "ignored", "unit": "folder", "count": 1},
+    ]
