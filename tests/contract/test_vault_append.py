@@ -20,7 +20,7 @@ from fumishirube_vault.replacement import append_text
 
 EXTRAS = {"FUMISHIRUBE_SURFACE_EXTRAS": "cursor,append"}
 LIMIT = 10 * 1024 * 1024
-ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "cp932", "euc-jp")
+ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-32", "cp932", "euc-jp", "iso2022_jp")
 
 
 @pytest.fixture

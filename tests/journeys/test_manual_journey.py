@@ -303,6 +303,9 @@ ENCODINGS = {
     "utf-16-be": lambda text: text.encode("utf-16-be"),
     "cp932": lambda text: text.encode("cp932"),
     "euc-jp": lambda text: text.encode("euc_jp"),
+    "iso-2022-jp": lambda text: text.encode("iso2022_jp"),
+    "utf-32-le-bom": lambda text: b"\xff\xfe\0\0" + text.encode("utf-32-le"),
+    "utf-32-be-bom": lambda text: b"\0\0\xfe\xff" + text.encode("utf-32-be"),
 }
 LINE_ENDS = {"lf": "\n", "crlf": "\r\n", "cr": "\r"}
 

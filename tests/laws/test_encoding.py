@@ -30,7 +30,11 @@ def unified(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp932", "euc_jp"]
+    "encoding",
+    [
+        *("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"),
+        *("cp932", "euc_jp", "iso2022_jp"),
+    ],
 )
 @pytest.mark.parametrize("text", [RULES, RULES * 2000, "# 総則\n\n" + RULES, RULES.strip()])
 def test_japanese_text_comes_back_from_every_encoding(text: str, encoding: str) -> None:
@@ -51,17 +55,28 @@ def test_utf8_with_a_mark_comes_back(text: str) -> None:
 
 
 @given(texts)
+def test_utf32_with_a_mark_comes_back(text: str) -> None:
+    for mark, encoding in (
+        (codecs.BOM_UTF32_LE, "utf-32-le"),
+        (codecs.BOM_UTF32_BE, "utf-32-be"),
+    ):
+        read = decode_with_encoding(mark + text.encode(encoding))
+        assert (read.text, read.encoding, read.bom) == (text, encoding, mark)
+
+
+@given(texts)
 def test_utf16_with_a_mark_comes_back(text: str) -> None:
+    assume(not text.startswith("\0"))  # that would be the mark of UTF-32
     assert decode(codecs.BOM_UTF16_LE + text.encode("utf-16-le")) == unified(text)
     assert decode(codecs.BOM_UTF16_BE + text.encode("utf-16-be")) == unified(text)
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff")))
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\x1b\ufeff")))
 def test_utf8_without_a_mark_comes_back(text: str) -> None:
     assert decode(text.encode()) == unified(text)
 
 
-@given(sentences, st.sampled_from(["cp932", "euc_jp", "utf-16", "utf-8"]))
+@given(sentences, st.sampled_from(["cp932", "euc_jp", "iso2022_jp", "utf-16", "utf-8"]))
 def test_japanese_sentences_come_back(text: str, encoding: str) -> None:
     assert decode(text.encode(encoding)) == text
 
@@ -116,6 +131,20 @@ def test_euc_jp_with_circled_digits_is_read() -> None:
     assert decode("第①条 ㈱標本 規程の対象\n".encode("euc_jis_2004")) == "第①条 ㈱標本 規程の対象\n"
 
 
+@pytest.mark.parametrize("data", [b"\x1b$@F|K\\\x1b(J", b"\x1b$BF|K\\\x1b(B", b"\x1b$BF|K\\"])
+def test_both_shifts_of_iso_2022_jp_are_read(data: bytes) -> None:
+    assert decode(data) == "日本"
+
+
+def test_iso_2022_jp_with_half_width_kana_is_read() -> None:
+    assert decode("半角ｶﾅの規程".encode("iso2022_jp_ext")) == "半角ｶﾅの規程"
+
+
+@pytest.mark.parametrize("text", ["\x1b[31mred\x1b[0m", "日本 \x1b$BF|K\\\x1b(B"])
+def test_other_escape_sequences_and_those_beside_utf8_are_left(text: str) -> None:
+    assert decode(text.encode()) == text
+
+
 def test_cp932_with_half_width_kana_and_circled_digits_is_read() -> None:
     assert decode("①半角ｶﾅの規程".encode("cp932")) == "①半角ｶﾅの規程"
 
@@ -130,7 +159,14 @@ def test_a_nul_byte_does_not_keep_cp932_from_being_read() -> None:
     assert decode(text.encode("cp932")) == text
 
 
-@pytest.mark.parametrize("data", [b"\xff\xfe\x00", b"\xef\xbb\xbf\xff", b"\x81"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"\xff\xfe\x00", b"\xef\xbb\xbf\xff", b"\x81"),
+        *(codecs.BOM_UTF32_LE + b"abcd", codecs.BOM_UTF32_BE + b"\0\0\0"),
+        *(b"\x1b$BF", b"\x1b$B\x20\x20\x1b(B"),
+    ],
+)
 def test_what_fits_no_encoding_is_unreadable(data: bytes) -> None:
     with pytest.raises(Unreadable) as caught:
         decode(data)

@@ -152,7 +152,7 @@ def test_a_replacement_is_what_a_simple_model_says(
     assert done == (mark + expected.encode(encoding), count)
 
 
-@pytest.mark.parametrize("encoding", ["cp932", "euc_jp", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("encoding", ["cp932", "euc_jp", "iso2022_jp", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize(("find", "by"), [("かな", "仮名"), ("。\n", "！\n改行\n"), ("日本語", "")])
 def test_bytes_that_were_not_replaced_stay(encoding: str, find: str, by: str) -> None:
     text = JAPANESE * 3

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 from fumishirube.errors import Unreadable
 
-_BOMS = (
+_BOMS = (  # that of UTF-16 is the beginning of that of UTF-32
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -17,6 +19,9 @@ _BOMS = (
 _UTF16 = ("utf-16-le", "utf-16-be")
 # Python's EUC-JP lacks ① and ㈱, which its later standard has.
 _JAPANESE = ("cp932", "euc_jp", "euc_jis_2004")
+_SHIFTED_JAPANESE = ("iso2022_jp", "iso2022_jp_ext")
+_SHIFT = re.compile(rb"\x1b\$[@B]")
+"""What begins Japanese in ISO-2022-JP, which is otherwise ASCII."""
 _PLAUSIBLE_UTF8 = 0.8
 _PLAUSIBLE_UTF16 = 0.5
 _SAMPLE = 1_000_000
@@ -77,9 +82,10 @@ def unify_line_ends(text: str) -> str:
 def decode_with_encoding(data: bytes) -> DecodedText:
     """Return the text of a file with its encoding and line ends.
 
-    A byte order mark decides; else UTF-8 does, unless NUL bytes suggest UTF-16; else the most
-    plausible valid reading as UTF-16 (with NUL bytes), CP932 or EUC-JP. UTF-8 may end within a
-    character; with nothing but ASCII before that, it counts only if no other reading is valid.
+    A byte order mark decides, also that of UTF-32; else the escape sequences of ISO-2022-JP in
+    ASCII do; else UTF-8 does, unless NUL bytes suggest UTF-16; else the most plausible valid
+    reading as UTF-16 (with NUL bytes), CP932 or EUC-JP. UTF-8 may end within a character; with
+    nothing but ASCII before that, it counts only if no other reading is valid.
 
     Raises:
         Unreadable: with the reason ``undecodable``, when none of these is valid.
@@ -89,6 +95,8 @@ def decode_with_encoding(data: bytes) -> DecodedText:
             own = data[len(bom) :]
             readings = _utf8(own) if name == "utf-8" else _readings(own, name)
             return _best(readings)._replace(bom=bom)
+    if data.isascii() and _SHIFT.search(data):
+        return _best(_readings(data, *_SHIFTED_JAPANESE))
     plain = next(_utf8(data), None)
     if plain is None or (plain.cut and plain.text[:-1].isascii()):
         return _best([*_utf16(data), *_readings(data, *_JAPANESE)] or _utf8(data))
@@ -126,7 +134,8 @@ def _best(readings: Iterable[DecodedText]) -> DecodedText:
     candidates = list(readings)
     if not candidates:
         raise Unreadable(
-            "the file is in no known encoding; save it as UTF-8 (CP932, EUC-JP, UTF-16 also work)",
+            "the file is in no known encoding; save it as UTF-8 (UTF-16, UTF-32, CP932, EUC-JP and "
+            "ISO-2022-JP also work)",
             reason="undecodable",
         )
     return candidates[0] if len(candidates) == 1 else max(candidates, key=_plausibility)
