@@ -92,8 +92,25 @@ def test_a_name_that_is_no_text_is_shown_by_its_bytes(tmp_path: Path) -> None:
     done = doctor(tmp_path)
     assert done.code == 0
     warned = "\n".join(told(done, "warn"))
-    assert r"is not Unicode text: \x82\xa0.md, caf\xe9.md; rename it" in warned
-    assert r"manuals/\xe9t\xe9: no manual: its name contains control characters" in warned
+    assert r"no path can contain such a name: \x82\xa0.md, caf\xe9.md; rename it" in warned
+    assert r"manuals/\xe9t\xe9: no manual: no path can begin with its name" in warned
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows refuses such names")
+def test_a_file_that_no_path_can_name_is_to_be_renamed(tmp_path: Path) -> None:
+    names = ("back\\slash.md", "c:colon.md", " lead.md")
+    manuals.write(tmp_path, {**ONE, **{f"a/{name}": "# 給付\n日額。\n" for name in names}})
+    done = doctor(tmp_path)
+    assert (done.code, told(done, "FAIL")) == (0, [])
+    (line,) = told(done, "warn")
+    assert line.startswith("warn  manual a")
+    assert all(name in line for name in names)
+    assert "; rename it" in line
+    assert manuals.fumishirube("toc", "a", cwd=tmp_path).out.splitlines()[:1] == ["a.md"]
+    assert "skipped" not in manuals.fumishirube("index", cwd=tmp_path).out
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "back\\slash.md").write_text("note\n")
+    assert "slash" not in manuals.fumishirube("vault", cwd=tmp_path).out
 
 
 def test_nothing_offered_is_named(tmp_path: Path) -> None:

@@ -477,6 +477,44 @@ def test_names_that_are_no_text_are_not_listed(tmp_path: Path) -> None:
     assert [entry.name for entry in root.entries()] == ["a.md"]
 
 
+ODD = (
+    *("back\\slash.md", "c:colon.md", " lead.md", "end.md ", "\u3000wide.md"),
+    *(" in/x.md", "out /x.md", "a\\b/x.md", "a/x\\y.md"),
+)
+"""What means another file, or none, as a path."""
+UNUSUAL = ("a/ lead.md", "a/c:colon.md", "a/\u3000wide.md", "ch1:x.md", "in side.md")
+
+
+def put(folder: Path, *paths: str) -> None:
+    for path in paths:
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_bytes(INSIDE)
+
+
+@posix
+def test_what_is_listed_is_read_by_its_path_and_nothing_else_is(tmp_path: Path) -> None:
+    put(tmp_path, *ODD, *UNUSUAL)
+    root = Root(tmp_path)
+    listed = [entry.path for entry in root.files()]
+    assert listed == sorted(UNUSUAL)
+    for path in listed:
+        assert root.read_bytes(path) == INSIDE
+        assert root.stat(path).path == path
+    unlisted = {(entry.path, entry.reason) for entry in root.survey().unlisted}
+    assert unlisted == {(path, "unspeakable") for path in ODD}
+    assert [entry.name for entry in root.entries()] == ["a", "ch1:x.md", "in side.md"]
+
+
+@posix
+def test_a_new_file_that_no_path_can_name_is_as_in_a_full_survey(tmp_path: Path) -> None:
+    root = Root(tmp_path)
+    put(tmp_path, "lead.md", "a/b.md")
+    for path in ODD:
+        before = root.survey()
+        put(tmp_path, path)
+        assert root.resurvey(before, {path}) == root.survey()
+
+
 def test_dot_names_are_listed_on_request_only(tmp_path: Path) -> None:
     for path in (".hidden.md", ".git/config", "a/.b/c.md", "seen.md"):
         file = tmp_path / path

@@ -13,7 +13,8 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self
 
-from fumishirube.disk.names import FORBIDDEN_CHARACTERS, extended_path, trap
+from fumishirube.disk.names import FORBIDDEN_CHARACTERS, clean_path, extended_path, trap
+from fumishirube.errors import InvalidPath
 from fumishirube.text.folding import nfc
 
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -175,7 +176,7 @@ def scan(folder: OpenFolder, prefix: str) -> Iterator[FolderEntry]:
     """Yield every entry of a folder; links are entries."""
     with folder.scan() as scanned:
         for entry in scanned:
-            if not is_allowed_name(entry.name):
+            if not is_allowed_name(entry.name, first=not prefix):
                 continue
             try:
                 status = entry.stat(follow_symlinks=False)
@@ -208,9 +209,18 @@ def is_junction(entry: os.DirEntry[str]) -> bool:
     return _TRAPS and bool(getattr(entry.stat(follow_symlinks=False), "st_reparse_tag", 0))
 
 
-def is_allowed_name(name: str) -> bool:
-    """Tell whether a path may contain this name: it is text without control characters."""
-    return name.isprintable() or not FORBIDDEN_CHARACTERS.search(name)
+def is_allowed_name(name: str, *, first: bool = False) -> bool:
+    """Tell whether a path can contain this name, and begin with it if it is the ``first``.
+
+    What is no text, holds controls or a backslash, or ends in a space means nothing or another
+    file as a path; so does a space or a drive at the beginning.
+    """
+    if not first and name.isprintable():  # a quick answer for almost all
+        return "\\" not in name and not name.endswith(" ")
+    try:
+        return clean_path(name if first else f"./{name}") == nfc(name)
+    except InvalidPath:
+        return False
 
 
 def escaped_name(name: str) -> str:

@@ -141,7 +141,7 @@ class Root:
         """
         files = [*before.files]
         for path in touched:
-            if path != nfc(path) or path.rpartition("/")[2] in self.listing.ignore_files:
+            if not _is_clean(path) or path.rpartition("/")[2] in self.listing.ignore_files:
                 return self.survey()
             place = bisect_left(files, path, key=lambda entry: entry.path)
             known = [entry for entry in files[place : place + 2] if entry.path == path]
@@ -166,7 +166,7 @@ class Root:
         place = bisect_left(before.folders, folder)
         if folder and before.folders[place : place + 1] != [folder]:
             return False
-        if name.startswith(".") or not is_allowed_name(name) or self._filter() is not None:
+        if name.startswith(".") or self._filter() is not None:
             return False
         above = [*accumulate(folder.split("/"), "{}/{}".format)] if folder else []
         return not any(
@@ -324,6 +324,13 @@ def _is_only_spelling(known: Sequence[FolderEntry], now: FolderEntry) -> bool:
     if len(known) != 1:
         return False
     return known[0].inode == now.inode or unicodedata.is_normalized("NFD", now.path)
+
+
+def _is_clean(path: str) -> bool:
+    """Tell whether a path on disk is composed, and paths can contain all of its names."""
+    first, *names = path.split("/")
+    allowed = is_allowed_name(first, first=True) and all(map(is_allowed_name, names))
+    return allowed and path == nfc(path)
 
 
 def _segments(path: str) -> list[str]:

@@ -162,15 +162,17 @@ class Surveyor:
 
         Every search runs this loop for every file, so it does no more than needed.
         """
-        files, hidden = self.result.files, self.listing.hidden
+        files, hidden, first = self.result.files, self.listing.hidden, not prefix
         inner: list[tuple[str, str]] = []
         ignore_files: list[str] = []
         with folder.scan() as scanned:
             for entry in scanned if self.visible is None else self._visible(scanned, prefix):
                 spelled = entry.name
                 plain = spelled.isascii()
-                if (spelled[0] == "." and not hidden) or not (
-                    spelled.isprintable() or is_allowed_name(spelled)
+                odd = not spelled.isprintable() or "\\" in spelled or spelled[-1] == " "
+                odd = odd or (first and (spelled[0] == " " or spelled[1:2] == ":"))
+                if (spelled[0] == "." and not hidden) or (
+                    odd and not is_allowed_name(spelled, first=first)
                 ):
                     self._skip(folder, entry, prefix, ignore_files)
                     continue
@@ -197,14 +199,15 @@ class Surveyor:
     ) -> Iterator[os.DirEntry[str]]:
         assert self.visible is not None
         for entry in scanned:
-            if is_allowed_name(entry.name) and self.visible(prefix + nfc(entry.name)):
+            allowed = is_allowed_name(entry.name, first=not prefix)
+            if allowed and self.visible(prefix + nfc(entry.name)):
                 yield entry
 
     def _skip(
         self, folder: OpenFolder, entry: os.DirEntry[str], prefix: str, ignore_files: list[str]
     ) -> None:
-        """Skip a hidden or unprintable name, but note an ignore file."""
-        is_text = is_allowed_name(entry.name)
+        """Skip a hidden name, or one that no path can contain, but note an ignore file."""
+        is_text = is_allowed_name(entry.name, first=not prefix)
         path = prefix + nfc(escaped_name(entry.name))
         if entry.is_symlink():
             self._add_unlisted(path, "symlink")

@@ -386,9 +386,9 @@ class Library:
             return
         with self._root.opened() as folder, folder.scan() as scanned:
             for entry in scanned:
-                if not is_allowed_name(entry.name) and entry.is_dir(follow_symlinks=False):
-                    why = "its name contains control characters, or is not Unicode text"
-                    yield escaped_name(entry.name), why
+                allowed = is_allowed_name(entry.name, first=True)
+                if not allowed and entry.is_dir(follow_symlinks=False):
+                    yield escaped_name(entry.name), "no path can begin with its name"
 
     def _offered(self, name: str) -> bool:
         return not self._fault(name)

@@ -327,5 +327,7 @@ _UNEXPECTED: dict[str, str] = {
     "special": "move it elsewhere",
     "symlink": "put the file itself there",
     "too_deep": "move it up, or raise limits.depth",
-    "unspeakable": "rename it, in UTF-8 and without control characters",
+    "unspeakable": (
+        "rename it: UTF-8 without control characters, backslashes, spaces around it or a drive"
+    ),
 }

@@ -48,7 +48,7 @@ _MEANINGS = {
     "ignore_rule": "an ignore file leaves them out",
     "no_loader": "no loader reads them",
     "special": "a pipe, a socket or a device",
-    "unspeakable": "the name contains control characters, or is not Unicode text",
+    "unspeakable": "no path can contain such a name",
     "too_deep": "deeper than limits.depth",
     "forbidden": "the operating system denies permission",
 }
