@@ -156,7 +156,9 @@ class Application(ToolHost):
         for name, observe in ((DISTRIBUTION, statistics.search_finished), *self._observers):
             try:
                 observe(trace)
-            except Exception:
+            except KeyboardInterrupt:
+                raise
+            except BaseException:  # an observer that exits must not end the call
                 _log.exception("observer %r failed", name)
         if trace.degraded:
             self._note_failures(trace)  # of stages that failed without raising

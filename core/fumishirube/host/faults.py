@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from threading import Lock
 
-from fumishirube.errors import Cancelled, IndexDamaged, PluginError, ToolError
+from fumishirube.errors import Cancelled, IndexDamaged, PluginError, ToolError, first_line
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork, crashed_work
 from fumishirube.host.standard_streams import foreign_code
 from fumishirube.plugins.entry_points import InstalledPlugin
@@ -72,9 +72,8 @@ class Fault:
 
 
 def described(error: BaseException) -> str:
-    """Return an exception's type and the first line of its message."""
-    first = (str(error).strip().splitlines() or [""])[0][:_LONGEST]
-    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+    """Return an exception's type and the beginning of the first line of its message."""
+    return first_line(error)[:_LONGEST]
 
 
 class FaultLog:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import NamedTuple, Protocol, cast
 
-from fumishirube.errors import PluginError
+from fumishirube.errors import PluginError, first_line
 from fumishirube.plugins.registry import NAME
 
 SERVE = "serve"
@@ -68,7 +68,7 @@ class Command:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # a module may exit, and extensions in Rust panic
-            what = f"{type(error).__name__}: {error}".partition("\n")[0]
+            what = first_line(error)
             raise PluginError(
                 f"command {self.words!r}: {self.module} cannot be imported: {what}"
             ) from error

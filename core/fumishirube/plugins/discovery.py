@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import pluggy
 
-from fumishirube.errors import ConfigError, PluginError
+from fumishirube.errors import ConfigError, PluginError, first_line
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.commands import (
     OWN_COMMANDS,
@@ -222,7 +222,7 @@ def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise PluginError(f"{_UNIMPORTED}: {_described(error)}") from error
+        raise PluginError(f"{_UNIMPORTED}: {first_line(error)}") from error
     if manager.is_registered(module):
         raise PluginError(f"its module is loaded already, as {manager.get_name(module)!r}")
     try:
@@ -237,7 +237,7 @@ def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer
             raise
         if isinstance(error, pluggy.PluginValidationError):
             raise PluginError(_unknown_hook(error)) from error
-        raise PluginError(f"a hook failed: {_described(error)}") from error
+        raise PluginError(f"a hook failed: {first_line(error)}") from error
     return offers
 
 
@@ -314,11 +314,6 @@ def _report(
 ) -> PluginReport:
     identity = (plugin.id, plugin.distribution, plugin.version)
     return PluginReport(*identity, status, tuple(offers), tuple(problems), tuple(deprecations))
-
-
-def _described(error: BaseException) -> str:
-    first = (str(error).strip().splitlines() or [""])[0]
-    return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 
 def _unknown_hook(error: pluggy.PluginValidationError) -> str:
