@@ -93,3 +93,103 @@ def test_an_exception_that_cannot_be_written_is_named_by_its_type(
     assert done.json["hits"]
     assert "plugin first: refiner 'wordless' failed: Wordless" in done.err
     assert report(workspace, "second")["problems"] == ["cannot be imported: Wordless"]
+
+
+# --- commands -----------------------------------------------------------------------------------
+
+COMMAND = """
+from fumishirube import Command, hook
+
+@hook
+def register_commands(register):
+    register(Command("greet", "be {help}", "greeting", serves={serves}))
+"""
+MODULE = """
+def add_arguments(parser):
+    {arguments}
+
+def run(options):
+    return {returned}
+"""
+
+
+def greeter(
+    plugins: Path,
+    *,
+    help_text: str = "kind",
+    arguments: str = "...",
+    returned: str = "0",
+    serves: bool = False,
+) -> None:
+    """Install a plugin with one command, ``greet``."""
+    stranger(plugins, "greeter", COMMAND.format(help=help_text, serves=serves))
+    module = MODULE.format(arguments=arguments, returned=returned)
+    (plugins / "greeting.py").write_text(module, encoding="utf-8")
+
+
+@pytest.mark.parametrize("help_text", ["100% kind", "kind to %(prog)s, %d times", "%"])
+def test_a_sign_of_percent_in_the_help_of_a_command_is_printed_as_it_is(
+    workspace: Path, plugins: Path, help_text: str
+) -> None:
+    greeter(plugins, help_text=help_text)
+    for words in (["--help"], ["greet", "--help"]):
+        done = run(workspace, *words)
+        assert done.code == 0, done.err
+        assert f"e {help_text}" in done.out
+    assert run(workspace, "man").code == 0
+
+
+@pytest.mark.parametrize(
+    ("returned", "named"),
+    [("None", "NoneType"), ("'ok'", "str"), ("1.5", "float"), ("10 ** 20", str(10**20))],
+)
+@pytest.mark.parametrize("words", [["greet"], ["serve", "--greet"]])
+def test_what_a_command_returns_is_named_if_it_is_no_exit_code(
+    workspace: Path, plugins: Path, returned: str, named: str, words: list[str]
+) -> None:
+    serves = words[0] == "serve"
+    option = 'parser.add_argument("--greet", action="store_true")' if serves else "..."
+    greeter(plugins, returned=returned, serves=serves, arguments=option)
+    done = run(workspace, *words)
+    assert done.code == 1
+    problem = f"greeting.run() returned {named}, which is no exit code"
+    assert done.err == f"error: command {' '.join(words[-2:])!r}: {problem}\n"
+
+
+FAILING = "greeting.add_arguments() failed: KeyError: 'x'"
+
+
+def test_a_command_that_cannot_add_its_arguments_is_named_and_the_others_remain(
+    workspace: Path, plugins: Path
+) -> None:
+    greeter(plugins, arguments="raise KeyError('x')")
+    done = run(workspace, "greet")
+    assert (done.code, done.err) == (1, f"error: command 'greet': {FAILING}\n")
+    for words in (["man"], ["completion", "bash"]):
+        done = run(workspace, *words)
+        assert done.code == 0
+        assert done.err == f"problem: command 'greet': {FAILING}; it is left out\n"
+        assert "find" in done.out
+        assert "greet" not in done.out
+
+
+def test_a_way_to_serve_that_cannot_add_its_arguments_leaves_the_others(
+    workspace: Path, plugins: Path
+) -> None:
+    greeter(plugins, arguments="raise KeyError('x')", serves=True)
+    for words in (["serve", "--help"], ["man"]):
+        done = run(workspace, *words)
+        assert done.code == 0
+        assert done.err == f"problem: command 'serve --greet': {FAILING}; it is left out\n"
+        assert "http" in done.out
+    done = run(workspace, "serve", "--greet")
+    assert (done.code, done.err) == (1, f"error: command 'serve --greet': {FAILING}\n")
+
+
+def test_a_sign_of_percent_in_the_help_of_an_option_breaks_no_other_command(
+    workspace: Path, plugins: Path
+) -> None:
+    greeter(plugins, arguments='parser.add_argument("--sale", help="50% off")')
+    assert "50% off" in run(workspace, "man").out
+    assert "50% off" in run(workspace, "greet", "--help").out
+    assert "[50\\% off]" in run(workspace, "completion", "zsh").out

@@ -15,6 +15,7 @@ from fumishirube.plugins.registry import NAME
 SERVE = "serve"
 """The framework's verb to which other ways to serve are added."""
 
+_EXIT_CODES = range(256)
 _MODULE = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
 
 
@@ -76,6 +77,39 @@ class Command:
             if not callable(getattr(module, function, None)):
                 raise PluginError(f"command {self.words!r}: {self.module} has no {function}()")
         return cast("CommandModule", module)
+
+
+def add_arguments_of(command: Command, parser: ArgumentParser) -> CommandModule:
+    """Import a command's module, let it add its arguments to a parser, and return it.
+
+    Raises:
+        PluginError: when one of the two fails.
+    """
+    module = command.load()
+    try:
+        module.add_arguments(parser)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # it may exit
+        what = first_line(error)
+        raise PluginError(
+            f"command {command.words!r}: {command.module}.add_arguments() failed: {what}"
+        ) from error
+    return module
+
+
+def exit_code_of(command: Command, returned: object) -> int:
+    """Return what a command's ``run`` returned.
+
+    Raises:
+        PluginError: when that is no exit code.
+    """
+    if isinstance(returned, int) and returned in _EXIT_CODES:
+        return returned
+    what = repr(returned) if isinstance(returned, int) else type(returned).__name__
+    raise PluginError(
+        f"command {command.words!r}: {command.module}.run() returned {what}, which is no exit code"
+    )
 
 
 class RegisteredCommand(NamedTuple):

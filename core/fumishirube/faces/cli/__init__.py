@@ -8,16 +8,17 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 
+from fumishirube.faces.cli.command_parsers import add_ways_to_serve, build_parser
 from fumishirube.faces.cli.exit_codes import OK, guarded
 from fumishirube.faces.cli.messages import use_language
-from fumishirube.faces.cli.parser import COMMANDS, Parser, add_ways_to_serve, build_parser
+from fumishirube.faces.cli.parser import COMMANDS, Parser
 from fumishirube.faces.cli.streams import (
     PluginFaultHandler,
     PrintableFormatter,
     use_utf8_streams,
 )
 from fumishirube.host.standard_streams import claim_output, exit_now
-from fumishirube.plugins.commands import SERVE
+from fumishirube.plugins.commands import SERVE, exit_code_of
 
 _LOG = logging.getLogger("fumishirube")
 
@@ -51,7 +52,10 @@ def _run(words: Sequence[str], *, own_process: bool) -> int:
         use_language(None)  # what a server writes is a log
     elif own_process:
         claim_output(raw=getattr(options, "raw", False))
-    code = guarded(lambda: options.run(options), as_json=getattr(options, "json", False))
+    code = guarded(
+        lambda: exit_code_of(options.invoked, options.run(options)),
+        as_json=getattr(options, "json", False),
+    )
     if sys.stdout is not None:
         sys.stdout.flush()
     return code

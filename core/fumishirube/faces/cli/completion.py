@@ -5,9 +5,12 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
+from fumishirube.errors import PluginError
+from fumishirube.faces.cli.command_parsers import add_ways_to_serve, build_parser
 from fumishirube.faces.cli.exit_codes import OK
-from fumishirube.faces.cli.parser import OneOf, Parser, build_parser, one_of
-from fumishirube.plugins.commands import OWN_COMMANDS
+from fumishirube.faces.cli.parser import OneOf, Parser, one_of
+from fumishirube.faces.cli.streams import complain
+from fumishirube.plugins.commands import OWN_COMMANDS, SERVE, Command
 from fumishirube.plugins.discovery import Plugins, load_plugins
 
 SHELLS = ("bash", "zsh", "fish")
@@ -46,12 +49,23 @@ def _mark_values(parser: Parser, places: Mapping[str, object]) -> None:
 
 
 def whole_parser(plugins: Plugins) -> Parser:
-    """Return the parser with the arguments of every command."""
+    """Return the parser with the arguments of every command; faulty ones are left out."""
     parser, commands = build_parser()
     known = plugins.commands.verbs() | {command.name: command for command in OWN_COMMANDS}
     for name in sorted(known):
+        if not _is_usable(known[name]):
+            continue
         added = commands.add(known[name])
-        if name == "serve":
-            for way in plugins.commands.ways_to_serve().values():
-                way.load().add_arguments(added)
+        if name == SERVE:
+            add_ways_to_serve(added, plugins.commands, ())
     return parser
+
+
+def _is_usable(command: Command) -> bool:
+    """Tell whether a command can add its arguments; report one that cannot."""
+    try:
+        build_parser()[1].add(command)
+    except PluginError as error:
+        complain(f"problem: {error}; it is left out")
+        return False
+    return True

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fumishirube import __version__
 from fumishirube.faces.cli.completion import whole_parser
 from fumishirube.faces.cli.exit_codes import OK
-from fumishirube.faces.cli.parser import Parser
+from fumishirube.faces.cli.parser import Parser, literal_help
 from fumishirube.plugins.discovery import load_plugins
 
 
@@ -71,7 +71,7 @@ def _usage(action: Action) -> str:
 
 
 def _help(action: Action, parser: Parser) -> str:
-    return (action.help or "") % {**vars(action), "prog": parser.prog}
+    return literal_help(action) % {**vars(action), "prog": parser.prog}
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The argument parser: commands, common options, and suggestions for typing errors."""
+"""The argument parser: common options, and suggestions for typing errors."""
 
 from __future__ import annotations
 
@@ -22,21 +22,10 @@ from fumishirube.faces.cli.exit_codes import USAGE_ERROR
 from fumishirube.faces.cli.messages import translated, translated_sentence
 from fumishirube.faces.cli.output import clipped, width
 from fumishirube.faces.cli.streams import complain
-from fumishirube.plugins.commands import OWN_COMMANDS, Command, CommandRegistry
+from fumishirube.plugins.commands import OWN_COMMANDS
 
 COMMANDS = {command.name: command for command in OWN_COMMANDS}
 """The modules of the framework's own commands, by command."""
-
-_SUBJECT = "Search local manuals, from the command line or through MCP."
-_TOP_EXAMPLE = """\
-first steps:
-  fumishirube ls                            list the manuals
-  fumishirube find how to change the oil    search all of them
-  fumishirube find oil --in ~/Documents     search any folder
-  fumishirube COMMAND --help                more on one command
-
-exit codes: 0 all well; 1 nothing found, a tool refused, or something is off; 2 wrong usage or
-configuration; 4 another process serves already"""
 
 
 class Parser(ArgumentParser):
@@ -110,33 +99,6 @@ class Parser(ArgumentParser):
         sys.exit(USAGE_ERROR)
 
 
-class Commands:
-    """The subparsers of the commands; only the chosen command gets its arguments."""
-
-    def __init__(self, parser: Parser) -> None:
-        self._commands = parser.add_subparsers(metavar="COMMAND", title="commands")
-
-    def add(self, command: Command) -> Parser:
-        """Import the module of the chosen command, and return its parser."""
-        module = command.load()
-        added: Parser = self._commands.add_parser(
-            command.name,
-            help=command.help,
-            description=f"{command.help[0].upper()}{command.help[1:]}.",
-            epilog=f"example:\n  {command.example}" if command.example else None,
-        )
-        add_common(added, default=SUPPRESS)
-        added.set_defaults(run=module.run, parser=added)
-        module.add_arguments(added)
-        return added
-
-    def add_remaining(self, commands: Iterable[Command]) -> None:
-        """Add the names of the commands whose modules were not imported."""
-        for command in commands:
-            if command.name not in self._commands.choices:
-                self._commands.add_parser(command.name, help=command.help)
-
-
 def add_subcommand(
     inner: _SubParsersAction[Any],
     name: str,
@@ -153,27 +115,6 @@ def add_subcommand(
         add_json(added)
     added.set_defaults(run=run, parser=added)
     return added
-
-
-def build_parser() -> tuple[Parser, Commands]:
-    """Return the parser, and the object to which commands are added."""
-    from fumishirube import __version__  # noqa: PLC0415 - the façade imports nothing of this package
-
-    parser = Parser(prog="fumishirube", description=_SUBJECT, epilog=_TOP_EXAMPLE)
-    parser.add_argument("--version", action="version", version=f"fumishirube {__version__}")
-    add_common(parser, default=None)
-    parser.set_defaults(json=False)
-    return parser, Commands(parser)
-
-
-def add_ways_to_serve(parser: Parser, commands: CommandRegistry, words: Sequence[str]) -> None:
-    """Add the options of other ways to serve; a chosen one becomes the command's function."""
-    typed = {word.partition("=")[0] for word in words}
-    for command in commands.ways_to_serve().values():
-        module = command.load()
-        module.add_arguments(parser)
-        if f"--{command.name}" in typed:
-            parser.set_defaults(run=module.run)
 
 
 _HELP = ("-h", "--help")
@@ -237,6 +178,21 @@ def at_least(least: int) -> Callable[[str], int]:
     return convert
 
 
+def literal_help(action: Action, text: str | None = None) -> str:
+    """Return an argument's help, or its translation, in which every ``%`` can be filled."""
+    text = action.help or "" if text is None else text
+    try:
+        text % {**vars(action), "prog": ""}
+    except (KeyError, TypeError, ValueError):  # a plugin may mean the sign itself
+        return literal(text)
+    return text
+
+
+def literal(text: str) -> str:
+    """Return a help text in which argparse takes no ``%`` for the beginning of a placeholder."""
+    return text.replace("%", "%%")
+
+
 def not_known(what: str, word: str, known: Iterable[str]) -> str:
     """Return a message about an unknown word, with the nearest word or the list of all."""
     return f"there is no {what} {word[:60]!r}; {did_you_mean(word, known)}"
@@ -266,7 +222,7 @@ class HelpFormatter(RawDescriptionHelpFormatter):
         super().add_text(translated_sentence(text) if text else text)
 
     def _get_help_string(self, action: Action) -> str | None:
-        return translated(action.help) if action.help else action.help
+        return literal_help(action, translated(action.help)) if action.help else action.help
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         lines = super()._split_lines(text, width)

@@ -23,6 +23,7 @@ from fumishirube.host.reload.inputs import InputWatcher
 from fumishirube.host.reload.reloader import Reloader, ServedApplication, ToolWrapper
 from fumishirube.host.standard_streams import claim_output, claim_wire, exit_now, write_error_line
 from fumishirube.host.startup import instructions, server_name
+from fumishirube.plugins.commands import exit_code_of
 
 _SPANS_MS = 200
 """Milliseconds for sending the last buffered spans."""
@@ -58,8 +59,7 @@ def serve(options: Namespace) -> int:
     options.plugins = plugins_for(options)
     for command in options.plugins.commands.ways_to_serve().values():
         if command.variable and os.environ.get(command.variable, "").strip():
-            code: int = command.load().run(options)
-            return code
+            return exit_code_of(command, command.load().run(options))
     return serve_stdio(options)
 
 
