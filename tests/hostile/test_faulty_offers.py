@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from manuals import Done, fumishirube, write
+from stdio import Wire
 from strangers import PLUGIN, stranger
 
 
@@ -47,6 +48,120 @@ def doctor_names(workspace: Path, plugin: str, problem: str) -> bool:
     assert done.code == 1, done.err
     failures = [check for check in done.json if check["status"] == "FAIL"]
     return any(c["subject"] == f"plugin {plugin}" and problem in c["finding"] for c in failures)
+
+
+# --- surfaces -----------------------------------------------------------------------------------
+
+SURFACE = """
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, ClassVar
+from fumishirube import Answer, NotFound, Params, Stage, Tool, hook
+from fumishirube.tools import Prompt, Resources
+
+class Reply(Answer):
+    value: Any = None
+
+def reply(params, call):
+    return {reply}
+
+TOOL = Tool("own_tool", "Own", "A tool.", Params, Reply, reply)
+PROMPT = Prompt("own", "Own", "A prompt.", lambda arguments: "text")
+RESOURCES = Resources("own", lambda: (), lambda uri, call: ())
+
+def refuse(*_):
+    raise NotFound("nothing is there")
+
+class Own(Stage):
+    root: ClassVar[str] = "manuals"
+    pipeline: ClassVar[dict[str, Any]] = {pipeline}
+
+    def tools(self, context):
+        return [TOOL]
+
+{body}
+
+@hook
+def register_surfaces(register):
+    register("own", Own, default=True)
+"""
+
+
+def offer(plugins: Path, body: str = "", *, reply: str = "Reply()", pipeline: str = "{}") -> None:
+    """Install a plugin with a default surface, ``own``, whose class has a further line."""
+    code = SURFACE.replace("{reply}", reply).replace("{pipeline}", pipeline)
+    stranger(plugins, "offerer", code.replace("{body}", f"    {body}"))
+
+
+NAMED = "surface 'own' of plugin offerer: "
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ("tools = lambda self, context: ['x']", "TypeError: Tool was expected, not str"),
+        (
+            "tools = lambda self, context: [replace(TOOL, name=3)]",
+            "TypeError: 'name' of Tool is of the type int",
+        ),
+        (
+            "tools = lambda self, context: [replace(TOOL, summary=None)]",
+            "TypeError: 'summary' of Tool 'own_tool' is of the type NoneType",
+        ),
+        (
+            "tools = lambda self, context: [replace(TOOL, params=dict)]",
+            "TypeError: 'params' of Tool 'own_tool' is no subclass of Params",
+        ),
+        (
+            "tools = lambda self, context: [replace(TOOL, examples=3)]",
+            "TypeError: 'examples' of Tool 'own_tool' is of the type int",
+        ),
+        ("tools = lambda self, context: refuse()", "NotFound: nothing is there"),
+        ("resources = lambda self, context: None", "TypeError: Resources was expected, not None"),
+        (
+            "resources = lambda self, context: replace(RESOURCES, scheme=None)",
+            "TypeError: 'scheme' of Resources is of the type NoneType",
+        ),
+        (
+            "resources = lambda self, context: replace(RESOURCES, templates=['own:x'])",
+            "TypeError: Template was expected, not str",
+        ),
+        ("resources = lambda self, context: refuse()", "NotFound: nothing is there"),
+        ("prompts = lambda self, context: ['x']", "TypeError: Prompt was expected, not str"),
+        (
+            "prompts = lambda self, context: [replace(PROMPT, arguments=('x',))]",
+            "TypeError: PromptParameter was expected, not str",
+        ),
+        ("instructions: ClassVar[Any] = 3", "TypeError: 'instructions' is of the type int"),
+        ("instructions = property(refuse)", "NotFound: nothing is there"),
+        ("adopted = classmethod(refuse)", "NotFound: nothing is there"),
+        ("adopted = classmethod(lambda *_: None)", "AttributeError: 'NoneType' object has no"),
+    ],
+)
+def test_a_surface_that_offers_wrong_things_is_named_and_the_rest_is_served(
+    workspace: Path, plugins: Path, body: str, problem: str
+) -> None:
+    offer(plugins, body)
+    with Wire(workspace, **installed(workspace)) as wire:
+        assert wire.ok("manual_ls")
+        for method in ("tools/list", "resources/list", "prompts/list"):
+            assert wire.request(method, {})["result"]
+        stderr = wire.hang_up()
+    told = [line for line in stderr.splitlines() if line.startswith("problem: ")]
+    assert [f"{NAMED}{problem}" in line for line in told] == [True], stderr
+    (listed,) = report(workspace, "offerer")["problems"]
+    assert f"{NAMED}{problem}" in listed
+    assert doctor_names(workspace, "offerer", problem)
+
+
+def test_a_surface_whose_background_work_is_refused_is_named_and_served(
+    workspace: Path, plugins: Path
+) -> None:
+    offer(plugins, "lifespan = contextmanager(refuse)")
+    with Wire(workspace, **installed(workspace)) as wire:
+        assert wire.ok("manual_ls")
+        stderr = wire.hang_up()
+    assert f"{NAMED}NotFound: nothing is there; it does not go on beside the calls" in stderr
 
 
 # --- observers ----------------------------------------------------------------------------------

@@ -17,8 +17,12 @@ from fumishirube.plugins.registry import StageRegistry
 from fumishirube.surfaces import ClassicSettings, HasClassicSettings
 
 
-def with_classic_settings(loaded: LoadedConfig, registry: StageRegistry) -> LoadedConfig:
+def with_classic_settings(
+    loaded: LoadedConfig, registry: StageRegistry, failures: dict[str, BaseException]
+) -> LoadedConfig:
     """Add the values of other programs to settings that are not set.
+
+    The errors of surfaces that fail to read them are added to the ``failures``, by name.
 
     Raises:
         ConfigError: when such a file cannot be used.
@@ -29,14 +33,21 @@ def with_classic_settings(loaded: LoadedConfig, registry: StageRegistry) -> Load
     for number, use in enumerate(config.surfaces):
         stage: Any = registry["surfaces"].take(use.use, "").stage if _known(use, registry) else None
         if isinstance(stage, type) and issubclass(stage, HasClassicSettings):
-            classic = stage.adopted(Root(loaded.workspace), use.settings)
-            places |= dict.fromkeys(_coordinates(classic, number), classic.source)
-            config = _under(config, classic)
-            sources.append(classic.source)
-            settings = {**classic.settings, **use.settings}
-            surfaces.append(use.model_copy(update={"settings": settings}))
-        else:
-            surfaces.append(use)
+            try:
+                classic = stage.adopted(Root(loaded.workspace), use.settings)
+                written = dict.fromkeys(_coordinates(classic, number), classic.source)
+                settings = {**classic.settings, **use.settings}
+                config = _under(config, classic)
+            except (ConfigError, KeyboardInterrupt):
+                raise
+            except BaseException as error:  # the code of a plugin
+                failures[use.name] = error
+            else:
+                places |= written
+                sources.append(classic.source)
+                surfaces.append(use.model_copy(update={"settings": settings}))
+                continue
+        surfaces.append(use)
     config = config.model_copy(update={"surfaces": tuple(surfaces)})
     written = {**places, **loaded.written}
     return replace(loaded, config=config, adopted=tuple(sources), written=written)

@@ -79,7 +79,9 @@ class Application(ToolHost):
     ) -> None:
         self.peers = former.peers if former else peers
         loaded = loaded.with_default_surfaces(plugins.registry.default_surfaces())
-        self.loaded = loaded = with_classic_settings(loaded, plugins.registry)
+        self._unadopted: dict[str, BaseException] = {}
+        loaded = with_classic_settings(loaded, plugins.registry, self._unadopted)
+        self.loaded = loaded
         self.plugins = plugins
         self.config = loaded.config
         self.problems = list(plugins.problems)
@@ -198,6 +200,8 @@ class Application(ToolHost):
         work = self.fences.work("surfaces", offer.stage, use.name)
         try:
             with self.fences.building(work):
+                if use.name in self._unadopted:
+                    raise self._unadopted[use.name]
                 configured = self._configure(use, coordinate)
                 self.loaded.folder(configured.surface.root)
                 return configured

@@ -15,10 +15,11 @@ from typing import Any, ParamSpec, TypeVar
 from fumishirube.disk.roots import Root
 from fumishirube.engine.file_loads import SlowFile
 from fumishirube.engine.pipeline import SKIPPED, NamedStage
-from fumishirube.errors import ConfigError, FumishirubeError, PluginError
+from fumishirube.errors import AlreadyServed, ConfigError, PluginError
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
 from fumishirube.host.fenced_stages import FENCES_OF_KINDS, FencedLoader, FencedStage
+from fumishirube.host.offered_types import check_offers
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.registry import KINDS
 from fumishirube.stages import Loader
@@ -65,7 +66,7 @@ class Fences:
         """Run plugin code that makes or opens something.
 
         Raises:
-            PluginError: for an unexpected exception; it names the plugin.
+            PluginError: for an exception that is not expected there; it names the plugin.
         """
         if work is None:
             yield
@@ -73,7 +74,7 @@ class Fences:
         try:
             with self._guard.marked(work):
                 yield
-        except (FumishirubeError, KeyboardInterrupt):
+        except (AlreadyServed, ConfigError, PluginError, KeyboardInterrupt):
             raise
         except BaseException as error:
             message = f"{work.stage} of plugin {work.plugin}: {described(error)}"
@@ -87,6 +88,8 @@ class Fences:
         """
         if self._strict:
             raise ConfigError(problem)
+        if problem in problems:
+            return
         problems.append(problem)
         if work is not None:
             self._plugins.left_out.append((work.plugin, problem))
@@ -107,7 +110,9 @@ class Fences:
         work = work._replace(stage=f"resources {resources.scheme!r}")
 
         def listed() -> list[Resource]:
-            return [*resources.listed()]
+            listed = [*resources.listed()]
+            check_offers(listed, Resource)
+            return listed
 
         read, complete, stamp = resources.read, resources.complete, resources.stamp
         return replace(

@@ -121,11 +121,10 @@ def has_classic_surfaces(loaded: LoadedConfig, plugins: Plugins) -> bool:
 
 def server_name(application: ToolHost) -> str:
     """Return the server's name: that of its only surface, if that has one, or the default."""
-    names = [getattr(surface.surface, "server_name", NAME) for surface in application.surfaces]
+    names = application.texts("server_name", NAME)
     return names[0] if len(names) == 1 else NAME
 
 
 def instructions(application: ToolHost) -> str:
     """Return the instructions for a client: those of each surface, and a warning."""
-    texts = [getattr(surface.surface, "instructions", "") for surface in application.surfaces]
-    return " ".join([*filter(None, texts), _DATA])
+    return " ".join([*filter(None, application.texts("instructions")), _DATA])

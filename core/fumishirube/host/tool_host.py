@@ -103,6 +103,24 @@ class ToolHost:
         """Make what surfaces of plugins offer, so that ``problems`` lists what is left out."""
         if any(entry.work for entry in self.served):
             self.drop_faulty_tools()
+            for name in ("instructions", "server_name"):
+                self.texts(name)
+
+    def texts(self, name: str, default: str = "") -> Sequence[str]:
+        """Return a text of each surface, or the default; wrong ones are left out as problems."""
+        return [self._text(configured, name, default) for configured in self.surfaces]
+
+    def _text(self, configured: ConfiguredSurface, name: str, default: str) -> str:
+        work = self.work(configured)
+        try:
+            with self.fences.building(work):
+                text = getattr(configured.surface, name, default)
+                if not isinstance(text, str):
+                    raise TypeError(f"{name!r} is of the type {type(text).__name__}")
+                return text
+        except PluginError as error:
+            self.fences.leave_out(f"{error}; its {name} are left out", work, self.problems)
+            return default
 
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
         """Close files, except those of the memory that ``others`` still use."""

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from fumishirube.errors import PluginError
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.fences import Fences
+from fumishirube.host.offered_types import check_offers
 from fumishirube.surfaces import HasCommands, HasPrompts, HasResources, Surface, SurfaceContext
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt, check_prompt
@@ -29,16 +30,25 @@ class ServedSurface(NamedTuple):
     read_only: bool = False
 
     def offered(
-        self, part: str, offer: Callable[[SurfaceContext], Sequence[T]], problems: list[str]
+        self,
+        part: str,
+        offer: Callable[[SurfaceContext], Sequence[T]],
+        kind: type[Any],
+        problems: list[str],
     ) -> Sequence[T]:
         """Return what the surface offers; a failure becomes a problem and an empty result.
+
+        So does anything in a plugin's offer that is not of the ``kind``.
 
         Raises:
             PluginError: when it fails, and the configuration is strict.
         """
         try:
             with self.fences.building(self.work):
-                return tuple(offer(self.context))
+                offers = tuple(offer(self.context))
+                if self.work is not None:
+                    check_offers(offers, kind)
+                return offers
         except PluginError as error:
             self.fences.leave_out(f"{error}; its {part} are left out", self.work, problems)
             return ()
@@ -51,7 +61,7 @@ def tools_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]]:
     """Return the tools of all surfaces by name; what is left out is added to the problems."""
     tools: dict[str, Tool[Any, Any]] = {}
     for entry in served:
-        for made in entry.offered("tools", entry.surface.tools, problems):
+        for made in entry.offered("tools", entry.surface.tools, Tool, problems):
             if entry.read_only and not made.read_only:
                 continue
             tool = entry.fences.tool(made, entry.work)
@@ -64,7 +74,7 @@ def commands_of(served: Served, problems: list[str]) -> dict[str, Tool[Any, Any]
     commands: dict[str, Tool[Any, Any]] = {}
     for entry in served:
         if isinstance(entry.surface, HasCommands):
-            for tool in entry.offered("commands", entry.surface.commands, problems):
+            for tool in entry.offered("commands", entry.surface.commands, Tool, problems):
                 commands.setdefault(tool.name, entry.fences.tool(tool, entry.work))
     return commands
 
@@ -74,7 +84,8 @@ def resources_of(served: Served, problems: list[str]) -> Sequence[Resources]:
     by_scheme: dict[str, Resources] = {}
     for entry in served:
         if isinstance(surface := entry.surface, HasResources):
-            for made in entry.offered("resources", _as_sequence(surface.resources), problems):
+            offer = _as_sequence(surface.resources)
+            for made in entry.offered("resources", offer, Resources, problems):
                 resources = entry.fences.resources(made, entry.work)
                 clash = "resources of this scheme"
                 faults = check_resources(resources)
@@ -91,7 +102,7 @@ def prompts_of(served: Served, problems: list[str]) -> Sequence[Prompt]:
     by_name: dict[str, Prompt] = {}
     for entry in served:
         if isinstance(surface := entry.surface, HasPrompts):
-            for made in entry.offered("prompts", surface.prompts, problems):
+            for made in entry.offered("prompts", surface.prompts, Prompt, problems):
                 prompt = entry.fences.prompt(made, entry.work)
                 clash, faults = "a prompt of this name", check_prompt(prompt)
                 _add(by_name, f"prompt {prompt.name}", prompt, clash, faults, problems)

@@ -110,6 +110,7 @@ def _application(application: Application) -> Iterator[Check]:
     for name in application.loose_files():
         finding = f"{name} is directly in the folder, and so in no manual"
         yield Check("warn", "manuals", finding, "make a folder for it there, and move it in")
+    application.find_left_out()
     application.drop_faulty_tools()
     catalog = application.catalog
     left_out = application.plugins.left_out

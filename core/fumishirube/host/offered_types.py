@@ -1,0 +1,91 @@
+"""The types of what surfaces offer, checked before anything else reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import NoneType
+from typing import Any
+
+from fumishirube.tools.definitions import Answer, Params, Tool, View
+from fumishirube.tools.prompts import Prompt, PromptParameter
+from fumishirube.tools.resources import Resource, Resources, Template
+
+_Types = Mapping[str, Any]
+_OPTIONAL_FUNCTION = (Callable, NoneType)
+
+_FIELDS: Mapping[type, _Types] = {
+    Tool: {
+        **dict.fromkeys(("name", "title", "summary"), str),
+        **dict.fromkeys(("params", "answer"), type),
+        "run": Callable,
+        **dict.fromkeys(("before", "refused", "text", "question"), _OPTIONAL_FUNCTION),
+        "http": (tuple, NoneType),
+        **dict.fromkeys(("http_body", "pages"), (str, NoneType)),
+        **dict.fromkeys(("read_only", "destructive", "idempotent", "quotes"), bool),
+        "view": (View, NoneType),
+        "examples": Sequence,
+    },
+    Resources: {
+        "scheme": str,
+        **dict.fromkeys(("listed", "read", "complete"), Callable),
+        "templates": Sequence,
+        "stamp": _OPTIONAL_FUNCTION,
+    },
+    Prompt: {
+        **dict.fromkeys(("name", "title", "summary"), str),
+        **dict.fromkeys(("write", "complete"), Callable),
+        "arguments": Sequence,
+    },
+    Resource: dict.fromkeys(Resource._fields, str),
+    Template: {**dict.fromkeys(Template._fields, str), "mime": (str, NoneType)},
+    PromptParameter: {"name": str, "summary": str, "required": bool},
+    View: dict.fromkeys(View._fields, str),
+    str: {},
+    Mapping: {},
+}
+_MEMBERS: Mapping[type, Mapping[str, type]] = {
+    Tool: {"examples": Mapping},
+    Resources: {"templates": Template},
+    Prompt: {"arguments": PromptParameter},
+}
+
+
+def check_offers(offers: object, kind: type) -> None:
+    """Check a sequence of what a surface offers, with all fields.
+
+    Raises:
+        TypeError: when it is no sequence, or one of them is of another type.
+    """
+    if not isinstance(offers, Sequence) or isinstance(offers, str):
+        raise TypeError(f"a sequence was expected, not {type(offers).__name__}")
+    for offer in offers:
+        _check(offer, kind)
+
+
+def _check(offer: object, kind: type) -> None:
+    if not isinstance(offer, kind):
+        raise TypeError(f"{kind.__name__} was expected, not {type(offer).__name__}")
+    for name, types in _FIELDS[kind].items():
+        value = getattr(offer, name)
+        if not isinstance(value, types):
+            raise TypeError(f"{name!r} of {_called(offer)} is of the type {type(value).__name__}")
+    for name, member in _MEMBERS.get(kind, {}).items():
+        check_offers(getattr(offer, name), member)
+    if isinstance(offer, Tool):
+        _check_tool(offer)
+
+
+def _check_tool(tool: Tool[Any, Any]) -> None:
+    for name, base in (("params", Params), ("answer", Answer)):
+        if not issubclass(getattr(tool, name), base):
+            raise TypeError(f"{name!r} of {_called(tool)} is no subclass of {base.__name__}")
+    if tool.http is not None:
+        check_offers(tool.http, str)
+    if tool.view is not None:
+        _check(tool.view, View)
+
+
+def _called(offer: object) -> str:
+    name = getattr(offer, "name", getattr(offer, "scheme", None))
+    kind = type(offer).__name__
+    return f"{kind} {name!r}" if isinstance(name, str) else kind
