@@ -163,7 +163,7 @@ def _distribution_without(folder: Path, name: str) -> Path:
     """Make a folder whose ``fumishirube`` distribution, found first, lacks an entry point."""
     source = distribution("fumishirube")
     lines = (source.read_text("entry_points.txt") or "").splitlines()
-    left = [line for line in lines if line.partition("=")[2].strip() != f"fumishirube_{name}"]
+    left = [line for line in lines if not line.startswith(f"{name} = ")]
     assert len(left) == len(lines) - 1
     info = folder / f"fumishirube-{source.version}.dist-info"
     info.mkdir(parents=True)
@@ -204,3 +204,18 @@ def test_without_a_slice_the_rest_works(tmp_path: Path, name: str) -> None:
         tool, arguments = CALLS[surface]
         done = run("call", tool, json.dumps(arguments))
         assert ANSWERS[surface] in done.stdout, done.stderr
+
+
+def test_without_the_stages_surfaces_that_use_none_work(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "n.md").write_text("Sick leave is paid.\n")
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: vault}]\n")
+    run = partial(_run, tmp_path, path=_distribution_without(tmp_path / "site", "stages"))
+    listed = run("vault", "ls")
+    assert (listed.returncode, listed.stdout) == (0, "n.md\n"), listed.stderr
+    assert "vault_ls" in run("tools").stdout
+    assert run("doctor").returncode == 0
+    (tmp_path / "fumishirube.yaml").write_text("cache: {embedder: hashed}\n")
+    refused = run("tools")
+    assert refused.returncode == 2
+    assert "cache.embedder: no embedder is called 'hashed'" in refused.stderr

@@ -21,6 +21,9 @@ from fumishirube.traces.records import Thresholds
 IGNORE_FILE = ".fumishirubeignore"
 """Ignore rules at any level of a manual; they follow those of a ``.gitignore`` beside it."""
 
+NO_EMBEDDER = "none"
+"""The name of the embedder without vectors."""
+
 
 class _SectionModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -109,7 +112,7 @@ class CacheSettings(_SectionModel):
     enabled: Annotated[bool, Env("SEM_CACHE_ENABLED")] = True
     seconds: Annotated[int, Field(ge=1), Env("SEM_CACHE_TTL_SEC")] = 1800
     keep: Annotated[int, Field(ge=1), Env("SEM_CACHE_MAX_KEEP")] = 500
-    embedder: Annotated[str, Env("SEM_CACHE_EMBEDDING_PROVIDER")] = "none"
+    embedder: Annotated[str, Env("SEM_CACHE_EMBEDDING_PROVIDER")] = NO_EMBEDDER
     similarity: Annotated[float, Field(ge=0, le=1), Env("SEM_CACHE_SIM_THRESHOLD")] = 0.92
     gaps: Annotated[int, Field(ge=-1), Env("SEM_CACHE_MAX_SUMMARY_GAP")] = -1
     conflicts: Annotated[int, Field(ge=-1), Env("SEM_CACHE_MAX_SUMMARY_CONFLICT")] = -1

@@ -104,7 +104,7 @@ class SearchCache:
 
     def __init__(
         self,
-        embedder: Embedder,
+        embedder: Embedder | None,
         *,
         keep: int,
         seconds: float,
@@ -112,7 +112,7 @@ class SearchCache:
         guards: CacheGuards,
     ) -> None:
         self._begun = ExitStack()
-        if isinstance(embedder, ResourceStage):
+        if embedder is not None and isinstance(embedder, ResourceStage):
             embedder = self._begun.enter_context(embedder.open())
         self._embedded = lru_cache(_VECTORS)(partial(_embedded, embedder))
         self._keep = keep
@@ -207,8 +207,8 @@ class SearchCache:
         return time.monotonic()
 
 
-def _embedded(embedder: Embedder, text: str) -> Sequence[float]:
-    return tuple(embedder.embed([text], "query")[0])
+def _embedded(embedder: Embedder | None, text: str) -> Sequence[float]:
+    return () if embedder is None else tuple(embedder.embed([text], "query")[0])
 
 
 def _cosine(vector: Sequence[float], other: Sequence[float]) -> float:

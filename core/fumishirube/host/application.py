@@ -34,6 +34,7 @@ from fumishirube.config.outside import (
     outside_statistics,
 )
 from fumishirube.config.personal import OwnManuals
+from fumishirube.config.sections import NO_EMBEDDER
 from fumishirube.config.validation import build_model
 from fumishirube.disk.rights import FolderRights, Rights
 from fumishirube.disk.roots import Root
@@ -345,9 +346,12 @@ class Application(ToolHost):
             self.peers.share(statistics, memory.traces)
         return memory
 
-    def _cache_embedder(self) -> Embedder:
+    def _cache_embedder(self) -> Embedder | None:
+        name = self.config.cache.embedder
+        if name == NO_EMBEDDER and name not in self.plugins.registry["embedders"]:
+            return None  # the plugin with the embedder of this name is not installed
         origin = self.loaded.origins.get("cache.embedder", "cache.embedder")
-        use = Use(use=self.config.cache.embedder)
+        use = Use(use=name)
         embedder: Embedder = self._stage("embedders", use, origin).stage
         return embedder
 

@@ -40,7 +40,7 @@ class SearchMemory(NamedTuple):
         loaded: LoadedConfig,
         folder: Path | None,
         file: Path,
-        embedder: Callable[[], Embedder],
+        embedder: Callable[[], Embedder | None],
         code: str,
         former: SearchMemory | None,
     ) -> SearchMemory:
@@ -87,7 +87,7 @@ def _same(
     )
 
 
-def _cache(loaded: LoadedConfig, embedder: Embedder) -> SearchCache:
+def _cache(loaded: LoadedConfig, embedder: Embedder | None) -> SearchCache:
     settings = loaded.config.cache
     return SearchCache(
         embedder,
