@@ -20,6 +20,10 @@ class Late(Stage):
     def sources(self, root):
         if self._mode(root) == "sources":
             raise RuntimeError("the loader has no list today")
+        if self._mode(root) == "absent":
+            root.read_bytes("absent.json")
+        if self._mode(root) == "ungoverned":
+            return [Source("a.late", None)]
         return [Source(e.path) for e in root.files() if e.path.endswith(".late")]
 
     def load(self, root, source):
@@ -33,7 +37,8 @@ class Late(Stage):
         text = root.read_bytes(source.path).decode()
         lines = text.count("\\n") + 1
         section = Section("late", 1, lines, 0, len(text), len(text), 0)
-        return Document(source.path, "late", text, (section,))
+        document = Document(source.path, "late", text, (section,))
+        return eval(mode) if mode.startswith("document") else document
 
     load_with_links = load
 
@@ -55,6 +60,39 @@ pipelines:
 """
 FILES = {"a.late": "旅費の規程", "b.late": "旅費の例外", "c.md": "# 旅費\n出張の旅費。\n"}
 FAULTS = ("raise", "exit", "nothing")
+CHANGED = (
+    "path='a.late'",
+    "path='../../x.md'",
+    "path=None",
+    "file_type=None",
+    "text=None",
+    "text='\\ud800 旅費'",
+    "sections=None",
+    "sections=(section for section in document.sections)",
+    "sections=('旅費',)",
+    "links=(1,)",
+    "places=(1,)",
+    "facts=None",
+    "content=None",
+)
+CHANGED_SECTIONS = (
+    "title=None",
+    "title='\\ud800'",
+    "start_line=0",
+    "start_line=-3, end_line=-5",
+    "end_line=10**9",
+    "start_line=1.0",
+    "start=-1",
+    "extent=10**6",
+    "level=None",
+    "ancestors=None",
+    "ancestors=(1,)",
+    "searched=3",
+)
+UNUSABLE = (
+    *(f"document._replace({change})" for change in CHANGED),
+    *(f"document._replace(sections=(section._replace({change}),))" for change in CHANGED_SECTIONS),
+)
 
 
 @pytest.fixture
@@ -100,14 +138,34 @@ def test_a_loader_that_begins_to_fail_costs_the_changed_files_alone(
         assert "damaged" not in said
 
 
-def test_a_loader_that_has_no_list_any_more_keeps_its_files(workspace: Path, path: str) -> None:
+def test_a_file_with_an_unusable_document_is_skipped_and_named(workspace: Path, path: str) -> None:
     with stdio.Wire(workspace, PYTHONPATH=path, FUMISHIRUBE_SURFACE_EXTRAS="coverage") as server:
         server.ok("manual_ls")
         assert find(server) == ({*FILES}, [])
-        (workspace / "manuals/m/mode").write_text("sources")
+        for number, change in enumerate(UNUSABLE):
+            (workspace / "manuals/m/mode").write_text(change)
+            (workspace / "manuals/m/b.late").write_text(f"旅費の例外を改める{number}")
+            found, skipped = find(server)
+            assert found == {"a.late", "c.md"}, change
+            assert ("undecodable", 1) in skipped, change
+            refused = server.refused("manual_read", ref={"manual_id": "m", "path": "b.late"})
+            assert refused["message"] == "loader 'late' of plugin stranger failed on the file"
+        said = server.hang_up()
+        assert "plugin stranger: loader 'late' failed on m/b.late: TypeError" in said
+        assert "damaged" not in said
+
+
+@pytest.mark.parametrize("fault", ["sources", "absent", "ungoverned"])
+def test_a_loader_that_has_no_list_any_more_keeps_its_files(
+    workspace: Path, path: str, fault: str
+) -> None:
+    with stdio.Wire(workspace, PYTHONPATH=path, FUMISHIRUBE_SURFACE_EXTRAS="coverage") as server:
+        server.ok("manual_ls")
+        assert find(server) == ({*FILES}, [])
+        (workspace / "manuals/m/mode").write_text(fault)
         found, _ = find(server)
         assert found == {*FILES}
-        assert "late" in server.hang_up()
+        assert "plugin stranger: loader 'late' failed on m: " in server.hang_up()
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -175,6 +175,8 @@ class Elsewhere(Markdown):
                 raise ZeroDivisionError
             if self.how == "gives":
                 return "no document"
+            if self.how == "renames":
+                return super().load(root, source)._replace(path="0.md")
             if self.how == "prints":
                 print("x" * 100_000, flush=True)
                 sys.__stdout__.write("y" * 100_000)
@@ -197,10 +199,13 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return __import__(name).Elsewhere
 
 
+_HOW = ("dies", "exits", "raises", "gives", "renames", "prints", "hangs")
+
+
 @pytest.mark.parametrize(
     ("how", "reasons"),
     [
-        *((how, set()) for how in ("dies", "exits", "raises", "gives", "prints", "hangs")),
+        *((how, set()) for how in _HOW),
         ("refuses", {"damaged"}),
         ("fails", {"loader_failed"}),
     ],

@@ -10,6 +10,7 @@ from typing import BinaryIO, NamedTuple
 
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
+from fumishirube.engine.document_faults import document_fault
 from fumishirube.engine.indexed_files import read_file
 from fumishirube.model import Passage
 from fumishirube.parsing.worker import ANSWER
@@ -58,8 +59,8 @@ def _answer(
 
     def load() -> Document:
         document = setup.loaders[loader].load(setup.root, Source(path, governed_by))
-        if not isinstance(document, Document):
-            raise TypeError("a loader gives a document, and nothing else")
+        if fault := document_fault(document, path):
+            raise TypeError(fault)
         return document
 
     prepare = setup.prepare or tuple

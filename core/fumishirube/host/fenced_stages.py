@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from fumishirube.corpus import Clause
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
+from fumishirube.engine.document_faults import document_fault
 from fumishirube.engine.embedding import vector_fault
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
 from fumishirube.host.crash_marks import ForeignWork
@@ -145,15 +147,18 @@ class FencedLoader(FencedStage):
 
     def sources(self, root: Root) -> tuple[Source, ...]:
         """Return the claimed files, or those of the last listing."""
+        work = self._work._replace(file=root.path.name)
         try:
-            with self._guard.watched(self._work._replace(file=root.path.name)):
+            with self._guard.watched(work):
                 claimed = tuple(self._stage.sources(root))  # type: ignore[attr-defined]
-                if not all(isinstance(source, Source) for source in claimed):
+                if not all(map(_is_source, claimed)):
                     raise TypeError("it listed something else than sources")
             self._claims[root.path] = claimed
-        except (ToolError, Cancelled, KeyboardInterrupt):
+        except (Cancelled, KeyboardInterrupt):
             raise
         except BaseException as error:
+            if isinstance(error, FumishirubeError):  # the guard takes it for an answer
+                self._guard.log.record(work, described(error), type(error).__name__)
             self._check(error, root.path.name)
             self._failing.add(root.path)
         else:
@@ -167,18 +172,28 @@ class FencedLoader(FencedStage):
         work = self._work
         return f"{work.stage} of plugin {work.plugin} failed; files that it reads may be missing"
 
+    def __getattr__(self, name: str) -> Any:
+        if name != "load_with_links":
+            return super().__getattr__(name)
+        return partial(self._loaded, getattr(self._stage, name))
+
     def load(self, root: Root, source: Source) -> Document:
         """Return the document of a file.
 
         Raises:
-            Unreadable: when the loader fails.
+            Unreadable: when the loader fails, or its document is unusable.
         """
+        return self._loaded(self._stage.load, root, source)  # type: ignore[attr-defined]
+
+    def _loaded(
+        self, load: Callable[[Root, Source], Document], root: Root, source: Source
+    ) -> Document:
         file = f"{root.path.name}/{source.path}"
         try:
             with self._guard.watched(self._work._replace(file=file)):
-                document: object = self._stage.load(root, source)  # type: ignore[attr-defined]
-                if not isinstance(document, Document):
-                    raise TypeError(f"it gave a {type(document).__name__} and no document")
+                document = load(root, source)
+                if fault := document_fault(document, source.path):
+                    raise TypeError(fault)
                 return document
         except (ToolError, Cancelled, KeyboardInterrupt):
             raise
@@ -198,6 +213,15 @@ class FencedLoader(FencedStage):
         if self._strict:
             message = f"{self._work.stage} of plugin {self._work.plugin} failed on {file}"
             raise PluginError(f"{message}: {described(error)}") from error
+
+
+def _is_source(source: object) -> bool:
+    return (
+        isinstance(source, Source)
+        and isinstance(source.path, str)
+        and isinstance(source.governed_by, tuple | list)
+        and all(isinstance(path, str) for path in source.governed_by)
+    )
 
 
 FENCES_OF_KINDS = {
