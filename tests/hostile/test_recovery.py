@@ -43,6 +43,12 @@ def empty(folder: Path) -> None:
         file.unlink()
 
 
+def forget_segments(folder: Path) -> None:
+    """Leave a commit without any document, as if it were the first."""
+    file = folder / "meta.json"
+    file.write_text(json.dumps({**json.loads(file.read_bytes()), "segments": []}))
+
+
 def remove_state(folder: Path) -> None:
     remove(folder.parents[2])
 
@@ -118,7 +124,7 @@ def manual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedManual]:
         yield server
 
 
-@pytest.mark.parametrize("harm", [remove, empty, remove_state])
+@pytest.mark.parametrize("harm", [remove, empty, forget_segments, remove_state])
 def test_an_index_that_is_gone_is_built_anew_and_that_is_said_once(
     manual: ServedManual, harm: Harm
 ) -> None:
@@ -250,7 +256,7 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedDocuments]
         yield server
 
 
-@pytest.mark.parametrize("harm", [remove, empty])
+@pytest.mark.parametrize("harm", [remove, empty, forget_segments])
 def test_the_index_of_documents_is_built_anew_too(graph: ServedDocuments, harm: Harm) -> None:
     harm(graph.index)
     graph.recovers()

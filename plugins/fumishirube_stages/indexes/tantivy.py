@@ -132,7 +132,7 @@ class TantivyIndex:
         """Read what other processes have committed.
 
         Raises:
-            IndexDamaged: when files of the last commit are missing or changed.
+            IndexDamaged: when files of the last commit are missing or changed, or it lacks all.
         """
         commit = self._files.newest_commit()
         if commit is not None and commit == self._files.commit:
@@ -155,6 +155,8 @@ class TantivyIndex:
         searcher = CheckedSearcher(self._index.searcher(), self._files)
         seals = self._stored(searcher, "seal")
         generation = seals[0] if seals else 0
+        if not seals and self._generation > 0:  # every commit after a sealed one has a seal
+            raise IndexDamaged("the last commit of the index was removed")
         if generation != self._generation:
             cache = RecordCache(self._folder)
             cached = cache.read(generation) if seals else None
