@@ -96,9 +96,7 @@ class TantivyIndex:
         self.preparation = self._documents.prepare
         self._schema = schema(fields)
         self._files = CommittedFiles(folder.path)
-        self._folder = folder.path
-        self._temporary = temporary
-        self._killed = False
+        self._folder, self._temporary, self._killed = folder.path, temporary, False
         try:
             self._open(folder)
         except BaseException as error:
