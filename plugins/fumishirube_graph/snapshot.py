@@ -6,6 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 
 from rapidfuzz import fuzz, process
 
@@ -177,12 +178,14 @@ class GraphSnapshot(SequenceCorpus):
     def passage(self, doc: Doc, number: int) -> Passage:
         """Return a section as a passage; a document without sections has one empty section."""
         texts = doc.searched
-        fields = {
-            "title": decoded(texts.headings[number]),
-            "headings": decoded(texts.title),
-            "path": fold(doc.path),
-            "body": decoded(texts.contents[number]),
-        }
+        fields = MappingProxyType(  # later searches use it too
+            {
+                "title": decoded(texts.headings[number]),
+                "headings": decoded(texts.title),
+                "path": fold(doc.path),
+                "body": decoded(texts.contents[number]),
+            }
+        )
         if not doc.record.parts:
             return Passage(doc.path, 1, 1, "", (), 0, "", fields)
         part = doc.record.parts[number]

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from manuals import write
+import stdio
+from manuals import stranger, write
 
 if TYPE_CHECKING:  # pytest imports the fixture's module itself, to explain its asserts
     from plugin_venv import PluginVenv, Serving
@@ -196,3 +197,32 @@ def test_a_tokenizer_that_fails_is_named_in_the_error_and_the_server_goes_on(
     assert refused["message"].startswith(named)
     wire.ping()
     assert f"plugin broken-tokenizer: tokenizer '{name}' failed: {error}" in wire.hang_up()
+
+
+VANDAL = """
+from fumishirube import Stage, hook
+
+class Vandal(Stage):
+    def refine(self, ranking, query, corpus):
+        for hit in ranking.hits:
+            hit.passage.fields.clear()
+        return ranking
+
+@hook
+def register_refiners(register):
+    register("vandal", Vandal)
+"""
+
+
+def test_a_stage_cannot_change_the_sections_of_later_searches(
+    workspace: Path, tmp_path: Path
+) -> None:
+    pipeline(workspace, "refiners: [{use: vandal}, {use: cutoff}]")
+    with stdio.Wire(workspace, PYTHONPATH=stranger(tmp_path, VANDAL)) as wire:
+        wire.ok("manual_ls")
+        first, second = (wire.ok("manual_find", **ASKED, use_cache=False) for _ in range(2))
+        assert "stage 'vandal' of plugin 'stranger' failed" in first["degraded"]
+        assert second["degraded"] == first["degraded"]
+        assert first["inline_hits"]["items"]
+        assert second["inline_hits"]["items"] == first["inline_hits"]["items"]
+        assert "plugin stranger: refiner 'vandal' failed" in wire.hang_up()

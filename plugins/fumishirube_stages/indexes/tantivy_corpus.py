@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
 import tantivy
@@ -49,7 +50,6 @@ takes as long as the first, these hits a twentieth of it."""
 
 _RAREST = 3
 """The rarest terms of a long text, which are searched together first."""
-
 
 V = TypeVar("V")
 
@@ -229,7 +229,8 @@ class TantivyCorpus(Translator):
         path, start, end, title, ancestors, level, digest, fields = self._searcher.data(
             tantivy.DocAddress(*place)
         )
-        return Passage(path, start, end, title, tuple(ancestors), level, digest, fields)
+        known = MappingProxyType(fields)  # later searches use it too
+        return Passage(path, start, end, title, tuple(ancestors), level, digest, known)
 
     def _terms_containing(self, text: str, name: str) -> Sequence[str] | None:
         return self._listed.containing(text, name)
