@@ -164,6 +164,32 @@ def test_a_surface_whose_background_work_is_refused_is_named_and_served(
     assert f"{NAMED}NotFound: nothing is there; it does not go on beside the calls" in stderr
 
 
+MISSING = "pipelines.own.scorers[0]: no scorer is called 'absent'"
+
+
+def test_a_surface_whose_own_pipeline_names_a_missing_stage_is_left_out_and_named(
+    workspace: Path, plugins: Path
+) -> None:
+    offer(plugins, pipeline='{"scorers": [{"use": "absent"}]}')
+    done = run(workspace, "find", "oil", "--json")
+    assert done.code == 0, done.err
+    assert done.json["hits"]
+    assert f"{NAMED}{MISSING}" in done.err
+    (listed,) = report(workspace, "offerer")["problems"]
+    assert f"{NAMED}{MISSING}" in listed
+    assert doctor_names(workspace, "offerer", MISSING)
+
+
+def test_a_pipeline_of_the_user_that_names_a_missing_stage_stops_the_start(
+    workspace: Path, plugins: Path
+) -> None:
+    offer(plugins)
+    configure(workspace, "pipelines: {own: {scorers: [{use: absent}]}}\n")
+    done = run(workspace, "find", "oil")
+    assert done.code == 2
+    assert f"configuration error: {MISSING}" in done.err
+
+
 # --- observers ----------------------------------------------------------------------------------
 
 OBSERVER = """

@@ -212,14 +212,19 @@ class Application(ToolHost):
 
     def _configure(self, use: Use, coordinate: str) -> ConfiguredSurface:
         surface = self._stage("surfaces", use, coordinate)
+        work = self.fences.work("surfaces", type(surface.stage), use.name)
         named = getattr(surface.stage, "pipeline_name", None) or use.name
         spec = self.config.pipelines.get(named, PipelineSpec())
         default_spec = PipelineSpec.model_validate(self._default_pipeline(surface.stage))
         stages: dict[str, list[NamedStage[Any]]] = {}
         for kind_name, key in PIPELINE_KEYS.items():
-            chosen = getattr(spec, key)
-            chosen = getattr(default_spec, key) if chosen is None else chosen
-            stages[kind_name] = self._stages(kind_name, chosen, f"pipelines.{named}.{key}")
+            chosen, where = getattr(spec, key), f"pipelines.{named}.{key}"
+            if chosen is None:
+                chosen = getattr(default_spec, key)
+                with self.fences.settled(work):
+                    stages[kind_name] = self._stages(kind_name, chosen, where)
+            else:
+                stages[kind_name] = self._stages(kind_name, chosen, where)
         check_stages(surface, spec, stages, f"pipelines.{named}")
         default = use.name in self.plugins.registry.default_surfaces()
         return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins, default)

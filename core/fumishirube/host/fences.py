@@ -80,6 +80,20 @@ class Fences:
             message = f"{work.stage} of plugin {work.plugin}: {described(error)}"
             raise PluginError(message) from error
 
+    @contextmanager
+    def settled(self, work: ForeignWork | None) -> Iterator[None]:
+        """Do what a surface settles itself, such as its own pipeline, which no user wrote.
+
+        Raises:
+            PluginError: instead of a :class:`ConfigError`; it names the plugin.
+        """
+        try:
+            yield
+        except ConfigError as error:
+            if work is None:
+                raise
+            raise PluginError(f"{work.stage} of plugin {work.plugin}: {error}") from error
+
     def leave_out(self, problem: str, work: ForeignWork | None, problems: list[str]) -> None:
         """Report that a part of a plugin is left out.
 
