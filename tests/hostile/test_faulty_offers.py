@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,9 @@ RESOURCES = Resources("own", lambda: (), lambda uri, call: ())
 
 def refuse(*_):
     raise NotFound("nothing is there")
+
+def refuse_with_object(*_):
+    raise NotFound("nothing is there", thing=object())
 
 class Own(Stage):
     root: ClassVar[str] = "manuals"
@@ -162,6 +166,42 @@ def test_a_surface_whose_background_work_is_refused_is_named_and_served(
         assert wire.ok("manual_ls")
         stderr = wire.hang_up()
     assert f"{NAMED}NotFound: nothing is there; it does not go on beside the calls" in stderr
+
+
+@pytest.mark.parametrize("reply", ["None", "{'value': 1}"])
+def test_a_tool_that_returns_no_answer_is_named_as_a_fault_of_its_plugin(
+    workspace: Path, plugins: Path, reply: str
+) -> None:
+    offer(plugins, reply=reply)
+    done = run(workspace, "call", "own_tool", "{}")
+    assert done.code == 1
+    problem = "tool 'own_tool' failed: TypeError: own_tool answered "
+    assert f"plugin offerer: {problem}" in done.err
+    (fault,) = report(workspace, "offerer")["faults"]
+    assert fault.startswith(problem)
+    assert doctor_names(workspace, "offerer", problem)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "tools = lambda self, context: [replace(TOOL, run=refuse, refused=lambda *_: 1 / 0)]",
+        "tools = lambda self, context: [replace(TOOL, text=lambda *_: 1 / 0)]",
+        "tools = lambda self, context: [replace(TOOL, run=refuse_with_object)]",
+        "tools = lambda self, context: [replace(TOOL, run=lambda *_: None)]",
+    ],
+    ids=["refused", "text", "details", "answer"],
+)
+def test_the_error_id_of_an_answer_is_that_of_the_log(
+    workspace: Path, plugins: Path, body: str
+) -> None:
+    offer(plugins, body)
+    with Wire(workspace, **installed(workspace)) as wire:
+        wire.ok("manual_ls")
+        answer = wire.request("tools/call", {"name": "own_tool", "arguments": {}})["result"]
+        error_id = answer["_meta"]["fumishirube/error"]["details"]["error_id"]
+        stderr = wire.hang_up()
+    assert {*re.findall(r"error_id\W+([0-9a-f]{12})", stderr)} == {error_id}
 
 
 MISSING = "pipelines.own.scorers[0]: no scorer is called 'absent'"

@@ -23,7 +23,7 @@ from fumishirube.host.offered_types import check_offers
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.registry import KINDS
 from fumishirube.stages import Loader
-from fumishirube.tools.definitions import Tool
+from fumishirube.tools.definitions import Call, Tool, check_answer
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resource, Resources
 from fumishirube.traces.records import Span, Trace
@@ -114,8 +114,20 @@ class Fences:
         if work is None:
             return tool
         work = work._replace(stage=f"tool {tool.name!r}")
-        before = None if tool.before is None else self._watched(work, tool.before)
-        return replace(tool, run=self._watched(work, tool.run), before=before)
+
+        def run(params: Any, call: Call) -> Any:
+            answer = tool.run(params, call)
+            check_answer(tool, answer)
+            return answer
+
+        before, refused, text = tool.before, tool.refused, tool.text
+        return replace(
+            tool,
+            run=self._watched(work, run),
+            before=self._watched(work, before) if before else None,
+            refused=self._watched(work, refused) if refused else None,
+            text=self._watched(work, text) if text else None,
+        )
 
     def resources(self, resources: Resources, work: ForeignWork | None) -> Resources:
         """Return resources of a surface, fenced if the surface is a plugin's."""

@@ -19,7 +19,7 @@ from fumishirube.tools.argument_errors import (
     of_shape,
     refusal,
 )
-from fumishirube.tools.definitions import A, Answer, Call, P, Params, Tool
+from fumishirube.tools.definitions import A, Answer, Call, P, Params, Tool, check_answer
 from fumishirube.tools.schemas import Schema, arguments_shape
 
 LOG = logging.getLogger("fumishirube")
@@ -46,9 +46,7 @@ def call_tool(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, Json
     try:
         return _called(tool, arguments, call)
     except ToolError as error:
-        if tool.refused is None:
-            raise
-        raise tool.refused(error, arguments) from error.__cause__
+        raise _refusal(tool, arguments, error) from error.__cause__
 
 
 def _called(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, JsonValue]:
@@ -56,19 +54,34 @@ def _called(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, JsonVa
         if tool.before is not None:
             tool.before(call, arguments)
         answer = tool.run(parse_arguments(tool.params, arguments), call)
-        if not isinstance(answer, tool.answer):
-            raise TypeError(f"{tool.name} answered {type(answer).__name__}")
+        check_answer(tool, answer)
         return _dumped(_written(answer))
     except (ToolError, Cancelled, KeyboardInterrupt):
         raise
     except BaseException as error:
         # A body that calls sys.exit() fails this call; the server goes on.
-        failure = (
-            InternalError(problem=str(error)) if isinstance(error, PluginError) else InternalError()
-        )
-        fields = {"tool": tool.name, "code": failure.code, "error_id": failure.error_id}
-        LOG.exception("error_id %s", failure.error_id, extra={"fields": fields})
-        raise failure from error
+        raise logged_failure(error, tool=tool.name) from error
+
+
+def _refusal(tool: Tool[P, A], arguments: object, error: ToolError) -> ToolError:
+    """Return the error for the caller of a tool; its payload is JSON."""
+    try:
+        refusal = error if tool.refused is None else tool.refused(error, arguments)
+        _dumped(refusal.payload())
+    except (ToolError, Cancelled, KeyboardInterrupt):
+        raise
+    except BaseException as failure:
+        return logged_failure(failure, tool=tool.name)
+    return refusal
+
+
+def logged_failure(error: BaseException, **fields: str) -> InternalError:
+    """Log an unexpected error with its stack trace, and return what the caller gets for it."""
+    problem = {"problem": str(error)} if isinstance(error, PluginError) else {}
+    failure = InternalError(**problem)
+    fields = {**fields, "code": failure.code, "error_id": failure.error_id}
+    LOG.error("error_id %s", failure.error_id, exc_info=error, extra={"fields": fields})
+    return failure
 
 
 def parse_arguments(params: type[P], arguments: object) -> P:
@@ -130,8 +143,8 @@ def error_payload(error: ToolError) -> dict[str, JsonValue]:
     """Return a failure as plain JSON, whatever its details are."""
     try:
         return _dumped(error.payload())
-    except (TypeError, ValueError):
-        return InternalError().payload()
+    except (TypeError, ValueError) as unwritable:
+        return logged_failure(unwritable).payload()
 
 
 def compact(value: JsonValue) -> str:

@@ -187,6 +187,12 @@ class Tool(Generic[P, A]):
     examples: Sequence[Mapping[str, JsonValue]] = ()
 
 
+def check_answer(tool: Tool[P, A], answer: object) -> None:
+    """Raise a :class:`TypeError` if a tool answered anything but its answer."""
+    if not isinstance(answer, tool.answer):
+        raise TypeError(f"{tool.name} answered {type(answer).__name__}")
+
+
 class LeanAnswer(Answer):
     """An answer in which the fields named in ``omitted`` are absent when they are ``None``."""
 

@@ -14,13 +14,14 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from fumishirube.errors import InternalError, ToolError
+from fumishirube.errors import ToolError
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.calls import (
     call_tool,
     compact,
     error_payload,
+    logged_failure,
     replace_surrogates,
     unpack_arguments,
 )
@@ -117,7 +118,10 @@ class ToolHandlers:
             return types.CallToolResult(content=content, structured_content=payload, _meta=meta)
         except Exception as error:
             # An error that leaves this method would reach the client without a code.
-            failure = error if isinstance(error, ToolError) else InternalError()
+            if isinstance(error, ToolError):
+                failure = error
+            else:
+                failure = logged_failure(error, tool=tool.name)
             payload = error_payload(failure)
             if not call.budget.cancelled.is_set():
                 self._work.report(tool.name, arguments, payload, failure, began)
