@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from fumishirube.config.classic import FILE, KNOWN, flat_keys, takes
-from fumishirube.config.configuration import Config, LoadedConfig, PipelineSpec
+from fumishirube.config.configuration import Config, LoadedConfig, PipelineSpec, resolved_roots
 from fumishirube.config.yaml_file import leaves, read_yaml
 from fumishirube.disk.roots import Root
 from fumishirube.errors import ConfigError
@@ -50,7 +50,9 @@ def with_classic_settings(
         surfaces.append(use)
     config = config.model_copy(update={"surfaces": tuple(surfaces)})
     written = {**places, **loaded.written}
-    return replace(loaded, config=config, adopted=tuple(sources), written=written)
+    folders = resolved_roots(config.roots, loaded.workspace, loaded.origins)
+    loaded = replace(loaded, config=config, folders=folders, written=written)
+    return replace(loaded, adopted=tuple(sources))
 
 
 def unread_classic(loaded: LoadedConfig, registry: StageRegistry) -> Iterator[str]:

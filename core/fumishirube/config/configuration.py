@@ -206,7 +206,7 @@ def load_config(
         own = own_manuals(loaded.origins, environ, folders)
         replaced = own_folders(config.roots, workspace, loaded.origins, environ, own)
         config = config.model_copy(update={"roots": replaced})
-        resolved = _resolved(config.roots, workspace, loaded.origins)
+        resolved = resolved_roots(config.roots, workspace, loaded.origins)
         if "roots.state" in loaded.origins:
             own = replace(own, state=resolved["state"])
     trust = trust_for(workspace, (path, classic_file), environ, trusted=trusted)
@@ -215,7 +215,7 @@ def load_config(
     return replace(loaded, config=config, folders=resolved, glossary=glossary)
 
 
-def _resolved(
+def resolved_roots(
     roots: RootSettings, workspace: Path, origins: Mapping[str, str]
 ) -> Mapping[str, Path]:
     """Return the roots as absolute paths with links resolved.
