@@ -80,7 +80,8 @@ def logged_failure(error: BaseException, **fields: str) -> InternalError:
     problem = {"problem": str(error)} if isinstance(error, PluginError) else {}
     failure = InternalError(**problem)
     fields = {**fields, "code": failure.code, "error_id": failure.error_id}
-    LOG.error("error_id %s", failure.error_id, exc_info=error, extra={"fields": fields})
+    extra = {"fields": fields}
+    LOG.log(logging.ERROR, "error_id %s", failure.error_id, exc_info=error, extra=extra)
     return failure
 
 
