@@ -167,7 +167,7 @@ class LoadedConfig:
 
     def statistics(self) -> Path:
         """Return the file of the statistics; a relative path starts at the workspace."""
-        vault = str(self.folder("vault"))
+        vault = str((self.workspace / self.config.roots.vault).resolve())
         return self.workspace / self.config.adaptive.file.replace("${VAULT_ROOT}", vault)
 
 

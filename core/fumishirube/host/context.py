@@ -291,7 +291,10 @@ class PipelineContext:
 
     def rebuild(self, manual_id: str, progress: Progress | None = None) -> IndexState | None:
         """Index a manual anew while its index answers; ``None`` if that index cannot."""
-        return self.indexed_of(manual_id).rebuild(Budget(), progress)
+        state = self.indexed_of(manual_id).rebuild(Budget(), progress)
+        if state is not None:
+            self._index_folders.remove_others(manual_id)
+        return state
 
     @contextmanager
     def serving(self) -> Iterator[None]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fumishirube.disk.roots import Root
 from fumishirube.engine.pipeline import NamedStage
+from fumishirube.host.indexes import VECTORS
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, running
 from fumishirube.host.useless_stages import gives_vectors
 from fumishirube.plugins.discovery import Plugins
@@ -73,5 +74,5 @@ def manual_vectors(
 
     named = pipeline_embedder(configured, begun)
     assert named
-    place = folder(manual_id, f"vectors-{named.identity}").path
+    place = folder(manual_id, f"{VECTORS}{named.identity}").path
     return ManualVectors(manual_id, named, place / "vectors.db")

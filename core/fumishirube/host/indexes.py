@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,6 +26,10 @@ _log = logging.getLogger(__name__)
 
 MOST_OPEN = 64
 """The most indexes that stay open between calls; each has a thread, and the list of its files."""
+
+
+VECTORS = "vectors-"
+"""The beginning of the names of folders with vectors, beside that of the index."""
 
 
 class IndexFolders:
@@ -72,6 +77,13 @@ class IndexFolders:
                     _log.warning("indexes are temporary from now on: %s", refusal)
                     return Root(self._scratch[-1].path).make(path)
             raise refusal from error
+
+    def remove_others(self, name: str) -> None:
+        """Remove the indexes of a name that other settings or another version made."""
+        current = self._state.path / self._path(name)
+        for folder in current.parent.iterdir() if current.is_dir() else ():
+            if folder.name != current.name and not folder.name.startswith(VECTORS):
+                shutil.rmtree(folder, ignore_errors=True)  # it may be in use; doctor names it
 
     def _path(self, name: str, fingerprint: str | None = None) -> str:
         return f"index/{name}/{fingerprint or self._fingerprint}"
