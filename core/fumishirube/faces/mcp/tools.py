@@ -14,7 +14,7 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from fumishirube.errors import ToolError
+from fumishirube.errors import InternalError, ToolError
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.calls import (
@@ -118,12 +118,13 @@ class ToolHandlers:
             return types.CallToolResult(content=content, structured_content=payload, _meta=meta)
         except Exception as error:
             # An error that leaves this method would reach the client without a code.
+            left = call.budget.cancelled.is_set()  # nobody gets the answer
             if isinstance(error, ToolError):
                 failure = error
             else:
-                failure = logged_failure(error, tool=tool.name)
+                failure = InternalError() if left else logged_failure(error, tool=tool.name)
             payload = error_payload(failure)
-            if not call.budget.cancelled.is_set():
+            if not left:
                 self._work.report(tool.name, arguments, payload, failure, began)
             meta = {"fumishirube/error": payload}
             failed = types.TextContent(type="text", text=compact(payload))
