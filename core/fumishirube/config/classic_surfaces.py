@@ -35,7 +35,7 @@ def with_classic_settings(
         if isinstance(stage, type) and issubclass(stage, HasClassicSettings):
             try:
                 classic = stage.adopted(Root(loaded.workspace), use.settings)
-                written = dict.fromkeys(_coordinates(classic, number), classic.source)
+                adopted = dict.fromkeys(_coordinates(classic, number), classic.source)
                 settings = {**classic.settings, **use.settings}
                 config = _under(config, classic)
             except (ConfigError, KeyboardInterrupt):
@@ -43,16 +43,17 @@ def with_classic_settings(
             except BaseException as error:  # the code of a plugin
                 failures[use.name] = error
             else:
-                places |= written
+                places |= adopted
                 sources.append(classic.source)
                 surfaces.append(use.model_copy(update={"settings": settings}))
                 continue
         surfaces.append(use)
     config = config.model_copy(update={"surfaces": tuple(surfaces)})
     written = {**places, **loaded.written}
-    folders = resolved_roots(config.roots, loaded.workspace, loaded.origins)
-    loaded = replace(loaded, config=config, folders=folders, written=written)
-    return replace(loaded, adopted=tuple(sources))
+    if config.roots != loaded.config.roots:  # else they are resolved, and stay so
+        folders = resolved_roots(config.roots, loaded.workspace, loaded.origins)
+        loaded = replace(loaded, folders=folders)
+    return replace(loaded, config=config, adopted=tuple(sources), written=written)
 
 
 def unread_classic(loaded: LoadedConfig, registry: StageRegistry) -> Iterator[str]:
