@@ -451,6 +451,18 @@ def test_a_long_line_is_cut_at_no_number_and_keeps_what_a_full_stop_begins() -> 
 
 
 @pytest.mark.parametrize(
+    "figure", ["The lifetime is `7d`, or so.", "期間（lifetime）は既定で7日です。"]
+)
+def test_of_sentences_about_as_relevant_the_one_with_a_figure_is_shown(figure: str) -> None:
+    weights = [ConceptWeight("lifetime", 2.0, {"lifetime": 1.0})]
+    link = "See [the lifetime of a leaf](a1.md#20) for more of it."
+    for line in (f"{link} {figure} {'No more. ' * 20}", f"{'No more. ' * 20}{figure}{link}"):
+        assert figure in excerpt(line, 60, weights)
+        assert link not in excerpt(line, 60, weights)
+    assert excerpt(f"{'In 1999. ' * 20}{link}", 60, weights) == f"…{link}"
+
+
+@pytest.mark.parametrize(
     ("written", "shown"),
     [
         (
