@@ -113,6 +113,71 @@ def test_a_stage_that_sleeps_is_abandoned_and_named_with_its_seconds(
     assert "plugin broken-sleep: refiner 'sleeping-refiner' failed" in wire.hang_up()
 
 
+LISTER = "loaders: [{use: sleeping-lister}, {use: markdown}]"
+EMBEDDER = "scorers: [{use: lexical}, {use: vector}], embedder: {use: sleeping-embedder}"
+TOKENIZER = "tokenizer: {use: sleeping-tokenizer}"
+
+
+@pytest.mark.parametrize(
+    ("stages", "stage", "told"),
+    [
+        (LISTER, "loader 'sleeping-lister'", "files that it reads may be missing"),
+        (EMBEDDER, "embedder 'sleeping-embedder'", "this is the state before"),
+    ],
+)
+def test_a_command_does_not_wait_for_a_plugin_that_sleeps_while_it_indexes(
+    plugin_venv: PluginVenv, workspace: Path, stages: str, stage: str, told: str
+) -> None:
+    pipeline(workspace, stages)
+    began = time.monotonic()
+    arguments = json.dumps(ASKED | {"budget": {"time_ms": 1500}})
+    done = plugin_venv.fumishirube(workspace, "call", "manual_find", arguments, "--json")
+    assert time.monotonic() - began < 10
+    answer = json.loads(done.stdout)
+    assert answer["candidates"] > 0
+    assert f"{stage} of plugin broken-sleep" in answer["degraded"]
+    assert told in answer["degraded"]
+    assert f"problem: plugin broken-sleep: {stage} failed" in done.stderr
+
+
+def test_an_update_with_a_tokenizer_that_sleeps_is_left_behind(
+    serving: Serving, workspace: Path
+) -> None:
+    pipeline(workspace, TOKENIZER)
+    wire = serving()
+    wire.ok("manual_ls")
+    assert wire.ok("manual_find", **ASKED)["candidates"] > 0
+    write(workspace, {"m/c.md": "# Solar\nIn winter I am tired.\n"})
+    for seconds in (4, 1):  # a later call does not even wait
+        began = time.monotonic()
+        answer = wire.ok("manual_find", **ASKED, budget={"time_ms": 1500}, use_cache=False)
+        assert time.monotonic() - began < seconds
+        assert answer["candidates"] > 0
+        assert "tokenizer 'sleeping-tokenizer' of plugin broken-sleep" in answer["degraded"]
+        assert " s; this is the state before" in answer["degraded"]
+    began = time.monotonic()
+    stderr = wire.hang_up()
+    assert time.monotonic() - began < 5, "the server does not wait for it at its end"
+    assert "tokenizer 'sleeping-tokenizer' failed: it was abandoned after " in stderr
+
+
+def test_without_an_index_the_error_names_the_stage_that_sleeps(
+    serving: Serving, workspace: Path
+) -> None:
+    pipeline(workspace, TOKENIZER)
+    tired = dict.fromkeys(PAGES, "# Solar\nIn winter I am tired.\n")
+    write(workspace, tired)
+    wire = serving()
+    wire.ok("manual_ls")
+    arguments = ASKED | {"budget": {"time_ms": 1500}}
+    # The client of these tests takes no internal error: it is read from the protocol itself.
+    result = wire.request("tools/call", {"name": "manual_find", "arguments": arguments})["result"]
+    refused = result["_meta"]["fumishirube/error"]
+    assert refused["code"] == "internal_error"
+    named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep was abandoned after "
+    assert refused["message"].startswith(named)
+
+
 NAP = "loaders: [{use: sleeping-loader}, {use: markdown}]"
 
 

@@ -36,6 +36,8 @@ _MOST_ATTEMPTS = 3
 """How often in a row a waiting process sees no commit of the writer before it gives up."""
 
 _WAIT_SECONDS = 0.05
+_CLOSE_SECONDS = 2.0
+"""The most seconds for which the end of an update is waited for."""
 
 
 class IndexState(NamedTuple):
@@ -148,6 +150,15 @@ class FolderIndex:
         if rebuilt:
             state = state._replace(degraded="; ".join(filter(None, (rebuilt, state.degraded))))
         return state
+
+    @property
+    def committed(self) -> bool:
+        """Whether any file is in the last committed state."""
+        return bool(self._committed[0].pages)
+
+    def last_state(self, reason: str) -> IndexState:
+        """Return the last committed state, for a call that leaves an update behind."""
+        return self._state(self._claimed, reason)._replace(unfinished=True)
 
     def embed(self, budget: Budget, progress: Progress | None = None) -> bool:
         """Embed sections without a vector; return whether the time was up before that was done.
@@ -308,9 +319,12 @@ class FolderIndex:
         return self._index.read_file(path)
 
     def close(self) -> None:
-        """Close the index, after a running update."""
-        with self._lock:
-            self._close()
+        """Close the index after a running update, or with the process if that does not end."""
+        if self._lock.acquire(timeout=_CLOSE_SECONDS):
+            try:
+                self._close()
+            finally:
+                self._lock.release()
 
     def _update_alone(
         self,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from threading import Event, Thread
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from fumishirube.budget import Budget
 from fumishirube.errors import Cancelled
@@ -36,8 +36,16 @@ class StageCall(NamedTuple):
         return self.label
 
 
+class RunningCall(Protocol):
+    """Tells which stage runs in some work, and since when by :func:`time.monotonic`."""
+
+    @property
+    def current(self) -> tuple[StageCall, float] | None:
+        """The running stage, if one runs; any thread may read it."""
+
+
 class Overdue(Exception):
-    """A stage runs past the deadline of its search."""
+    """A stage runs past the deadline of its call."""
 
     def __init__(self, call: StageCall, seconds: float) -> None:
         super().__init__(f"{call} has been at work for {seconds:.1f} s")
@@ -150,7 +158,7 @@ def _once(labels: frozenset[str]) -> frozenset[str]:
     return labels
 
 
-class _Worker(Generic[T]):
+class ThreadedWork(Generic[T]):
     """Runs the work on a thread of its own, which ends with the process at the latest."""
 
     def __init__(self, work: Callable[[], T]) -> None:
@@ -164,6 +172,7 @@ class _Worker(Generic[T]):
         ).start()
 
     def result(self) -> T:
+        """Return the result of work that is done, or raise its error."""
         if self._error is not None:
             raise self._error
         return self._result[0]
@@ -177,16 +186,16 @@ class _Worker(Generic[T]):
             self.done.set()
 
 
-def watched(work: Callable[[], T], recorder: Recorder, budget: Budget) -> T:
+def watched(work: Callable[[], T], running: RunningCall, budget: Budget) -> T:
     """Return the result of the work, run on one thread for all its stages.
 
     Raises:
         Overdue: when a stage runs past the deadline; its thread is abandoned.
         Cancelled: when the caller has gone, and a stage does not notice.
     """
-    worker = _Worker(work)
+    worker = ThreadedWork(work)
     while not worker.done.wait(_LOOK):
-        current = recorder.current
+        current = running.current
         if current is None:
             continue
         call, since = current

@@ -28,6 +28,7 @@ from fumishirube.host.finder import Finder
 from fumishirube.host.indexes import IndexFolders, OpenIndexes
 from fumishirube.host.loaders import remembering_loaders, unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, running
+from fumishirube.host.watched_updates import AbandonedUpdate, WatchedUpdates
 from fumishirube.model import UnreadFiles
 from fumishirube.query import Query
 from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
@@ -93,6 +94,7 @@ class PipelineContext:
         self._index_folders = folders
         open_vectors = partial(embedders.manual_vectors, configured, stages, folders.make)
         self._indexes = OpenIndexes(self.library, self._open_index, open_vectors)
+        self.updates: WatchedUpdates = whole.updates if whole else shared.fences.updates(stages)
         self._background: BackgroundIndexer | None = None
         self._surface_values: dict[str, Any] = {}
         self._lock = Lock()
@@ -244,11 +246,15 @@ class PipelineContext:
     def _prepare(
         self, manual_id: str, query: Query, progress: Progress | None, *, vectors: bool
     ) -> IndexState:
-        indexed = self.indexed_of(manual_id)
         background = self.indexer()
-        # What remains after some seconds is indexed beside the calls.
-        budget = query.budget.within(SERVED_SECONDS) if background else query.budget
-        state = indexed.bring_up_to_date(budget, progress, query.text)
+        update = partial(self._update, manual_id, query, progress, vectors=vectors)
+        try:
+            indexed, state = self.updates.run(manual_id, update, query.budget)
+        except AbandonedUpdate as error:
+            opened = self.opened(manual_id)
+            if opened is None or not opened.committed or self._shared.strict:
+                raise
+            indexed, state = opened, opened.last_state(f"{error}; this is the state before")
         loaders = [*zip(self._configured.stages["loaders"], self.index_loaders, strict=True)]
         missing = [
             *unlisted_by(self.loaders(), lambda: self.manual(manual_id).root),
@@ -258,12 +264,22 @@ class PipelineContext:
             degraded = "; ".join(filter(None, (state.degraded, *missing)))
             state = state._replace(degraded=degraded)
         if vectors:
-            if background is None:
-                indexed.embed(query.budget, progress)
             state = indexed.with_vectors(state)
         if background:
             background.follow_up(indexed, state)
         return state
+
+    def _update(
+        self, manual_id: str, query: Query, progress: Progress | None, *, vectors: bool
+    ) -> tuple[FolderIndex, IndexState]:
+        """Update the index of one manual, and perhaps vectors, unless that is done beside calls."""
+        indexed, background = self.indexed_of(manual_id), self.indexer()
+        # What remains after some seconds is indexed beside the calls.
+        budget = query.budget.within(SERVED_SECONDS) if background else query.budget
+        state = indexed.bring_up_to_date(budget, progress, query.text)
+        if vectors and background is None:
+            indexed.embed(query.budget, progress)
+        return indexed, state
 
     def indexer(self) -> BackgroundIndexer | None:
         """Return what updates indexes in the background, while tools are served."""
@@ -334,6 +350,12 @@ class PipelineContext:
         if self._whole is not None:
             return self._whole.indexed_of(manual.id)
         return self._indexes.of(manual)
+
+    def opened(self, manual_id: str) -> FolderIndex | None:
+        """Return a manual with its index if that is open; this waits for nothing."""
+        if self._whole is not None:
+            return self._whole.opened(manual_id)
+        return self._indexes.opened(manual_id)
 
     def _open_index(self, name: str) -> OpenIndex:
         index: Index = self._only("indexes")

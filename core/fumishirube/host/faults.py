@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from threading import Lock
+from threading import Lock, get_ident
 
 from fumishirube.errors import Cancelled, IndexDamaged, PluginError, ToolError, first_line
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork, crashed_work
@@ -176,6 +176,7 @@ class PluginGuard:
         self.log = FaultLog(state)
         self._marks = CrashMarks(state)
         self._state = state
+        self._running: dict[int, list[tuple[ForeignWork, float]]] = {}
 
     def look_back(self) -> None:
         """Log which plugins ran in processes that died."""
@@ -184,8 +185,28 @@ class PluginGuard:
     @contextmanager
     def marked(self, work: ForeignWork) -> Iterator[None]:
         """Mark a plugin's code while it runs; its exceptions reach the caller."""
-        with foreign_code(), self._marks.running(work.encoded):
-            yield
+        thread = get_ident()
+        running = self._running.setdefault(thread, [])
+        running.append((work, time.monotonic()))
+        try:
+            with foreign_code(), self._marks.running(work.encoded):
+                yield
+        finally:
+            running.pop()
+            if not running:
+                self._running.pop(thread, None)
+
+    def at_work(self, thread: int | None, began: float) -> tuple[ForeignWork, float] | None:
+        """Return what a plugin runs on a thread, or else on another one since before ``began``.
+
+        With it comes the time by :func:`time.monotonic` at which that started. Any thread may call
+        this.
+        """
+        innermost = {key: running[-1:] for key, running in self._running.copy().items()}
+        if own := innermost.pop(thread or 0, []):
+            return own[0]
+        others = [each for running in innermost.values() for each in running if each[1] < began]
+        return min(others, key=lambda each: each[1], default=None)
 
     @contextmanager
     def watched(self, work: ForeignWork) -> Iterator[None]:

@@ -13,9 +13,11 @@ from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.engine.document_faults import document_fault
 from fumishirube.engine.embedding import vector_fault
+from fumishirube.engine.stage_calls import ThreadedWork
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
+from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
 from fumishirube.stages import Fields, OpenIndex, Vectors
 
 _SENT = frozenset({"preparation"})
@@ -143,27 +145,48 @@ class FencedLoader(FencedStage):
     ) -> None:
         super().__init__(stage, work, guard, strict=strict)
         self._claims: dict[Path, tuple[Source, ...]] = {}
+        self._listings: dict[Path, ThreadedWork[tuple[Source, ...]]] = {}
         self._failing: set[Path] = set()
 
     def sources(self, root: Root) -> tuple[Source, ...]:
-        """Return the claimed files, or those of the last listing."""
+        """Return the claimed files, or those of the last listing if it fails or takes too long."""
         work = self._work._replace(file=root.path.name)
         try:
-            with self._guard.watched(work):
-                claimed = tuple(self._stage.sources(root))  # type: ignore[attr-defined]
-                if not all(map(_is_source, claimed)):
-                    raise TypeError("it listed something else than sources")
-            self._claims[root.path] = claimed
+            self._claims[root.path] = self._listed(root, work)
         except (Cancelled, KeyboardInterrupt):
             raise
         except BaseException as error:
             if isinstance(error, FumishirubeError):  # the guard takes it for an answer
-                self._guard.log.record(work, described(error), type(error).__name__)
+                late = isinstance(error, AbandonedUpdate)
+                problem = str(error) if late else described(error)
+                self._guard.log.record(work, problem, problem if late else type(error).__name__)
             self._check(error, root.path.name)
             self._failing.add(root.path)
         else:
             self._failing.discard(root.path)
         return self._claims.get(root.path, ())
+
+    def _listed(self, root: Root, work: ForeignWork) -> tuple[Source, ...]:
+        """List the claimed files on a thread of its own, which a later call may wait for.
+
+        Raises:
+            AbandonedUpdate: when it takes too long.
+        """
+
+        def listed() -> tuple[Source, ...]:
+            with self._guard.watched(work):
+                claimed = tuple(self._stage.sources(root))  # type: ignore[attr-defined]
+                if not all(map(_is_source, claimed)):
+                    raise TypeError("it listed something else than sources")
+                return claimed
+
+        known = self._listings.get(root.path)
+        listing = self._listings[root.path] = known or ThreadedWork(listed)
+        seconds = 0.0 if known else listing_seconds()
+        if not listing.done.wait(seconds):
+            raise AbandonedUpdate("it has not listed its files in time")
+        del self._listings[root.path]
+        return listing.result()
 
     def problem_of(self, root: Root) -> str | None:
         """Return a sentence if it failed to list the files of this folder."""

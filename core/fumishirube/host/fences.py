@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
@@ -20,6 +20,7 @@ from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
 from fumishirube.host.fenced_stages import FENCES_OF_KINDS, FencedLoader, FencedStage
 from fumishirube.host.offered_types import check_offers
+from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.registry import KINDS
 from fumishirube.stages import Loader
@@ -34,6 +35,8 @@ Q = ParamSpec("Q")
 T = TypeVar("T")
 
 _NOUNS = {kind.kind_name: kind.noun for kind in KINDS}
+_UPDATING = ("loaders", "tokenizers", "embedders", "indexes")
+"""The kinds of stages that take part in the update of an index."""
 _NOISE = 0.01
 """Seconds by which the clock of a trace may differ."""
 
@@ -60,6 +63,11 @@ class Fences:
             return named._replace(stage=running, trusted=True)
         kind = FENCES_OF_KINDS.get(kind_name, FencedStage)
         return named._replace(stage=kind(running, work, self._guard, strict=self._strict))
+
+    def updates(self, stages: Mapping[str, Sequence[NamedStage[Any]]]) -> WatchedUpdates:
+        """Return what runs the updates of a surface with these running stages."""
+        used = (named for kind_name in _UPDATING for named in stages[kind_name])
+        return WatchedUpdates(self._guard, foreign=not all(named.trusted for named in used))
 
     @contextmanager
     def building(self, work: ForeignWork | None) -> Iterator[None]:

@@ -139,9 +139,12 @@ class OpenIndexes:
                 self._library.forget(least)
             return self._open[manual.id]
 
+    def opened(self, manual_id: str) -> FolderIndex | None:
+        """Return a manual with its index if that is open; this waits for nothing."""
+        return self._open.get(manual_id)
+
     def close(self) -> None:
-        """Close all of them."""
-        with self._lock:
-            for indexed in self._open.values():
-                indexed.close()
-            self._open.clear()
+        """Close all of them. What is being opened is closed with the process."""
+        for indexed in [*self._open.values()]:
+            indexed.close()
+        self._open.clear()

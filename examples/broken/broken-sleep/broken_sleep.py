@@ -1,12 +1,16 @@
-"""A plugin that loads, but whose refiner and loader exceed their time."""
+"""A plugin that loads, but whose stages exceed their time."""
 
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from fumishirube import (
+    Clause,
     Corpus,
     Document,
+    Embedder,
+    Everything,
     Loader,
     Query,
     Ranking,
@@ -15,6 +19,8 @@ from fumishirube import (
     Root,
     Source,
     Stage,
+    Tokenizer,
+    Vectors,
     divide_at_headings,
     hook,
 )
@@ -44,6 +50,38 @@ class SleepingLoader(Stage):
         return Document(source.path, "nap", text, sections)
 
 
+class SleepingLister(Stage):
+    """Reads no files, and sleeps before it says so."""
+
+    def sources(self, root: Root) -> Iterable[Source]:
+        time.sleep(60)
+        return []
+
+    def load(self, root: Root, source: Source) -> Document:
+        raise NotImplementedError
+
+
+class SleepingTokenizer(Stage):
+    """Divides at white space; it sleeps over texts with the word "tired"."""
+
+    def terms(self, text: str) -> Sequence[str]:
+        if "tired" in text:
+            time.sleep(60)
+        return text.split()
+
+    def narrow(self, text: str) -> tuple[Clause, bool]:
+        return Everything(), False
+
+
+class SleepingEmbedder(Stage):
+    """Sleeps over passages."""
+
+    def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
+        if role == "passage":
+            time.sleep(60)
+        return [[1.0, 0.0] for _ in texts]
+
+
 @hook
 def register_refiners(register: Register[Refiner]) -> None:
     register("sleeping-refiner", Sleeping)
@@ -52,3 +90,14 @@ def register_refiners(register: Register[Refiner]) -> None:
 @hook
 def register_loaders(register: Register[Loader]) -> None:
     register("sleeping-loader", SleepingLoader)
+    register("sleeping-lister", SleepingLister)
+
+
+@hook
+def register_tokenizers(register: Register[Tokenizer]) -> None:
+    register("sleeping-tokenizer", SleepingTokenizer)
+
+
+@hook
+def register_embedders(register: Register[Embedder]) -> None:
+    register("sleeping-embedder", SleepingEmbedder)
