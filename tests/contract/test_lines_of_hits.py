@@ -74,6 +74,25 @@ The gate opens at six, see [hours] and [map].
     assert [number for number, _ in hit["lines"]] == [4, 7]
 
 
+@pytest.mark.parametrize(
+    ("query", "more", "texts"),
+    [
+        ("gearbox torque", {}, 2),
+        ("gearbox torque", {"alternatives": ["torque of gears"]}, 2),
+        ("gearbox torque", {"alternatives": ["torque of gears", "torque of the gearbox"]}, 3),
+        ("torque", {}, 5),  # a single word has a place in each of them
+        ("gearbox moisture", {}, 3),  # no section has the words together
+    ],
+)
+def test_of_an_answer_with_all_words_few_hits_have_text(
+    tmp_path: Path, query: str, more: dict[str, Any], texts: int
+) -> None:
+    text = "".join(f"## Part {n}\n\nThe gearbox has a torque of {n}.\n\n" for n in range(9))
+    hits = _hits(tmp_path, {"guide/a.md": f"# Gears\n\n{text}"}, query, **more)
+    assert len(hits) == 5
+    assert ["lines" in hit for hit in hits] == [True] * texts + [False] * (5 - texts)
+
+
 def test_a_copy_names_the_shown_lines_that_it_lacks(tmp_path: Path) -> None:
     text = "# Sprocket\n\nThe sprocket limit is 40.\nThe sprocket limit is for all.\n"
     files = {"guide/a.md": f"{text}A manager may double the sprocket limit.\n", "guide/b.md": text}

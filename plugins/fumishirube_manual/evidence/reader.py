@@ -176,6 +176,16 @@ class EvidenceReader:
         alternatives = range(1, len(wordings_of(self._trace)))
         return [number for number in alternatives if number not in met]
 
+    @property
+    def wordings(self) -> int:
+        """The number of wordings: the query and its alternatives."""
+        return 1 + len(self._trace.origin.query.alternatives)
+
+    @property
+    def answers_well(self) -> bool:
+        """Whether a section has the words of the query together, if these are several."""
+        return answerable(self._trace) == "yes" and len(concepts(self._trace.text)) > 1
+
     def answers_little(self, unmet: Collection[int]) -> bool:
         """Tell whether no section has the query's words together, or most of an alternative."""
         alternatives = self._trace.origin.query.alternatives

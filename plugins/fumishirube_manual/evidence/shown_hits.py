@@ -34,6 +34,9 @@ fill up the answer to so many characters for each, and at most to so many in all
 _SEVERAL = 3
 _OF_LITTLE = 3
 """So many hits have text where no section has the query's words, or most of an alternative."""
+_AT_LEAST = 2
+"""So many hits have text, or one for each wording, where a section has the query's words together:
+of 91 finds by agents, the further hits contained none of the lines that they needed."""
 _LOOK_AHEAD = 3
 _LATER = 5
 _SAME = 0.5
@@ -76,6 +79,8 @@ def shown_hits(
     if not requested and reader.answers_little(unmet):
         chars = None
         _drop_text(shown[_OF_LITTLE:])
+    elif not chars and reader.answers_well:
+        _drop_text(shown[max(_AT_LEAST, reader.wordings) :])
     _drop_beyond_gap(shown, unmet)
     if chars:
         fill(reader, shown, rows[covered : covered + _LATER], chars)
