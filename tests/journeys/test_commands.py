@@ -215,6 +215,18 @@ def test_without_the_stages_surfaces_that_use_none_work(tmp_path: Path) -> None:
     assert (listed.returncode, listed.stdout) == (0, "n.md\n"), listed.stderr
     assert "vault_ls" in run("tools").stdout
     assert run("doctor").returncode == 0
+    (tmp_path / "fumishirube.yaml").unlink()
+    (tmp_path / "manuals").mkdir()
+    for command in (("vault", "ls"), ("tools",), ("plugins",)):
+        done = run(*command)
+        assert done.returncode == 0, done.stderr
+        problem = "manual: pipelines.manual.loaders[0]: no loader is called 'markdown'; there are: "
+        assert f"problem: {problem}none; it is left out" in done.stderr
+    assert "vault_ls" in run("tools").stdout
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: manual}]\n")
+    refused = run("tools")
+    assert refused.returncode == 2
+    assert "no loader is called 'markdown'" in refused.stderr
     (tmp_path / "fumishirube.yaml").write_text("cache: {embedder: hashed}\n")
     refused = run("tools")
     assert refused.returncode == 2

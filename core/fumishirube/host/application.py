@@ -79,6 +79,7 @@ class Application(ToolHost):
         peers: PeerProcesses | None = None,
     ) -> None:
         self.peers = former.peers if former else peers
+        self._requested = "surfaces" in loaded.config.model_fields_set
         loaded = loaded.with_default_surfaces(plugins.registry.default_surfaces())
         self._unadopted: dict[str, BaseException] = {}
         loaded = with_classic_settings(loaded, plugins.registry, self._unadopted)
@@ -115,7 +116,7 @@ class Application(ToolHost):
         """Build the surfaces; their tools are made on first use."""
         _check_distinct([use.name for use in self.config.surfaces], "surfaces")
         built = [
-            self._build_surface(use, f"surfaces[{place}]")
+            self._build_surface(use, f"surfaces[{place}]" if self._requested else use.name)
             for place, use in enumerate(self.config.surfaces)
         ]
         self.surfaces = [surface for surface in built if surface is not None]
@@ -196,7 +197,7 @@ class Application(ToolHost):
                 self.fences.note_failures(trace, stages)
 
     def _build_surface(self, use: Use, coordinate: str) -> ConfiguredSurface | None:
-        """Build a surface; leave out a plugin's surface that cannot be built."""
+        """Build a surface; leave out one of a plugin, or a default one, that cannot be built."""
         offer = self.plugins.take("surfaces", use.use, coordinate)
         work = self.fences.work("surfaces", offer.stage, use.name)
         try:
@@ -221,7 +222,7 @@ class Application(ToolHost):
             chosen, where = getattr(spec, key), f"pipelines.{named}.{key}"
             if chosen is None:
                 chosen = getattr(default_spec, key)
-                with self.fences.settled(work):
+                with self.fences.settled(work, requested=self._requested):
                     stages[kind_name] = self._stages(kind_name, chosen, where)
             else:
                 stages[kind_name] = self._stages(kind_name, chosen, where)

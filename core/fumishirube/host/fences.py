@@ -89,18 +89,20 @@ class Fences:
             raise PluginError(message) from error
 
     @contextmanager
-    def settled(self, work: ForeignWork | None) -> Iterator[None]:
+    def settled(self, work: ForeignWork | None, *, requested: bool) -> Iterator[None]:
         """Do what a surface settles itself, such as its own pipeline, which no user wrote.
 
         Raises:
-            PluginError: instead of a :class:`ConfigError`; it names the plugin.
+            PluginError: instead of a :class:`ConfigError`, unless the surface is a built-in that
+                the configuration requested; it names the plugin.
         """
         try:
             yield
         except ConfigError as error:
-            if work is None:
+            if work is None and requested:
                 raise
-            raise PluginError(f"{work.stage} of plugin {work.plugin}: {error}") from error
+            origin = f"{work.stage} of plugin {work.plugin}: " if work else ""
+            raise PluginError(f"{origin}{error}") from error
 
     def leave_out(self, problem: str, work: ForeignWork | None, problems: list[str]) -> None:
         """Report that a part of a plugin is left out.
