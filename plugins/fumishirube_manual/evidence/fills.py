@@ -13,7 +13,7 @@ from fumishirube_manual.evidence.annotations import wording_of
 from fumishirube_manual.evidence.lines import SectionEvidence
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 
-_LEAST_VALUE = 0.35
+_LEAST_VALUE = 0.5
 """Passages with a value below this share of the highest value for a wording are not added."""
 _LONG_CHARS = 1_500
 """A passage of this length has half the value of a very short one with the same worth."""
