@@ -9,6 +9,9 @@ import pytest
 from manuals import write
 from stdio import Fumishirube, Wire
 
+from fumishirube_manual.evidence.concept_weights import ConceptWeight
+from fumishirube_manual.evidence.lines import SectionLines
+
 
 def _hits(folder: Path, files: dict[str, str], query: str, **more: Any) -> list[dict[str, Any]]:
     with Fumishirube(write(folder, files)) as server:
@@ -91,6 +94,17 @@ def test_of_an_answer_with_all_words_few_hits_have_text(
     hits = _hits(tmp_path, {"guide/a.md": f"# Gears\n\n{text}"}, query, **more)
     assert len(hits) == 5
     assert ["lines" in hit for hit in hits] == [True] * texts + [False] * (5 - texts)
+
+
+@pytest.mark.parametrize(("query", "shown"), [("lease token", 3), ("docs/lease/token", 5)])
+def test_words_of_a_link_target_count_only_for_an_address(query: str, shown: int) -> None:
+    words = ("docs", "lease", "token")
+    weights = [ConceptWeight(word, 2.0, {word: 1.0}) for word in words if word in query]
+    link = "See [the page](/docs/lease/token.md) about it."
+    other = "Nothing of that kind is to be said here, whatever it may be.\n" * 20
+    text = f"# Keys\n\nThe lease is short.\n\n{link}\n\n{other}"
+    (line,) = SectionLines(text, 1, weights, (), query).evidence(10).lines
+    assert line.number == shown
 
 
 def test_a_copy_names_the_shown_lines_that_it_lacks(tmp_path: Path) -> None:

@@ -7,11 +7,12 @@ import re
 from collections.abc import Sequence
 
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, LineText, shares
+from fumishirube_manual.evidence.markup import without_targets
 
 _SENTENCE = re.compile(r"(?:[^。！？.!?]+|[.!?](?!\s|$))*(?:[。！？]+[」』）】]*|[.!?]+(?=\s|$)|$)")
 _WORD = re.compile(r"[\w.%/+-]+", re.ASCII)
 _LONGEST_WORD = 40
-_DIGIT, _LINK_TARGET = re.compile(r"\d"), re.compile(r"\]\([^)]*\)")
+_DIGIT = re.compile(r"\d")
 _FIGURE = 0.2
 """Of two sentences about equally relevant, the one with a figure is shown: it is often the value
 that the other one explains."""
@@ -55,11 +56,12 @@ def excerpt(line: str, most: int, weights: Sequence[ConceptWeight]) -> str:
 
 def _sentence_scores(sentences: Sequence[str], weights: Sequence[ConceptWeight]) -> Sequence[float]:
     """Return the weight of each sentence; a figure counts as a share of the greatest."""
-    scores = [line_weight(sentence, weights) for sentence in sentences]
+    plain = [*map(without_targets, sentences)]
+    scores = [line_weight(sentence, weights) for sentence in plain]
     bonus = _FIGURE * max(scores)
     return [
-        score + bonus if score and _DIGIT.search(_LINK_TARGET.sub("", sentence)) else score
-        for sentence, score in zip(sentences, scores, strict=True)
+        score + bonus if score and _DIGIT.search(sentence) else score
+        for sentence, score in zip(plain, scores, strict=True)
     ]
 
 

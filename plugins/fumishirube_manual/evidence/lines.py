@@ -13,7 +13,7 @@ from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.fences import is_fence
 from fumishirube_manual.evidence.line_scores import LineScores, LineTexts
-from fumishirube_manual.evidence.markup import rendered_lines
+from fumishirube_manual.evidence.markup import rendered_lines, without_targets
 from fumishirube_manual.evidence.passages import passages
 from fumishirube_manual.evidence.records import is_member, record_lines
 
@@ -80,10 +80,11 @@ class SectionLines:
         query: str = "",
     ) -> None:
         self._first = first
-        written = text.removesuffix("\n").split("\n")
-        self._lines = [*rendered_lines(written)]
+        self._written = text.removesuffix("\n").split("\n")
+        self._lines = [*rendered_lines(self._written)]
         self._weights = weights
-        self._texts = LineTexts(written, titles, query)
+        compared = self._written if "/" in query else [*map(without_targets, self._written)]
+        self._texts = LineTexts(compared, titles, query)
         self._scores = LineScores(self._texts, weights)
 
     def evidence(
@@ -134,13 +135,13 @@ class SectionLines:
         weights = [*self._weights, ConceptWeight(folded, _NAMED_WEIGHT, {})]
         weighted = [
             (line_weight(line, weights), -at)
-            for at, line in enumerate(self._texts.lines)
+            for at, line in enumerate(self._written)
             if mentions(fold(line), folded)
         ]
         if not weighted:
             return None
         at = -max(weighted)[1]
-        line = self._lines[at] if mentions(fold(self._lines[at]), folded) else self._texts.lines[at]
+        line = self._lines[at] if mentions(fold(self._lines[at]), folded) else self._written[at]
         return EvidenceLine(self._first + at, excerpt(line, room, weights).strip())
 
     def passages(self, wordings: Iterable[Sequence[ConceptWeight]]) -> Sequence[EvidencePassage]:

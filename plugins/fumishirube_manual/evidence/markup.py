@@ -19,6 +19,7 @@ _MARKUP = re.compile(
     r"|(?<=\]\()(?P<target>https?://[^()\s]{25,}(?:\s+\"[^\"]*\")?)(?=\))",
     re.IGNORECASE,
 )
+_LINK_TARGET = re.compile(r"(?<=\]\()[^()\s]+")
 _ANCHOR = re.compile(r"\{#[\w.:-]+\}\s*")
 _BLOCK_TAG = re.compile(r"\s*<(?!/?(?:b|em|i|small|span|strong|sub|sup|u)[\s>])", re.IGNORECASE)
 _INDENTED = re.compile(r"(?: {4}|\t)\s*[^\s*+\-0-9>・]")
@@ -48,6 +49,11 @@ def _replacement(match: re.Match[str]) -> str:
     start, end = match.span()
     between = match.string[max(0, start - 1) : start] + match.string[end : end + 1]
     return "…" if match["target"] else " " * (between in ("``", "`<"))
+
+
+def without_targets(line: str) -> str:
+    """Return a line without the targets of its links, whose words are not those of the text."""
+    return _LINK_TARGET.sub("", line) if "](" in line else line
 
 
 def rendered_lines(lines: Sequence[str]) -> Iterator[str]:
