@@ -77,6 +77,20 @@ def test_equal_titles_below_other_headings_are_other_sections() -> None:
     }
 
 
+def test_a_section_that_goes_on_below_the_same_heading_is_no_version() -> None:
+    first, more, other = (
+        passage("v.md", line, title=title, body=title)._replace(end_line=end)
+        for line, end, title in ((1, 8, "Limits"), (9, 19, "Limits"), (20, 30, "Costs"))
+    )
+    ranking = Ranking(tuple(Hit(p, 9.0 - n) for n, p in enumerate((more, first, other))))
+    hits = fused(Ranking(), ranking, Ranking(), Ranking())
+    assert {hit.passage.start_line: hit.labels for hit in hits} == {
+        9: {"pinned_top"},
+        1: {"pinned_top", "second"},
+        20: frozenset(),
+    }
+
+
 @pytest.mark.parametrize(("score", "pinned"), [(9.0, 1), (8.9, 9)])
 def test_of_near_versions_of_a_section_the_first_is_pinned(score: float, pinned: int) -> None:
     new, old, other = (

@@ -1,7 +1,7 @@
 """Alternatives: other wordings of a question, each searched in a run of its own."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Annotated, ClassVar
@@ -33,8 +33,8 @@ class Alternatives(Stage):
     only its best sections count. A section's share in a run is the weight times its score divided
     by the top score, and falls with its rank by ``k``. Its fused score is its best share plus
     ``agreement`` times its other shares, scaled to the highest score. The two best sections of each
-    run are pinned; of those with the same headings in one file, such as versions of a section, the
-    first whose score is at least ``near`` times their best. A label of a hit names the alternative
+    run are pinned; of those with the same headings in one file, versions of a section, the first
+    whose score is at least ``near`` times their best. A label of a hit names the alternative
     that ranks it best, if there is one. Runs with required terms do not use the alternatives.
     """
 
@@ -84,14 +84,10 @@ class Alternatives(Stage):
 def _best_of_each(
     outcomes: Sequence[Outcome], near: float
 ) -> dict[tuple[str, int], tuple[str, ...]]:
-    """Label the two best hits of each run; hits with equal path and headings are one."""
+    """Label the two best hits of each run; versions of a section are one."""
     labels: dict[tuple[str, int], tuple[str, ...]] = {}
     for _, ranking in outcomes:
-        alike: dict[tuple[str, ...], list[Hit]] = {}
-        for hit in ranking.hits:
-            names = (hit.passage.path, *hit.passage.ancestors, hit.passage.title)
-            alike.setdefault(names, []).append(hit)
-        for place, hits in enumerate(islice(alike.values(), _OF_EACH)):
+        for place, hits in enumerate(islice(_versions(ranking.hits), _OF_EACH)):
             least = near * hits[0].score
             key = min(hit.passage.key for hit in hits if hit.score >= least)
             if not place:
@@ -99,3 +95,22 @@ def _best_of_each(
             else:
                 labels.setdefault(key, ("pinned_top", "second"))
     return labels
+
+
+def _versions(hits: Sequence[Hit]) -> Iterable[Sequence[Hit]]:
+    """Return the hits with equal path and headings together, in order of the best.
+
+    A section that ends where another with its headings begins is continued there.
+    """
+    names = [(hit.passage.path, *hit.passage.ancestors, hit.passage.title) for hit in hits]
+    ends = Counter(
+        (name, line)
+        for name, hit in zip(names, hits, strict=True)
+        for line in (hit.passage.start_line, hit.passage.end_line + 1)
+    )
+    alike: dict[tuple[object, ...], list[Hit]] = {}
+    for name, hit in zip(names, hits, strict=True):
+        start, end = hit.passage.start_line, hit.passage.end_line + 1
+        continued = ends[name, start] > 1 or ends[name, end] > 1
+        alike.setdefault((name, start) if continued else name, []).append(hit)
+    return alike.values()
