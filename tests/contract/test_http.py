@@ -291,6 +291,23 @@ def test_a_foreign_page_is_refused(server: HttpServer, origin: str) -> None:
         assert refused(answer, 403)["error"] == "forbidden"
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_a_foreign_page_loads_without_an_origin_is_refused(
+    server: HttpServer, site: str
+) -> None:
+    """A picture, a script, a frame or a link."""
+    for path in ("/healthz", "/probe_names", "/mcp", "/docs"):
+        answer = server.client.get(path, headers={"sec-fetch-site": site})
+        assert refused(answer, 403)["error"] == "forbidden"
+        named = {"sec-fetch-site": site, "origin": "http://localhost:3000"}
+        assert server.client.get(path, headers=named).status_code != 403
+
+
+@pytest.mark.parametrize("site", ["none", "same-origin"])
+def test_what_the_user_or_the_own_page_loads_is_answered(server: HttpServer, site: str) -> None:
+    assert server.client.get("/probe_names", headers={"sec-fetch-site": site}).status_code == 200
+
+
 def test_no_page_is_told_that_it_may_read(server: HttpServer) -> None:
     headers = {"origin": "http://localhost:3000", "access-control-request-method": "POST"}
     answer = server.client.get("/probe_names", headers=headers)
