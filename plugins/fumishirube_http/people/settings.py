@@ -12,7 +12,6 @@ from fumishirube.serving import LoadedConfig, process_settings
 from fumishirube_http.people.authentication import SignIn
 from fumishirube_http.people.file import PeopleFile
 from fumishirube_http.people.provider import IdentityProvider, resource_metadata
-from fumishirube_http.people.records import DOCS, MANUALS, VAULT
 from fumishirube_http.people.users_command import people_file
 from fumishirube_http.settings import check_access, host_name, is_loopback, plain_address
 
@@ -49,7 +48,7 @@ def team_settings(options: Namespace, loaded: LoadedConfig) -> TeamSettings | No
             "FUMISHIRUBE_HTTP_TOKEN: with people, each has a token; unset the variable"
         )
     check_access(loaded)
-    _check_place(file, loaded)
+    file.check_place(loaded)
     file.people()
     base = loaded.config.server.base_path.rstrip("/")
     public = _host(process.public_url)
@@ -86,22 +85,6 @@ def proxies(environ: Mapping[str, str]) -> frozenset[str]:
         raise ConfigError(
             "FUMISHIRUBE_PROXIES: expected IP addresses, separated by commas"
         ) from error
-
-
-def _check_place(file: PeopleFile, loaded: LoadedConfig) -> None:
-    """Check that no tool can read or replace the people file."""
-    place = file.path.resolve()
-    for root in (MANUALS, VAULT, DOCS):
-        if place.is_relative_to(loaded.folder(root)):
-            raise ConfigError(
-                f"--people: {file.path.name!r} lies below roots.{root}, where tools read; move it"
-            )
-    for name, folder in loaded.own.folders.items():
-        if place.is_relative_to(folder.resolve()):
-            raise ConfigError(
-                f"--people: {file.path.name!r} lies below the manual {name!r}, where tools read; "
-                "move it"
-            )
 
 
 def _check_secure(variable: str, url: str) -> None:
