@@ -81,8 +81,27 @@ def test_other_machines_need_leave_people_and_tls(tmp_path: Path) -> None:
     environ["FUMISHIRUBE_PUBLIC_URL"] = "https://manuals.example"
     environ["FUMISHIRUBE_JWKS_URL"] = "http://id.example/keys"
     assert "FUMISHIRUBE_JWKS_URL: expected an https URL" in refusal()
-    environ["FUMISHIRUBE_PUBLIC_URL"] = "https://manuals.example/x"
-    assert "FUMISHIRUBE_PUBLIC_URL: expected https://HOST" in refusal()
+    for address in ("https://manuals.example/x", "http://manuals.example", "manuals.example"):
+        environ["FUMISHIRUBE_PUBLIC_URL"] = address
+        assert "FUMISHIRUBE_PUBLIC_URL: expected https://HOST" in refusal()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("FUMISHIRUBE_ISSUER", "https://id.example"),
+        ("FUMISHIRUBE_PROXIES", "10.0.0.1"),
+        ("FUMISHIRUBE_PUBLIC_URL", "https://manuals.example"),
+    ],
+)
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_what_only_people_need_is_refused_without_them(
+    tmp_path: Path, variable: str, value: str, workers: str
+) -> None:
+    here = ("--http", "127.0.0.1:0", "--workers", workers)
+    done = started(probing(tmp_path), *here, **{variable: value})
+    assert (done.code, done.out) == (2, "")
+    assert f"{variable}: only a server for people uses it; name the people file" in done.err
 
 
 def test_the_people_file_is_private_and_outside_what_tools_read(tmp_path: Path) -> None:
@@ -167,6 +186,17 @@ def test_an_unusable_variable_is_named(tmp_path: Path, variable: str, value: str
     assert done.code == 2
     assert variable in done.err
     assert value in done.err
+
+
+@pytest.mark.parametrize("path", ["api", "/a b", "/a/../b", "/./a", "//a"])
+def test_an_unusable_base_path_is_answered_with_one_that_is_usable(
+    tmp_path: Path, path: str
+) -> None:
+    variable = started(probing(tmp_path), "--http", FUMISHIRUBE_SERVER_BASE_PATH=path)
+    assert f'expected text such as /manuals, got "{path}"' in variable.err
+    file = started(probing(tmp_path, f"server: {{base_path: '{path}'}}\n"), "--http")
+    assert f'server.base_path: must be such as /manuals, got "{path}"' in file.err
+    assert (variable.code, file.code) == (2, 2)
 
 
 def test_the_configuration_says_where(tmp_path: Path) -> None:
