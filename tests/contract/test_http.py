@@ -317,6 +317,32 @@ def test_no_page_is_told_that_it_may_read(server: HttpServer) -> None:
         assert not any(name.startswith("access-control") for name in one.headers)
 
 
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("http://localhost:1/healthz", 200),
+        ("HTTP://127.0.0.1/probe_page?manual_name=x", 404),
+        ("https://localhost?x", 404),
+        ("http://evil.example/healthz", 400),
+        ("http://a@localhost/healthz", 400),
+        ("http:///healthz", 400),
+    ],
+)
+def test_a_request_for_an_address_is_one_for_its_host_and_path(
+    server: HttpServer, address: str, status: int
+) -> None:
+    """As clients send it to proxies (RFC 9112, 3.2.2); the Host header does not count then."""
+    with server.connected() as connection:
+        head = f"GET {address} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        connection.sendall(head.encode())
+        assert connection.makefile("rb").readline().startswith(b"HTTP/1.1 %d " % status)
+
+
+def test_a_probe_may_ask_for_the_head_alone(server: HttpServer) -> None:
+    answer = server.client.head("/healthz")
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
 # --- the document ---------------------------------------------------------------------------
 
 

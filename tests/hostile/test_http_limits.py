@@ -182,6 +182,33 @@ def test_two_lengths_of_a_body_are_refused(server: HttpServer, lengths: list[str
     assert told.count(b"HTTP/1.1") == 1
 
 
+@pytest.mark.parametrize(
+    ("request_head", "reason"),
+    [
+        (head("/", "X: " + "x" * HEAD), "the request line and the headers are over 16,384 bytes"),
+        (head("/", "Content-Length: 1", "Content-Length: 1"), "a request has one Content-Length"),
+        (
+            head("/", "Content-Length: 1", "Transfer-Encoding: chunked"),
+            "Content-Length and Transfer-Encoding may not be together",
+        ),
+        (head("/", "Content-Length: -1"), "bad Content-Length"),
+        (head("/", "Host: localhost"), "Found multiple Host: headers"),
+        (b"GET / HTTP/1.1\r\n\r\n", "Missing mandatory Host: header"),
+        (b"nonsense\r\n\r\n", "illegal request line"),
+        (head("/", "secret"), "illegal header line"),
+    ],
+)
+def test_what_is_no_request_is_refused_with_the_reason(
+    server: HttpServer, request_head: bytes, reason: str
+) -> None:
+    with server.connected() as connection:
+        connection.sendall(request_head)
+        status, _, rest = answered(connection).partition(b"\r\n")
+    assert status == b"HTTP/1.1 400 Bad Request"
+    body = json.loads(rest.partition(b"\r\n\r\n")[2])
+    assert body == {"error": "invalid_request", "message": reason}
+
+
 def opened_session(client: httpx2.Client, url: str) -> httpx2.Response:
     hello = {
         "protocolVersion": "2025-06-18",
