@@ -13,14 +13,16 @@ from fumishirube_http.settings import LOOPBACK, host_name, plain_address
 
 TEST_HOST = "testserver"
 """The host name of requests by Starlette's test client."""
+_DIRECT = ("none", "same-origin")
+"""Values of Sec-Fetch-Site for requests by the user, or by a page of this server."""
 
 
 class AllowedHostsMiddleware:
     """Passes on allowed requests, and answers all others with an error.
 
     If there are ``proxies``, only they may connect. Foreign web pages are refused: a name rebound
-    to this machine's address (DNS rebinding) is not an allowed host, and the Origin of another
-    site is not ours.
+    to this machine's address (DNS rebinding) is not an allowed host, the Origin of another site is
+    not ours, and without an Origin the browser says that another site's page sends the request.
     """
 
     def __init__(
@@ -49,8 +51,11 @@ class AllowedHostsMiddleware:
         if name not in self._hosts and not (name == TEST_HOST and _in_process(scope)):
             message = "name this host in security.allowed_hosts, or call it 127.0.0.1"
             return invalid(f"the Host header names no host of this server; {message}")
-        if not all(self._is_ours(origin) for origin in headers.getlist("origin")):
-            message = "requests of web pages from other hosts are refused"
+        origins = headers.getlist("origin")
+        # Browsers send no Origin with images, scripts, frames and links.
+        direct = origins or headers.get("sec-fetch-site", "none") in _DIRECT
+        if not direct or not all(self._is_ours(origin) for origin in origins):
+            message = "requests of other sites' pages are refused; open this address by yourself"
             return Problem(403, {"error": "forbidden", "message": message})
         return None
 

@@ -130,6 +130,7 @@ class HttpApplication:
         app.add_exception_handler(Problem, _answer_problem)
         app.add_exception_handler(HTTPException, _answer_http_error)
         app.get(self._health, summary="Whether the server runs")(_healthz)
+        app.head(self._health, include_in_schema=False)(_healthz)
         app.router.routes.append(Route(self._mcp_path, self._mcp, include_in_schema=False))
         taken = {"/healthz", "/mcp", "/docs", "/openapi.json"}
         for tool in application.tools.values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asyncio import Transport
+from http import HTTPStatus
 from operator import attrgetter
 from time import monotonic
 from typing import Any
@@ -29,7 +30,7 @@ class Connection(H11Protocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self.conn = RequestParser(HEAD)
+        self.conn = self._parser = RequestParser(HEAD)
         self.since = monotonic()
         self._arrival = Timer(self.loop, ARRIVAL, self._expire)
         self._reading = Timer(self.loop, READING, self._abandon)
@@ -107,7 +108,7 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer malformed or oversized requests with a JSON body like all others."""
-        self._refuse(400, msg)
+        self._refuse(400, self._parser.problem or msg)
 
     def _expire(self) -> None:
         """Answer 408, and tell the application that the client disconnected."""
@@ -135,7 +136,7 @@ class Connection(H11Protocol):
         ]
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             events = (
-                h11.Response(status_code=status, headers=headers),
+                h11.Response(status_code=status, headers=headers, reason=HTTPStatus(status).phrase),
                 h11.Data(data=body),
                 h11.EndOfMessage(),
             )

@@ -10,14 +10,19 @@ import h11
 _END = re.compile(rb"\n\r?\n")
 _LENGTH = re.compile(rb"(?im)^content-length[ \t]*:(.*(?:\n[ \t].*)*)")
 _LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
+_ABSOLUTE = re.compile(rb"(?i)https?://([^/?]*)(.*)")
 
 
 class RequestParser(h11.Connection):
-    """h11's server parser, which also refuses long heads and contradicting lengths."""
+    """h11's server parser, which also refuses long heads and contradicting lengths.
+
+    ``problem`` says why a request is refused.
+    """
 
     def __init__(self, longest_head: int) -> None:
         super().__init__(h11.SERVER, longest_head)
         self._longest_head = longest_head
+        self.problem = ""
 
     def next_event(self) -> Any:
         """Return the next event.
@@ -25,19 +30,28 @@ class RequestParser(h11.Connection):
         Raises:
             h11.RemoteProtocolError: when the input is not an acceptable request.
         """
+        try:
+            return self._next()
+        except h11.RemoteProtocolError as error:
+            self.problem = str(error).partition(": b")[0]  # without the bytes that h11 quotes
+            raise
+
+    def _next(self) -> Any:
         if self.their_state is h11.IDLE:
             self._check_head(self.trailing_data[0])
         event = super().next_event()
-        if isinstance(event, h11.Request) and {name for name, _ in event.headers} >= _LENGTHS:
+        if not isinstance(event, h11.Request):
+            return event
+        if {name for name, _ in event.headers} >= _LENGTHS:
             # A proxy may have used the other length (request smuggling).
             self._refuse("Content-Length and Transfer-Encoding may not be together")
-        return event
+        return _with_path(event)
 
     def _check_head(self, unread: bytes) -> None:
         end = _END.search(unread)
         # h11 limits only incomplete heads; one that arrives in one piece may be longer.
         if len(unread) > self._longest_head and (end is None or end.end() > self._longest_head):
-            self._refuse("the head of the request is too long")
+            self._refuse(f"the request line and the headers are over {self._longest_head:,} bytes")
         # h11 merges equal lengths; a proxy may have used one of them otherwise.
         if end is not None and b",".join(_LENGTH.findall(unread[: end.end()])).count(b","):
             self._refuse("a request has one Content-Length")
@@ -45,3 +59,18 @@ class RequestParser(h11.Connection):
     def _refuse(self, message: str) -> None:
         self._process_error(self.their_role)
         raise h11.RemoteProtocolError(message)
+
+
+def _with_path(request: h11.Request) -> h11.Request:
+    """Return a request for an address, as clients send it to proxies, as one for its path."""
+    address = _ABSOLUTE.fullmatch(request.target)
+    if address is None:
+        return request
+    host, path = address.groups()
+    headers = [(name, value) for name, value in request.headers if name != b"host"]
+    return h11.Request(
+        method=request.method,
+        target=path if path.startswith(b"/") else b"/" + path,
+        headers=[(b"host", host), *headers],
+        http_version=request.http_version,
+    )

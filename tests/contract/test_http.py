@@ -291,6 +291,23 @@ def test_a_foreign_page_is_refused(server: HttpServer, origin: str) -> None:
         assert refused(answer, 403)["error"] == "forbidden"
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_a_foreign_page_loads_without_an_origin_is_refused(
+    server: HttpServer, site: str
+) -> None:
+    """A picture, a script, a frame or a link."""
+    for path in ("/healthz", "/probe_names", "/mcp", "/docs"):
+        answer = server.client.get(path, headers={"sec-fetch-site": site})
+        assert refused(answer, 403)["error"] == "forbidden"
+        named = {"sec-fetch-site": site, "origin": "http://localhost:3000"}
+        assert server.client.get(path, headers=named).status_code != 403
+
+
+@pytest.mark.parametrize("site", ["none", "same-origin"])
+def test_what_the_user_or_the_own_page_loads_is_answered(server: HttpServer, site: str) -> None:
+    assert server.client.get("/probe_names", headers={"sec-fetch-site": site}).status_code == 200
+
+
 def test_no_page_is_told_that_it_may_read(server: HttpServer) -> None:
     headers = {"origin": "http://localhost:3000", "access-control-request-method": "POST"}
     answer = server.client.get("/probe_names", headers=headers)
@@ -298,6 +315,32 @@ def test_no_page_is_told_that_it_may_read(server: HttpServer) -> None:
     preflight = server.client.options("/probe_search", headers=headers)
     for one in (answer, preflight):
         assert not any(name.startswith("access-control") for name in one.headers)
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("http://localhost:1/healthz", 200),
+        ("HTTP://127.0.0.1/probe_page?manual_name=x", 404),
+        ("https://localhost?x", 404),
+        ("http://evil.example/healthz", 400),
+        ("http://a@localhost/healthz", 400),
+        ("http:///healthz", 400),
+    ],
+)
+def test_a_request_for_an_address_is_one_for_its_host_and_path(
+    server: HttpServer, address: str, status: int
+) -> None:
+    """As clients send it to proxies (RFC 9112, 3.2.2); the Host header does not count then."""
+    with server.connected() as connection:
+        head = f"GET {address} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        connection.sendall(head.encode())
+        assert connection.makefile("rb").readline().startswith(b"HTTP/1.1 %d " % status)
+
+
+def test_a_probe_may_ask_for_the_head_alone(server: HttpServer) -> None:
+    answer = server.client.head("/healthz")
+    assert (answer.status_code, answer.content) == (200, b"")
 
 
 # --- the document ---------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -18,6 +19,7 @@ from http_server import HttpServer, probing
 CONNECTIONS = 448
 SESSIONS = 256
 HEAD = 16 * 1024
+JSON = "application/json"
 ASKED = json.dumps({"manual_name": "給付編", "query": "入院"}).encode()
 LIVELY = 2.0
 """Seconds after which a sign of life is late."""
@@ -180,6 +182,33 @@ def test_two_lengths_of_a_body_are_refused(server: HttpServer, lengths: list[str
     assert told.count(b"HTTP/1.1") == 1
 
 
+@pytest.mark.parametrize(
+    ("request_head", "reason"),
+    [
+        (head("/", "X: " + "x" * HEAD), "the request line and the headers are over 16,384 bytes"),
+        (head("/", "Content-Length: 1", "Content-Length: 1"), "a request has one Content-Length"),
+        (
+            head("/", "Content-Length: 1", "Transfer-Encoding: chunked"),
+            "Content-Length and Transfer-Encoding may not be together",
+        ),
+        (head("/", "Content-Length: -1"), "bad Content-Length"),
+        (head("/", "Host: localhost"), "Found multiple Host: headers"),
+        (b"GET / HTTP/1.1\r\n\r\n", "Missing mandatory Host: header"),
+        (b"nonsense\r\n\r\n", "illegal request line"),
+        (head("/", "secret"), "illegal header line"),
+    ],
+)
+def test_what_is_no_request_is_refused_with_the_reason(
+    server: HttpServer, request_head: bytes, reason: str
+) -> None:
+    with server.connected() as connection:
+        connection.sendall(request_head)
+        status, _, rest = answered(connection).partition(b"\r\n")
+    assert status == b"HTTP/1.1 400 Bad Request"
+    body = json.loads(rest.partition(b"\r\n\r\n")[2])
+    assert body == {"error": "invalid_request", "message": reason}
+
+
 def opened_session(client: httpx2.Client, url: str) -> httpx2.Response:
     hello = {
         "protocolVersion": "2025-06-18",
@@ -211,3 +240,28 @@ def test_idle_sessions_shut_nobody_out(server: HttpServer) -> None:
         assert listed(client, server.url, sessions[20]) == 404
         assert listed(client, server.url, sessions[21]) == 200
         assert listed(client, server.url, sessions[-1]) == 200
+
+
+HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+REFUSED: dict[str, dict[str, Any]] = {
+    "a stream": {"method": "GET"},
+    "an end": {"method": "DELETE"},
+    "another method": {"method": "PUT"},
+    "broken JSON": {"method": "POST", "content": b"{", "headers": {"content-type": JSON}},
+    "another message": {"method": "POST", "json": {"jsonrpc": "2.0", "id": 1, "method": "ping"}},
+    "another Accept": {"method": "POST", "json": HELLO, "headers": {"accept": "text/html"}},
+    "an invalid beginning": {"method": "POST", "json": HELLO},
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refused_request_opens_no_session(server: HttpServer, name: str) -> None:
+    """And however many there are, they end the session of nobody."""
+    accept = {"accept": f"{JSON}, text/event-stream"}
+    with httpx2.Client(timeout=30, trust_env=False, headers=accept) as client:
+        session = opened_session(client, server.url).headers["mcp-session-id"]
+        for _ in range(SESSIONS + 1):
+            answer = client.request(url=f"{server.url}/mcp", **REFUSED[name])
+        assert answer.status_code >= 400 or '"error"' in answer.text
+        assert listed(client, server.url, session) == 200
+        assert listed(client, server.url, answer.headers["mcp-session-id"]) == 404

@@ -81,15 +81,41 @@ def test_other_machines_need_leave_people_and_tls(tmp_path: Path) -> None:
     environ["FUMISHIRUBE_PUBLIC_URL"] = "https://manuals.example"
     environ["FUMISHIRUBE_JWKS_URL"] = "http://id.example/keys"
     assert "FUMISHIRUBE_JWKS_URL: expected an https URL" in refusal()
-    environ["FUMISHIRUBE_PUBLIC_URL"] = "https://manuals.example/x"
-    assert "FUMISHIRUBE_PUBLIC_URL: expected https://HOST" in refusal()
+    for address in ("https://manuals.example/x", "http://manuals.example", "manuals.example"):
+        environ["FUMISHIRUBE_PUBLIC_URL"] = address
+        assert "FUMISHIRUBE_PUBLIC_URL: expected https://HOST" in refusal()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("FUMISHIRUBE_ISSUER", "https://id.example"),
+        ("FUMISHIRUBE_PROXIES", "10.0.0.1"),
+        ("FUMISHIRUBE_PUBLIC_URL", "https://manuals.example"),
+    ],
+)
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_what_only_people_need_is_refused_without_them(
+    tmp_path: Path, variable: str, value: str, workers: str
+) -> None:
+    here = ("--http", "127.0.0.1:0", "--workers", workers)
+    done = started(probing(tmp_path), *here, **{variable: value})
+    assert (done.code, done.out) == (2, "")
+    assert f"{variable}: only a server for people uses it; name the people file" in done.err
 
 
 def test_the_people_file_is_private_and_outside_what_tools_read(tmp_path: Path) -> None:
     probing(tmp_path)
-    for place in ("people.json", "vault/people.json"):
-        people = ("users", "--people", place)
-        assert manuals.fumishirube(*people, "add", "aiko", cwd=tmp_path).code == 0
+    people = ("users", "--people", "people.json", "add", "aiko")
+    assert manuals.fumishirube(*people, cwd=tmp_path).code == 0
+    for command in (("add", "ben"), ("list",)):
+        people = ("users", "--people", "vault/people.json", *command)
+        refused = manuals.fumishirube(*people, cwd=tmp_path)
+        assert (refused.code, refused.out) == (2, "")
+        assert "'people.json' lies below roots.vault, where tools read; move it" in refused.err
+    assert not (tmp_path / "vault").exists()
+    (tmp_path / "vault").mkdir()
+    shutil.copy2(tmp_path / "people.json", tmp_path / "vault")
     here = "127.0.0.1:0"
     inside = started(
         tmp_path, "--http", here, FUMISHIRUBE_PEOPLE=str(tmp_path / "vault/people.json")
@@ -110,6 +136,41 @@ def test_the_people_file_is_private_and_outside_what_tools_read(tmp_path: Path) 
     assert "'people.json' lies below the manual 'own'" in own.err
 
 
+def test_a_person_can_be_removed_whatever_the_configuration_is(tmp_path: Path) -> None:
+    people = ("users", "--people", "people.json")
+    assert manuals.fumishirube(*people, "add", "aiko", cwd=tmp_path).code == 0
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: 3\n", encoding="utf-8")
+    assert manuals.fumishirube(*people, "remove", "aiko", cwd=tmp_path).code == 0
+    assert "aiko" not in manuals.fumishirube(*people, "list", cwd=tmp_path).out
+
+
+def test_a_folder_is_no_people_file(tmp_path: Path) -> None:
+    for place in ("manuals", "/"):
+        people = manuals.fumishirube("users", "--people", place, "add", "a", cwd=probing(tmp_path))
+        server = started(tmp_path, "--http", "127.0.0.1:0", "--people", place)
+        for done in (people, server):
+            assert (done.code, done.out) == (2, "")
+            assert "is a folder; name a file" in done.err
+
+
+@pytest.mark.parametrize("option", ["--days", "--per-minute"])
+@pytest.mark.parametrize("number", ["0", "3000000", "9" * 30])
+def test_a_number_that_no_person_needs_is_refused(tmp_path: Path, option: str, number: str) -> None:
+    people = ("users", "--people", "people.json", "add", "aiko", option, number)
+    done = manuals.fumishirube(*people, cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert f"argument {option}: expected a whole number" in done.err
+    assert not (tmp_path / "people.json").exists()
+
+
+def test_the_list_of_people_shows_all_rights(tmp_path: Path) -> None:
+    people = ("users", "--people", "people.json")
+    rights = ("--read", "docs", "--write", "vault/x", "--metrics", "--per-minute", "7")
+    assert manuals.fumishirube(*people, "add", "prom", *rights, cwd=tmp_path).code == 0
+    row = manuals.fumishirube(*people, "list", cwd=tmp_path).out.splitlines()[-1]
+    assert row.split(maxsplit=3) == ["prom", "token", "7", "docs, vault/x (write), metrics"]
+
+
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
@@ -125,6 +186,17 @@ def test_an_unusable_variable_is_named(tmp_path: Path, variable: str, value: str
     assert done.code == 2
     assert variable in done.err
     assert value in done.err
+
+
+@pytest.mark.parametrize("path", ["api", "/a b", "/a/../b", "/./a", "//a"])
+def test_an_unusable_base_path_is_answered_with_one_that_is_usable(
+    tmp_path: Path, path: str
+) -> None:
+    variable = started(probing(tmp_path), "--http", FUMISHIRUBE_SERVER_BASE_PATH=path)
+    assert f'expected text such as /manuals, got "{path}"' in variable.err
+    file = started(probing(tmp_path, f"server: {{base_path: '{path}'}}\n"), "--http")
+    assert f'server.base_path: must be such as /manuals, got "{path}"' in file.err
+    assert (variable.code, file.code) == (2, 2)
 
 
 def test_the_configuration_says_where(tmp_path: Path) -> None:

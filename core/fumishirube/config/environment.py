@@ -40,7 +40,7 @@ def expectation(info: FieldInfo) -> str:
         for sign, bound in ((">=", "ge"), (">", "gt"), ("<=", "le"), ("<", "lt")):
             if getattr(rule, bound, None) is not None:
                 text += f" {sign} {getattr(rule, bound)}"
-    return text
+    return f"{text} such as {info.examples[0]}" if info.examples else text
 
 
 def apply_environment(

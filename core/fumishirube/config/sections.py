@@ -143,7 +143,10 @@ class ServerSettings(_SectionModel):
     host: Annotated[str, Field(min_length=1), Env("FUMISHIRUBE_SERVER_HOST")] = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535), Env("FUMISHIRUBE_SERVER_PORT")] = 8765
     base_path: Annotated[
-        str, Field(pattern=r"^(/[A-Za-z0-9._~-]+)*/?$"), Env("FUMISHIRUBE_SERVER_BASE_PATH")
+        str,
+        # No part begins with a dot: clients resolve /.. themselves, and never reach it.
+        Field(pattern=r"^(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?$", examples=["/manuals"]),
+        Env("FUMISHIRUBE_SERVER_BASE_PATH"),
     ] = "/"
 
 

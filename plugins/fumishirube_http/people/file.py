@@ -16,7 +16,8 @@ from pydantic import ValidationError
 
 from fumishirube import ConfigError
 from fumishirube.disk import take_lock
-from fumishirube_http.people.records import PeopleRecord, Person
+from fumishirube.serving import LoadedConfig
+from fumishirube_http.people.records import DOCS, MANUALS, VAULT, PeopleRecord, Person
 
 People: TypeAlias = Mapping[str, Person]
 
@@ -34,6 +35,26 @@ class PeopleFile:
         self._stamp: _Stamp | None = None
         self._people: People = {}
         self._lock = Lock()
+
+    def check_place(self, loaded: LoadedConfig) -> None:
+        """Check that no tool can read or replace the file.
+
+        Raises:
+            ConfigError: when one can.
+        """
+        place = self.path.resolve()
+        for root in (MANUALS, VAULT, DOCS):
+            if place.is_relative_to(loaded.folder(root)):
+                raise ConfigError(
+                    f"--people: {self.path.name!r} lies below roots.{root}, where tools read; "
+                    "move it"
+                )
+        for name, folder in loaded.own.folders.items():
+            if place.is_relative_to(folder.resolve()):
+                raise ConfigError(
+                    f"--people: {self.path.name!r} lies below the manual {name!r}, where tools "
+                    "read; move it"
+                )
 
     def people(self) -> People:
         """Return the people by name; an unchanged file is not read again.

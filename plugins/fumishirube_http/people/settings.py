@@ -12,7 +12,6 @@ from fumishirube.serving import LoadedConfig, process_settings
 from fumishirube_http.people.authentication import SignIn
 from fumishirube_http.people.file import PeopleFile
 from fumishirube_http.people.provider import IdentityProvider, resource_metadata
-from fumishirube_http.people.records import DOCS, MANUALS, VAULT
 from fumishirube_http.people.users_command import people_file
 from fumishirube_http.settings import check_access, host_name, is_loopback, plain_address
 
@@ -38,18 +37,14 @@ def team_settings(options: Namespace, loaded: LoadedConfig) -> TeamSettings | No
     process = process_settings(loaded.environ)
     file = people_file(options)
     if file is None:
-        if process.issuer:
-            raise ConfigError(
-                "FUMISHIRUBE_ISSUER: whom it vouches for is in a people file; name it with "
-                "--people FILE ('fumishirube users add NAME --subject SUBJECT')"
-            )
+        _check_unused(loaded)
         return None
     if process.token:
         raise ConfigError(
             "FUMISHIRUBE_HTTP_TOKEN: with people, each has a token; unset the variable"
         )
     check_access(loaded)
-    _check_place(file, loaded)
+    file.check_place(loaded)
     file.people()
     base = loaded.config.server.base_path.rstrip("/")
     public = _host(process.public_url)
@@ -88,28 +83,30 @@ def proxies(environ: Mapping[str, str]) -> frozenset[str]:
         ) from error
 
 
-def _check_place(file: PeopleFile, loaded: LoadedConfig) -> None:
-    """Check that no tool can read or replace the people file."""
-    place = file.path.resolve()
-    for root in (MANUALS, VAULT, DOCS):
-        if place.is_relative_to(loaded.folder(root)):
+def _check_unused(loaded: LoadedConfig) -> None:
+    """Check that nothing is set that would have no effect without people."""
+    process = process_settings(loaded.environ)
+    for variable, value in (
+        ("FUMISHIRUBE_ISSUER", process.issuer),
+        ("FUMISHIRUBE_PROXIES", process.proxies),
+        ("FUMISHIRUBE_PUBLIC_URL", process.public_url),
+    ):
+        if value:
             raise ConfigError(
-                f"--people: {file.path.name!r} lies below roots.{root}, where tools read; move it"
-            )
-    for name, folder in loaded.own.folders.items():
-        if place.is_relative_to(folder.resolve()):
-            raise ConfigError(
-                f"--people: {file.path.name!r} lies below the manual {name!r}, where tools read; "
-                "move it"
+                f"{variable}: only a server for people uses it; name the people file with "
+                "--people FILE, or unset the variable"
             )
 
 
 def _check_secure(variable: str, url: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not (
-        parts.scheme == "http" and is_loopback(parts.hostname or "")
-    ):
+    if not _is_secure(url):
         raise ConfigError(f"{variable}: expected an https URL")
+
+
+def _is_secure(url: str) -> bool:
+    parts = urlsplit(url)
+    local = parts.scheme == "http" and is_loopback(parts.hostname or "")
+    return local or parts.scheme == "https"
 
 
 def _host(url: str | None) -> str | None:
@@ -118,11 +115,6 @@ def _host(url: str | None) -> str | None:
         return None
     parts = urlsplit(url)
     name = host_name(parts.netloc)
-    if (
-        parts.scheme not in ("http", "https")
-        or name is None
-        or parts.path.strip("/")
-        or parts.query
-    ):
+    if not _is_secure(url) or name is None or parts.path.strip("/") or parts.query:
         raise ConfigError("FUMISHIRUBE_PUBLIC_URL: expected https://HOST, without a path")
     return name

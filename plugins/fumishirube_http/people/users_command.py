@@ -22,12 +22,14 @@ from fumishirube.commands import (
     print_line,
     table,
 )
-from fumishirube.serving import process_settings
+from fumishirube.serving import configuration, process_settings
 from fumishirube_http.people.file import People, PeopleFile
 from fumishirube_http.people.records import PER_MINUTE, PeopleRecord, Person, StoredToken
 from fumishirube_http.people.tokens import new_token
 
 VARIABLE = "FUMISHIRUBE_PEOPLE"
+_MOST_DAYS = 36_500
+_MOST_PER_MINUTE = 1_000_000
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -68,9 +70,17 @@ def people_file(options: Namespace) -> PeopleFile | None:
     """Return the people file of the options or the environment, or ``None``.
 
     Only they name it: a folder from a stranger cannot let people in.
+
+    Raises:
+        ConfigError: when a folder is there.
     """
     named = options.people or process_settings(os.environ).people
-    return PeopleFile(Path(named).expanduser().absolute()) if named else None
+    if not named:
+        return None
+    path = Path(named).expanduser().absolute()
+    if path.is_dir():
+        raise ConfigError(f"--people: {path.name!r} is a folder; name a file")
+    return PeopleFile(path)
 
 
 def run(options: Namespace) -> int:
@@ -80,10 +90,10 @@ def run(options: Namespace) -> int:
         print_json({name: _shown(person) for name, person in sorted(people.items())})
         return OK
     rows = [
-        (name, _way_in(person), ", ".join((*person.read, *(f"{p} (write)" for p in person.write))))
+        (name, _way_in(person), str(person.per_minute), ", ".join(_readable(person)))
         for name, person in sorted(people.items())
     ]
-    for line in table([("name", "signs in by", "may read"), *rows]):
+    for line in table([("name", "signs in by", "per minute", "may read"), *rows]):
         print_line(line)
     return OK
 
@@ -94,7 +104,7 @@ def _add_name(parser: Parser) -> None:
 
 def _add_days(parser: Parser) -> None:
     help_text = "for how long the token counts (default: until it is replaced)"
-    parser.add_argument("--days", metavar="N", type=at_least(1), help=help_text)
+    parser.add_argument("--days", metavar="N", type=at_least(1, _MOST_DAYS), help=help_text)
 
 
 def _add_rights(parser: Parser) -> None:
@@ -104,13 +114,20 @@ def _add_rights(parser: Parser) -> None:
     parser.add_argument("--write", metavar="WHAT", action="append", default=[], help=help_text)
     parser.add_argument("--metrics", action="store_true", help="may read /metrics")
     help_text = f"requests in a minute (default: {PER_MINUTE})"
-    parser.add_argument("--per-minute", metavar="N", type=at_least(1), help=help_text)
+    most = _MOST_PER_MINUTE
+    parser.add_argument("--per-minute", metavar="N", type=at_least(1, most), help=help_text)
 
 
 def _file(options: Namespace) -> PeopleFile:
     file = people_file(options)
     if file is None:
         raise ConfigError(f"users: name the people file: --people FILE, or the variable {VARIABLE}")
+    # Where the configuration cannot be used, people can still be removed; the server checks again.
+    try:
+        loaded = configuration(options)
+    except ConfigError:
+        return file
+    file.check_place(loaded)
     return file
 
 
@@ -222,6 +239,11 @@ def _way_in(person: Person) -> str:
         until = f" until {expires:%Y-%m-%d}" if expires else ""
         ways.append(f"token{until}" if person.token.counts() else "expired token")
     return ", ".join([*ways, *(["identity provider"] if person.subject else [])]) or "nothing"
+
+
+def _readable(person: Person) -> list[str]:
+    writable = [f"{path} (write)" for path in person.write]
+    return [*person.read, *writable, *(["metrics"] if person.metrics else [])]
 
 
 def _shown(person: Person) -> JsonValue:

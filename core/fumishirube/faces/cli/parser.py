@@ -167,12 +167,14 @@ def one_of(what: str, *words: str) -> OneOf:
     return OneOf(what, words)
 
 
-def at_least(least: int) -> Callable[[str], int]:
-    """Return a converter for whole numbers from a lower bound on."""
+def at_least(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return a converter for whole numbers from a lower bound on, and to an upper one if given."""
 
     def convert(word: str) -> int:
         if not (word.isascii() and word.isdigit()) or int(word) < least:
             raise ArgumentTypeError(f"expected a whole number from {least} on, got {word!r}")
+        if most is not None and int(word) > most:
+            raise ArgumentTypeError(f"expected a whole number of at most {most}, got {word!r}")
         return int(word)
 
     return convert

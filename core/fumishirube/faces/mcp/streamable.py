@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
 
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -25,6 +27,14 @@ IDLE = 1800
 """Seconds without a request after which a session ends."""
 
 _SESSION_ID = "mcp-session-id"
+
+
+@dataclass
+class _OpenSession:
+    """The state of a session, and the number of its requests in progress."""
+
+    state: Session = field(default_factory=Session)
+    requests: int = 0
 
 
 class Streamable:
@@ -63,9 +73,8 @@ class Streamable:
             max_request_body_size=largest,
             max_sessions=SESSIONS + AT_ONCE,
         )
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
-        self._open: OrderedDict[str, None] = OrderedDict()
-        self._under_way: Counter[str] = Counter()
+        server.middleware.append(self._begin)
+        self._open: OrderedDict[str, _OpenSession] = OrderedDict()
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Run the session manager while the body runs, then end all sessions. It runs once only."""
@@ -74,38 +83,48 @@ class Streamable:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; if it opens a session too many, end the one that is idle longest."""
         session = Headers(scope=scope).get(_SESSION_ID)
-        opened: list[str] = []
+        if session is None:
+            await self._answer_first(scope, receive, send)
+            return
+        known = self._open.get(session, _OpenSession())
+        known.requests += 1
+        try:
+            await self._manager.handle_request(scope, receive, send)
+        finally:
+            known.requests -= 1
+            if session in self._open:
+                self._open.move_to_end(session)
+        if scope["method"] == "DELETE":
+            self._open.pop(session, None)
+
+    async def _answer_first(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request without a session, which may open one."""
+        made: list[str] = []
 
         async def watched(message: Message) -> None:
-            if message["type"] == "http.response.start" and session is None:
-                opened.extend(_session_ids(message))
+            if message["type"] == "http.response.start":
+                made.extend(_session_ids(message))
             await send(message)
 
-        self._under_way[session or ""] += 1
-        try:
-            await self._manager.handle_request(scope, receive, watched)
-        finally:
-            self._leave(session or "")
-        if scope["method"] == "DELETE":
-            self._open.pop(session or "", None)
-        for identity in opened:
-            self._open[identity] = None
-            await self._end_idle(scope)
+        await self._manager.handle_request(scope, receive, watched)
+        for session in made:
+            # The manager makes one before it looks at the request, and may refuse it with 200.
+            if session not in self._open:
+                await self._end(session, scope)
+        while len(self._open) > SESSIONS:
+            idle = next((name for name, known in self._open.items() if not known.requests), None)
+            if idle is None:
+                return
+            del self._open[idle]
+            await self._end(idle, scope)
 
-    def _leave(self, session: str) -> None:
-        self._under_way[session] -= 1
-        if not self._under_way[session]:
-            del self._under_way[session]
-        if session in self._open:
-            self._open.move_to_end(session)
-
-    async def _end_idle(self, scope: Scope) -> None:
-        """End the sessions beyond the limit for which no request is running."""
-        idle = [session for session in self._open if session not in self._under_way]
-        for session in idle[: max(len(self._open) - SESSIONS, 0)]:
-            del self._open[session]
-            self._sessions.pop(session, None)
-            await self._end(session, scope)
+    async def _begin(self, ctx: RequestContext, call_next: CallNext) -> HandlerResult:
+        """Open a session when its ``initialize`` succeeds, before the client reads the answer."""
+        result = await call_next(ctx)
+        session = ctx.session._connection.session_id  # noqa: SLF001 - the request has no id yet
+        if ctx.method == "initialize" and session is not None:
+            self._open.setdefault(session, _OpenSession())
+        return result
 
     async def _end(self, session: str, scope: Scope) -> None:
         """End a session with the request that a client would send."""
@@ -124,15 +143,8 @@ class Streamable:
         """Return the session of a request; the manager has checked that it exists."""
         if ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS or ctx.request is None:
             return None
-        identity = ctx.request.headers.get(_SESSION_ID)
-        if identity is None:
-            return None
-        session = self._sessions.setdefault(identity, Session())
-        self._sessions.move_to_end(identity)
-        # The manager does not report the end of a session; old ones are dropped for new ones.
-        while len(self._sessions) > 4 * SESSIONS:
-            self._sessions.popitem(last=False)
-        return session
+        session = self._open.get(ctx.request.headers.get(_SESSION_ID, ""))
+        return None if session is None else session.state
 
 
 def _session_ids(message: Message) -> Sequence[str]:
