@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from string import Template
 
 from fumishirube import InvalidParameter
+from fumishirube.disk import clean_new_path
 from fumishirube.serving import GROUP, KINDS, Plugins, StageKind, StageRegistry
 
 LONGEST = 32
@@ -34,6 +35,7 @@ def package_files(name: str, noun: str, plugins: Plugins) -> Mapping[str, str]:
 
     Raises:
         InvalidParameter: when the package, its module or its stage cannot have that name.
+        Forbidden: when some operating system takes it for something else than a folder.
     """
     kind = next(kind for kind in KINDS if kind.noun == noun)
     names = _names(name, kind, plugins.registry)
@@ -57,9 +59,11 @@ def package_files(name: str, noun: str, plugins: Plugins) -> Mapping[str, str]:
 def _names(name: str, kind: StageKind, registry: StageRegistry) -> Mapping[str, str]:
     if not _PACKAGE.fullmatch(name) or len(name) > LONGEST:
         expectation = (
-            f"letters, digits and single hyphens, at most {LONGEST}, such as fumishirube-recent"
+            f"letters and digits, with - _ . between them, at most {LONGEST} characters, "
+            "such as fumishirube-recent"
         )
         raise InvalidParameter(f"NAME {name[:60]!r} is no name of a package: {expectation}")
+    clean_new_path(name, "NAME")
     plain = re.sub(r"[-_.]+", "-", name).lower()
     module, stage = plain.replace("-", "_"), plain.removeprefix("fumishirube-")
     wrong = _wrong(module, stage, kind, registry)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
@@ -15,6 +16,8 @@ from fumishirube import ConfigError
 from fumishirube_clients.client_specs import ClientSpec
 
 _INDENT = re.compile(r'^([ \t]+)"', re.MULTILINE)
+_START = ("type", "command", "args")
+"""What starts a server in its entry; people may change the rest."""
 
 
 class ClientFile:
@@ -28,7 +31,9 @@ class ClientFile:
         self.path = path
         self._client = client
         try:
-            self.before = path.read_bytes().decode("utf-8-sig") if path.exists() else ""
+            data = path.read_bytes() if path.exists() else b""
+            self._marked = data.startswith(codecs.BOM_UTF8)
+            self.before = data.decode("utf-8-sig")
             self._content = _read(client, self.before)
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path.name}: it cannot be read: {_reason(error)}") from error
@@ -49,13 +54,23 @@ class ClientFile:
         return name in self._servers
 
     def with_server(self, name: str, entry: Mapping[str, Any]) -> str:
-        """Return the file's text with an entry for a server; other text is unchanged."""
-        if self._servers.get(name) == entry:
-            return self.before
-        if self._client.key not in self._content:
-            self._content[self._client.key] = self._servers = _table(self._client)
-        self._servers[name] = entry
-        return self._written()
+        """Return the file's text with an entry for a server; other text is unchanged.
+
+        An entry that starts a server by a command keeps whatever else is in it.
+        """
+        known = self._servers.get(name)
+        if not isinstance(known, MutableMapping) or "command" not in known:
+            if self._client.key not in self._content:
+                self._content[self._client.key] = self._servers = _table(self._client)
+            self._servers[name] = entry
+            return self._written()
+        changed = {
+            key: value
+            for key, value in entry.items()
+            if key not in known or (key in _START and known[key] != value)
+        }
+        known.update(changed)
+        return self._written() if changed else self.before
 
     def without_server(self, name: str) -> str:
         """Return the file's text without a server: empty if nothing else is in the file.
@@ -87,7 +102,8 @@ class ClientFile:
             target.parent.mkdir(parents=True, exist_ok=True)
             backup = None if current is None else _backup(target, current)
             if text:
-                _replace(target, text.encode(), None if current is None else target.stat().st_mode)
+                content = (codecs.BOM_UTF8 if self._marked else b"") + text.encode()
+                _replace(target, content, None if current is None else target.stat().st_mode)
             else:
                 self.path.unlink(missing_ok=True)
         except OSError as error:
@@ -95,13 +111,18 @@ class ClientFile:
         return backup
 
     def _written(self) -> str:
+        """Return the content as text, with the line ends of the file."""
         if self._client.form == "toml":
             import tomlkit  # noqa: PLC0415 - only one client pays for it
 
-            return tomlkit.dumps(self._content)
-        match = _INDENT.search(self.before)
-        indent = match[1] if match else "  "
-        return json.dumps(self._content, ensure_ascii=False, indent=indent) + "\n"
+            text = tomlkit.dumps(self._content)
+        else:
+            match = _INDENT.search(self.before)
+            indent = match[1] if match else "  "
+            text = json.dumps(self._content, ensure_ascii=False, indent=indent) + "\n"
+        if self.before.count("\n") == self.before.count("\r\n") > 0:
+            return text.replace("\r\n", "\n").replace("\n", "\r\n")
+        return text
 
 
 def block(client: ClientSpec, name: str, entry: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,7 @@ from fumishirube_clients.client_files import ClientFile, block
 from fumishirube_clients.client_specs import CLIENTS, ClientFolders, ClientSpec
 
 _NAME = "fumishirube"
+_SERVER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _YES = frozenset({"y", "yes", "はい"})
 
 
@@ -60,9 +62,13 @@ def run(options: Namespace) -> int:
     """Show the change, or make it after a backup of the file; without a client, ask for each.
 
     Raises:
-        ConfigError: when the workspace or the client's file cannot be used, or no client is named
-            and there is nobody to ask.
+        ConfigError: when the workspace, the server's name or the client's file cannot be used, or
+            no client is named and there is nobody to ask.
     """
+    if not options.remove and not _SERVER.fullmatch(options.name):
+        raise ConfigError(
+            f"--name: expected letters, digits, - and _, at most 64 of them; got {options.name!r}"
+        )
     if options.client is None:
         return _choose(options)
     change = _planned(options.client, options)

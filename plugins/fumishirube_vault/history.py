@@ -20,10 +20,15 @@ _DIGITS = 12
 
 
 class UndoableWrite(NamedTuple):
-    """A create, replace or append, and the undo in effect for it, if any."""
+    """A create, replace or append, and the last undo or redo of it; else the write again."""
 
     write: Write
-    undo: Write | None
+    last: Write
+
+    @property
+    def undone(self) -> bool:
+        """Whether it is taken back."""
+        return self.last.action == "undo"
 
 
 class HistoryParams(Params):
@@ -116,12 +121,14 @@ def show_tool(notes: NoteStore) -> Tool[ShowParams, ShowAnswer]:
 
 
 def undoable_writes(writes: list[Write]) -> list[UndoableWrite]:
-    """Return the creates and replaces, oldest first, and which of them are undone."""
-    undos: dict[str, Write | None] = {}
+    """Return the creates, replaces and appends; the last made, taken back or done again is last."""
+    past: dict[str, UndoableWrite] = {}
     for write in writes:
-        if write.of is not None:
-            undos[write.of] = write if write.action == "undo" else None
-    return [UndoableWrite(write, undos.get(write.id)) for write in writes if write.of is None]
+        if write.of is None:
+            past[write.id] = UndoableWrite(write, write)
+        elif write.of in past:
+            past[write.of] = past.pop(write.of)._replace(last=write)
+    return [*past.values()]
 
 
 def write_by_id(writes: list[Write], identity: str) -> Write:
@@ -137,7 +144,7 @@ def write_by_id(writes: list[Write], identity: str) -> Write:
 
 
 def _undone(writes: list[Write]) -> frozenset[str]:
-    return frozenset(past.write.id for past in undoable_writes(writes) if past.undo is not None)
+    return frozenset(past.write.id for past in undoable_writes(writes) if past.undone)
 
 
 def _result(notes: NoteStore, writes: list[Write], write: Write) -> tuple[bool, bytes | None]:

@@ -7,9 +7,7 @@ from typing import Literal
 from fumishirube import Answer, Call, NotFound, Params, Tool
 from fumishirube.disk import FolderEntry
 from fumishirube_vault.notes import NoteStore
-from fumishirube_vault.rules import NotePath, is_hidden
-
-_UNLISTED = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
+from fumishirube_vault.rules import NotePath, is_hidden, is_unlisted
 
 
 class VaultLsParams(Params):
@@ -63,8 +61,8 @@ def ls_tool(notes: NoteStore) -> Tool[VaultLsParams, VaultLsAnswer]:
 
 
 def _listed(entry: FolderEntry) -> bool:
-    unlisted = entry.name.casefold() in _UNLISTED or entry.name.startswith("._")
-    return entry.kind in ("dir", "file") and not unlisted and not is_hidden(entry.path)
+    unlisted = is_unlisted(entry.name) or is_hidden(entry.path)
+    return entry.kind in ("dir", "file") and not unlisted
 
 
 def _order(entry: FolderEntry) -> tuple[bool, str, str]:

@@ -19,6 +19,7 @@ from fumishirube_vault.hidden_names import closed_segment
 JOURNAL = ".system/journal"
 
 _SYSTEM, _DAILY = ".system", "daily"
+_UNLISTED = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
 _DAY = re.compile(r"daily/([0-9]{4}-[0-9]{2}-[0-9]{2})\.md")
 
 NotePath = Annotated[
@@ -38,15 +39,23 @@ def is_hidden(path: str) -> bool:
     return journal or is_unfinished(path.rpartition("/")[2])
 
 
+def is_unlisted(name: str) -> bool:
+    """Return whether systems keep their own files under a name, which lists leave out."""
+    return name.casefold() in _UNLISTED or name.startswith("._")
+
+
 def may_create(path: str, allow_hidden: Collection[str]) -> None:
     """Check whether a note may be created at a path.
 
     Raises:
         Forbidden: in the reserved folder, below a name that begins with a dot, for a daily note
-            whose name is not a date, and for names with another meaning on other systems.
+            whose name is not a date, for names with another meaning on other systems, and for those
+            that no list shows.
     """
     may_write(path, allow_hidden)
     clean_new_path(path)
+    if any(map(is_unlisted, path.split("/"))):
+        raise Forbidden("choose another name: systems keep files of their own under it", path=path)
     if _top(path) == _DAILY and not _is_day(path):
         raise Forbidden("daily notes must be daily/YYYY-MM-DD.md", path=path)
 

@@ -9,7 +9,6 @@ from pydantic import Field
 from fumishirube import Answer, Call, Conflict, NotFound, Params, Tool
 from fumishirube.disk import content_hash
 from fumishirube_vault.history import UndoableWrite, WriteId, undoable_writes, write_by_id
-from fumishirube_vault.journal import Write
 from fumishirube_vault.notes import NoteStore, short_hash
 from fumishirube_vault.rules import NotePath, may_write
 
@@ -35,8 +34,7 @@ def undo_tool(notes: NoteStore) -> Tool[UndoParams, UndoAnswer]:
     """Return the tool."""
 
     def run(params: UndoParams, _: Call) -> UndoAnswer:
-        past = _chosen(notes, params, undone=False)
-        return _turned(notes, past.write, past.write, "undo")
+        return _turned(notes, _chosen(notes, params, undone=False), "undo")
 
     return Tool(
         name="vault_undo",
@@ -60,9 +58,7 @@ def redo_tool(notes: NoteStore) -> Tool[UndoParams, UndoAnswer]:
     """Return the tool that redoes an undone write."""
 
     def run(params: UndoParams, _: Call) -> UndoAnswer:
-        past = _chosen(notes, params, undone=True)
-        assert past.undo is not None
-        return _turned(notes, past.write, past.undo, "redo")
+        return _turned(notes, _chosen(notes, params, undone=True), "redo")
 
     return Tool(
         name="vault_redo",
@@ -88,35 +84,36 @@ def _chosen(notes: NoteStore, params: UndoParams, *, undone: bool) -> UndoableWr
     if params.id is not None:
         write = write_by_id(writes, params.id)
         candidates = [past for past in candidates if past.write.id == (write.of or write.id)]
-    fitting = [past for past in candidates if (past.undo is not None) == undone]
+    fitting = [past for past in candidates if past.undone == undone]
     if candidates and params.id is not None and not fitting:
         why = "this write is not taken back" if undone else "this write is taken back already"
         raise Conflict(why, path=candidates[0].write.path)
     if not fitting:
         missing = "there is no write to do again" if undone else "there is no write to take back"
         raise NotFound(missing)
-    place = {write.id: number for number, write in enumerate(writes)}
-    return max(fitting, key=lambda past: place[(past.undo or past.write).id])
+    return fitting[-1]
 
 
-def _turned(
-    notes: NoteStore, write: Write, last: Write, action: Literal["undo", "redo"]
-) -> UndoAnswer:
-    """Restore the content before the ``last`` write, if the note is unchanged since.
+def _turned(notes: NoteStore, past: UndoableWrite, action: Literal["undo", "redo"]) -> UndoAnswer:
+    """Restore the content before the last turn of a write, if the note is unchanged since.
 
     The journal may come with a stranger's vault: paths are checked like those of any write.
     """
-    may_write(write.path, notes.allow_hidden)
+    write, last = past
+    path = write.path
+    may_write(path, notes.allow_hidden)
     restored = notes.journal.before(last)
 
     def made(current: bytes | None) -> bytes | None:
-        if (None if current is None else content_hash(current)) != last.after:
-            raise Conflict("the note was changed since by another write", path=write.path)
-        return restored
+        if (None if current is None else content_hash(current)) == last.after:
+            return restored
+        if current is None:
+            raise Conflict(f"{path!r} was deleted since; name another note or write", path=path)
+        raise Conflict(f"{path!r} was changed since; name another note or write", path=path)
 
-    changed = notes.change(write.path, action, made, write.id)
+    changed = notes.change(path, action, made, write.id)
     assert changed.write is not None
     new_hash = None if changed.data is None else short_hash(changed.data)
     return UndoAnswer(
-        path=write.path, action=action, id=changed.write.id, of=write.id, content_hash=new_hash
+        path=path, action=action, id=changed.write.id, of=write.id, content_hash=new_hash
     )

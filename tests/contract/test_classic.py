@@ -167,3 +167,30 @@ def test_an_import_writes_what_is_equal(tmp_path: Path) -> None:
     again = fumishirube("config", "import", cwd=workspace)
     assert again.code != 0
     assert "there already" in again.err
+
+
+def test_an_import_names_what_it_leaves_out(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("server: {port: 8000, prt: 1}\nmanuals_rot: x\n")
+    done = fumishirube("config", "import", "mine.yaml", cwd=tmp_path)
+    assert (done.code, done.out) == (0, "fumishirube.yaml: written\n")
+    near, other = done.err.splitlines()
+    assert near.startswith("warning: mine.yaml: server.prt: there is no such setting; did you mean")
+    assert other.startswith("warning: mine.yaml: manuals_rot: there is no such setting; did you")
+
+
+@pytest.mark.parametrize(
+    ("classic", "told"),
+    [
+        ("toc: {source: txt_only}", "mine.yaml: toc.source: expected json_only, got 'txt_only'"),
+        ("toc: 5", "mine.yaml: toc: expected keys, got '5'"),
+        ("server: {port: 0}", "(mine.yaml line 1)"),
+        ("manuals_root: a\npaths: {manuals_dir: b}", "mine.yaml says"),
+    ],
+)
+def test_an_import_names_the_file_with_the_unusable_value(
+    tmp_path: Path, classic: str, told: str
+) -> None:
+    (tmp_path / "mine.yaml").write_text(classic)
+    done = fumishirube("config", "import", "mine.yaml", cwd=tmp_path)
+    assert (done.code, told in done.err, "config.yaml" in done.err) == (2, True, False), done.err
+    assert not (tmp_path / "fumishirube.yaml").exists()

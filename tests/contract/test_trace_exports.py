@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -382,7 +383,30 @@ def test_the_kept_traces_are_listed_newest_first(workspace: Path) -> None:
     done = fumishirube("trace", "ls", "--json", cwd=workspace)
     assert [one["trace_id"] for one in done.json] == [second, first]
     assert f"{'0' * 32}.json cannot be read" in done.err
-    assert fumishirube("trace", cwd=workspace).out.splitlines()[0].startswith(second)
+    assert fumishirube("trace", cwd=workspace).out.splitlines()[0].startswith(second[:8])
+
+
+def test_a_list_in_a_pipe_has_the_whole_queries(workspace: Path) -> None:
+    query = f"{QUERY} and {'allowance ' * 20}"
+    trace_id = found(workspace, query)
+    [line] = fumishirube("trace", "ls", cwd=workspace).out.splitlines()
+    assert line.endswith(f"  {query.strip()}")
+    exported = fumishirube("trace", "export", line.partition(" ")[0], cwd=workspace)
+    assert exported.json["id"] == trace_id
+
+
+def test_the_command_after_an_export_is_one_that_works(workspace: Path) -> None:
+    (workspace / "in").mkdir()
+    (workspace / "in" / "fumishirube.yaml").write_text("roots: {manuals: ../manuals}\n")
+    given = ("--workspace", "in", "--trust")
+    trace_id = fumishirube("find", QUERY, "--json", *given, cwd=workspace).json["traces"]["m1"]
+    words = ("trace", "export", trace_id, "-o", "in/my file.json", *given)
+    wrote, _, following = fumishirube(*words, cwd=workspace).out.strip().partition("; next: ")
+    assert wrote == "wrote in/my file.json"
+    assert following == "fumishirube trace replay 'in/my file.json' --workspace in"
+    replayed = fumishirube(*shlex.split(following)[1:], "--trust", cwd=workspace)
+    assert replayed.code == 0, replayed.err
+    assert fumishirube(*words, "--json", cwd=workspace).json["file"] == "in/my file.json"
 
 
 # --- laws -----------------------------------------------------------------------------------

@@ -61,6 +61,16 @@ def on_terminal(cwd: Path, *words: str, **more: str) -> str:
     return shown.decode().replace("\r\n", "\n")
 
 
+def test_a_trace_is_listed_with_its_query_on_a_terminal(tmp_path: Path) -> None:
+    name = "operating-instructions-of-the-generator"
+    write(tmp_path, {f"{name}/a.md": "# Battery\n\nCharge the battery.\n"})
+    assert fumishirube("find", "charge the battery", cwd=tmp_path).code == 0
+    [line] = on_terminal(tmp_path, "trace", "ls").splitlines()
+    assert line.endswith("  operating-instructi…  1 hit  charge the battery")
+    [line] = on_terminal(tmp_path, "trace", "ls", COLUMNS="60").splitlines()
+    assert (line[-1], len(line)) == ("…", 60)
+
+
 @pytest.mark.parametrize(("code", "command"), EXAMPLES, ids=[command for _, command in EXAMPLES])
 def test_the_table_of_exit_codes_is_true(workspace: Path, code: str, command: str) -> None:
     done = fumishirube(*shlex.split(command)[1:], cwd=workspace)

@@ -119,6 +119,77 @@ def test_all_else_in_the_file_stays_and_is_copied_first(home: Path) -> None:
     assert copy.read_text(encoding="utf-8") == before
 
 
+def test_what_a_person_added_to_the_entry_stays(home: Path) -> None:
+    added = {"env": {"K": "v"}, "disabled": True, "tools": ["manual_find"], "enabled": False}
+    file = home / FILES["copilot"]
+    file.parent.mkdir()
+    for client in ("copilot", "opencode"):
+        init(home, client, "--write")
+        made = servers(home, client)["fumishirube"]
+        content = {KEYS.get(client, "mcpServers"): {"fumishirube": {**added, "command": "old"}}}
+        (home / FILES[client]).write_text(json.dumps(content))
+        assert init(home, client, "--write").code == 0
+        assert servers(home, client)["fumishirube"] == {**made, **added}
+        assert "nothing to change" in init(home, client, "--write").out
+
+
+def test_what_a_person_added_to_a_toml_entry_stays(home: Path) -> None:
+    file = home / FILES["codex"]
+    file.parent.mkdir()
+    file.write_text(
+        '[mcp_servers.fumishirube]\ncommand = "old" # mine\nstartup_timeout_sec = 9\n\n'
+        '[mcp_servers.fumishirube.env]\nK = "v"\n\n[other]\na = 1\n'
+    )
+    init(home, "codex", "--write")
+    entry = servers(home, "codex")["fumishirube"]
+    assert {*entry} == {"command", "args", "startup_timeout_sec", "env"}
+    assert (entry["command"] != "old", entry["env"]) == (True, {"K": "v"})
+    assert " # mine\n" in file.read_text()
+    assert "nothing to change" in init(home, "codex", "--write").out
+
+
+def test_an_entry_that_names_an_address_is_replaced(home: Path) -> None:
+    init(home, "cursor", "--write")
+    made = servers(home, "cursor")
+    remote = {"url": "http://localhost:8765/mcp", "headers": {}}
+    (home / FILES["cursor"]).write_text(json.dumps({"mcpServers": {"fumishirube": remote}}))
+    init(home, "cursor", "--write")
+    assert servers(home, "cursor") == made
+
+
+@pytest.mark.parametrize(
+    ("client", "before"),
+    [
+        ("gemini", '\ufeff{\r\n  "theme": "暗い",\r\n  "z": 1\r\n}\r\n'),
+        ("codex", '# mine\r\nmodel = "x"\r\n'),
+        ("gemini", '{\n  "theme": "暗い"\n}\n'),
+    ],
+)
+def test_line_ends_and_a_byte_order_mark_stay(home: Path, client: str, before: str) -> None:
+    file = home / FILES[client]
+    file.parent.mkdir()
+    file.write_bytes(before.encode())
+    init(home, client, "--write")
+    after = file.read_bytes().decode()
+    assert "fumishirube" in after
+    assert after.count("\n") > before.count("\n")
+    assert after.startswith("\ufeff") is before.startswith("\ufeff")
+    assert after.count("\r\n") == (after.count("\n") if "\r\n" in before else 0)
+    init(home, client, "--remove")
+    assert file.read_bytes().decode().strip() == before.strip()
+
+
+@pytest.mark.parametrize("name", ["", "a b", 'a"', "../x", "マニュアル", "x" * 65])
+def test_a_name_that_clients_refuse_is_not_written(home: Path, name: str) -> None:
+    done = init(home, "cursor", "--write", "--name", name)
+    assert (done.code, "--name: expected letters, digits, - and _" in done.err) == (2, True)
+    assert not (home / FILES["cursor"]).exists()
+    (home / ".cursor").mkdir()
+    (home / FILES["cursor"]).write_text(json.dumps({"mcpServers": {name: {}}}))
+    assert init(home, "cursor", "--remove", "--name", name).code == 0
+    assert not (home / FILES["cursor"]).exists()
+
+
 def test_comments_and_order_of_a_toml_file_stay(home: Path) -> None:
     file = home / FILES["codex"]
     file.parent.mkdir()

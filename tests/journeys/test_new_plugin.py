@@ -33,7 +33,7 @@ pytest_plugins = ["plugin_venv"]
 NOUNS = [kind.noun for kind in KINDS]
 INSTALLED = NOUNS if os.environ.get("FUMISHIRUBE_TEMPLATES") else ["refiner"]
 """The kinds that are installed and run; ``tox -e template`` does it with all of them."""
-NAMES = ["x", "fumishirube-recent", "Open.Test", "hit", "stage-" + "l" * (LONGEST - 6)]
+NAMES = ["x", "fumishirube-recent", "Open.Test", "a_b-c.d", "hit", "stage-" + "l" * (LONGEST - 6)]
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "manuals" / "field-guide"
 
@@ -145,7 +145,10 @@ def test_it_needs_the_version_that_wrote_it(tmp_path: Path) -> None:
         ("Pydantic", "fuser", "a module 'pydantic' is installed already"),
         ("fumishirube-rrf", "fuser", "the plugin 'stages' offers a fuser 'rrf'; choose another"),
         ("fumishirube-2nd", "fuser", "a stage cannot be called '2nd'"),
-        ("a b", "fuser", "is no name of a package"),
+        ("con", "fuser", "is a device on Windows"),
+        ("Aux.Plugin", "fuser", "is a device on Windows"),
+        ("a b", "fuser", "is no name of a package: letters and digits, with - _ . between them"),
+        ("a-", "fuser", "is no name of a package"),
         ("-x", "fuser", ""),
         ("../x", "fuser", "is no name of a package"),
         ("x/y", "fuser", "is no name of a package"),

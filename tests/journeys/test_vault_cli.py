@@ -99,6 +99,18 @@ def test_the_last_write_is_taken_back_and_done_again(written: Path) -> None:
     assert vault(written, "redo").code == 1
 
 
+def test_a_write_that_is_done_again_is_the_last_one(workspace: Path) -> None:
+    vault(workspace, "create", "a.md", "one")
+    vault(workspace, "undo")
+    vault(workspace, "create", "b.md", "two")
+    assert vault(workspace, "redo").code == 0
+    assert vault(workspace, "undo").code == 0
+    assert (text(workspace, "a.md"), text(workspace, "b.md")) == (None, "two")
+    assert vault(workspace, "undo").code == 0
+    assert vault(workspace, "redo").code == 0
+    assert (text(workspace, "a.md"), text(workspace, "b.md")) == (None, "two")
+
+
 def test_one_write_is_chosen_by_its_note_or_its_id(written: Path) -> None:
     assert vault(written, "undo", "--path", "sub/log.md").code == 0
     assert text(written, "sub/log.md") is None
@@ -116,8 +128,18 @@ def test_one_write_is_chosen_by_its_note_or_its_id(written: Path) -> None:
 def test_a_note_that_somebody_else_changed_is_left_alone(written: Path) -> None:
     (written / "vault" / "plan.md").write_text("theirs")
     done = vault(written, "undo")
-    assert (done.code, "[conflict]" in done.err) == (1, True)
+    told = "error: 'plan.md' was changed since; name another note or write [conflict]\n"
+    assert (done.code, done.err) == (1, told)
     assert text(written, "plan.md") == "theirs"
+
+
+def test_a_note_that_somebody_else_deleted_is_named_and_not_made_again(written: Path) -> None:
+    (written / "vault" / "plan.md").unlink()
+    assert vault(written, "undo").err == (
+        "error: 'plan.md' was deleted since; name another note or write [conflict]\n"
+    )
+    assert text(written, "plan.md") is None
+    assert vault(written, "undo", "--path", "sub/log.md").code == 0
 
 
 def test_a_write_is_shown(written: Path) -> None:

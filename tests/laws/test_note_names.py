@@ -124,6 +124,16 @@ def test_words_and_emoji_are_names(application: Application, name: str) -> None:
     assert (application.loaded.folder("vault") / answer["written_path"]).read_text() == "x"
 
 
+@pytest.mark.parametrize("name", ["n/Desktop.ini", "THUMBS.db", "n/thumbs.db/a.md", "._n/a.md"])
+def test_a_note_that_no_list_would_show_is_not_written(tmp_path: Path, name: str) -> None:
+    (tmp_path / "fumishirube.yaml").write_text(
+        "surfaces: [{use: vault, with: {allow_hidden: [._n]}}]\n"
+    )
+    done = fumishirube("vault", "create", name, "x", "--trust", cwd=tmp_path)
+    assert (done.code, "[forbidden]" in done.err) == (1, True), done.err
+    assert not (tmp_path / "vault" / name).exists()
+
+
 def test_what_is_there_stays_readable_and_what_is_plain_stays_editable(
     server: Fumishirube, workspace: Path
 ) -> None:

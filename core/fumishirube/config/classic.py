@@ -69,7 +69,7 @@ class ClassicSections:
 
 
 def merge_classic(
-    values: Mapping[str, Any], file: str, classic: Mapping[str, Any]
+    values: Mapping[str, Any], file: str, classic: YamlDocument
 ) -> tuple[dict[str, Any], ClassicSections]:
     """Return the values without classic sections, and the classic values of both files.
 
@@ -152,16 +152,18 @@ def flat_keys(values: Mapping[str, Any]) -> set[str]:
     }
 
 
-def import_classic(classic: Mapping[str, Any], model: type[BaseModel], use: str) -> dict[str, Any]:
-    """Return the ``fumishirube.yaml`` for a ``config.yaml`` and a surface.
+def import_classic(
+    classic: YamlDocument, model: type[BaseModel], use: str
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the ``fumishirube.yaml`` for a ``config.yaml`` and a surface, and warnings.
 
     Raises:
         ConfigError: when a value is unusable.
     """
-    rest, sections = merge_classic({}, FILE, classic)
+    rest, sections = merge_classic({}, classic.file, classic)
     taken = settings(model, {}, sections, use)
     surface = {"use": use, **({"with": taken} if taken else {})}
-    return {"version": 1, **rest, "surfaces": [surface]}
+    return {"version": 1, **rest, "surfaces": [surface]}, sections.warnings
 
 
 def _split(
@@ -182,24 +184,24 @@ def _split(
     for section in _SECTIONS:
         inner = rest.pop(section, None)
         if inner is not None and not isinstance(inner, Mapping):
-            raise ConfigError(f"{file}: {section}: expected keys, got {str(inner)[:_SHOWN]!r}")
+            raise _no_keys(file, section, inner)
         warnings += [_unknown(f"{section}.{name}", file) for name in inner or ()]
     return rest, classic_values
 
 
-def _flat(classic: Mapping[str, Any], warnings: list[str]) -> dict[str, ClassicValue]:
+def _flat(classic: YamlDocument, warnings: list[str]) -> dict[str, ClassicValue]:
     classic_values: dict[str, ClassicValue] = {}
-    for section, inner in classic.items():
+    for section, inner in classic.values.items():
         pairs: Iterable[tuple[str, Any]] = [(str(section), inner)]
         if any(known.startswith(f"{section}.") for known in KNOWN):
             if inner is not None and not isinstance(inner, Mapping):
-                raise ConfigError(f"{FILE}: {section}: expected keys, got {str(inner)[:_SHOWN]!r}")
+                raise _no_keys(classic.file, section, inner)
             pairs = [(f"{section}.{name}", value) for name, value in (inner or {}).items()]
         for key, value in pairs:
             if key not in KNOWN:
-                warnings.append(_unknown(key, FILE))
+                warnings.append(_unknown(key, classic.file))
             elif value is not None:
-                classic_values[key] = ClassicValue(value, FILE)
+                classic_values[key] = ClassicValue(value, classic.file)
     return classic_values
 
 
@@ -226,6 +228,10 @@ def _conflict(key: str, value: ClassicValue, other: ClassicValue) -> ConfigError
         f"{key}: {value.file} says {str(value.value)[:_SHOWN]!r}, {other.file} says "
         f"{str(other.value)[:_SHOWN]!r}; keep one of them"
     )
+
+
+def _no_keys(file: str, section: str, value: object) -> ConfigError:
+    return ConfigError(f"{file}: {section}: expected keys, got {str(value)[:_SHOWN]!r}")
 
 
 def _check(key: str, value: ClassicValue, info: FieldInfo) -> None:

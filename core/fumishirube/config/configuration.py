@@ -198,7 +198,7 @@ def load_config(
     further = (
         read_yaml(classic_file) if classic and classic_file.is_file() else YamlDocument(CLASSIC)
     )
-    values, sections = merge_classic(written.values, path.name, further.values)
+    values, sections = merge_classic(written.values, path.name, further)
     loaded = LoadedConfig(Config(), workspace, path if path.is_file() else None, environ)
     places = source_places(further) | source_places(written)
     with locating_errors(places):

@@ -34,7 +34,7 @@ def run(options: Namespace) -> int:
     plugins = load_plugins(strangers=not options.no_plugins)
     try:
         made = package_files(options.name, options.kind, plugins)
-    except InvalidParameter as error:
+    except (InvalidParameter, Forbidden) as error:
         options.parser.error(str(error))
     folder = Path(options.name)
     try:

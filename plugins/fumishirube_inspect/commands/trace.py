@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from fumishirube.commands import (
     add_json,
     add_subcommand,
     clipped,
+    command,
     complain,
     counted,
     filled,
@@ -51,6 +53,7 @@ from fumishirube_inspect.replays import (
 )
 
 _OK, _DIFFERENT = 0, 1
+_SHORT = 8
 _SUFFIX = ".json"
 _SOURCE = "a trace's id or 8 characters of it, or a file that 'trace export' has written"
 
@@ -63,7 +66,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     new("ls", run, "list the stored traces, newest first")
     added = new("export", _export, "write a trace as one file, for others or for later")
     added.add_argument(
-        "trace", metavar="TRACE", help="its id, as 'trace ls' lists it, or 8 characters of it"
+        "trace", metavar="TRACE", help="its id, or the 8 characters of it that 'trace ls' lists"
     )
     help_text = "where to write it (default: standard output)"
     added.add_argument("-o", "--output", metavar="FILE", type=Path, help=help_text)
@@ -85,18 +88,19 @@ def run(options: Namespace) -> int:
     if options.json:
         print_json([_plain(trace) for trace in traces])
         return _OK
-    columns = terminal_width()
-    for line in table([_cells(trace) for trace in traces]):
+    columns = terminal_width() if sys.stdout.isatty() else sys.maxsize
+    for line in table([_cells(trace, columns // 4) for trace in traces]):
         print(clipped(line, columns))
     if not traces:
         print(translated("no traces are stored; 'fumishirube find QUERY' makes one"))
     return _OK
 
 
-def _cells(trace: Trace) -> tuple[str, ...]:
+def _cells(trace: Trace, widest: int) -> tuple[str, ...]:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(trace.created))
     hits = translated(counted(len(trace.search.rows), "hit"))
-    return trace.id, when, trace.manual_id, hits, strip_controls(trace.text)
+    manual = clipped(trace.manual_id, widest)
+    return trace.id[:_SHORT], when, manual, hits, strip_controls(trace.text)
 
 
 def _plain(trace: Trace) -> JsonValue:
@@ -126,10 +130,10 @@ def _export(options: Namespace) -> int:
     except OSError as error:
         raise ConfigError(f"{options.output.name}: it cannot be written there") from error
     if options.json:
-        print_json({"trace_id": export.trace.id, "file": options.output.name})
+        print_json({"trace_id": export.trace.id, "file": str(options.output)})
     else:
-        name = options.output.name
-        print(filled("wrote {0}; next: fumishirube trace replay {0}", name))
+        words = ("trace", "replay", str(options.output))
+        print(filled("wrote {0}; next: {1}", options.output, command(options, *words)))
     return _OK
 
 

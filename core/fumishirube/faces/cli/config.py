@@ -11,8 +11,8 @@ from typing import NamedTuple
 from pydantic.fields import FieldInfo
 
 from fumishirube.config.classic import FILE as CLASSIC
-from fumishirube.config.classic import import_classic, takes
-from fumishirube.config.configuration import FILE, Config
+from fumishirube.config.classic import import_classic, source_places, takes
+from fumishirube.config.configuration import FILE, Config, locating_errors
 from fumishirube.config.environment import expectation, variables
 from fumishirube.config.process import ProcessSettings
 from fumishirube.config.validation import build_model
@@ -31,6 +31,7 @@ from fumishirube.faces.cli.outline import outline
 from fumishirube.faces.cli.output import print_json, table
 from fumishirube.faces.cli.parser import add_json, one_of
 from fumishirube.faces.cli.schema import file_schema
+from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import opened, plugins_of
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import StageRegistry
@@ -108,10 +109,14 @@ def _import(options: Namespace) -> None:
         raise ConfigError(f"there is no file {source.name!r}; name the one to import")
     registry = load_plugins(strangers=not options.no_plugins).registry
     offer = next(offer for offer in registry["surfaces"] if takes(offer.stage))
-    made = import_classic(read_yaml(source).values, offer.stage, offer.name)
-    build_model(Config, made, "", {}, {})
+    written = read_yaml(source)
+    with locating_errors(source_places(written)):
+        made, warnings = import_classic(written, offer.stage, offer.name)
+        build_model(Config, made, "", {}, {})
     target.write_text("".join(f"{line}\n" for line in outline(made, {})), encoding="utf-8")
-    print(f"{FILE}: written; {source.name} is no longer needed")
+    for warning in warnings:
+        complain(f"warning: {warning}")
+    print(f"{FILE}: written" + ("" if warnings else f"; {source.name} is no longer needed"))
 
 
 def _diff(options: Namespace) -> int:
