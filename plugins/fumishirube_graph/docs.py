@@ -239,7 +239,8 @@ class Docs:
             self._first.set()
             snapshot = self.view()
             snapshot.behind = ()
-            self.baselines.cover({path: doc.record for path, doc in snapshot.docs.items()})
+            records = {path: doc.record for path, doc in snapshot.docs.items()}
+            self.baselines.cover(records, claimed)
             return change
 
     def _compared(

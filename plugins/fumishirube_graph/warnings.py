@@ -9,6 +9,7 @@ from fumishirube import Answer, Call, Diagnostic, Tool, ToolError
 from fumishirube.commands import call_tool, counted, listed
 from fumishirube_graph.resolution import Issue
 from fumishirube_graph.snapshot import GraphSnapshot
+from fumishirube_graph.staleness import Baselines
 
 _SKIPPED = {
     "too_large": "the file is too large and was skipped; divide it",
@@ -29,8 +30,10 @@ class FileWarning(Answer):
     message: str
 
 
-def warnings(snapshot: GraphSnapshot) -> Iterator[FileWarning]:
-    """Yield the warnings by path: skipped files, then those of each document."""
+def warnings(snapshot: GraphSnapshot, baselines: Baselines) -> Iterator[FileWarning]:
+    """Yield the warnings: the baselines, then by path skipped files, then those of documents."""
+    for code, message in baselines.problems():
+        yield FileWarning(code=code, filepath=baselines.file, line=1, message=message)
     for path in snapshot.skipped:
         code, message = skipped(snapshot, path)
         yield FileWarning(code=code, filepath=path, line=1, message=message)
