@@ -93,7 +93,7 @@ def index_tool(runtime: GraphRuntime) -> Tool[IndexParams, IndexAnswer]:
                 reused=made.reused,
                 dropped=made.dropped,
             ),
-            warnings=tuple(warnings(snapshot, docs.baselines)),
+            warnings=tuple(warnings(snapshot, docs)),
         )
 
     return Tool(

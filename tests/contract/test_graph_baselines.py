@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import stdio
 from documents import docs, docs_json, documents
+from manuals import fumishirube
 
 FILE = ".fumishirube/docs-baseline.json"
 TEXT = "---\nsource_refs: [src.py]\n---\n# Page\n"
@@ -85,6 +86,7 @@ def test_a_file_damaged_while_it_is_served_is_reported_and_stays(workspace: Path
         documents(workspace, {"c.md": TEXT})
         page = server.ok("ubp_get_page", filepath="a.md")
         assert FILE in page["warnings"][0]
+    assert FILE in fumishirube("doctor", cwd=workspace).out
     assert (workspace / FILE).read_text() == "<<<<<<<"
 
 

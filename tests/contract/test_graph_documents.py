@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -135,8 +136,6 @@ def test_files_that_are_no_documents_are_left_out(tmp_path: Path) -> None:
     names = ("a.md", "b.markdown", "c.txt", "node_modules/x.md", "p/dist/y.md", ".g/z.md")
     files: dict[str, str | bytes] = dict.fromkeys(names, "x")
     documents(tmp_path, {**files, "huge.md": b"x" * (8 * 1024 * 1024 + 1)})
-    if sys.platform != "win32":
-        (tmp_path / "docs" / "link.md").symlink_to(tmp_path / "docs" / "a.md")
     application = graph(tmp_path)
     answer = asked(application, "ubp_list_pages", sort="filepath")
     found = asked(application, "ubp_fulltext_search", query="x")
@@ -153,6 +152,28 @@ def test_files_that_are_no_documents_are_left_out(tmp_path: Path) -> None:
     done = fumishirube("doctor", cwd=tmp_path)
     assert done.code == 1
     assert "1 file: huge.md; the file is too large" in done.out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="such names and links need rights there")
+def test_documents_that_cannot_be_listed_are_named_with_the_reason(tmp_path: Path) -> None:
+    names = ("a.md", " lead.md", "b\\s.md", "n\nl.md", "b\\s.txt", "dist/b\\s.md", "x\n/y.md")
+    documents(tmp_path, {**dict.fromkeys(names, "x"), "dist/c.txt": "x"})
+    folder = tmp_path / "docs"
+    (folder / os.fsdecode(b"\xff.md")).write_text("x")
+    (folder / "link.md").symlink_to(folder / "a.md")
+    (folder / "link.txt").symlink_to(folder / "a.md")
+    (folder / "linked").symlink_to(tmp_path)
+    os.mkfifo(folder / "pipe.md")
+    expected = [" lead.md", "\\xff.md", "b\\s.md", "link.md", "linked", "n\\nl.md", "pipe.md"]
+    for command in ("index", "status"):
+        warnings = docs_json(command, cwd=tmp_path)["warnings"]
+        assert [warning["filepath"] for warning in warnings] == [*expected, "x\\n/y.md"]
+        assert {warning["code"] for warning in warnings} == {"not_listed"}
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    done = fumishirube("doctor", cwd=tmp_path)
+    assert done.code == 0
+    assert "2 files: link.md, linked; symbolic links are not followed" in done.out
+    assert "no path can contain this name" in done.out
 
 
 # --- sections -------------------------------------------------------------------------------
