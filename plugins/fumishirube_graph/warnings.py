@@ -45,7 +45,7 @@ def warnings(snapshot: GraphSnapshot, docs: Docs) -> Iterator[FileWarning]:
     baselines = docs.baselines
     for code, message in baselines.problems():
         yield FileWarning(code=code, filepath=baselines.file, line=1, message=message)
-    yield from _not_listed(docs.context)
+    yield from not_listed(docs.context)
     for path in snapshot.skipped:
         code, message = skipped(snapshot, path)
         yield FileWarning(code=code, filepath=path, line=1, message=message)
@@ -58,7 +58,7 @@ def warnings(snapshot: GraphSnapshot, docs: Docs) -> Iterator[FileWarning]:
                 yield FileWarning(code=code, filepath=path, line=issue.line, message=message)
 
 
-def _not_listed(context: SurfaceContext) -> Iterator[FileWarning]:
+def not_listed(context: SurfaceContext) -> Iterator[FileWarning]:
     """Yield a warning for each document that no survey lists, and each folder that may have some.
 
     The loaders tell which are documents; of a folder, one that would lie in it.

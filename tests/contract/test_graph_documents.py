@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import asked, docs_json, documents, graph
+from documents import asked, docs, docs_json, documents, graph
 from manuals import fumishirube
 
 from fumishirube.errors import ToolError
@@ -174,6 +174,44 @@ def test_documents_that_cannot_be_listed_are_named_with_the_reason(tmp_path: Pat
     assert done.code == 0
     assert "2 files: link.md, linked; symbolic links are not followed" in done.out
     assert "no path can contain this name" in done.out
+
+
+def test_only_documents_are_counted_as_added(tmp_path: Path) -> None:
+    huge = "x" * (8 * 1024 * 1024 + 1)
+
+    def counts(*words: str) -> list[int]:
+        done = docs_json("index", *words, cwd=tmp_path)
+        return [done[key] for key in ("documents", "added", "updated", "removed", "unchanged")]
+
+    documents(tmp_path, {"a.md": "x", "huge.md": huge})
+    assert counts() == [1, 1, 0, 0, 0]
+    assert counts() == [1, 0, 0, 0, 1]
+    assert counts("--full") == [1, 0, 0, 0, 1]
+    documents(tmp_path, {"a.md": huge, "huge.md": "x"})
+    assert counts() == [1, 1, 0, 1, 0]
+    (tmp_path / "docs" / "a.md").unlink()
+    assert counts() == [1, 0, 0, 0, 1]
+    documents(tmp_path, {"huge.md": "y", "b.md": "x"})
+    assert counts("--file", "huge.md") == [1, 0, 1, 0, 0]
+    (tmp_path / "docs" / "huge.md").unlink()
+    assert counts() == [1, 1, 0, 1, 0]
+
+
+def test_a_file_that_is_no_document_is_refused_with_the_reason(tmp_path: Path) -> None:
+    documents(tmp_path, {"huge.md": b"x" * (8 * 1024 * 1024 + 1), "c.txt": "x"})
+    reasons = {
+        "huge.md": "too large",
+        "docs/huge.md": "too large",
+        "c.txt": "its loader's settings",
+    }
+    if sys.platform != "win32":
+        (tmp_path / "docs" / "link.md").symlink_to(tmp_path / "docs" / "c.txt")
+        reasons["link.md"] = "symbolic links"
+    for file, reason in {**reasons, "none.md": "there is no document"}.items():
+        done = docs("index", "--file", file, "--json", cwd=tmp_path)
+        assert done.code == 2
+        assert reason in done.json["message"]
+        assert done.json["details"]["reason"] == "not_found"
 
 
 # --- sections -------------------------------------------------------------------------------
