@@ -126,6 +126,13 @@ def test_bytes_that_are_no_utf8_are_marked_not_skipped(tmp_path: Path) -> None:
     assert warned(tmp_path) == ["undecodable"]
 
 
+@pytest.mark.parametrize("encoding", ["cp932", "euc-jp", "iso2022_jp", "utf-16", "utf-32"])
+def test_the_encodings_of_manuals_are_those_of_documents(tmp_path: Path, encoding: str) -> None:
+    text = "# 非常灯の点検\n\n停電のときに点灯することを確かめる。"
+    assert told(tmp_path, {"a.md": text.encode(encoding)})["content"] == text
+    assert warned(tmp_path) == []
+
+
 def test_a_page_that_ends_within_a_character_is_read_with_a_warning(tmp_path: Path) -> None:
     page = told(tmp_path, {"a.md": "# 非常灯\r\n停電".encode()[:-1]})
     assert page["content"] == "# 非常灯\n停\ufffd"
