@@ -40,10 +40,13 @@ class ChapterInternalError(InternalError):
         return _twice(super().payload())
 
 
-def refused(error: ToolError, _arguments: object) -> ToolError:
+def refused(error: ToolError, arguments: object) -> ToolError:
     """Translate an error into the errors of these tools."""
     if isinstance(error, InternalError):
         return ChapterInternalError(error)
+    name = arguments.get("manual_name") if isinstance(arguments, dict) else None
+    if error.details.get("parameter") == "manual_name" and isinstance(name, str):
+        error = no_manual(name)  # it has lone surrogates, as no manual's name has
     if isinstance(error, NotFound):
         return ChapterNotFound(str(error), **error.details)
     return InvalidRequest(str(error), **error.details)

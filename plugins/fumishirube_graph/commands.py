@@ -22,7 +22,7 @@ from fumishirube.commands import (
     complain,
     error_payload,
     main,
-    not_known,
+    one_of,
     opened,
     print_json,
     use_only,
@@ -39,13 +39,14 @@ _INTERNAL = -32603
 
 
 class Option(NamedTuple):
-    """An option, the tool argument that it sets, and how its value is parsed."""
+    """An option, the tool argument that it sets, and how its value is parsed or what it may be."""
 
     flag: str
     name: str
     help: str
     read: Callable[[str], JsonValue] | None = None
     metavar: str | None = None
+    words: tuple[str, ...] = ()
 
 
 class DocsCommand(NamedTuple):
@@ -125,7 +126,12 @@ _DOCS_COMMANDS = {
             Option("--center", "center", "the page in the middle"),
             _DEPTH,
             _CURSOR,
-            Option("--format", "format", "json (the default), dot, mermaid or html"),
+            Option(
+                "--format",
+                "format",
+                "json (the default), dot, mermaid or html",
+                words=("json", "dot", "mermaid", "html"),
+            ),
         ),
     ),
     "stale": DocsCommand(
@@ -165,6 +171,8 @@ def add_arguments(parser: Parser) -> None:
             kind: dict[str, Any] = {"metavar": option.metavar}
             if option.name in _SWITCHES:
                 kind = {"action": "store_true"}
+            elif option.words:
+                kind["type"] = one_of(option.name, *option.words)
             added.add_argument(option.flag, dest=option.name, help=option.help, **kind)
         if verb.fresh:
             help_text = "do not look for changed files first"
@@ -193,9 +201,6 @@ def _serve(options: Namespace) -> int:
 
 def _run(options: Namespace) -> int:
     """Call the tool behind a command, and print its answer."""
-    if getattr(options, "format", None) not in (None, "json", "dot", "mermaid", "html"):
-        known = ("json", "dot", "mermaid", "html")
-        options.parser.error(f"--format: {not_known('format', options.format, known)}")
     use_only(options, SURFACE)
     with opened(options) as application:
         try:

@@ -45,7 +45,7 @@ _log = logging.getLogger("fumishirube")
 
 
 class IndexChange(NamedTuple):
-    """The result of one update of the index."""
+    """The result of one update of the index, in documents: skipped files are none."""
 
     added: int = 0
     updated: int = 0
@@ -60,11 +60,10 @@ class IndexChange(NamedTuple):
 
 
 class FolderComparison(NamedTuple):
-    """The paths to remove from the index, the files to read, and the number of unchanged ones."""
+    """The paths to remove from the index, and the files to read."""
 
     gone: Sequence[str]
     changed: Sequence[ClaimedFile]
-    unchanged: int
 
 
 class Docs:
@@ -224,7 +223,7 @@ class Docs:
             index.refresh()
             self._take_note(index)
             comparison = self._compared(index.pages(), claimed, full=full, only=only)
-            change = IndexChange(unchanged=comparison.unchanged)
+            change = IndexChange()
             if comparison.gone or comparison.changed:
                 with index.writing(Budget()) as mine:
                     if not mine:
@@ -239,8 +238,9 @@ class Docs:
             self._first.set()
             snapshot = self.view()
             snapshot.behind = ()
-            self.baselines.cover({path: doc.record for path, doc in snapshot.docs.items()})
-            return change
+            records = {path: doc.record for path, doc in snapshot.docs.items()}
+            self.baselines.cover(records, claimed)
+            return change._replace(unchanged=len(records) - change.added - change.updated)
 
     def _compared(
         self,
@@ -256,7 +256,7 @@ class Docs:
         if only is not None:
             gone = [path for path in gone if path == only]
             changed = [file for file in changed if file.source.path == only]
-        return FolderComparison(gone, changed, len(claimed) - len(changed))
+        return FolderComparison(gone, changed)
 
     def _write(
         self,
@@ -268,21 +268,18 @@ class Docs:
     ) -> IndexChange:
         pages = index.pages()
         comparison = self._compared(pages, claimed, full=full, only=only)
-        done = Counter[str]()
+        done = Counter(_change_of(sha_of(pages[path]), "") for path in comparison.gone)
 
         def read() -> Iterator[tuple[IndexedFile, Sequence[Passage]]]:
             # Lazily, so that the index adds one page while the next is read.
             for file in comparison.changed:
                 before = pages.get(file.source.path)
                 page = self._reader.page(file, before, full=full)
-                done["added"] += before is None
-                done["updated"] += before is not None and sha_of(before) != sha_of(page)
+                done[_change_of(sha_of(before) if before else "", sha_of(page))] += 1
                 yield page, self._narrower.passages(page)
 
         index.sync(comparison.gone, read())
-        return IndexChange(
-            done["added"], done["updated"], len(comparison.gone), len(claimed) - done.total()
-        )
+        return IndexChange(done["added"], done["updated"], done["removed"])
 
     def embed(self, go_on: Callable[[], bool] = lambda: True) -> EmbeddingCounts:
         """Make the missing vectors; a failure becomes a warning of the answers."""
@@ -348,6 +345,13 @@ class Docs:
             else:
                 row: Any = page.about
                 yield path, (page, Doc(path, Record.read(row)))
+
+
+def _change_of(before: str, after: str) -> str:
+    """Return what became of a document, from its hashes; a skipped file has none."""
+    if before and after:
+        return "updated" if before != after else "unchanged"
+    return "added" if after else "removed" if before else "skipped"
 
 
 @contextmanager

@@ -13,7 +13,13 @@ from fumishirube import InternalError, Params, ToolError
 INVALID_PARAMS, INTERNAL = -32602, -32603
 
 _GOT = 80
-_NOUNS = {"string": "a string", "boolean": "true or false", "array": "a list"}
+_NOUNS = {
+    "string": "a string",
+    "boolean": "true or false",
+    "array": "a list",
+    "integer": "an integer",
+    "number": "a number",
+}
 
 
 class JsonRpcError(ToolError):
@@ -93,17 +99,23 @@ def _restated(
     name: str, schema: Mapping[str, Any], arguments: Mapping[str, Any], error: ToolError
 ) -> JsonRpcError:
     """Return an error with the expected value and the actual one."""
-    if name.partition("[")[0] not in arguments:
+    parameter, _, index = name.partition("[")
+    if parameter not in arguments:
         return JsonRpcError(f"{name} is required", parameter=name, reason="missing")
-    got = arguments.get(name.partition("[")[0])
+    got, schema = arguments[parameter], _arm(schema)
     if error.details.get("reason"):
         return JsonRpcError(str(error), **{**error.details, "got": _shown(got)})
-    rule, details = _rule(_arm(schema))
-    if isinstance(got, list) and (allowed := details.get("allowed")):
-        got = next((value for value in got if value not in allowed), got)  # type: ignore[operator]
+    if index and isinstance(got, list) and "items" in schema:
+        got, schema = got[int(index.partition("]")[0])], schema["items"]
+    else:
+        name = parameter
+    rule, details = _rule(schema)
+    if rule == _NOUNS["string"] and isinstance(got, str):
+        rule = "text without lone surrogates"
     shown = _shown(got)
-    message = f"{name} must be {rule}" + ("" if "allowed" in details else f", got {shown}")
-    return JsonRpcError(message, parameter=name.partition("[")[0], **details, got=shown)
+    quoted = f'"{shown}"' if isinstance(got, str) else shown
+    message = f"{name} must be {rule}" + ("" if "allowed" in details else f", got {quoted}")
+    return JsonRpcError(message, parameter=parameter, **details, got=shown)
 
 
 def _arm(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -113,17 +125,16 @@ def _arm(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _rule(schema: Mapping[str, Any]) -> tuple[str, dict[str, JsonValue]]:
-    listed = schema.get("items", {}) if schema.get("type") == "array" else schema
-    if "enum" in listed:
-        allowed: list[JsonValue] = list(listed["enum"])
-        several = "a list of any of " if listed is not schema else "one of "
+    if allowed := schema.get("enum") or schema.get("items", {}).get("enum"):
+        several = "one of " if "enum" in schema else "a list of any of "
         return several + ", ".join(map(str, allowed)), {"allowed": allowed}
-    if schema.get("type") == "integer":
-        low, high = schema.get("minimum"), schema.get("maximum")
-        if high is None:
-            return f"an integer of at least {low}", {"min": low}
-        return f"an integer from {low} to {high}", {"min": low, "max": high}
-    return _NOUNS.get(str(schema.get("type")), "something else"), {}
+    noun = _NOUNS.get(str(schema.get("type")), "something else")
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if low is None:
+        return noun, {}
+    if high is None:
+        return f"{noun} of at least {low}", {"min": low}
+    return f"{noun} from {low} to {high}", {"min": low, "max": high}
 
 
 def _shown(value: object) -> str:

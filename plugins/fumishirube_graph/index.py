@@ -9,9 +9,16 @@ from pydantic import Field
 from fumishirube import Answer, Call, Tool
 from fumishirube.tools import LeanAnswer
 from fumishirube_graph.arguments import GraphRuntime, NonNullParams, NotNull, checked_path
-from fumishirube_graph.errors import JsonRpcError, JsonRpcInternalError, refusing
+from fumishirube_graph.docs import Docs
+from fumishirube_graph.errors import (
+    JsonRpcError,
+    JsonRpcInternalError,
+    refusing,
+    skipped_page,
+)
+from fumishirube_graph.snapshot import GraphSnapshot
 from fumishirube_graph.status import links_of
-from fumishirube_graph.warnings import FileWarning, warnings
+from fumishirube_graph.warnings import FileWarning, not_listed, skipped, warnings
 
 
 class IndexParams(NonNullParams):
@@ -69,11 +76,7 @@ def index_tool(runtime: GraphRuntime) -> Tool[IndexParams, IndexAnswer]:
             )
         snapshot = docs.view()
         if only is not None and only not in snapshot.docs and not change.removed:
-            raise JsonRpcError(
-                f"there is no document '{only}' below the docs folder",
-                parameter="file",
-                reason="not_found",
-            )
+            raise _no_document(docs, snapshot, only)
         made = docs.embed()
         links = links_of(snapshot)
         return IndexAnswer(
@@ -93,7 +96,7 @@ def index_tool(runtime: GraphRuntime) -> Tool[IndexParams, IndexAnswer]:
                 reused=made.reused,
                 dropped=made.dropped,
             ),
-            warnings=tuple(warnings(snapshot)),
+            warnings=tuple(warnings(snapshot, docs)),
         )
 
     return Tool(
@@ -106,6 +109,20 @@ def index_tool(runtime: GraphRuntime) -> Tool[IndexParams, IndexAnswer]:
         refused=refusing(IndexParams),
         read_only=False,
     )
+
+
+def _no_document(docs: Docs, snapshot: GraphSnapshot, path: str) -> JsonRpcError:
+    """Return the error for a file that is no document, with the reason."""
+    if path in snapshot.skipped:
+        return skipped_page(path, "file", *skipped(snapshot, path))
+    for warning in not_listed(docs.context):
+        if warning.filepath == path:
+            return skipped_page(path, "file", warning.code, warning.message)
+    if (docs.context.root.path / path).is_file():
+        message = "it is hidden, or left out by an ignore file or by its loader's settings"
+        return skipped_page(path, "file", "excluded", message)
+    message = f"there is no document '{path}' below the docs folder"
+    return JsonRpcError(message, parameter="file", reason="not_found")
 
 
 def _only(runtime: GraphRuntime, file: str | None) -> str | None:

@@ -138,7 +138,8 @@ def _read(path: Path) -> tuple[int | None, str]:
     except OSError:
         return None, ""
     first = lines[0].strip() if lines else ""
-    number = int(first) if first.isascii() and first.isdigit() and len(first) < 10 else None  # noqa: PLR2004 - as many as systems count
+    digits = first.isascii() and first.isdigit() and len(first) < 10  # noqa: PLR2004 - as many as systems count
+    number = (int(first) or None) if digits else None  # 0 would mean this process and its group
     return number, lines[1].strip() if len(lines) > 1 else ""
 
 

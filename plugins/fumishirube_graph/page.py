@@ -90,7 +90,7 @@ def page_tool(runtime: GraphRuntime) -> Tool[PageParams, PageAnswer]:
             stale_refs=tuple(ref.path for ref in stale.refs),
             updated_at=doc.updated_at,
             link_issues=tuple(_issue(issue) for issue in snapshot.issues[doc.path]),
-            warnings=runtime.warned(snapshot),
+            warnings=runtime.warned(snapshot, *runtime.docs.baselines.damage()),
         )
 
     return Tool(

@@ -126,7 +126,7 @@ def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
             search_type="hybrid" if hybrid else "fulltext_fallback",
             content_truncated=shown is not whole or None,
             query_relaxed=bool(ranking.diagnostics.get("query_relaxed")) or None,
-            warnings=runtime.warned_of(snapshot, *warnings),
+            warnings=runtime.warned_of(snapshot, *warnings, *runtime.docs.baselines.damage()),
         )
 
     return Tool(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
+from fumishirube.tools import LeanAnswer
 from fumishirube_graph.arguments import GraphRuntime, NonNullParams, NotNull
-from fumishirube_graph.errors import refusing
+from fumishirube_graph.errors import JsonRpcInternalError, refusing
 from fumishirube_graph.staleness import Level, Reason
 
 
@@ -36,12 +37,15 @@ class StaleDocument(Answer):
     stale_refs: tuple[StaleSource, ...]
 
 
-class StaleAnswer(Answer):
+class StaleAnswer(LeanAnswer):
     """The documents with stale sources."""
+
+    omitted: ClassVar[frozenset[str]] = frozenset({"warnings"})
 
     stale_documents: tuple[StaleDocument, ...]
     total: int
     threshold_days: Annotated[int, Field(ge=0)]
+    warnings: tuple[str, ...] | None = None
 
 
 ALL: Literal["all"] = "all"
@@ -52,11 +56,13 @@ def stale_tool(runtime: GraphRuntime) -> Tool[StaleParams, StaleAnswer]:
 
     def run(params: StaleParams, call: Call) -> StaleAnswer:
         del call
-        snapshot = runtime.docs.view()
+        snapshot, baselines = runtime.docs.view(), runtime.docs.baselines
+        if damage := baselines.damage():
+            raise JsonRpcInternalError(damage[0], reason="baselines")
         if params.ack is not None:
             docs = snapshot.docs.values()
             chosen = docs if params.ack == ALL else [runtime.page(snapshot, params.ack, "ack")]
-            runtime.docs.baselines.acknowledge({doc.path: doc.record for doc in chosen})
+            baselines.acknowledge({doc.path: doc.record for doc in chosen})
         checked = [
             (doc, runtime.staleness(doc, verify=params.verify)) for doc in snapshot.docs.values()
         ]
@@ -72,7 +78,13 @@ def stale_tool(runtime: GraphRuntime) -> Tool[StaleParams, StaleAnswer]:
             if stale.refs
         )
         days = runtime.settings.threshold_days
-        return StaleAnswer(stale_documents=rows, total=len(rows), threshold_days=days)
+        return StaleAnswer(
+            stale_documents=rows,
+            total=len(rows),
+            threshold_days=days,
+            warnings=tuple(f"{baselines.file}: {message}" for _, message in baselines.problems())
+            or None,
+        )
 
     return Tool(
         name="docs_stale",

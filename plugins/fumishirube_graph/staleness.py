@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
 
 from fumishirube import Root, ToolError
 from fumishirube.disk import WritableRoot, is_settled
@@ -24,6 +27,11 @@ Reason = Literal["modified", "deleted", "not_found", "created"]
 ABSENT = "absent"
 LOCKS = ".fumishirube/locks"
 """The folder of the locks of baseline files, relative to the workspace."""
+
+DAMAGED = "the baselines cannot be read, so nothing is compared; restore the file, or delete it"
+NEW = "there was no such file, so all sources count as unchanged; restore it if there should be one"
+
+_log = logging.getLogger("fumishirube")
 
 _WORST: tuple[Level, ...] = ("stale", "possibly_stale", "untracked", "fresh")
 _DAY = 86_400
@@ -53,27 +61,63 @@ class _HashedSource(NamedTuple):
     sha: str
 
 
+class _Baseline(BaseModel):
+    """The hash of a document, and those of its sources at that time."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    doc: str
+    sources: dict[str, str]
+
+
+class _BaselineFile(BaseModel):
+    """The content of a file of baselines."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: Literal[1]
+    documents: dict[str, _Baseline]
+
+
 class Baselines:
     """The hashes of each document's sources when the document was last written or acknowledged.
 
-    Changes are made to the current content of the file, under a lock between processes.
+    Changes are made to the current content of the file, under a lock between processes. A damaged
+    file is left alone: it may hold baselines that somebody can restore.
     """
 
     def __init__(self, workspace: Root, file: str) -> None:
         self._workspace = workspace
-        self._file = file
+        self.file = file
         self._files = WritableRoot(workspace, LOCKS)
         self._lock = RLock()
-        self._baselines: dict[str, dict[str, Any]] = {}
+        self._baselines: dict[str, _Baseline] = {}
         self._read_ns = -1
+        self._damaged = self._new = False
         self._hashes: dict[str, _HashedSource] = {}
 
-    def cover(self, records: Mapping[str, Record]) -> None:
-        """Record a baseline for every document with new bytes; drop those of removed documents."""
+    def damage(self) -> Sequence[str]:
+        """Return a sentence about the file if it is damaged."""
         with self._lock:
             self._load()
-            if self._covered(records) != self._baselines:
-                self._change(lambda: self._covered(records))
+            return [f"{self.file}: {DAMAGED}"] if self._damaged else []
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """Yield the code and the message of each problem of the file."""
+        if self.damage():
+            yield "baselines_damaged", DAMAGED
+        if self._new:
+            yield "baselines_new", NEW
+
+    def cover(self, records: Mapping[str, Record], listed: Collection[str]) -> None:
+        """Record a baseline for every document with new bytes; drop those of removed documents.
+
+        Documents that are ``listed``, but have no record now, keep theirs.
+        """
+        with self._lock:
+            self._load()
+            if not self._damaged and self._covered(records, listed) != self._baselines:
+                self._change(lambda: self._covered(records, listed))
 
     def acknowledge(self, records: Mapping[str, Record]) -> None:
         """Record the present sources as the baseline of these documents."""
@@ -83,14 +127,21 @@ class Baselines:
         with self._lock:
             self._change(lambda: {**self._baselines, **fresh})
 
-    def _covered(self, records: Mapping[str, Record]) -> dict[str, dict[str, Any]]:
+    def _covered(
+        self, records: Mapping[str, Record], listed: Collection[str]
+    ) -> dict[str, _Baseline]:
         """Return the new baselines: one for each document with sources."""
-        covered = {}
+        covered = {
+            path: baseline
+            for path, baseline in self._baselines.items()
+            if path in listed and path not in records
+        }
         for path, record in records.items():
             if record.source_refs:
-                baseline = self._baselines.get(path, {})
-                same = baseline.get("doc") == record.sha
-                covered[path] = baseline if same else self._taken(record)
+                baseline = self._baselines.get(path)
+                if baseline is None or baseline.doc != record.sha:
+                    baseline = self._taken(record)
+                covered[path] = baseline
         return covered
 
     def staleness(
@@ -99,7 +150,10 @@ class Baselines:
         """Return the staleness of a document against its sources now."""
         with self._lock:
             self._load()
-            baseline = self._baselines.get(path, {}).get("sources", {})
+            if self._damaged:
+                return Staleness("untracked", ())
+            known = self._baselines.get(path)
+            baseline = known.sources if known else {}
             levels: list[Level] = []
             refs: list[StaleRef] = []
             for source in record.source_refs:
@@ -125,9 +179,9 @@ class Baselines:
         reason: Reason = "created" if baseline in (None, ABSENT) else "modified"
         return ("possibly_stale" if recent else "stale"), reason
 
-    def _taken(self, record: Record) -> dict[str, Any]:
+    def _taken(self, record: Record) -> _Baseline:
         sources = {source: self._hashed(source, verify=True)[0] for source in record.source_refs}
-        return {"doc": record.sha, "sources": sources}
+        return _Baseline(doc=record.sha, sources=sources)
 
     def _hashed(self, source: str, *, verify: bool) -> tuple[str, int]:
         """Return the hash of a source and its modification time; a non-regular file is absent."""
@@ -161,33 +215,43 @@ class Baselines:
         return None
 
     def _load(self) -> None:
-        """Read the file when it has changed; treat an unreadable file as missing."""
+        """Read the file when it has changed; treat one that cannot be opened as missing."""
         try:
-            changed_ns = self._workspace.stat(self._file).modified_ns
+            changed_ns = self._workspace.stat(self.file).modified_ns
             if changed_ns != self._read_ns:
-                self._baselines = dict(_rows(self._workspace.read_bytes(self._file)))
+                self._baselines, self._damaged = {}, True
                 self._read_ns = changed_ns
+                self._baselines = _rows(self._workspace.read_bytes(self.file))
+                self._damaged = False
         except ToolError:
-            self._baselines, self._read_ns = {}, -1
+            self._baselines, self._read_ns, self._damaged = {}, -1, False
+        except ValueError:
+            pass
 
-    def _change(self, changed: Callable[[], dict[str, dict[str, Any]]]) -> None:
+    def _change(self, changed: Callable[[], dict[str, _Baseline]]) -> None:
         """Replace the baselines, computed from the current content of the file.
 
         Raises:
-            Failed: when they cannot be written.
+            Failed: when the file is damaged, or cannot be written.
         """
-        files, path = self._files, self._file
+        files, path = self._files, self.file
         try:
             with files.locked(files.lock_of(path)):
                 before = files.read(path)
-                self._baselines = dict(_rows(before or b""))
+                self._baselines = {} if before is None else _rows(before)
                 self._baselines = dict(sorted(changed().items()))
-                content = {"version": 1, "documents": self._baselines}
+                content = _BaselineFile(version=1, documents=self._baselines).model_dump()
                 after = (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
                 if after != before:
                     files.make_folder(path.rpartition("/")[0])
                     files.swap(path, before, after, f"baselines-{os.getpid()}")
+                if before is None and self._baselines:
+                    self._new = True
+                    _log.warning("%s: %s", path, NEW)
                 self._read_ns = self._workspace.stat(path).modified_ns
+        except ValueError as error:
+            self._read_ns = -1
+            raise JsonRpcInternalError(f"{path}: {DAMAGED}", reason="baselines") from error
         except (ToolError, OSError) as error:
             self._read_ns = -1
             message = (
@@ -196,12 +260,13 @@ class Baselines:
             raise JsonRpcInternalError(message, reason="baselines") from error
 
 
-def _rows(written: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the baselines of a file; a damaged file has none."""
-    content: Any = None
-    with suppress(ValueError, RecursionError):
-        content = json.loads(written)
-    documents = content.get("documents") if isinstance(content, dict) else None
-    for path, row in documents.items() if isinstance(documents, dict) else ():
-        if isinstance(row, dict) and isinstance(row.get("sources"), dict):
-            yield path, row
+def _rows(written: bytes) -> dict[str, _Baseline]:
+    """Return the baselines of a file.
+
+    Raises:
+        ValueError: when it is damaged, or of a later version.
+    """
+    try:
+        return _BaselineFile.model_validate(json.loads(written)).documents
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error

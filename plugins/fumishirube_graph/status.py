@@ -104,7 +104,7 @@ def status_tool(runtime: GraphRuntime) -> Tool[StatusParams, StatusAnswer]:
             generation=snapshot.generation,
             watching=_watching(docs.context.root) if pid is not None else "off",
             lock_pid=pid,
-            warnings=tuple(warnings(snapshot)),
+            warnings=tuple(warnings(snapshot, docs)),
         )
 
     return Tool(

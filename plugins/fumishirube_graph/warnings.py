@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from fumishirube import Answer, Call, Diagnostic, Tool, ToolError
+from fumishirube import Answer, Call, Diagnostic, SurfaceContext, Tool, ToolError
 from fumishirube.commands import call_tool, counted, listed
+from fumishirube.disk import FolderEntry
+from fumishirube_graph.docs import Docs
 from fumishirube_graph.resolution import Issue
 from fumishirube_graph.snapshot import GraphSnapshot
 
@@ -16,7 +19,15 @@ _SKIPPED = {
     "loader_failed": "its loader failed and the file was skipped; the log says why",
     "unreadable": "the file cannot be read and was skipped; check it and its permissions",
 }
-_UNREAD = frozenset({"too_large", "undecodable", "unreadable"})
+_NOT_LISTED = {
+    "forbidden": "the system denies permission to open the folder; let this user read it",
+    "special": "a pipe, a socket or a device is not read; move it elsewhere",
+    "symlink": "symbolic links are not followed; put the file itself there",
+    "too_deep": "it lies deeper than limits.depth; move it up, or raise that",
+    "unspeakable": "no path can contain this name; rename the file or the folder",
+}
+_REPORTED = {"baselines_damaged", "not_listed", "too_large", "undecodable", "unreadable"}
+_HARMLESS = frozenset({"baselines_damaged", "not_listed"})
 _NAMED = 3
 
 
@@ -29,8 +40,12 @@ class FileWarning(Answer):
     message: str
 
 
-def warnings(snapshot: GraphSnapshot) -> Iterator[FileWarning]:
-    """Yield the warnings by path: skipped files, then those of each document."""
+def warnings(snapshot: GraphSnapshot, docs: Docs) -> Iterator[FileWarning]:
+    """Yield the warnings: of the baselines, then files that are left out, then each document's."""
+    baselines = docs.baselines
+    for code, message in baselines.problems():
+        yield FileWarning(code=code, filepath=baselines.file, line=1, message=message)
+    yield from not_listed(docs.context)
     for path in snapshot.skipped:
         code, message = skipped(snapshot, path)
         yield FileWarning(code=code, filepath=path, line=1, message=message)
@@ -41,6 +56,25 @@ def warnings(snapshot: GraphSnapshot) -> Iterator[FileWarning]:
             code, message = _issue_warning(issue)
             if code:
                 yield FileWarning(code=code, filepath=path, line=issue.line, message=message)
+
+
+def not_listed(context: SurfaceContext) -> Iterator[FileWarning]:
+    """Yield a warning for each document that no survey lists, and each folder that may have some.
+
+    The loaders tell which are documents; of a folder, one that would lie in it.
+    """
+    unlisted = {}
+    for entry in context.root.survey().unlisted:
+        if entry.reason in _NOT_LISTED:
+            folder = entry.unit == "folder" or (context.root.path / entry.path).is_dir()
+            unlisted[f"{entry.path}/a.md" if folder else entry.path] = entry
+    files = tuple(FolderEntry(path, path.rpartition("/")[2], "file", 0, 0) for path in unlisted)
+    root = replace(context.root, listed=files)
+    documents = {source.path for loader in context.loaders() for source in loader.sources(root)}
+    for path, entry in unlisted.items():
+        if path in documents:
+            message = _NOT_LISTED[entry.reason]
+            yield FileWarning(code="not_listed", filepath=entry.path, line=1, message=message)
 
 
 def skipped(snapshot: GraphSnapshot, path: str) -> tuple[str, str]:
@@ -79,13 +113,12 @@ def unread_documents(commands: Sequence[Tool[Any, Any]], root: str) -> Sequence[
         answer: Any = call_tool(index, {}, Call())
     except ToolError as error:
         return (Diagnostic(subject, str(error), "", serious=True),)
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[tuple[str, bool], list[str]] = {}
     for warning in answer["warnings"]:
-        if warning["code"] in _UNREAD:
-            reasons.setdefault(warning["message"], []).append(warning["filepath"])
+        if warning["code"] in _REPORTED:
+            key = warning["message"], warning["code"] not in _HARMLESS
+            reasons.setdefault(key, []).append(warning["filepath"])
     return [
-        Diagnostic(
-            subject, f"{counted(len(paths), 'file')}: {listed(paths)}", message, serious=True
-        )
-        for message, paths in sorted(reasons.items())
+        Diagnostic(subject, f"{counted(len(paths), 'file')}: {listed(paths)}", message, serious)
+        for (message, serious), paths in sorted(reasons.items())
     ]

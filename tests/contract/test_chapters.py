@@ -282,6 +282,16 @@ def test_failures_have_a_code_and_name_what_is_wrong(
     assert told["message"].startswith(message)
 
 
+def test_a_name_with_a_lone_surrogate_is_only_not_found(tmp_path: Path) -> None:
+    with Wire(made(tmp_path, [])) as wire:
+        for tool, more in (("get_toc", {}), ("search_text", {"query": "x"})):
+            told = wire.refused(tool, manual_name="\ud800", **more)
+            assert (told["code"], told["error"]) == ("not_found", "not_found")
+            assert told["message"] == "manual '\ufffd' was not found"
+        told = wire.refused("search_text", manual_name=NAME, query="\ud800")
+        assert told["code"] == "invalid_request"
+
+
 def test_a_null_section_is_none(server: Fumishirube) -> None:
     assert searched(server, "給付", section_id=None) == ["01", "03"]
 

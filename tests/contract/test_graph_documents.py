@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import asked, docs_json, documents, graph
+from documents import asked, docs, docs_json, documents, graph
 from manuals import fumishirube
 
 from fumishirube.errors import ToolError
@@ -125,6 +126,13 @@ def test_bytes_that_are_no_utf8_are_marked_not_skipped(tmp_path: Path) -> None:
     assert warned(tmp_path) == ["undecodable"]
 
 
+@pytest.mark.parametrize("encoding", ["cp932", "euc-jp", "iso2022_jp", "utf-16", "utf-32"])
+def test_the_encodings_of_manuals_are_those_of_documents(tmp_path: Path, encoding: str) -> None:
+    text = "# 非常灯の点検\n\n停電のときに点灯することを確かめる。"
+    assert told(tmp_path, {"a.md": text.encode(encoding)})["content"] == text
+    assert warned(tmp_path) == []
+
+
 def test_a_page_that_ends_within_a_character_is_read_with_a_warning(tmp_path: Path) -> None:
     page = told(tmp_path, {"a.md": "# 非常灯\r\n停電".encode()[:-1]})
     assert page["content"] == "# 非常灯\n停\ufffd"
@@ -135,8 +143,6 @@ def test_files_that_are_no_documents_are_left_out(tmp_path: Path) -> None:
     names = ("a.md", "b.markdown", "c.txt", "node_modules/x.md", "p/dist/y.md", ".g/z.md")
     files: dict[str, str | bytes] = dict.fromkeys(names, "x")
     documents(tmp_path, {**files, "huge.md": b"x" * (8 * 1024 * 1024 + 1)})
-    if sys.platform != "win32":
-        (tmp_path / "docs" / "link.md").symlink_to(tmp_path / "docs" / "a.md")
     application = graph(tmp_path)
     answer = asked(application, "ubp_list_pages", sort="filepath")
     found = asked(application, "ubp_fulltext_search", query="x")
@@ -153,6 +159,66 @@ def test_files_that_are_no_documents_are_left_out(tmp_path: Path) -> None:
     done = fumishirube("doctor", cwd=tmp_path)
     assert done.code == 1
     assert "1 file: huge.md; the file is too large" in done.out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="such names and links need rights there")
+def test_documents_that_cannot_be_listed_are_named_with_the_reason(tmp_path: Path) -> None:
+    names = ("a.md", " lead.md", "b\\s.md", "n\nl.md", "b\\s.txt", "dist/b\\s.md", "x\n/y.md")
+    documents(tmp_path, {**dict.fromkeys(names, "x"), "dist/c.txt": "x"})
+    folder = tmp_path / "docs"
+    (folder / os.fsdecode(b"\xff.md")).write_text("x")
+    (folder / "link.md").symlink_to(folder / "a.md")
+    (folder / "link.txt").symlink_to(folder / "a.md")
+    (folder / "linked").symlink_to(tmp_path)
+    os.mkfifo(folder / "pipe.md")
+    expected = [" lead.md", "\\xff.md", "b\\s.md", "link.md", "linked", "n\\nl.md", "pipe.md"]
+    for command in ("index", "status"):
+        warnings = docs_json(command, cwd=tmp_path)["warnings"]
+        assert [warning["filepath"] for warning in warnings] == [*expected, "x\\n/y.md"]
+        assert {warning["code"] for warning in warnings} == {"not_listed"}
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    done = fumishirube("doctor", cwd=tmp_path)
+    assert done.code == 0
+    assert "2 files: link.md, linked; symbolic links are not followed" in done.out
+    assert "no path can contain this name" in done.out
+
+
+def test_only_documents_are_counted_as_added(tmp_path: Path) -> None:
+    huge = "x" * (8 * 1024 * 1024 + 1)
+
+    def counts(*words: str) -> list[int]:
+        done = docs_json("index", *words, cwd=tmp_path)
+        return [done[key] for key in ("documents", "added", "updated", "removed", "unchanged")]
+
+    documents(tmp_path, {"a.md": "x", "huge.md": huge})
+    assert counts() == [1, 1, 0, 0, 0]
+    assert counts() == [1, 0, 0, 0, 1]
+    assert counts("--full") == [1, 0, 0, 0, 1]
+    documents(tmp_path, {"a.md": huge, "huge.md": "x"})
+    assert counts() == [1, 1, 0, 1, 0]
+    (tmp_path / "docs" / "a.md").unlink()
+    assert counts() == [1, 0, 0, 0, 1]
+    documents(tmp_path, {"huge.md": "y", "b.md": "x"})
+    assert counts("--file", "huge.md") == [1, 0, 1, 0, 0]
+    (tmp_path / "docs" / "huge.md").unlink()
+    assert counts() == [1, 1, 0, 1, 0]
+
+
+def test_a_file_that_is_no_document_is_refused_with_the_reason(tmp_path: Path) -> None:
+    documents(tmp_path, {"huge.md": b"x" * (8 * 1024 * 1024 + 1), "c.txt": "x"})
+    reasons = {
+        "huge.md": "too large",
+        "docs/huge.md": "too large",
+        "c.txt": "its loader's settings",
+    }
+    if sys.platform != "win32":
+        (tmp_path / "docs" / "link.md").symlink_to(tmp_path / "docs" / "c.txt")
+        reasons["link.md"] = "symbolic links"
+    for file, reason in {**reasons, "none.md": "there is no document"}.items():
+        done = docs("index", "--file", file, "--json", cwd=tmp_path)
+        assert done.code == 2
+        assert reason in done.json["message"]
+        assert done.json["details"]["reason"] == "not_found"
 
 
 # --- sections -------------------------------------------------------------------------------

@@ -128,6 +128,7 @@ def test_of_simultaneous_starters_one_wins(tmp_path: Path) -> None:
     [
         ("", True),
         ("nonsense", True),
+        ("0\n", True),
         ("999999999\n1\n", True),
         ("{pid}\nanother time\n", True),
         ("{pid}\n", False),

@@ -25,6 +25,7 @@ TOOLS = (
 )
 INSTALL, SEARCH = "d_963967eadf6972b7", "d_212fb4e92adc1a0b"
 DAY = 86_400
+KINDS = ("references", "depends_on", "implements", "extends", "conflicts_with")
 
 
 @pytest.fixture(scope="module")
@@ -256,6 +257,31 @@ def test_every_bad_value_is_refused_by_name(
     assert payload["details"]["parameter"] == parameter
     assert len(payload["details"].get("got", "")) <= 80
     assert parameter in payload["message"] or "Unknown page" in payload["message"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"limit": "5"}, 'limit must be an integer from 1 to 20, got "5"'),
+        ({"limit": 5.5}, "limit must be an integer from 1 to 20, got 5.5"),
+        ({"include_linked": "true"}, 'include_linked must be true or false, got "true"'),
+        ({"query": "\ud800"}, 'query must be text without lone surrogates, got "\ufffd"'),
+        ({"query": ["\ud800"]}, 'query must be a string, got ["\ufffd"]'),
+        ({"link_types": ["x"]}, f"link_types[0] must be one of {', '.join(KINDS)}"),
+        ({"link_types": ["extends", [1]]}, f"link_types[1] must be one of {', '.join(KINDS)}"),
+        ({"link_types": "x"}, f"link_types must be a list of any of {', '.join(KINDS)}"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_shown_as_such(
+    server: stdio.Wire, arguments: dict[str, Any], message: str
+) -> None:
+    assert call(server, "ubp_search", {"query": "a", **arguments})[1]["message"] == message
+
+
+def test_a_number_out_of_range_is_refused_with_the_range(workspace: Path) -> None:
+    for value, shown in (("2", "2"), ("1.5", "1.5"), ("nan", '"nan"'), ("a", '"a"')):
+        refused = docs_json("suggest-links", "--threshold", value, cwd=workspace)
+        assert refused["message"] == f"threshold must be a number from 0 to 1, got {shown}"
 
 
 @pytest.mark.parametrize("tool", TOOLS)

@@ -257,6 +257,7 @@ def test_bash_completes_commands_and_options(workspace: Path, tmp_path: Path) ->
     assert "replace" in completed("vault", "re")
     assert completed("init", "--client", "cl") == ["claude-code", "claude-desktop"]
     assert completed("new-plugin", "x", "--kind", "sc") == ["scorer"]
+    assert completed("docs", "get-graph", "--format", "d") == ["dot"]
     for words in (("find", "--in"), ("add", "name"), ("--workspace",)):
         assert completed(*words, str(workspace / "man")) == [str(workspace / "manuals")]
     note = workspace / "vault" / "plan.md"

@@ -84,7 +84,9 @@ def _chapter(entry: Any, where: str, toc: str, warnings: list[str]) -> Chapter |
         title = number
     children = entry.get("children")
     if children is not None and (not isinstance(children, list) or _too_deep(children)):
-        warnings.append(f"{where}.children is no usable array; null stands for it")
+        warnings.append(
+            f"{where}.children is no array, or nested over {_DEEPEST} levels; null stands for it"
+        )
         children = None
     path = _inside(file, toc)
     if path is None:
