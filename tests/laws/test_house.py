@@ -41,7 +41,6 @@ MOST_LINES = 400
 """No module of the core or the built-ins is longer."""
 LONG_LINES = 300
 LONG = {
-    "core/fumishirube/__init__.py": "the list of all that is public",
     "core/fumishirube/disk/roots.py": "the one way to files, with all that it refuses",
     "core/fumishirube/engine/pipeline.py": "one recursion with its fences",
     "core/fumishirube/corpus.py": "clauses, their meaning, and the interface of corpora",
