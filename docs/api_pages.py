@@ -102,6 +102,7 @@ EXAMPLES = {
 
 ACTS = {
     "install_command": "raise ConfigError(f\"run: {install_command('http')}\")",
+    "replace_file": "replace_file(file, text.encode(), durable=True)",
     "take_lock": "take_lock(handle, seconds=1.0)  # False: another process has it",
     "texts_of": "for passage_text in texts_of(corpus):\n    ...",
     "hook": "@hook\ndef register_refiners(register: Register[Refiner]) -> None:\n"

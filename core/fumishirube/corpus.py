@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
+from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from fumishirube.model import Passage
@@ -257,17 +258,12 @@ class SequenceCorpus:
         self._source = passages
         self._tokenizer = tokenizer
         self._terms_of = terms_of or plain_terms
-        self._manual_id = manual_id
-
-    @property
-    def manual_id(self) -> str:
-        """The manual's id."""
-        return self._manual_id
+        self.manual_id = manual_id
 
     @cached_property
     def passages(self) -> Sequence[Passage]:
         """Every passage, by path and line."""
-        return sorted(self._source, key=lambda passage: passage.key)
+        return sorted(self._source, key=attrgetter("key"))
 
     @property
     def size(self) -> int:
@@ -381,11 +377,7 @@ def texts_of(corpus: Corpus) -> Iterable[PassageText]:
     if isinstance(corpus, TextCorpus):
         return corpus.texts()
     everything = corpus.search(Everything(), corpus.size)
-    return map(_FoldedText, sorted((match.passage for match in everything), key=_place))
-
-
-def _place(passage: Passage) -> tuple[str, int]:
-    return passage.key
+    return map(_FoldedText, sorted((match.passage for match in everything), key=attrgetter("key")))
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class PlaceRange(NamedTuple):
 
     def __str__(self) -> str:
         mark = _MARKS.get(self.kind, "R")
-        sheet = "" if self.sheet is None else f"{_escaped(self.sheet)}!"
+        sheet = "" if self.sheet is None else f"{escaped(_UNSAFE_SHEET, self.sheet)}!"
         last = f"-{mark}{self.last}" if self.last != self.first else ""
         return f"{sheet}{mark}{self.first}{last}"
 
@@ -137,7 +137,6 @@ def _end(places: Sequence[Place], number: int, total: int) -> int:
     return places[number + 1].line - 1 if number + 1 < len(places) else total
 
 
-def _escaped(sheet: str) -> str:
-    return _UNSAFE_SHEET.sub(
-        lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), sheet
-    )
+def escaped(unsafe: re.Pattern[str], text: str) -> str:
+    """Escape only characters that would break the form; Japanese stays readable."""
+    return unsafe.sub(lambda match: "".join(f"%{b:02X}" for b in match.group().encode()), text)

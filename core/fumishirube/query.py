@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple, TypeVar
+from functools import cache
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
+from pydantic import TypeAdapter
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
@@ -213,13 +215,13 @@ class Query:
         """Return the query of a record; missing fields have their defaults.
 
         Raises:
-            TypeError: when a field has another type, or is not a query's.
+            ValueError: when a field is missing, has another type, or is not a query's.
         """
-        unknown = record.keys() - _KEYS.keys()
-        if unknown:
-            raise TypeError(f"a query has no field {min(unknown)!r}")
-        members = {name: _READERS[name](value) for name, value in record.items()}
-        return cls(**members)
+        if not isinstance(record, Mapping) or not {"text"} <= record.keys() <= _KEYS.keys():
+            raise ValueError("a query is an object with a text, and with fields of a query alone")
+        adapters = _adapters()
+        read = {n: adapters[n].validate_python(v, strict=n in _EXACT) for n, v in record.items()}
+        return cls(**read)
 
 
 def _hashable(value: Any) -> Hashable:
@@ -247,69 +249,9 @@ def _plain(value: Any) -> Any:
     return [_plain(member) for member in value] if isinstance(value, (list, tuple)) else value
 
 
-def _validated(value: object) -> Query:
-    """Return the query of a record, for pydantic.
+def _validated(value: Any) -> Query:
+    return value if isinstance(value, Query) else Query.of_record(value)
 
-    Raises:
-        ValueError: when it is not a query.
-    """
-    if isinstance(value, Query):
-        return value
-    if not isinstance(value, Mapping) or "text" not in value:
-        raise ValueError("a query is an object with a text")
-    try:
-        return Query.of_record(value)
-    except TypeError as error:
-        raise ValueError(str(error)) from error
-
-
-def _checked(name: str, *kinds: type) -> Callable[[Any], Any]:
-    """Return a validator for a member of one of these types, but no subtype."""
-
-    def read(value: Any) -> Any:
-        if type(value) not in kinds:
-            raise TypeError(f"a query's {name} is no {type(value).__name__}")
-        return value
-
-    return read
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, (list, tuple)) or not all(isinstance(text, str) for text in value):
-        raise TypeError("a query's terms are texts")
-    return tuple(value)
-
-
-def _synonyms(value: Any) -> tuple[Synonyms, ...]:
-    try:
-        return tuple(Synonyms(_texts([word])[0], _texts(others)) for word, others in value)
-    except (TypeError, ValueError) as error:
-        raise TypeError("a query's synonyms are words with texts") from error
-
-
-def _places(value: Any) -> frozenset[tuple[str, int]]:
-    if not isinstance(value, (list, tuple, frozenset)):
-        raise TypeError("what a query excludes are paths with lines")
-    try:
-        return frozenset((str(path), int(line)) for path, line in value)
-    except ValueError as error:
-        raise TypeError("what a query excludes are paths with lines") from error
-
-
-_READERS: Mapping[str, Callable[[Any], Any]] = {
-    "text": _checked("text", str),
-    "required": _texts,
-    "alternatives": _texts,
-    "must": _texts,
-    "synonyms": _synonyms,
-    "limit": _checked("limit", int, type(None)),
-    "pool": _checked("pool", int, type(None)),
-    "exclude": _places,
-    "read": _places,
-    "case_sensitive": _checked("case_sensitive", bool),
-    "stage_arguments": _checked("stage_arguments", dict),
-    "within": lambda paths: None if paths is None else frozenset(_texts(paths)),
-}
 
 _KEYS: Mapping[str, Callable[[Any], Hashable]] = {
     member.name: member.metadata.get("key", _hashable)
@@ -317,6 +259,14 @@ _KEYS: Mapping[str, Callable[[Any], Hashable]] = {
     if "no_identity" not in member.metadata
 }
 """The fields of a query's identity, and how each is compared."""
+_EXACT = frozenset({"text", "limit", "pool", "case_sensitive"})
+"""Fields of which a record has the very type: ``True`` is no limit, and ``1`` no choice."""
+
+
+@cache
+def _adapters() -> Mapping[str, TypeAdapter[Any]]:
+    hints = get_type_hints(Query)
+    return {name: TypeAdapter(hints[name]) for name in _KEYS}
 
 
 @dataclass(frozen=True)

@@ -367,7 +367,11 @@ class Scorer(Protocol):
 
 @runtime_checkable
 class Fuser(Protocol):
-    """Splits a query into runs, and merges their rankings."""
+    """Splits a query into runs, and merges their rankings.
+
+    It may also have ``applies(query)``, which tells whether a query has more than one run: a fuser
+    with nothing to do is skipped.
+    """
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
         """Return the runs that answer the query; often the query itself as the only one."""
@@ -379,15 +383,6 @@ class Fuser(Protocol):
         When time runs out there are fewer outcomes than runs, but always the first one. Hits that
         the fuser drops go into ``left_out``.
         """
-        ...
-
-
-@runtime_checkable
-class ConditionalFuser(Fuser, Protocol):
-    """A fuser that is skipped if it has nothing to do."""
-
-    def applies(self, query: Query) -> bool:
-        """Tell whether a query has more than one run."""
         ...
 
 

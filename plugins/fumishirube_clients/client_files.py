@@ -6,13 +6,14 @@ import codecs
 import json
 import os
 import re
-import tempfile
 import time
 from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
+from stat import S_IMODE
 from typing import Any
 
 from fumishirube import ConfigError
+from fumishirube.disk import replace_file
 from fumishirube_clients.client_specs import ClientSpec
 
 _INDENT = re.compile(r'^([ \t]+)"', re.MULTILINE)
@@ -103,7 +104,8 @@ class ClientFile:
             backup = None if current is None else _backup(target, current)
             if text:
                 content = (codecs.BOM_UTF8 if self._marked else b"") + text.encode()
-                _replace(target, content, None if current is None else target.stat().st_mode)
+                mode = None if current is None else S_IMODE(target.stat().st_mode)
+                replace_file(target, content, durable=True, mode=mode)
             else:
                 self.path.unlink(missing_ok=True)
         except OSError as error:
@@ -176,21 +178,6 @@ def _backup(target: Path, content: bytes) -> Path:
             stream.write(content)
         return place
     raise FileExistsError(f"there are too many copies of {target.name}")
-
-
-def _replace(target: Path, content: bytes, mode: int | None) -> None:
-    """Replace a file atomically, with the permissions of the former file."""
-    handle, part = tempfile.mkstemp(".part", target.name, target.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(part).chmod(0o600 if mode is None else mode & 0o7777)
-        Path(part).replace(target)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise
 
 
 def _reason(error: OSError | UnicodeDecodeError) -> str:

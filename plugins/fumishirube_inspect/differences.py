@@ -205,7 +205,7 @@ def _timed(
 ) -> Iterator[StageTiming]:
     span = after or before
     assert span is not None
-    path = (*parents, span.kind if span.kind == span.name else f"{span.kind} {span.name}")
+    path = (*parents, span.label)
     yield StageTiming(path, before, after)
     before_values, after_values = _children(before), _children(after)
     for key in _merged([*before_values], [*after_values]):

@@ -26,8 +26,7 @@ def _make(
     tracer: Tracer, span: Span, began: int, above: Context | None, further: dict[str, str]
 ) -> None:
     start = began + int(span.started_ms * _NS)
-    name = span.kind if span.kind == span.name else f"{span.kind} {span.name}"
-    made = tracer.start_span(name, above, start_time=start)
+    made = tracer.start_span(span.label, above, start_time=start)
     made.set_attributes({f"fumishirube.{key}": value for key, value in further.items()})
     made.set_attributes(
         {"fumishirube.rows": len(span.rows), "fumishirube.left_out": len(span.left_out)}

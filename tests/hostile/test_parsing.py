@@ -26,8 +26,8 @@ from fumishirube.parsing import (
     Place,
     processes,
 )
+from fumishirube.parsing.processes import TimeLimit
 from fumishirube.parsing.records import document_of, document_record
-from fumishirube.parsing.time_limits import TimeLimit
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.tokenizers.bigram import Bigram
 
@@ -84,8 +84,7 @@ def parsed(data, name, settings):
     if word == "lie":
         for message in ({"wanted": 3}, {"wanted": "x" * 9999}):
             part_texts._write(part_texts._PIPES.get()[1], message)
-            size = part_texts.ANSWER.unpack(part_texts._PIPES.get()[0].read(8))[0]
-            assert part_texts._PIPES.get()[0].read(size) == b"null"
+            assert part_texts.read_frame(part_texts._PIPES.get()[0]) == b"null"
         for key, text in ((3, 4), ("one", None), ("one", "x" * 9**7)):
             part_texts._write(part_texts._PIPES.get()[1], {"made": key, "text": text})
         for read in ([5, 3], [-1, 3], ["1", 3], [1], None, [0, 10**9]):
@@ -96,6 +95,9 @@ def parsed(data, name, settings):
             time.sleep(0.05)
     if word == "noise":
         part_texts._write(part_texts._PIPES.get()[1], [])
+    if word == "endless":
+        part_texts._PIPES.get()[1].write((1 << 62).to_bytes(8, "big"))
+        part_texts._PIPES.get()[1].flush()
     if word == "nonsense":
         return Document("", "x", "abc", (Section("t", 1, 1, 0, 99, 99, 0),))
     if word == "print":
@@ -153,6 +155,7 @@ def process_of(document: Document) -> str:
         ("recurse", "damaged"),
         ("nonsense", "damaged"),
         ("noise", "parser_crashed"),
+        ("endless", "parser_memory"),
         ("refuse", "refused"),
         pytest.param(
             "swell",

@@ -21,7 +21,7 @@ from manuals import stranger
 from warm_start import warm_script
 
 from fumishirube.faces.cli import main
-from fumishirube.faces.cli.outline import outline
+from fumishirube.faces.cli.config import outline
 from fumishirube.faces.cli.output import clipped, table, width
 from fumishirube.faces.cli.parser import COMMANDS
 from fumishirube.faces.cli.workspace import Bar

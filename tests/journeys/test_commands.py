@@ -119,7 +119,7 @@ def test_a_command_that_cannot_be_imported_is_named(tmp_path: Path) -> None:
 )
 def test_what_is_no_command_is_refused(command: Command) -> None:
     with pytest.raises(PluginError):
-        CommandRegister("hello")(command)
+        CommandRegister()(command)
 
 
 def test_the_framework_has_its_own_verbs_and_the_slices_the_others() -> None:

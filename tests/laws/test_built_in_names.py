@@ -24,7 +24,6 @@ COINCIDENCES = {
     ("config/sections.py", "vault"): "the folder that the root of this name has by default",
     ("engine/adaptive.py", "lexical"): "what the file of statistics calls a search without fusion",
     ("host/memory.py", "vault"): "the folder that the root of this name has by default",
-    ("query.py", "alternatives"): "a field of a query",
     ("serving.py", "plain"): "a function of its __all__",
     ("testing/refiners.py", "phrase"): "a label of a sample hit",
     ("text/projections.py", "plain"): "a group of a regular expression",

@@ -41,7 +41,6 @@ MOST_LINES = 400
 """No module of the core or the built-ins is longer."""
 LONG_LINES = 300
 LONG = {
-    "core/fumishirube/__init__.py": "the list of all that is public",
     "core/fumishirube/disk/roots.py": "the one way to files, with all that it refuses",
     "core/fumishirube/engine/pipeline.py": "one recursion with its fences",
     "core/fumishirube/corpus.py": "clauses, their meaning, and the interface of corpora",
@@ -49,7 +48,6 @@ LONG = {
     "core/fumishirube/engine/folder_index.py": "one index, and how it follows its files",
     "core/fumishirube/faces/cli/doctor.py": "the list of what is checked",
     "core/fumishirube/host/application.py": "all that a configuration builds",
-    "core/fumishirube/query.py": "a query, its one identity, and its record",
     "core/fumishirube/host/context.py": "one capability: all that a surface may use",
     "core/fumishirube/plugins/discovery.py": "how plugins are loaded, one by one, and reported",
     "core/fumishirube/stages.py": "the protocols of all kinds of stages",

@@ -30,7 +30,7 @@ from fumishirube import (
 )
 from fumishirube.disk import FolderEntry, clean_name, clean_new_path, clean_path
 from fumishirube.disk.names import trap
-from fumishirube.disk.survey import RootLimits
+from fumishirube.disk.survey import Listing, RootLimits
 from fumishirube.errors import OutOfScope
 
 INSIDE, SECRET = b"inside", b"the secret that nobody may read"
@@ -522,7 +522,7 @@ def test_dot_names_are_listed_on_request_only(tmp_path: Path) -> None:
         file.write_bytes(INSIDE)
     root = Root(tmp_path)
     assert [entry.path for entry in root.files()] == ["seen.md"]
-    assert [entry.path for entry in root.files(hidden=True)] == [
+    assert [entry.path for entry in Root(root.top, listing=Listing(hidden=True)).files()] == [
         ".git/config",
         ".hidden.md",
         "a/.b/c.md",

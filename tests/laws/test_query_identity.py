@@ -136,5 +136,5 @@ def test_files_and_exports_keep_the_whole_query(application: Application, query:
     ],
 )
 def test_a_damaged_record_is_refused(record: dict[str, Any]) -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError, match=r"query|validation error"):
         Query.of_record(record)

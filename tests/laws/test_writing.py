@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fumishirube import Conflict, Forbidden, Root, ToolError
-from fumishirube.disk import WritableRoot, content_hash, is_unfinished
+from fumishirube.disk import WritableRoot, content_hash, is_unfinished, replace_file
 from fumishirube.disk.writes import LOCKS
 
 posix = pytest.mark.skipif(os.name == "nt", reason="modes and these links are POSIX's")
@@ -233,3 +233,26 @@ def test_spellings_of_one_name_share_a_lock(
 
 def test_a_hash_is_of_the_bytes() -> None:
     assert content_hash(b"").startswith("e3b0c44298fc")
+
+
+@pytest.mark.parametrize("durable", [False, True])
+def test_a_file_is_replaced_whole(tmp_path: Path, *, durable: bool) -> None:
+    file = tmp_path / "a.json"
+    replace_file(file, b"old", durable=durable)
+    replace_file(file, b"new", durable=durable)
+    assert file.read_bytes() == b"new"
+    assert [*tmp_path.iterdir()] == [file]
+
+
+@posix
+def test_a_replaced_file_is_its_owners_alone_or_has_the_mode(tmp_path: Path) -> None:
+    for mode, expected in ((None, 0o600), (0o644, 0o644)):
+        replace_file(tmp_path / "a", b"", mode=mode)
+        assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == expected
+
+
+def test_what_cannot_be_replaced_stays_and_leaves_nothing_beside(tmp_path: Path) -> None:
+    (tmp_path / "a" / "inner").mkdir(parents=True)
+    with pytest.raises(OSError, match=r".+"):
+        replace_file(tmp_path / "a", b"new")
+    assert [file.name for file in tmp_path.iterdir()] == ["a"]

@@ -31,7 +31,8 @@ def with_classic_settings(
     surfaces, sources = [], []
     places: dict[str, str] = {}
     for number, use in enumerate(config.surfaces):
-        stage: Any = registry["surfaces"].take(use.use, "").stage if _known(use, registry) else None
+        known = use.use in registry["surfaces"]
+        stage: Any = registry["surfaces"].take(use.use, "").stage if known else None
         if isinstance(stage, type) and issubclass(stage, HasClassicSettings):
             try:
                 classic = stage.adopted(Root(loaded.workspace), use.settings)
@@ -81,10 +82,6 @@ def _coordinates(classic: ClassicSettings, number: int) -> Iterator[str]:
     yield from (
         setting_path for setting_path, _ in leaves(classic.settings, f"surfaces[{number}].with")
     )
-
-
-def _known(use: Any, registry: StageRegistry) -> bool:
-    return use.use in registry["surfaces"]
 
 
 def _under(config: Config, classic: ClassicSettings) -> Config:

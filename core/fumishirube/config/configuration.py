@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from fumishirube.config.classic import FILE as CLASSIC
 from fumishirube.config.classic import ClassicSections, merge_classic, source_places
@@ -18,6 +18,7 @@ from fumishirube.config.personal import OwnManuals, own_folders, own_manuals
 from fumishirube.config.sections import (
     AdaptiveSettings,
     CacheSettings,
+    ConfigModel,
     LimitSettings,
     ListingSettings,
     RootSettings,
@@ -35,11 +36,7 @@ from fumishirube.stages import Env
 FILE = "fumishirube.yaml"
 
 
-class _ConfigModel(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
-
-
-class Use(_ConfigModel):
+class Use(ConfigModel):
     """A stage of a pipeline, or a surface: its registered name, and its settings."""
 
     use: str
@@ -52,7 +49,7 @@ class Use(_ConfigModel):
         return self.alias or self.use
 
 
-class PipelineSpec(_ConfigModel):
+class PipelineSpec(ConfigModel):
     """The stages of a pipeline. A kind that is not set keeps the surface's default."""
 
     loaders: tuple[Use, ...] | None = None
@@ -64,7 +61,7 @@ class PipelineSpec(_ConfigModel):
     refiners: tuple[Use, ...] | None = None
 
 
-class Config(_ConfigModel):
+class Config(ConfigModel):
     """The whole configuration; every field has a default, and no file is needed.
 
     Without ``surfaces``, the default surfaces are used. ``allow_file_scope`` is reserved and has no

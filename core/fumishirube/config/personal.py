@@ -6,12 +6,12 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fumishirube.config.sections import RootSettings
+from fumishirube.disk.scratch import replace_file
 from fumishirube.errors import ConfigError
 
 FILE = "manuals.json"
@@ -79,16 +79,10 @@ def write_private(file: Path, value: Any) -> None:
     Raises:
         ConfigError: when it cannot be written.
     """
-    part = file.with_name(f"{file.name}.{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump(value, stream, ensure_ascii=False, indent=2)
-        part.replace(file)
+        replace_file(file, json.dumps(value, ensure_ascii=False, indent=2).encode())
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         raise ConfigError(
             f"{file.stem}: {file.name} cannot be written; check permissions"
         ) from error

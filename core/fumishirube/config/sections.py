@@ -25,11 +25,13 @@ NO_EMBEDDER = "none"
 """The name of the embedder without vectors."""
 
 
-class _SectionModel(BaseModel):
+class ConfigModel(BaseModel):
+    """Settings as they are written: frozen, and without unknown names."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
-class RootSettings(_SectionModel):
+class RootSettings(ConfigModel):
     """The folders; relative ones start at the workspace. ``runtime`` is for logs."""
 
     manuals: Annotated[str, Env("MANUALS_ROOT"), Env("FUMISHIRUBE_PATHS_MANUALS_DIR")] = "manuals"
@@ -58,7 +60,7 @@ ByteCount = Annotated[
 """A size in bytes, optionally with a unit."""
 
 
-class LimitSettings(_SectionModel):
+class LimitSettings(ConfigModel):
     """Limits of one root: bytes of a file, depth of folders, files of a manual.
 
     A larger file is listed but not read; a deeper folder is not opened; a manual with more files is
@@ -74,7 +76,7 @@ class LimitSettings(_SectionModel):
     files: Annotated[int, Field(ge=1), Env("FUMISHIRUBE_LIMIT_FILES")] = DEFAULT_LIMITS.files
 
 
-class ListingSettings(_SectionModel):
+class ListingSettings(ConfigModel):
     """Which files of a manual are listed: hidden ones, and which ignore files apply.
 
     A ``.fumishirubeignore`` always applies; a ``.gitignore`` with ``gitignore``.
@@ -90,7 +92,7 @@ class ListingSettings(_SectionModel):
         return Listing(self.hidden, names)
 
 
-class TraceSettings(_SectionModel):
+class TraceSettings(ConfigModel):
     """How many traces are stored, and for how many seconds.
 
     ``files`` stores them on disk too; only then can another process explain a search.
@@ -101,7 +103,7 @@ class TraceSettings(_SectionModel):
     files: bool = True
 
 
-class CacheSettings(_SectionModel):
+class CacheSettings(ConfigModel):
     """Whether answers are cached, for how long, and how similar a query must be.
 
     ``embedder`` is the name of an embedder; with ``none`` only an equal query is answered from the
@@ -118,7 +120,7 @@ class CacheSettings(_SectionModel):
     conflicts: Annotated[int, Field(ge=-1), Env("SEM_CACHE_MAX_SUMMARY_CONFLICT")] = -1
 
 
-class AdaptiveSettings(_SectionModel):
+class AdaptiveSettings(ConfigModel):
     """Where statistics of searches are written, and how they tune the thresholds of thin results.
 
     Without ``tuning`` the thresholds stay as set here; statistics are still written.
@@ -137,7 +139,7 @@ class AdaptiveSettings(_SectionModel):
     )
 
 
-class ServerSettings(_SectionModel):
+class ServerSettings(ConfigModel):
     """The address of the HTTP server; ``base_path`` begins every route."""
 
     host: Annotated[str, Field(min_length=1), Env("FUMISHIRUBE_SERVER_HOST")] = "127.0.0.1"
@@ -150,7 +152,7 @@ class ServerSettings(_SectionModel):
     ] = "/"
 
 
-class SecuritySettings(_SectionModel):
+class SecuritySettings(ConfigModel):
     """Which hosts may connect over HTTP, or be connected to.
 
     ``allow_remote`` permits addresses other than this machine's own. ``allowed_hosts`` are further

@@ -4,7 +4,7 @@ from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import clean_name, clean_new_path, clean_path
 from fumishirube.disk.rights import FolderRights
-from fumishirube.disk.scratch import ScratchFolder
+from fumishirube.disk.scratch import ScratchFolder, replace_file
 from fumishirube.disk.stored import StoredFile
 from fumishirube.disk.survey import UnlistedReason
 from fumishirube.disk.watches import Watch
@@ -24,5 +24,6 @@ __all__ = [
     "content_hash",
     "is_settled",
     "is_unfinished",
+    "replace_file",
     "take_lock",
 ]

@@ -28,7 +28,7 @@ class FolderRights(NamedTuple):
 
     def readable(self, path: str) -> bool:
         """Tell whether a file or folder, and everything below it, may be read."""
-        return any(above in self.read or above in self.write for above in _upwards(path))
+        return any(above in self.read or above in self.write for above in upwards(path))
 
     def visible(self, path: str) -> bool:
         """Tell whether a path may be read, or leads to a folder that may be read."""
@@ -39,14 +39,14 @@ class FolderRights(NamedTuple):
 
     def writable(self, path: str) -> bool:
         """Tell whether a file may be written, or a folder created."""
-        return any(above in self.write for above in _upwards(path))
+        return any(above in self.write for above in upwards(path))
 
 
 Rights: TypeAlias = Mapping[str, FolderRights]
 """The rights of one person, by the name of the root; there are none to other roots."""
 
 
-def _upwards(path: str) -> Iterator[str]:
+def upwards(path: str) -> Iterator[str]:
     """Yield a path and every folder above it, up to the root."""
     while path:
         yield path

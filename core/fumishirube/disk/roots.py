@@ -99,21 +99,16 @@ class Root:
             NotFound: when the folder does not exist.
             Forbidden: when the path contains a link, or permission is denied.
         """
-        with self._folder(path) as folder:
+        with self.opened(path) as folder:
             entries = [*scan(folder, f"{path}/" if path else "")]
         visible = (entry for entry in entries if self.visible(entry.path))
         return sorted(visible, key=lambda entry: entry.path)
 
-    def files(self, path: str = "", *, hidden: bool = False) -> list[FolderEntry]:
-        """Return every listed file below a folder, sorted by path; see :meth:`survey`.
+    def files(self, path: str = "") -> list[FolderEntry]:
+        """Return every listed file below a folder, sorted by path; see :meth:`survey`."""
+        return [*self.listed] if self.listed is not None and not path else self.survey(path).files
 
-        ``hidden`` includes names that begin with a dot, as the root's listing may do anyway.
-        """
-        if self.listed is not None and not path and not hidden:
-            return [*self.listed]
-        return self.survey(path, hidden=hidden).files
-
-    def survey(self, path: str = "", *, hidden: bool = False) -> Survey:
+    def survey(self, path: str = "") -> Survey:
         """Return the listed files and folders below a folder, and the unlisted ones with reasons.
 
         Links are not followed; folders nested deeper than the limit are not opened.
@@ -122,11 +117,10 @@ class Root:
             NeedsNarrowScope: when there are more files than the limit.
         """
         path = clean_path(path) if path else ""
-        listing = replace(self.listing, hidden=self.listing.hidden or hidden)
-        rules = listing.ignore_files and path  # those of the folders above count too
-        with self._folder(path), self._folder("" if rules else path) as folder:
+        rules = self.listing.ignore_files and path  # those of the folders above count too
+        with self.opened(path), self.opened("" if rules else path) as folder:
             prefix = f"{path}/" if path else ""
-            survey = Surveyor(self.limits, listing, self._read, self._filter()).survey(
+            survey = Surveyor(self.limits, self.listing, self._read, self._filter()).survey(
                 folder, "" if rules else prefix
             )
         return survey.below(prefix) if rules else survey
@@ -192,7 +186,7 @@ class Root:
             Forbidden: when it, or a folder above it, is a link.
         """
         parent, _, name = self._shown(clean_path(path)).rpartition("/")
-        with self._folder(parent) as folder, _translate_os_errors(path):
+        with self.opened(parent) as folder, _translate_os_errors(path):
             entry = entry_of(path, nfc(name), folder.entry(name)[1])
         if entry.kind == "link":
             raise _link(path)
@@ -207,7 +201,7 @@ class Root:
             Unreadable: with the reason ``too_large``, above the limit.
         """
         parent, _, name = self._shown(clean_path(path)).rpartition("/")
-        with self._folder(parent) as folder, _translate_os_errors(path):
+        with self.opened(parent) as folder, _translate_os_errors(path):
             return self._read(folder, name, path)
 
     def child(self, path: str) -> Root:
@@ -217,20 +211,33 @@ class Root:
             NotFound: when the folder does not exist.
             Forbidden: when the path contains a link.
         """
-        with self._folder(path) as folder:
+        with self.opened(path) as folder:
             below = os.path.relpath(folder.path, self.top).replace(os.sep, "/")
         return replace(self, below=below, listed=None)
 
     @contextmanager
     def opened(self, path: str = "") -> Iterator[OpenFolder]:
-        """Open one folder, to write relative to its handle, as ``WritableRoot`` does.
+        """Open one folder, to read or write relative to its handle.
 
         Raises:
             NotFound: when the folder does not exist.
             Forbidden: when the path contains a link, or permission is denied.
         """
-        with self._folder(path) as folder:
-            yield folder
+        if path:
+            self._shown(clean_path(path))
+        with _translate_os_errors(path):
+            folder = OpenFolder.at_top(os.fspath(self.top))
+            try:
+                for segment in _segments(self.below) + _segments(path):
+                    spelled, status = folder.entry(segment)
+                    _must_be(kind_of(status.st_mode), "dir", path)
+                    below = folder.inner(spelled)
+                    folder.close()
+                    folder = below
+                _must_stay(folder, self.top, path)
+                yield folder
+            finally:
+                folder.close()
 
     def followed(self, path: str, allowed: Sequence[Path]) -> tuple[Root, str]:
         """Resolve links in a path; return an allowed folder, and the path below it.
@@ -299,24 +306,6 @@ class Root:
             _must_be(kind_of(os.fstat(handle).st_mode), "file", path)
             _must_stay(folder, self.top, path, spelled)
             return _read_all(stream, self.limits.file_bytes, path)
-
-    @contextmanager
-    def _folder(self, path: str) -> Iterator[OpenFolder]:
-        if path:
-            self._shown(clean_path(path))
-        with _translate_os_errors(path):
-            folder = OpenFolder.at_top(os.fspath(self.top))
-            try:
-                for segment in _segments(self.below) + _segments(path):
-                    spelled, status = folder.entry(segment)
-                    _must_be(kind_of(status.st_mode), "dir", path)
-                    below = folder.inner(spelled)
-                    folder.close()
-                    folder = below
-                _must_stay(folder, self.top, path)
-                yield folder
-            finally:
-                folder.close()
 
 
 def _is_only_spelling(known: Sequence[FolderEntry], now: FolderEntry) -> bool:

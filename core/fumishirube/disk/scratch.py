@@ -1,4 +1,4 @@
-"""Temporary folders; those of killed processes are removed by the next process that needs one."""
+"""Temporary folders, which outlive no process for long; files replaced by temporary ones."""
 
 from __future__ import annotations
 
@@ -7,13 +7,38 @@ import shutil
 import stat
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory, gettempdir, mkstemp
 from typing import Self
 
 from fumishirube.disk.locks import take_lock
 
 PREFIX = "fumishirube-"
 OWNER = ".owner"
+
+
+def replace_file(
+    file: Path, data: bytes, *, durable: bool = False, mode: int | None = None
+) -> None:
+    """Write a file beside another one, and put it in its place.
+
+    Without a ``mode`` only its owner may open it. Its parent must exist.
+
+    Raises:
+        OSError: when that fails; the former file stays as it was.
+    """
+    handle, part = mkstemp(".part", f".{file.name}.", file.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            if durable:
+                os.fsync(handle)
+        if mode is not None:
+            Path(part).chmod(mode)
+        Path(part).replace(file)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
 
 
 class ScratchFolder:

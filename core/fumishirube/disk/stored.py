@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, NoReturn, Protocol
 
 from fumishirube.disk.folders import FolderEntry
 from fumishirube.disk.names import clean_path
+from fumishirube.disk.rights import upwards
 from fumishirube.disk.roots import Root, missing, too_large
 from fumishirube.disk.survey import Survey
 from fumishirube.errors import Forbidden
@@ -70,10 +71,10 @@ class StoredRoot(Root):
             raise missing(path)
         return sorted(direct, key=lambda entry: entry.path)
 
-    def survey(self, path: str = "", *, hidden: bool = False) -> Survey:  # noqa: ARG002 - none is stored
+    def survey(self, path: str = "") -> Survey:
         """Return the stored files below a folder, and the folders that have some.
 
-        The store has only what was listed, so that nothing is unlisted, nor ``hidden``.
+        The store has only what was listed, so that nothing is unlisted.
         """
         path = clean_path(path) if path else ""
         prefix = "".join(f"{part}/" for part in (self.inside, path) if part)
@@ -83,7 +84,8 @@ class StoredRoot(Root):
             for name, stored in self.store.files().items()
             if name.startswith(prefix) and self.visible(name[here:])
         ]
-        above = {folder for entry in files for folder in _folders_above(entry.path)}
+        above = {folder for entry in files for folder in upwards(entry.path.rpartition("/")[0])}
+        above.discard("")
         below = f"{path}/" if path else ""
         return Survey(
             sorted(files), sorted(folder for folder in above if folder.startswith(below)), []
@@ -142,16 +144,10 @@ class StoredRoot(Root):
     def _stored(self, path: str) -> StoredFile | None:
         return self.store.files().get("/".join(filter(None, (self.inside, path))))
 
-    def _folder(self, path: str) -> NoReturn:
+    def opened(self, path: str = "") -> NoReturn:
+        """Refuse: there is no folder here."""
         raise missing(path)
 
 
 def _entry(stored: StoredFile, path: str) -> FolderEntry:
     return FolderEntry(path, path.rpartition("/")[2], "file", stored.size, stored.modified_ns)
-
-
-def _folders_above(path: str) -> Iterator[str]:
-    folder = path.rpartition("/")[0]
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]

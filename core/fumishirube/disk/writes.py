@@ -123,9 +123,8 @@ class WritableRoot:
             Conflict: when ``before`` is no longer the content; nothing is written.
             Forbidden: when the path cannot be written, or contains a link.
         """
-        name = clean_path(path).rpartition("/")[2]
         part = _PART + mark
-        with self._opened(path) as folder, _translate_write_errors(path):
+        with self._opened(path) as (folder, name):
             if before is not None or after is None:
                 _check(folder, name, before, path)
             if after is None:
@@ -149,7 +148,7 @@ class WritableRoot:
         Raises:
             Forbidden: when that is not allowed.
         """
-        with suppress(NotFound), self._opened(path) as folder, _translate_write_errors(path):
+        with suppress(NotFound), self._opened(path) as (folder, _):
             _remove(folder, _PART + mark)
             folder.sync()
 
@@ -161,33 +160,27 @@ class WritableRoot:
         Raises:
             Conflict: when the name is taken.
         """
-        name = clean_path(path).rpartition("/")[2]
-        with self._opened(path) as folder, _translate_write_errors(path):
+        with self._opened(path) as (folder, name):
             _write_new(folder, name, data, _PRIVATE_MODE)
             folder.sync()
 
     def rename(self, path: str, name: str) -> None:
         """Rename a file in its folder; it may be missing."""
-        old = clean_path(path).rpartition("/")[2]
-        with (
-            self._opened(path) as folder,
-            _translate_write_errors(path),
-            suppress(FileNotFoundError),
-        ):
+        with self._opened(path) as (folder, old), suppress(FileNotFoundError):
             _rename(folder, old, name)
 
     def remove(self, path: str) -> None:
         """Remove a file; it may be missing."""
-        name = clean_path(path).rpartition("/")[2]
-        with self._opened(path) as folder, _translate_write_errors(path):
+        with self._opened(path) as (folder, name):
             _remove(folder, name)
 
     @contextmanager
-    def _opened(self, path: str) -> Iterator[OpenFolder]:
-        """Open the folder of a file that may be written."""
+    def _opened(self, path: str) -> Iterator[tuple[OpenFolder, str]]:
+        """Open the folder of a file that may be written; yield it with the file's name."""
         self.root.check_writable(path)
-        with self.root.opened(clean_path(path).rpartition("/")[0]) as folder:
-            yield folder
+        above, _, name = clean_path(path).rpartition("/")
+        with self.root.opened(above) as folder, _translate_write_errors(path):
+            yield folder, name
 
     def _is_folder(self, path: str) -> bool:
         if not path:

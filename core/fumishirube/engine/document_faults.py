@@ -7,6 +7,7 @@ from typing import Any
 
 from fumishirube.documents import Document, Link, LoaderRemark, Section
 from fumishirube.places import Place
+from fumishirube.text.encoding import has_surrogates
 
 _SEVERAL = (tuple, list)
 _NUMBERS = {int}
@@ -93,11 +94,4 @@ def _is_place(place: Any) -> bool:
 
 def _is_text(text: object) -> bool:
     """Tell whether a value is a text without surrogates, which cannot be encoded."""
-    if not isinstance(text, str):
-        return False
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return False
-    return True
+    return isinstance(text, str) and not has_surrogates(text)

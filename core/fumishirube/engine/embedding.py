@@ -6,9 +6,8 @@ import hashlib
 import logging
 import math
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from threading import Lock
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from fumishirube.corpus_kinds import EmbeddingCounts, SectionText
@@ -42,8 +41,7 @@ class CheckedEmbedder:
 
     def __init__(self, named: NamedEmbedder) -> None:
         self._named = named
-        self._queries: OrderedDict[str, Sequence[float]] = OrderedDict()
-        self._lock = Lock()
+        self.query = lru_cache(_QUERIES)(self._query)
         self._works = False
         self._failed: Exception | None = None
         self._message: str | None = None
@@ -63,18 +61,9 @@ class CheckedEmbedder:
                 return False
         return self._works
 
-    def query(self, text: str, dimensions: int) -> Sequence[float]:
+    def _query(self, text: str, dimensions: int) -> Sequence[float]:
         """Return the vector of a query."""
-        with self._lock:
-            if text in self._queries:
-                self._queries.move_to_end(text)
-                return self._queries[text]
-        (vector,) = self.embed([text], "query", dimensions)
-        with self._lock:
-            self._queries[text] = vector
-            while len(self._queries) > _QUERIES:
-                self._queries.popitem(last=False)
-        return vector
+        return self.embed([text], "query", dimensions)[0]
 
     def embed(
         self, texts: Sequence[str], role: Literal["query", "passage"], dimensions: int

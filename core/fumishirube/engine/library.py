@@ -42,8 +42,8 @@ class ManualFolder:
 
     def __init__(self, manual_id: str, root: Root, loaders: Sequence[Loader]) -> None:
         self.id = manual_id
-        self._root = root
-        self._loaders = loaders
+        self.root = root
+        self.loaders = loaders
         self._survey = Survey([], [], [])
         self._entries: dict[str, FolderEntry] = {}
         self._claimed: dict[str, ClaimedFile] = {}
@@ -56,19 +56,9 @@ class ManualFolder:
         self._stored_files: Mapping[str, StoredFile] | None = None
 
     @property
-    def root(self) -> Root:
-        """The manual's folder."""
-        return self._root
-
-    @property
     def stored(self) -> bool:
         """Whether its files are read from its index, because they are on other machines."""
-        return isinstance(self._root, StoredRoot)
-
-    @property
-    def loaders(self) -> Sequence[Loader]:
-        """The loaders, in the order in which they claim files."""
-        return self._loaders
+        return isinstance(self.root, StoredRoot)
 
     def follow(self, *, on: bool, checked: bool = False) -> None:
         """Watch the folder if it is large, or stop watching; servers do this.
@@ -90,17 +80,17 @@ class ManualFolder:
         the first one gets it.
         """
         with self._lock:
-            if isinstance(self._root, StoredRoot):
-                return self._sweep_stored(self._root)
+            if isinstance(self.root, StoredRoot):
+                return self._sweep_stored(self.root)
             watch, touched = self._watch, None
             if watch is not None:
                 touched = watch.touched(checked=self._checked)
             if touched is not None and not touched:
                 return self._claimed
             if touched is None or len(touched) > _FEW:
-                survey = self._root.survey()
+                survey = self.root.survey()
             else:
-                survey = self._root.resurvey(self._survey, touched)
+                survey = self.root.resurvey(self._survey, touched)
             self._take(survey)
             if watch is not None:
                 watch.surveyed()
@@ -129,7 +119,7 @@ class ManualFolder:
         if watch is None:
             watch = self._new_watch()
             watch.touched()  # every change from here on has an event that nothing else reads
-        survey = self._root.survey()
+        survey = self.root.survey()
         with self._lock:
             if not self._checked or self._watch not in (None, watch):
                 watch.close()
@@ -142,12 +132,12 @@ class ManualFolder:
                 watch.checked()
 
     def _new_watch(self) -> Watch:
-        return Watch(self._root.path, hidden=self._root.listing.hidden)
+        return Watch(self.root.path, hidden=self.root.listing.hidden)
 
     def _take(self, survey: Survey) -> None:
         if survey != self._survey:
             before, self._entries = self._entries, {entry.path: entry for entry in survey.files}
-            self._claimed = claims(self._root, self._loaders, before, self._entries, self._claimed)
+            self._claimed = claims(self.root, self.loaders, before, self._entries, self._claimed)
             self._unlisted = unlisted(survey, self._claimed)
             self._survey = survey
 
@@ -159,7 +149,7 @@ class ManualFolder:
         """
         with self._lock:
             files, folders = self.sweep(), frozenset(self._survey.folders)
-        entries = self._root.entries(path)
+        entries = self.root.entries(path)
         if path and path not in folders:
             raise NotFound("the folder is not listed", path=path)
         listed: dict[str, Collection[str]] = {"dir": folders, "file": files}
@@ -178,7 +168,7 @@ class ManualFolder:
         """
         claimed = self.sweep().get(path)
         if claimed is None:
-            entry = self._root.stat(path)
+            entry = self.root.stat(path)
             why = "no loader reads it" if path in self._entries else "it is hidden or ignored"
             why = why if entry.kind == "file" else "it is no file"
             raise NotFound(f"the manual lists no such file: {why}", path=path)
@@ -215,7 +205,7 @@ class ManualFolder:
     def pictures(self, path: str) -> PagePictures | None:
         """Return what draws the pages of a file; ``None`` if nothing does."""
         claimed = None if self.stored else self._claimed.get(path)
-        return claimed and page_pictures(claimed, self._root, partial(self.document, path))
+        return claimed and page_pictures(claimed, self.root, partial(self.document, path))
 
     def unlisted(self) -> Sequence[UnlistedEntry]:
         """Return the unlisted entries of the last survey, with reasons."""
@@ -242,7 +232,7 @@ class ManualFolder:
         loader, source = claimed.loader, claimed.source
         read = loader.load_with_links if links and isinstance(loader, LinkLoader) else loader.load
         try:
-            document = read(self._root, source)
+            document = read(self.root, source)
             if not isinstance(document, Document):
                 raise TypeError("a loader gives a document, and nothing else")
         except (FumishirubeError, KeyboardInterrupt):
@@ -260,7 +250,7 @@ class ManualFolder:
         content = hashlib.sha256()
         try:
             for path in (claimed.source.path, *claimed.source.governed_by):
-                content.update(self._root.read_bytes(path))
+                content.update(self.root.read_bytes(path))
         except ToolError:
             return ""
         return content.hexdigest()[:16]
@@ -273,7 +263,7 @@ class ManualFolder:
         governing = [path for path in file.source.governed_by if path not in claimed]
         for path in (file.source.path, *governing):
             with suppress(ToolError):  # the index has the reason
-                read.append((self._root.stat(path), self._root.read_bytes(path)))
+                read.append((self.root.stat(path), self.root.read_bytes(path)))
         return read
 
 

@@ -27,6 +27,7 @@ from fumishirube.engine.section_vectors import MOST_VECTORS, StoredVectors
 from fumishirube.errors import ToolError
 from fumishirube.model import Passage
 from fumishirube.stages import IndexedFile
+from fumishirube.text.word_forms import FormFinder, form_finder, query_terms
 from fumishirube.tools.definitions import Progress
 
 _NO_STAMPS: Mapping[str, str] = {}
@@ -177,14 +178,11 @@ class EmbeddedCorpus:
 
     def query_terms(self, text: str) -> Sequence[str]:
         """Return the terms by which a text is scored."""
-        own: Callable[[str], Sequence[str]] = getattr(self.corpus, "query_terms", self.terms)
-        return own(text)
+        return query_terms(self.corpus, text)
 
-    def form_finder(self, term: str) -> Callable[[str], Sequence[str]] | None:
+    def form_finder(self, term: str) -> FormFinder | None:
         """Return a function that finds the words of a term, or ``None`` for literal matches."""
-        own: Callable[[str], Callable[[str], Sequence[str]] | None] | None
-        own = getattr(self.corpus, "form_finder", None)
-        return own(term) if own else None
+        return form_finder(self.corpus, term)
 
     def search(
         self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None

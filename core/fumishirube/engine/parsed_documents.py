@@ -7,14 +7,14 @@ import hashlib
 import json
 import logging
 import os
-import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
 from fumishirube.disk.roots import Root
+from fumishirube.disk.scratch import replace_file
 from fumishirube.documents import Document, Source
 from fumishirube.errors import Forbidden, Unreadable
 from fumishirube.parsing import ParsedLoader
@@ -76,24 +76,10 @@ class ParsedDocuments:
         data = gzip.compress(text.encode("utf-8", "surrogatepass"), compresslevel=3)
         try:
             self._state.make(FOLDER)
-            with self._written(file) as part:
-                part.write_bytes(data)
+            replace_file(file, data)
             self._prune(max(len(data), _LEAST_BYTES))
         except (OSError, Forbidden):
             _log.warning("a parsed text cannot be stored; it will be parsed again")
-
-    @contextmanager
-    def _written(self, file: Path) -> Iterator[Path]:
-        """Yield a temporary file, which replaces the target when it is complete."""
-        handle, name = tempfile.mkstemp(dir=file.parent)
-        os.close(handle)
-        part = Path(name)
-        try:
-            yield part
-            part.replace(file)
-        finally:
-            with suppress(FileNotFoundError):
-                part.unlink()
 
     def _prune(self, written: int) -> None:
         """Drop what was not used for the longest time, at the first write and then sometimes."""

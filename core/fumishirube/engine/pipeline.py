@@ -16,7 +16,6 @@ from fumishirube.corpus_kinds import rehearse, unsearched
 from fumishirube.engine.rankings import merge_by_rank
 from fumishirube.engine.reports import SearchCounts, SureMatches, report_search
 from fumishirube.engine.search_hits import (
-    SectionKey,
     allowed_hits,
     completed,
     limited,
@@ -38,7 +37,7 @@ from fumishirube.errors import Cancelled, IndexDamaged, PluginError
 from fumishirube.model import Hit, LeftOut, Passage, Ranking, SearchReport
 from fumishirube.query import Outcome, Query, Run, SearchState
 from fumishirube.stages import Fuser, Refiner, Scorer
-from fumishirube.traces.records import Span
+from fumishirube.traces.records import SectionKey, Span
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -221,7 +220,9 @@ class _Search:
         merge: Callable[[], Ranking] = (
             (lambda: merge_by_rank(outcomes))
             if plan_error
-            else partial(_fused, fuser, query, outcomes, self.corpus)
+            else lambda: checked_ranking(
+                fuser.stage.fuse(query, outcomes, self.corpus), trusted=fuser.trusted
+            )
         )
         ranking, error = self._attempt("fuser", fuser, merge)
         ranking = merge_by_rank(outcomes) if ranking is None else ranking
@@ -236,7 +237,6 @@ class _Search:
     ) -> Sequence[NamedStage[Fuser]]:
         """Return the fusers without the outermost ones that do not apply to a query, or fail."""
         for place, named in enumerate(fusers):
-            # A check against the protocol ConditionalFuser takes twenty times as long.
             applies: Callable[[Query], bool] | None = getattr(named.stage, "applies", None)
             if applies is None:
                 return fusers[place:]
@@ -291,7 +291,9 @@ class _Search:
         refined, error = self._attempt(
             "refiner",
             refiner,
-            partial(_refined, refiner, ranking, self.query, self.corpus),
+            lambda: checked_ranking(
+                refiner.stage.refine(ranking, self.query, self.corpus), trusted=refiner.trusted
+            ),
         )
         refined = ranking if refined is None else refined
         allowed = allowed_hits(refined.hits, self.query)
@@ -375,13 +377,3 @@ def _scored(
     candidates: Mapping[SectionKey, Passage],
 ) -> Ranking:
     return checked_hits(named.stage.score(query, corpus, candidates), trusted=named.trusted)
-
-
-def _fused(
-    named: NamedStage[Fuser], query: Query, outcomes: Sequence[Outcome], corpus: Corpus
-) -> Ranking:
-    return checked_ranking(named.stage.fuse(query, outcomes, corpus), trusted=named.trusted)
-
-
-def _refined(named: NamedStage[Refiner], ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
-    return checked_ranking(named.stage.refine(ranking, query, corpus), trusted=named.trusted)

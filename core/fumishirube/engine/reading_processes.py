@@ -66,7 +66,7 @@ class _ReadingProcess(WorkerProcess):
         if not self._begun:
             self._since = time.monotonic()
         self._begun += 1
-        self._send(worker.ANSWER.pack(len(task.request)) + task.request)
+        self._send(worker.frame(task.request))
 
     def answer(self) -> Any:
         """Return the answer to the earliest request, or ``None`` if the process is gone."""
@@ -88,10 +88,7 @@ class _ReadingProcess(WorkerProcess):
 
     def _receive(self) -> bytes | None:
         assert self._process.stdout is not None
-        head = self._process.stdout.read(worker.ANSWER.size)
-        size = worker.ANSWER.unpack(head)[0] if len(head) == worker.ANSWER.size else -1
-        data = self._process.stdout.read(size) if size >= 0 else b""
-        return data if len(data) == size else None
+        return worker.read_frame(self._process.stdout)
 
 
 class ReadingProcesses:

@@ -13,7 +13,7 @@ from fumishirube.documents import Document, Source
 from fumishirube.engine.document_faults import document_fault
 from fumishirube.engine.indexed_files import read_file
 from fumishirube.model import Passage
-from fumishirube.parsing.worker import ANSWER
+from fumishirube.parsing.worker import read_frame, write_frame
 from fumishirube.stages import Loader
 
 _OBJECTS = 50_000
@@ -38,15 +38,10 @@ def serve(source: BinaryIO, target: BinaryIO, data: bytes) -> None:
     gc.freeze()
     gc.set_threshold(_OBJECTS)
     gc.enable()
-    _write(target, b"")
-    while len(head := source.read(ANSWER.size)) == ANSWER.size:
-        request = marshal.loads(source.read(ANSWER.unpack(head)[0]))  # noqa: S302 - see above
-        _write(target, marshal.dumps([_answer(setup, *file) for file in request]))
-
-
-def _write(target: BinaryIO, data: bytes) -> None:
-    target.write(ANSWER.pack(len(data)) + data)
-    target.flush()
+    write_frame(target, b"")
+    while (request := read_frame(source)) is not None:
+        files = marshal.loads(request)  # noqa: S302 - see above
+        write_frame(target, marshal.dumps([_answer(setup, *file) for file in files]))
 
 
 def _answer(

@@ -23,9 +23,7 @@ from fumishirube.query import Query
 from fumishirube.text.folding import fold
 from fumishirube.text.query_concepts import concepts
 from fumishirube.text.word_forms import mentions
-from fumishirube.traces.records import PARTIAL, UNRANKED, Span, omitted_sections
-
-SectionKey = tuple[str, int]
+from fumishirube.traces.records import PARTIAL, UNRANKED, SectionKey, Span, omitted_sections
 
 _MOST_TEXTS = 64
 """The most required terms and concepts that are searched; further ones are ignored."""

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from fumishirube.model import Hit, LeftOut, Passage, Ranking
 from fumishirube.query import Query
-
-SectionKey = tuple[str, int]
+from fumishirube.traces.records import SectionKey
 
 
 def allowed_hits(hits: Sequence[Hit], query: Query) -> Sequence[Hit]:

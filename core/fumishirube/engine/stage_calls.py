@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextvars
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from functools import lru_cache
-from threading import Event, Thread
-from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
+from threading import Thread
+from typing import NamedTuple, Protocol, TypeVar
 
 from fumishirube.budget import Budget
 from fumishirube.errors import Cancelled
 from fumishirube.model import Hit, Ranking
-from fumishirube.traces.records import Span, TraceRow
+from fumishirube.traces.records import Span, SpanKind, TraceRow
 
 GRACE_SECONDS = 0.5
 """Seconds that a stage may run past the deadline: most work ends by itself."""
@@ -21,8 +22,6 @@ _LOOK = 0.1
 """Seconds between two checks of the clock and of a cancellation."""
 
 T = TypeVar("T")
-
-SpanKind = Literal["search", "run", "scorer", "fuser", "refiner"]
 
 
 class StageCall(NamedTuple):
@@ -158,32 +157,19 @@ def _once(labels: frozenset[str]) -> frozenset[str]:
     return labels
 
 
-class ThreadedWork(Generic[T]):
-    """Runs the work on a thread of its own, which ends with the process at the latest."""
+def threaded(work: Callable[[], T]) -> Future[T]:
+    """Run the work on a thread of its own, which ends with the process at the latest."""
+    future = Future[T]()
 
-    def __init__(self, work: Callable[[], T]) -> None:
-        self.done = Event()
-        self._work = work
-        self._result: list[T] = []
-        self._error: BaseException | None = None
-        context = contextvars.copy_context()
-        Thread(
-            target=context.run, args=(self._run,), name="fumishirube search", daemon=True
-        ).start()
-
-    def result(self) -> T:
-        """Return the result of work that is done, or raise its error."""
-        if self._error is not None:
-            raise self._error
-        return self._result[0]
-
-    def _run(self) -> None:
+    def run() -> None:
         try:
-            self._result.append(self._work())
+            future.set_result(work())
         except BaseException as error:
-            self._error = error
-        finally:
-            self.done.set()
+            future.set_exception(error)
+
+    context = contextvars.copy_context()
+    Thread(target=context.run, args=(run,), name="fumishirube search", daemon=True).start()
+    return future
 
 
 def watched(work: Callable[[], T], running: RunningCall, budget: Budget) -> T:
@@ -193,8 +179,8 @@ def watched(work: Callable[[], T], running: RunningCall, budget: Budget) -> T:
         Overdue: when a stage runs past the deadline; its thread is abandoned.
         Cancelled: when the caller has gone, and a stage does not notice.
     """
-    worker = ThreadedWork(work)
-    while not worker.done.wait(_LOOK):
+    future = threaded(work)
+    while not wait([future], _LOOK).done:
         current = running.current
         if current is None:
             continue
@@ -204,4 +190,4 @@ def watched(work: Callable[[], T], running: RunningCall, budget: Budget) -> T:
             raise Overdue(call, now - since)
         if budget.cancelled.is_set() and now > since + GRACE_SECONDS:
             raise Cancelled("the request was cancelled")
-    return worker.result()
+    return future.result()

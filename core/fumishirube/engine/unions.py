@@ -9,6 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 
 from fumishirube.corpus import (
@@ -52,7 +53,7 @@ class UnionCorpus:
         self.size = sum(part.size for part in parts.values())
         self._parts = [_UnionPart(name, corpus) for name, corpus in sorted(parts.items())]
         self._frequencies: dict[str, int] = {}
-        self._holding: dict[str, int] = {}
+        self._count_part = cache(lambda text: sum(p.count_part(text) for p in self._parts))
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a text; all the manuals have one tokenizer."""
@@ -165,11 +166,6 @@ class UnionCorpus:
         here = sum(rarity(part.corpus.size, count) for _, count in counts)
         return union / here if here else 1.0
 
-    def _count_part(self, text: str) -> int:
-        if text not in self._holding:
-            self._holding[text] = sum(part.count_part(text) for part in self._parts)
-        return self._holding[text]
-
 
 class _UnionPart:
     """One manual of a union, with cached statistics of its terms."""
@@ -179,7 +175,7 @@ class _UnionPart:
         self.prefix = f"{name}/"
         self.corpus = corpus
         self._frequencies: dict[str, int] = {}
-        self._holding: dict[str, int] = {}
+        self.count_part = cache(lambda text: corpus.count(Part(text)).number)
         self._translated: dict[int, tuple[Bool, Bool]] = {}
 
     def translated(self, clause: Bool, inside: Callable[[Clause], Clause]) -> Bool:
@@ -206,11 +202,6 @@ class _UnionPart:
         if unknown := {term for term in terms if term not in self._frequencies}:
             self._frequencies.update(self.corpus.frequencies(unknown))
         return self._frequencies
-
-    def count_part(self, text: str) -> int:
-        if text not in self._holding:
-            self._holding[text] = self.corpus.count(Part(text)).number
-        return self._holding[text]
 
 
 def united_state(

@@ -52,6 +52,7 @@ from fumishirube.host.tool_host import ToolHost
 from fumishirube.host.useless_stages import check_stages, unused_glossary
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import DISTRIBUTION
+from fumishirube.plugins.registry import NOUNS
 from fumishirube.stages import Embedder
 from fumishirube.surfaces import HasDefaultLoaders, Surface
 from fumishirube.traces.archive import ArchivesTraces, ScopedArchive, TraceArchive
@@ -284,7 +285,7 @@ class Application(ToolHost):
         self, kind_name: str, name: str, settings: Mapping[str, JsonValue]
     ) -> NamedStage[Any]:
         use = Use.model_validate({"use": name, "with": settings})
-        return self._stage(kind_name, use, kind_name.removesuffix("s"))
+        return self._stage(kind_name, use, NOUNS[kind_name])
 
     def _check_names(self) -> None:
         if self.loaded.alone_as:

@@ -22,6 +22,11 @@ class Catalog:
     prompts: Sequence[Prompt] = ()
     instructions: str = ""
 
+    def resources_of(self, uri: str) -> Resources | None:
+        """Return the resources of the scheme of a URI."""
+        known = {resources.scheme: resources for resources in self.resources}
+        return known.get(uri.partition(":")[0])
+
     def same_listing(self, other: Catalog) -> bool:
         """Tell whether clients see the same lists; implementations may differ."""
         return _shown(self) == _shown(other)

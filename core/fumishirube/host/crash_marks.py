@@ -157,11 +157,6 @@ def _new_file(folder: Path) -> tuple[int, Path]:
     raise OSError(f"no file can be created and locked in {folder}")
 
 
-def _read(handle: int) -> bytes:
-    with open(handle, "rb", closefd=False) as file:
-        return file.read()
-
-
 def _taken(file: Path) -> bytes:
     """Remove the marks of a dead process, and return them; none, if it is alive."""
     with suppress(OSError):
@@ -169,7 +164,7 @@ def _taken(file: Path) -> bytes:
         if not take_lock(handle, 0):
             os.close(handle)
             return b""
-        marks = _read(handle)
+        marks = os.read(handle, _SLOTS * _WIDTH)
         remove_left_behind(handle, file)
         return marks
     return b""

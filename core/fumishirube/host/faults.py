@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from threading import Lock, get_ident
 
+from fumishirube.disk.scratch import replace_file
 from fumishirube.errors import Cancelled, IndexDamaged, PluginError, ToolError, first_line
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork, crashed_work
 from fumishirube.host.standard_streams import foreign_code
@@ -160,10 +159,8 @@ class FaultLog:
         self._written[fault.key] = now
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self._folder, prefix=".")
-            with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-                json.dump(asdict(fault), file, ensure_ascii=False)
-            Path(name).replace(self._file(fault.key))
+            text = json.dumps(asdict(fault), ensure_ascii=False)
+            replace_file(self._file(fault.key), text.encode("utf-8", "replace"))
 
     def _file(self, key: str) -> Path:
         return self._folder / f"{key}.json"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.engine.document_faults import document_fault
 from fumishirube.engine.embedding import vector_fault
-from fumishirube.engine.stage_calls import ThreadedWork
+from fumishirube.engine.stage_calls import threaded
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
@@ -145,7 +146,7 @@ class FencedLoader(FencedStage):
     ) -> None:
         super().__init__(stage, work, guard, strict=strict)
         self._claims: dict[Path, tuple[Source, ...]] = {}
-        self._listings: dict[Path, ThreadedWork[tuple[Source, ...]]] = {}
+        self._listings: dict[Path, Future[tuple[Source, ...]]] = {}
         self._failing: set[Path] = set()
 
     def sources(self, root: Root) -> tuple[Source, ...]:
@@ -181,9 +182,9 @@ class FencedLoader(FencedStage):
                 return claimed
 
         known = self._listings.get(root.path)
-        listing = self._listings[root.path] = known or ThreadedWork(listed)
+        listing = self._listings[root.path] = known or threaded(listed)
         seconds = 0.0 if known else listing_seconds()
-        if not listing.done.wait(seconds):
+        if not wait([listing], seconds).done:
             raise AbandonedUpdate("it has not listed its files in time")
         del self._listings[root.path]
         return listing.result()

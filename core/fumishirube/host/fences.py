@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from fumishirube.disk.roots import Root
 from fumishirube.engine.file_loads import SlowFile
@@ -22,7 +22,7 @@ from fumishirube.host.fenced_stages import FENCES_OF_KINDS, FencedLoader, Fenced
 from fumishirube.host.offered_types import check_offers
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.plugins.discovery import PluginReport, Plugins
-from fumishirube.plugins.registry import KINDS
+from fumishirube.plugins.registry import NOUNS
 from fumishirube.stages import Loader
 from fumishirube.tools.definitions import Call, Tool, check_answer
 from fumishirube.tools.prompts import Prompt
@@ -31,10 +31,8 @@ from fumishirube.traces.records import Span, Trace
 
 _log = logging.getLogger("fumishirube")
 
-Q = ParamSpec("Q")
 T = TypeVar("T")
 
-_NOUNS = {kind.kind_name: kind.noun for kind in KINDS}
 _UPDATING = ("loaders", "tokenizers", "embedders", "indexes")
 """The kinds of stages that take part in the update of an index."""
 _NOISE = 0.01
@@ -54,7 +52,7 @@ class Fences:
         maker = self._maker(kind_name, stage)
         if maker is None or maker.builtin:
             return None
-        return ForeignWork(maker.plugin, maker.distribution, f"{_NOUNS[kind_name]} {name!r}")
+        return ForeignWork(maker.plugin, maker.distribution, f"{NOUNS[kind_name]} {name!r}")
 
     def stage(self, kind_name: str, named: NamedStage[Any], running: Any) -> NamedStage[Any]:
         """Return the running form of a stage, fenced if it is a plugin's."""
@@ -130,13 +128,14 @@ class Fences:
             check_answer(tool, answer)
             return answer
 
+        watched = self._guard.watched(work)
         before, refused, text = tool.before, tool.refused, tool.text
         return replace(
             tool,
-            run=self._watched(work, run),
-            before=self._watched(work, before) if before else None,
-            refused=self._watched(work, refused) if refused else None,
-            text=self._watched(work, text) if text else None,
+            run=watched(run),
+            before=before and watched(before),
+            refused=refused and watched(refused),
+            text=text and watched(text),
         )
 
     def resources(self, resources: Resources, work: ForeignWork | None) -> Resources:
@@ -150,13 +149,13 @@ class Fences:
             check_offers(listed, Resource)
             return listed
 
-        read, complete, stamp = resources.read, resources.complete, resources.stamp
+        watched, stamp = self._guard.watched(work), resources.stamp
         return replace(
             resources,
-            listed=self._watched(work, listed),
-            read=self._watched(work, read),
-            complete=self._watched(work, complete),
-            stamp=self._watched(work, stamp) if stamp else None,
+            listed=watched(listed),
+            read=watched(resources.read),
+            complete=watched(resources.complete),
+            stamp=stamp and watched(stamp),
         )
 
     def prompt(self, prompt: Prompt, work: ForeignWork | None) -> Prompt:
@@ -164,10 +163,8 @@ class Fences:
         if work is None:
             return prompt
         work = work._replace(stage=f"prompt {prompt.name!r}")
-        write, complete = prompt.write, prompt.complete
-        return replace(
-            prompt, write=self._watched(work, write), complete=self._watched(work, complete)
-        )
+        watched = self._guard.watched(work)
+        return replace(prompt, write=watched(prompt.write), complete=watched(prompt.complete))
 
     def observer(self, plugin: str, observe: Callable[[Trace], T]) -> Callable[[Trace], T]:
         """Return an observer of searches; a plugin's is fenced."""
@@ -175,7 +172,7 @@ class Fences:
         if maker is None or maker.builtin:
             return observe
         work = ForeignWork(plugin, maker.distribution, "its search_finished")
-        return self._watched(work, observe)
+        return self._guard.watched(work)(observe)
 
     def note_failures(self, trace: Trace, stages: dict[tuple[str, str], type[object]]) -> None:
         """Record which stages of plugins failed in a search without raising.
@@ -219,13 +216,6 @@ class Fences:
         offers = (o.plugin for o in self._plugins.registry[kind_name] if o.stage is stage)
         plugin = next(offers, None)
         return next((r for r in self._plugins.reports if r.plugin == plugin), None)
-
-    def _watched(self, work: ForeignWork, function: Callable[Q, T]) -> Callable[Q, T]:
-        def watched(*arguments: Q.args, **named: Q.kwargs) -> T:
-            with self._guard.watched(work):
-                return function(*arguments, **named)
-
-        return watched
 
 
 def unlisted_by(loaders: Iterable[object], root: Callable[[], Root]) -> Iterator[str]:

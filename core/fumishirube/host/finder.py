@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from fumishirube.corpus import Corpus
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
@@ -23,27 +24,13 @@ from fumishirube.traces.records import CacheOutcome, Origin, Span, Thresholds, T
 from fumishirube.traces.store import new_trace_id
 
 
-class IndexUpdate(Protocol):
-    """Brings the index of a manual, or of several, up to date."""
-
-    def __call__(
-        self,
-        manual_id: str,
-        query: Query,
-        progress: Progress | None = None,
-        *,
-        vectors: bool = False,
-    ) -> IndexState:
-        """Return the state of the index, with vectors if they are wanted."""
-
-
 class Finder(NamedTuple):
-    """Answers the queries of one surface."""
+    """Answers the queries of one surface; ``prepare`` brings indexes up to date for it."""
 
     configured: ConfiguredSurface
     shared: SharedServices
     pipeline: Pipeline
-    prepare: IndexUpdate
+    prepare: Callable[..., IndexState]
 
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Update the manual's index, answer from the cache or the pipeline, and store the trace."""

@@ -2,47 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import NoneType
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from fumishirube.tools.definitions import Answer, Params, Tool, View
 from fumishirube.tools.prompts import Prompt, PromptParameter
 from fumishirube.tools.resources import Resource, Resources, Template
 
-_Types = Mapping[str, Any]
-_OPTIONAL_FUNCTION = (Callable, NoneType)
+_KINDS = (Tool, Resources, Prompt, Resource, Template, PromptParameter, View)
 
-_FIELDS: Mapping[type, _Types] = {
-    Tool: {
-        **dict.fromkeys(("name", "title", "summary"), str),
-        **dict.fromkeys(("params", "answer"), type),
-        "run": Callable,
-        **dict.fromkeys(("before", "refused", "text", "question"), _OPTIONAL_FUNCTION),
-        "http": (tuple, NoneType),
-        **dict.fromkeys(("http_body", "pages"), (str, NoneType)),
-        **dict.fromkeys(("read_only", "destructive", "idempotent", "quotes"), bool),
-        "view": (View, NoneType),
-        "examples": Sequence,
-    },
-    Resources: {
-        "scheme": str,
-        **dict.fromkeys(("listed", "read", "complete"), Callable),
-        "templates": Sequence,
-        "stamp": _OPTIONAL_FUNCTION,
-    },
-    Prompt: {
-        **dict.fromkeys(("name", "title", "summary"), str),
-        **dict.fromkeys(("write", "complete"), Callable),
-        "arguments": Sequence,
-    },
-    Resource: dict.fromkeys(Resource._fields, str),
-    Template: {**dict.fromkeys(Template._fields, str), "mime": (str, NoneType)},
-    PromptParameter: {"name": str, "summary": str, "required": bool},
-    View: dict.fromkeys(View._fields, str),
-    str: {},
-    Mapping: {},
-}
+
+@cache
+def _fields(kind: type) -> Mapping[str, tuple[Any, ...]]:
+    """Return the types of the fields of a kind, as its annotations say."""
+    hints = get_type_hints(kind) if kind in _KINDS else {}
+    return {name: tuple(_types(hint)) for name, hint in hints.items()}
+
+
+def _types(hint: Any) -> Iterator[Any]:
+    if get_origin(hint) in (Union, UnionType):
+        for part in get_args(hint):
+            yield from _types(part)
+    else:
+        yield get_origin(hint) or hint
+
+
 _MEMBERS: Mapping[type, Mapping[str, type]] = {
     Tool: {"examples": Mapping},
     Resources: {"templates": Template},
@@ -65,7 +51,7 @@ def check_offers(offers: object, kind: type) -> None:
 def _check(offer: object, kind: type) -> None:
     if not isinstance(offer, kind):
         raise TypeError(f"{kind.__name__} was expected, not {type(offer).__name__}")
-    for name, types in _FIELDS[kind].items():
+    for name, types in _fields(kind).items():
         value = getattr(offer, name)
         if not isinstance(value, types):
             raise TypeError(f"{name!r} of {_called(offer)} is of the type {type(value).__name__}")

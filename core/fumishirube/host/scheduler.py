@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from asyncio import get_running_loop
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from threading import Lock
-from typing import Generic, NoReturn, TypeVar
+from typing import Generic, TypeVar
 
 import anyio
 from anyio import from_thread, to_thread
@@ -78,7 +78,9 @@ class _ThreadJob(Generic[T]):
     """Work in a thread, whose caller may stop waiting."""
 
     def __init__(self, work: Callable[[], T], threads: anyio.CapacityLimiter) -> None:
-        self.outcome: Callable[[], T] = work
+        self._work = work
+        self._future = Future[T]()
+        self.outcome = self._future.result
         self._threads = threads
         self._token = current_token()
         self._lock = Lock()
@@ -90,10 +92,9 @@ class _ThreadJob(Generic[T]):
         if not self._begin():
             return
         try:
-            result = self.outcome()
-            self.outcome = lambda: result
+            self._future.set_result(self._work())
         except Exception as error:
-            self.outcome = partial(_raised, error)
+            self._future.set_exception(error)
         finally:
             if self._end():
                 with suppress(anyio.RunFinishedError):
@@ -119,7 +120,3 @@ class _ThreadJob(Generic[T]):
 
     def _release(self) -> None:
         self._threads.release_on_behalf_of(self)
-
-
-def _raised(error: Exception) -> NoReturn:
-    raise error

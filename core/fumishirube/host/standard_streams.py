@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import BinaryIO, NoReturn, TextIO
+from typing import BinaryIO, NoReturn
 
 from fumishirube.text.controls import printable
 
@@ -48,8 +48,7 @@ def claim_wire() -> Wire:
     included, find it empty. Call it once.
     """
     # A stream that can seek, such as /dev/null, fails to change once it is a pipe.
-    for stream in (sys.stdout, sys.stderr):
-        _set_utf8(stream)
+    use_utf8_streams("backslashreplace")
     source, output_descriptor = _duplicate(0), _duplicate(1)
     _point(0, os.devnull, os.O_RDONLY)
     try:
@@ -207,7 +206,9 @@ def _rebind_handles() -> None:
             ctypes.windll.kernel32.SetStdHandle(slot, msvcrt.get_osfhandle(descriptor))
 
 
-def _set_utf8(stream: TextIO) -> None:
-    reconfigure = getattr(stream, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(encoding="utf-8", errors="backslashreplace")
+def use_utf8_streams(errors: str) -> None:
+    """Make both streams UTF-8; ``errors`` is what becomes of what cannot be encoded."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors=errors)

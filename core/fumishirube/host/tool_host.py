@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from fumishirube.config.configuration import Config, LoadedConfig
 from fumishirube.errors import AlreadyServed, ConfigError, PluginError
@@ -15,21 +15,65 @@ from fumishirube.host.context import PipelineContext
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.fences import Fences
 from fumishirube.host.memory import SearchMemory
+from fumishirube.host.offered_types import check_offers
 from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.surfaces import ConfiguredSurface
-from fumishirube.host.tool_order import (
-    ServedSurface,
-    commands_of,
-    prompts_of,
-    resources_of,
-    tools_of,
+from fumishirube.surfaces import (
+    HasCommands,
+    HasLifespan,
+    HasPrompts,
+    HasResources,
+    Surface,
+    SurfaceContext,
 )
-from fumishirube.surfaces import HasLifespan
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.list_pages import paged
-from fumishirube.tools.prompts import Prompt
-from fumishirube.tools.resources import Resources
+from fumishirube.tools.prompts import Prompt, check_prompt
+from fumishirube.tools.resources import Resources, check_resources
 from fumishirube.tools.schemas import check_tool
+
+T = TypeVar("T")
+
+
+class ServedSurface(NamedTuple):
+    """A surface with its context, and its fence if it is a plugin's.
+
+    With ``read_only``, only its tools that only read are offered.
+    """
+
+    surface: Surface
+    context: SurfaceContext
+    fences: Fences
+    work: ForeignWork | None
+    read_only: bool = False
+
+    def offered(
+        self,
+        part: str,
+        offer: Callable[[SurfaceContext], Sequence[T]],
+        kind: type[Any],
+        problems: list[str],
+    ) -> Sequence[T]:
+        """Return what the surface offers; a failure becomes a problem and an empty result.
+
+        So does anything in a plugin's offer that is not of the ``kind``.
+
+        Raises:
+            PluginError: when it fails, and the configuration is strict.
+        """
+        try:
+            with self.fences.building(self.work):
+                offers = tuple(offer(self.context))
+                if self.work is not None:
+                    check_offers(offers, kind)
+                return offers
+        except PluginError as error:
+            self.fences.leave_out(f"{error}; its {part} are left out", self.work, problems)
+            return ()
+
+
+def _as_sequence(offer: Callable[[SurfaceContext], T]) -> Callable[[SurfaceContext], Sequence[T]]:
+    return lambda context: (offer(context),)
 
 
 class ToolHost:
@@ -51,14 +95,26 @@ class ToolHost:
     @cached_property
     def tools(self) -> dict[str, Tool[Any, Any]]:
         """The tools by name; making them may raise :class:`ConfigError`."""
+        tools: dict[str, Tool[Any, Any]] = {}
         with self._raise_if_strict():
-            return tools_of(self.served, self.problems)
+            for entry in self.served:
+                for made in entry.offered("tools", entry.surface.tools, Tool, self.problems):
+                    if made.read_only or not entry.read_only:
+                        tool = entry.fences.tool(made, entry.work)
+                        clash = "a tool of this name"
+                        self._add(tools, tool.name, f"tool {tool.name}", tool, clash)
+        return tools
 
     @cached_property
     def commands(self) -> Mapping[str, Tool[Any, Any]]:
         """The tools for the command line and callers in the process alone, by name."""
+        commands: dict[str, Tool[Any, Any]] = {}
         with self._raise_if_strict():
-            return commands_of(self.served, self.problems)
+            for entry in self.served:
+                if isinstance(surface := entry.surface, HasCommands):
+                    for tool in entry.offered("commands", surface.commands, Tool, self.problems):
+                        commands.setdefault(tool.name, entry.fences.tool(tool, entry.work))
+        return commands
 
     @property
     def list_profile(self) -> ListProfile:
@@ -70,8 +126,41 @@ class ToolHost:
 
     @cached_property
     def _further(self) -> tuple[Sequence[Resources], Sequence[Prompt]]:
+        """The resources, one set for each URI scheme, and the prompts, one for each name."""
+        by_scheme: dict[str, Resources] = {}
+        by_name: dict[str, Prompt] = {}
         with self._raise_if_strict():
-            return resources_of(self.served, self.problems), prompts_of(self.served, self.problems)
+            for entry in self.served:
+                if isinstance(surface := entry.surface, HasResources):
+                    for made in entry.offered(
+                        "resources", _as_sequence(surface.resources), Resources, self.problems
+                    ):
+                        scheme, fenced = made.scheme, entry.fences.resources(made, entry.work)
+                        clash, faults = "resources of this scheme", check_resources(fenced)
+                        self._add(by_scheme, scheme, f"resources {scheme}", fenced, clash, faults)
+            for entry in self.served:
+                if isinstance(surface := entry.surface, HasPrompts):
+                    for each in entry.offered("prompts", surface.prompts, Prompt, self.problems):
+                        prompt = entry.fences.prompt(each, entry.work)
+                        clash, faults = "a prompt of this name", check_prompt(prompt)
+                        self._add(by_name, each.name, f"prompt {each.name}", prompt, clash, faults)
+        return tuple(by_scheme.values()), tuple(by_name.values())
+
+    def _add(
+        self,
+        offers: dict[str, T],
+        key: str,
+        name: str,
+        offer: T,
+        clash: str,
+        faults: Iterable[str] = (),
+    ) -> None:
+        """Add an offer; report it as left out for faults, or a name that is taken."""
+        reasons = [*faults, *([f"another surface offers {clash}"] if key in offers else [])]
+        if reasons:
+            self.problems.append(f"{name}: left out: {'; '.join(reasons)}")
+        else:
+            offers[key] = offer
 
     @contextmanager
     def _raise_if_strict(self) -> Iterator[None]:

@@ -90,7 +90,11 @@ def _reasons(
     if not stages["embedder"] and key in _VECTOR_USERS and _uses_vectors(key, stage):
         yield "no embedder makes vectors"
     blind = not any(map(gives_vectors, stages["embedder"]))
-    if key == "scorers" and blind and all(map(_of_vectors, filter(_may_generate, stages[key]))):
+    if (
+        key == "scorers"
+        and blind
+        and all(_uses_vectors(key, scorer) for scorer in stages[key] if _may_generate(scorer))
+    ):
         yield "no embedder makes vectors, and no scorer does without"
 
 
@@ -109,10 +113,6 @@ def _may_generate(scorer: object) -> bool:
 
 def _needs(stage: object, key: str) -> Sequence[str]:
     return [*stage.needs] if isinstance(stage, NeedsOfSurface) else [key]
-
-
-def _of_vectors(scorer: object) -> bool:
-    return _uses_vectors("scorers", scorer)
 
 
 def _uses_vectors(key: str, stage: object) -> bool:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import BinaryIO, NamedTuple, Protocol
 
-from fumishirube.parsing.worker import ANSWER
+from fumishirube.parsing.worker import frame, read_frame, write_frame
 
 LONGEST_KEY = 1000
 """The most characters of a key."""
@@ -60,7 +60,7 @@ def cached_text(key: str, make: Callable[[], str]) -> str:
         return make()
     source, target = pipes
     _write(target, {"wanted": key})
-    text = json.loads(source.read(*ANSWER.unpack(source.read(ANSWER.size))))
+    text = json.loads(read_frame(source) or b"")
     if text is None:
         text = make()
         _write(target, {"made": key, "text": text})
@@ -102,9 +102,7 @@ def connect(source: BinaryIO, target: BinaryIO) -> None:
 
 
 def _write(target: BinaryIO, message: object) -> None:
-    data = json.dumps(message).encode()
-    target.write(ANSWER.pack(len(data)) + data)
-    target.flush()
+    write_frame(target, json.dumps(message).encode())
 
 
 class PartTexts:
@@ -119,8 +117,7 @@ class PartTexts:
     def reply(self, message: Mapping[str, object]) -> bytes | None:
         """Return the frame that answers a message about parts; ``None`` for other messages."""
         if "wanted" in message:
-            data = json.dumps(self._text(message["wanted"])).encode()
-            return ANSWER.pack(len(data)) + data
+            return frame(json.dumps(self._text(message["wanted"])).encode())
         if "made" in message:
             self._put(message["made"], message.get("text"))
             return b""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import Popen
+from threading import Lock, Timer
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
@@ -19,10 +22,11 @@ from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
 from fumishirube.parsing.part_texts import PartTexts, TextCache
 from fumishirube.parsing.pictures import PageView, Picture
 from fumishirube.parsing.records import document_of, picture_of
-from fumishirube.parsing.time_limits import TimeLimit
 
 _START_SECONDS = 120.0
 """Seconds for the start of Python, and then for the import of a parser, on a busy machine."""
+_PATIENCE = 3
+"""How many times its limit, by the clock, a process may take that got too little processor time."""
 _LONGEST_ANSWER = 512 * 1024 * 1024
 _ENVIRONMENT = ("SYSTEMROOT", "TZ")
 """The only environment variables that a worker inherits."""
@@ -127,14 +131,62 @@ class _ParserProcess(WorkerProcess):
     def _receive(self) -> bytes:
         assert self._process.stdout is not None
         try:
-            head = self._process.stdout.read(worker.ANSWER.size)
-            size = worker.ANSWER.unpack(head)[0] if len(head) == worker.ANSWER.size else -1
-            answer = self._process.stdout.read(size) if 0 <= size <= _LONGEST_ANSWER else b""
+            answer = worker.read_frame(self._process.stdout, _LONGEST_ANSWER)
+        except OverflowError:
+            raise _ParserLost("parser_memory") from None
         except OSError:
-            raise _ParserLost("parser_crashed") from None
-        if size != len(answer):
-            raise _ParserLost("parser_memory" if size > _LONGEST_ANSWER else "parser_crashed")
+            answer = None
+        if answer is None:
+            raise _ParserLost("parser_crashed")
         return answer
+
+
+class TimeLimit:
+    """Kills a process that has used its seconds.
+
+    These are seconds of the clock. Where the system says how much processor time the process used
+    (Linux), it may go on until that is as long, but not beyond three times as many seconds: on a
+    busy machine a file needs more time than its parser does.
+    """
+
+    def __init__(self, process: Popen[bytes], seconds: float) -> None:
+        self.exceeded = False
+        self._process = process
+        self._seconds = seconds
+        self._began = time.monotonic()
+        self._used = _processor_seconds(process.pid)
+        self._cancelled = False
+        self._lock = Lock()
+        self._wait(seconds)
+
+    def cancel(self) -> None:
+        """End the limit; the process may go on."""
+        with self._lock:
+            self._cancelled = True
+            self._timer.cancel()
+
+    def _wait(self, seconds: float) -> None:
+        self._timer = Timer(seconds, self._check)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _check(self) -> None:
+        with self._lock:
+            if self._cancelled:
+                return
+            if (left := self._left()) > 0:
+                self._wait(left)
+                return
+            self.exceeded = True
+            self._process.kill()
+
+    def _left(self) -> float:
+        """Return how many seconds the process has at least."""
+        used = _processor_seconds(self._process.pid)
+        if used is None or self._used is None:
+            return 0.0
+        taken = time.monotonic() - self._began
+        return min(self._seconds - used + self._used, _PATIENCE * self._seconds - taken)
 
 
 class ParserProcesses:
@@ -198,3 +250,12 @@ def _unreadable(reason: str, message: str, request: ParseRequest, path: str) -> 
         seconds=request.seconds, memory=request.memory
     )
     return Unreadable(message or sentence, reason, path=path)
+
+
+def _processor_seconds(pid: int) -> float | None:
+    """Return the processor time of a process and of those it has waited for, or ``None``."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, AttributeError):  # not Linux, or it has ended
+        return None

@@ -12,7 +12,7 @@ import os
 import struct
 import sys
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 HEAD = struct.Struct(">IQ")
 """The head of a request: the bytes of JSON, and the bytes of the file."""
@@ -23,8 +23,7 @@ ANSWER = struct.Struct(">Q")
 def main() -> None:
     """Answer requests until the input ends."""
     source, target = _streams()
-    target.write(ANSWER.pack(0))
-    target.flush()
+    write_frame(target, b"")
     while len(head := source.read(HEAD.size)) == HEAD.size:
         head_size, size = HEAD.unpack(head)
         request = json.loads(source.read(head_size))
@@ -34,9 +33,34 @@ def main() -> None:
             _function(request["serve"])(source, target, source.read(size))
             return
         data = source.read(size)
-        answer = json.dumps(_answer(request, data, source, target)).encode()
-        target.write(ANSWER.pack(len(answer)) + answer)
-        target.flush()
+        write_frame(target, json.dumps(_answer(request, data, source, target)).encode())
+
+
+def frame(data: bytes) -> bytes:
+    """Return an answer with its head."""
+    return ANSWER.pack(len(data)) + data
+
+
+def write_frame(target: BinaryIO, data: bytes) -> None:
+    """Write an answer with its head."""
+    target.write(frame(data))
+    target.flush()
+
+
+def read_frame(source: IO[bytes], most: int = sys.maxsize) -> bytes | None:
+    """Return an answer without its head, or ``None`` if the source ends before.
+
+    Raises:
+        OverflowError: when it has more than ``most`` bytes.
+    """
+    head = source.read(ANSWER.size)
+    if len(head) < ANSWER.size:
+        return None
+    (size,) = ANSWER.unpack(head)
+    if size > most:
+        raise OverflowError
+    data = source.read(size)
+    return data if len(data) == size else None
 
 
 def _streams() -> tuple[BinaryIO, BinaryIO]:

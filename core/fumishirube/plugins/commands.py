@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import NamedTuple, Protocol, cast
+from typing import Protocol, cast
 
 from fumishirube.errors import PluginError, first_line
 from fumishirube.plugins.registry import NAME
@@ -112,24 +112,11 @@ def exit_code_of(command: Command, returned: object) -> int:
     )
 
 
-class RegisteredCommand(NamedTuple):
-    """A command, and the plugin that registered it."""
-
-    command: Command
-    plugin: str
-
-    @property
-    def name(self) -> str:
-        """The words that choose the command."""
-        return self.command.words
-
-
 class CommandRegister:
     """Registers the commands of one plugin."""
 
-    def __init__(self, plugin: str) -> None:
-        self._plugin = plugin
-        self.offers: list[RegisteredCommand] = []
+    def __init__(self) -> None:
+        self.offers: list[Command] = []
 
     def __call__(self, command: Command) -> None:
         """Register a command under a kebab-case name.
@@ -145,21 +132,21 @@ class CommandRegister:
             raise PluginError(f"command {command.name!r}: {command.module!r} is no dotted name")
         if (command.variable or command.web_server) and not command.serves:
             raise PluginError(f"command {command.name!r}: only a way to serve has such a field")
-        self.offers.append(RegisteredCommand(command, self._plugin))
+        self.offers.append(command)
 
 
 class CommandRegistry:
     """The registered commands, by the words that choose them."""
 
     def __init__(self) -> None:
-        self._offers: dict[str, RegisteredCommand] = {}
+        self._offers: dict[str, Command] = {}
 
-    def put(self, offer: RegisteredCommand) -> None:
+    def put(self, command: Command) -> None:
         """Add a command; name clashes are resolved before."""
-        self._offers[offer.name] = offer
+        self._offers[command.words] = command
 
     def __iter__(self) -> Iterator[Command]:
-        return (self._offers[name].command for name in sorted(self._offers))
+        return (self._offers[words] for words in sorted(self._offers))
 
     @property
     def taken(self) -> frozenset[str]:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 FACADE = "fumishirube"
 
@@ -51,21 +51,13 @@ def resolve_former_name(name: str) -> object:
 def collect_deprecations() -> Iterator[list[str]]:
     """Yield a list of deprecation messages of the body, each once. Warnings are shown as usual."""
     messages: list[str] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", Deprecation)
-        show = warnings.showwarning
-
-        def record(
-            message: Warning | str,
-            category: type[Warning],
-            filename: str,
-            lineno: int,
-            file: TextIO | None = None,
-            line: str | None = None,
-        ) -> None:
-            if issubclass(category, Deprecation) and str(message) not in messages:
-                messages.append(str(message))
-            show(message, category, filename, lineno, file, line)
-
-        warnings.showwarning = record
-        yield messages
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", Deprecation)
+            yield messages
+    finally:
+        ours = (str(each.message) for each in caught if issubclass(each.category, Deprecation))
+        messages += dict.fromkeys(ours)
+        for each in caught:
+            warnings.showwarning(each.message, each.category, each.filename, each.lineno)

@@ -16,9 +16,9 @@ from fumishirube.errors import ConfigError, PluginError, first_line
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.commands import (
     OWN_COMMANDS,
+    Command,
     CommandRegister,
     CommandRegistry,
-    RegisteredCommand,
 )
 from fumishirube.plugins.deprecation import collect_deprecations
 from fumishirube.plugins.entry_points import (
@@ -32,6 +32,7 @@ from fumishirube.plugins.hookspecs import GROUP
 from fumishirube.plugins.registry import (
     KINDS,
     LOADERS,
+    NOUNS,
     SURFACES,
     DefaultRegister,
     Register,
@@ -168,8 +169,8 @@ def load_plugins(
     return plugins
 
 
-_Offer: TypeAlias = tuple[str, RegisteredStage | RegisteredCommand]
-"""The name of a kind, and a registered stage or command."""
+_Offer: TypeAlias = tuple[str, str, RegisteredStage | Command]
+"""The name of a kind, the name of a stage or the words of a command, and that."""
 
 
 class _LoadedPlugin(NamedTuple):
@@ -229,10 +230,12 @@ def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer
         manager.register(module, name=plugin.id)
         manager.check_pending()
         offers = _collect(manager, plugin.id)
-        if not offers and "search_finished" not in _hooks(manager, module):
+        hooks = {caller.name for caller in manager.get_hookcallers(module) or ()}
+        if not offers and "search_finished" not in hooks:
             raise PluginError("it registers nothing; add a hook such as register_scorers")
     except BaseException as error:
-        _forget(manager, module)
+        if manager.is_registered(module):
+            manager.unregister(module)
         if isinstance(error, PluginError | KeyboardInterrupt):
             raise
         if isinstance(error, pluggy.PluginValidationError):
@@ -241,26 +244,18 @@ def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer
     return offers
 
 
-def _forget(manager: pluggy.PluginManager, module: object) -> None:
-    if manager.is_registered(module):
-        manager.unregister(module)
-
-
-def _hooks(manager: pluggy.PluginManager, module: object) -> set[str]:
-    return {caller.name for caller in manager.get_hookcallers(module) or ()}
-
-
 def _collect(manager: pluggy.PluginManager, plugin: str) -> list[_Offer]:
     others = [other for name, other in manager.list_name_plugin() if name != plugin]
     offers: list[_Offer] = []
     for kind_name, register in _registers(plugin):
         caller = manager.subset_hook_caller(f"register_{kind_name}", others)
         caller(register=register)
-        names = [offer.name for offer in register.offers]
+        named = [(o.words if isinstance(o, Command) else o.name, o) for o in register.offers]
+        names = [name for name, _ in named]
         for name in names:
             if names.count(name) > 1:
                 raise PluginError(f"it registers two {kind_name} called {name!r}")
-        offers.extend((kind_name, offer) for offer in register.offers)
+        offers.extend((kind_name, *pair) for pair in named)
     return offers
 
 
@@ -269,37 +264,33 @@ def _registers(plugin: str) -> Iterator[tuple[str, Register[object] | CommandReg
     for kind in KINDS:
         defaults = kind.kind_name in (SURFACES, LOADERS)
         yield kind.kind_name, (DefaultRegister if defaults else Register)(kind, plugin)
-    yield _COMMANDS, CommandRegister(plugin)
+    yield _COMMANDS, CommandRegister()
 
 
 def _resolve_clashes(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
     claims: dict[tuple[str, str], list[InstalledPlugin]] = {}
     for plugin, offers, _ in offered:
-        for kind_name, offer in offers:
-            claims.setdefault((kind_name, offer.name), []).append(plugin)
+        for kind_name, name, _ in offers:
+            claims.setdefault((kind_name, name), []).append(plugin)
     for plugin, offers, deprecations in offered:
         problems, accepted = [], []
-        for kind_name, offer in offers:
-            rivals = [other for other in claims[kind_name, offer.name] if other != plugin]
-            noun = _noun(kind_name)
-            own = isinstance(offer, RegisteredCommand) and offer.name in _OWN_NAMES
+        for kind_name, name, offer in offers:
+            rivals = [other for other in claims[kind_name, name] if other != plugin]
+            noun = NOUNS.get(kind_name, "command")
+            own = isinstance(offer, Command) and name in _OWN_NAMES
             if not own and (not rivals or plugin.builtin):
                 _put(plugins, kind_name, offer)
-                accepted.append((noun, offer.name))
+                accepted.append((noun, name))
             elif own or any(other.builtin for other in rivals):
-                problems.append(f"{noun} {offer.name!r} is the name of a built-in; choose another")
+                problems.append(f"{noun} {name!r} is the name of a built-in; choose another")
             else:
                 names = " and ".join(other.id for other in rivals)
-                problems.append(f"{noun} {offer.name!r} is also offered by {names}; none gets it")
+                problems.append(f"{noun} {name!r} is also offered by {names}; none gets it")
         plugins.reports.append(_report(plugin, "loaded", accepted, problems, deprecations))
 
 
-def _noun(kind_name: str) -> str:
-    return next((kind.noun for kind in KINDS if kind.kind_name == kind_name), "command")
-
-
-def _put(plugins: Plugins, kind_name: str, offer: RegisteredStage | RegisteredCommand) -> None:
-    if isinstance(offer, RegisteredCommand):
+def _put(plugins: Plugins, kind_name: str, offer: RegisteredStage | Command) -> None:
+    if isinstance(offer, Command):
         plugins.commands.put(offer)
     else:
         plugins.registry[kind_name].put(offer)

@@ -35,6 +35,7 @@ KINDS = (
     StageKind("refiners", "refiner", ("refine",)),
     StageKind(SURFACES, "surface", ("tools",)),
 )
+NOUNS = {kind.kind_name: kind.noun for kind in KINDS}
 
 
 @dataclass(frozen=True)

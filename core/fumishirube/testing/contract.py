@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -12,15 +12,16 @@ from typing import Any, ClassVar, Generic, TypeVar
 import pytest
 from pydantic import ValidationError
 
-from fumishirube import Index, Stage
+from fumishirube import Corpus, Index, Query, Stage
 from fumishirube.stages import ResourceStage
+from fumishirube.testing.corpora import MemoryCorpus
 from fumishirube.testing.process_records import (
     is_recording_process,
     other_process_record,
     record,
     save_record,
 )
-from fumishirube.testing.samples import BLANK, PASSAGES, QUERIES, TEXTS
+from fumishirube.testing.samples import BLANK, PASSAGES, QUERIES, TEXTS, with_new_state
 from fumishirube.testing.side_effects import side_effects
 
 S = TypeVar("S")
@@ -207,6 +208,20 @@ class StageContract(Generic[S]):
                 if not attempts:
                     raise
         return attempts
+
+
+class SearchContract(StageContract[S]):
+    """The contract of stages that take part in a search; inherit the contract of a kind."""
+
+    queries: ClassVar[Sequence[Query]] = ()
+    """Further queries to try, such as those that the stage is meant for."""
+
+    def corpus(self) -> Corpus:
+        """Return the corpus to search; override it for a stage that needs another one."""
+        return MemoryCorpus(PASSAGES)
+
+    def _queries(self) -> list[Query]:
+        return with_new_state([*self.queries, *QUERIES])
 
 
 _SAMPLES = (PASSAGES, BLANK, TEXTS, QUERIES)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
 from fumishirube import Budget, Corpus, Fuser, LeftOut, Outcome, Passage, Query, Ranking
 from fumishirube.errors import Cancelled
-from fumishirube.testing.contract import StageContract
+from fumishirube.testing.contract import SearchContract
 from fumishirube.testing.corpora import MemoryCorpus, passage, ranking
-from fumishirube.testing.samples import PASSAGES, PLAIN_QUERY, QUERIES, with_new_state
+from fumishirube.testing.samples import PASSAGES, PLAIN_QUERY
 
 _LARGE = 1_000
 _ELSEWHERE = LeftOut("elsewhere.md", 3, "left out by a run")
@@ -21,16 +20,10 @@ _ELSEWHERE = LeftOut("elsewhere.md", 3, "left out by a run")
 Bringing = Callable[[int], Ranking]
 
 
-class FuserContract(StageContract[Fuser]):
+class FuserContract(SearchContract[Fuser]):
     """A plan of named runs, and one ranking of their hits and no others."""
 
     protocol = Fuser
-    queries: ClassVar[Sequence[Query]] = ()
-    """Further queries to try, such as those that the fuser is meant for."""
-
-    def corpus(self) -> Corpus:
-        """Return the corpus to search; override it for a fuser that needs another one."""
-        return MemoryCorpus(PASSAGES)
 
     def exercise(self, stage: Fuser, folder: Path) -> object:  # noqa: ARG002
         """Plan every query, and fuse rankings that differ from run to run."""
@@ -182,9 +175,6 @@ class FuserContract(StageContract[Fuser]):
         fused = _fused(self.make(), PLAIN_QUERY, MemoryCorpus(many), lambda _at: ranking(many))
         order = [hit.passage.key for hit in fused.hits]
         assert order == [item.key for item in many][: len(order)], "the order is lost"
-
-    def _queries(self) -> list[Query]:
-        return with_new_state([*self.queries, *QUERIES])
 
     def _rankings(self) -> list[tuple[Query, Ranking]]:
         corpus = self.corpus()

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
-from fumishirube import Budget, Corpus, Hit, LeftOut, Query, Ranking, Refiner
+from fumishirube import Budget, Hit, LeftOut, Query, Ranking, Refiner
 from fumishirube.errors import Cancelled
-from fumishirube.testing.contract import StageContract
+from fumishirube.testing.contract import SearchContract
 from fumishirube.testing.corpora import MemoryCorpus, passage, ranking
-from fumishirube.testing.samples import PASSAGES, QUERIES, with_new_state
+from fumishirube.testing.samples import PASSAGES
 
 _LARGE = 1_000
 _BEFORE = LeftOut("elsewhere.md", 3, "left out before")
 
 
-class RefinerContract(StageContract[Refiner]):
+class RefinerContract(SearchContract[Refiner]):
     """A refiner reorders or shortens: it adds no hits, and reports dropped ones."""
 
     protocol = Refiner
-    queries: ClassVar[Sequence[Query]] = ()
-    """Further queries to try, such as those that the refiner is meant for."""
-
-    def corpus(self) -> Corpus:
-        """Return the corpus to search; override it for a refiner that needs another one."""
-        return MemoryCorpus(PASSAGES)
 
     def exercise(self, stage: Refiner, folder: Path) -> object:  # noqa: ARG002
         """Refine a ranking for every query."""
@@ -134,9 +126,6 @@ class RefinerContract(StageContract[Refiner]):
         many = [passage(f"{n % 50}.md", n + 1, body=f"休暇 {n}") for n in range(_LARGE)]
         before = ranking(many)
         _check_accounted(before, self.make().refine(before, Query("休暇"), MemoryCorpus(many)))
-
-    def _queries(self) -> list[Query]:
-        return with_new_state([*self.queries, *QUERIES])
 
     def _refined(self) -> list[tuple[Query, Ranking]]:
         corpus = self.corpus()

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import ClassVar
 
 from fumishirube import Budget, Corpus, Hit, Passage, Query, Ranking, Scorer
 from fumishirube.errors import Cancelled
-from fumishirube.testing.contract import StageContract
+from fumishirube.testing.contract import SearchContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
-from fumishirube.testing.samples import PASSAGES, QUERIES, with_new_state
+from fumishirube.testing.samples import PASSAGES, with_new_state
 from fumishirube.text import fold, occurs
 
 PassageKey = tuple[str, int]
@@ -23,16 +22,10 @@ NO_PASSAGES: Mapping[PassageKey, Passage] = MappingProxyType({})
 _LARGE = 1_000
 
 
-class ScorerContract(StageContract[Scorer]):
+class ScorerContract(SearchContract[Scorer]):
     """Finite scores for existing passages; only a generating scorer adds candidates."""
 
     protocol = Scorer
-    queries: ClassVar[Sequence[Query]] = ()
-    """Further queries to try, such as those that the scorer is meant for."""
-
-    def corpus(self) -> Corpus:
-        """Return the corpus to search; override it for a scorer that needs another one."""
-        return MemoryCorpus(PASSAGES)
 
     def exercise(self, stage: Scorer, folder: Path) -> object:  # noqa: ARG002
         """Score every query, without candidates and with all passages as candidates."""
@@ -146,9 +139,6 @@ class ScorerContract(StageContract[Scorer]):
                 _scored(self.make(), Query(*arguments, budget=aborted), corpus, _by_key(PASSAGES))
             except Cancelled:
                 continue
-
-    def _queries(self) -> list[Query]:
-        return with_new_state([*self.queries, *QUERIES])
 
     def _hits(self) -> Iterable[tuple[Query, Hit]]:
         corpus = self.corpus()

@@ -183,3 +183,14 @@ def _damage(read: LossyText) -> float:
     blocks = [read.text[start : start + _BLOCK] for start in range(0, len(read.text), _BLOCK)]
     broken = sum(len(re.findall(_DAMAGE, block)) for block in blocks)
     return broken + sum(len(re.findall(_HALF_WIDTH_KANA, block)) for block in blocks) / 2
+
+
+def has_surrogates(text: str) -> bool:
+    """Tell whether a text has lone surrogates, so that it cannot be encoded."""
+    if text.isascii():
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from fumishirube.errors import Cancelled, InternalError, InvalidParameter, PluginError, ToolError
+from fumishirube.text.encoding import has_surrogates
 from fumishirube.tools.argument_errors import (
     ArgumentLocation,
     accepted,
@@ -170,17 +171,9 @@ def _member(value: JsonValue) -> str:
 
 def replace_surrogates(text: str) -> str:
     """Replace each lone surrogate of a text, so that it can be encoded."""
-    if text.isascii() or not _has_surrogates(text):
+    if not has_surrogates(text):
         return text
     return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
-
-
-def _has_surrogates(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def _dumped(answer: object) -> dict[str, JsonValue]:
@@ -235,7 +228,7 @@ def _validated(params: type[P], arguments: dict[str, Any], shape: Schema) -> P:
     except (ValueError, RecursionError) as error:
         rule = "must hold finite numbers, of less than 4,000 digits, and not be nested too deeply"
         raise InvalidParameter(f"arguments {rule}", parameter="arguments") from error
-    if not text.isascii() and _has_surrogates(text):
+    if has_surrogates(text):
         raise _unencodable(arguments, shape)
     try:
         # Checked as JSON, because only then does a strict model accept an array for a tuple.
@@ -283,7 +276,7 @@ def _unencodable(arguments: dict[str, Any], shape: Schema) -> ToolError:
 
 def _first_broken(value: object, place: ArgumentLocation) -> ArgumentLocation | None:
     if isinstance(value, str):
-        return place if _has_surrogates(value) else None
+        return place if has_surrogates(value) else None
     if isinstance(value, list):
         inner = place.schema.get("items", {})
         members = [(joined(place.name, n), member, inner) for n, member in enumerate(value)]

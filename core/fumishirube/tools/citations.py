@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from fumishirube.documents import Document
 from fumishirube.errors import InvalidParameter, NotFound
-from fumishirube.places import PlaceRange, lines_of, named_place
+from fumishirube.places import PlaceRange, escaped, lines_of, named_place
 from fumishirube.text.controls import ESCAPED_IN_CITATIONS
 from fumishirube.text.folding import Lines
 
@@ -42,7 +42,7 @@ class Citation(NamedTuple):
     place: PlaceRange | None = None
 
     def __str__(self) -> str:
-        text = f"{SCHEME}{_escaped(_UNSAFE_ID, self.manual_id)}/{_escaped(_UNSAFE, self.path)}"
+        text = f"{SCHEME}{escaped(_UNSAFE_ID, self.manual_id)}/{escaped(_UNSAFE, self.path)}"
         if self.place is not None:
             text += f"#{self.place}"
         elif self.start_line is not None:
@@ -61,7 +61,7 @@ class Citation(NamedTuple):
         """
         text = text.strip()
         if manual_id is not None and "://" not in text:
-            text = f"{SCHEME}{_escaped(_UNSAFE_ID, manual_id)}/{text}"
+            text = f"{SCHEME}{escaped(_UNSAFE_ID, manual_id)}/{text}"
         match = _FORM.match(text)
         place = PlaceRange.parse(match["place"]) if match and match["place"] else None
         if match is None or (match["place"] and place is None):
@@ -91,8 +91,3 @@ class Citation(NamedTuple):
         if lines is None:
             raise NotFound(f"the file has no {named_place(self.place)}", path=self.path)
         return self._replace(start_line=lines[0], end_line=lines[1])
-
-
-def _escaped(unsafe: re.Pattern[str], text: str) -> str:
-    """Escape only characters that would break the form; Japanese stays readable."""
-    return unsafe.sub(lambda match: "".join(f"%{b:02X}" for b in match.group().encode()), text)

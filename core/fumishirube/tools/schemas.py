@@ -53,7 +53,9 @@ def check_tool(tool: Tool[Any, Any]) -> list[str]:
     problems = []
     if not _NAME.fullmatch(tool.name):
         problems.append(f"the name {tool.name!r} does not match {_NAME.pattern}")
-    problems += [f"it has no {what}" for what in ("title", "summary") if _blank(tool, what)]
+    problems += [
+        f"it has no {what}" for what in ("title", "summary") if not str(getattr(tool, what)).strip()
+    ]
     if tool.read_only and tool.destructive:
         problems.append("it is marked both read-only and destructive")
     for side, shape in (("input", input_schema), ("output", output_schema)):
@@ -85,10 +87,6 @@ def check_schema(schema: dict[str, JsonValue]) -> list[str]:
     except (TypeError, ValueError) as error:
         problems.append(f"it is not JSON: {error}")
     return problems
-
-
-def _blank(tool: Tool[Any, Any], attribute: str) -> bool:
-    return not str(getattr(tool, attribute)).strip()
 
 
 def _check_examples(tool: Tool[Any, Any]) -> list[str]:

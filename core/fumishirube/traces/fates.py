@@ -8,9 +8,7 @@ from typing import NamedTuple
 from fumishirube.documents import Document
 from fumishirube.model import LeftOut
 from fumishirube.tools.citations import Citation
-from fumishirube.traces.records import Span, Trace, TraceRow
-
-SectionKey = tuple[str, int]
+from fumishirube.traces.records import SectionKey, Span, Trace, TraceRow
 
 _WORDS = {
     "candidate_cap": "it ranked below the requested number of hits",

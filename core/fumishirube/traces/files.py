@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import time
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
@@ -15,6 +14,7 @@ from typing import Any, get_type_hints
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, to_json
 
+from fumishirube.disk.scratch import replace_file
 from fumishirube.model import LeftOut
 from fumishirube.query import Query
 from fumishirube.traces.records import Origin, PipelineSnapshot, Span, Trace, TraceRow
@@ -49,14 +49,7 @@ class TraceFiles:
         """
         encoded = encode_trace(trace)
         self._folder.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(_UNFINISHED, trace.id, self._folder)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(encoded)
-            Path(part).replace(self._file(trace.id))
-        except BaseException:
-            Path(part).unlink(missing_ok=True)
-            raise
+        replace_file(self._file(trace.id), encoded)
         return encoded
 
     def read(self, trace_id: str) -> Trace | None:
@@ -200,13 +193,14 @@ def decode_trace(data: bytes) -> Trace:
         raise ValueError("a later version wrote this trace")
     places = document["places"]
     rows = [_row(places[place], rest) for place, *rest in document["rows"]]
+    adapters = _adapters()
     members = {
-        name: adapter.validate_python(document[name])
-        for name, adapter in _adapters().items()
+        name: adapters[name].validate_python(document[name])
+        for name in adapters.keys() - {"recipe"}
         if name in document
     }
     plain = document.get("origin", {})
-    recipe = _recipe().validate_python(plain.get("recipe", {}))
+    recipe = adapters["recipe"].validate_python(plain.get("recipe", {}))
     origin = Origin(recipe, str(plain.get("corpus", "")), Query.of_record(document["query"]))
     return Trace(**members, origin=origin, search=_read_span(document["search"], rows))
 
@@ -256,9 +250,5 @@ def _row(place: list[Any], rest: list[Any]) -> TraceRow:
 def _adapters() -> dict[str, TypeAdapter[Any]]:
     hints = get_type_hints(Trace)
     names = [member.name for member in fields(Trace) if member.name not in _APART]
-    return {name: TypeAdapter(hints[name]) for name in names}
-
-
-@lru_cache(maxsize=1)
-def _recipe() -> TypeAdapter[PipelineSnapshot]:
-    return TypeAdapter(PipelineSnapshot)
+    of_trace = {name: TypeAdapter(hints[name]) for name in names}
+    return of_trace | {"recipe": TypeAdapter(PipelineSnapshot)}

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from fumishirube.model import LeftOut, OutsideSearch, SearchReport, Skipped, TermReport
 from fumishirube.query import Query
 
+SpanKind: TypeAlias = Literal["search", "run", "scorer", "fuser", "refiner"]
 CacheMode: TypeAlias = Literal["bypass", "miss", "exact", "semantic", "guard_revalidate"]
 
 
@@ -91,12 +92,13 @@ class Origin:
 class Span:
     """One step of a stage: its start, its duration, and the resulting ranking. Spans form a tree.
 
-    A scorer's span has no rows: its results are the signals in the rows of its run. ``must`` are
-    the required terms of a run. ``out_of_time`` says that the deadline stopped the stage early.
+    Its ``kind`` is ``search``, ``run``, ``scorer``, ``fuser`` or ``refiner``. A scorer's span has
+    no rows: its results are the signals in the rows of its run. ``must`` are the required terms of
+    a run. ``out_of_time`` says that the deadline stopped the stage early.
     """
 
     name: str
-    kind: Literal["search", "run", "scorer", "fuser", "refiner"]
+    kind: SpanKind
     started_ms: float
     ms: float
     rows: tuple[TraceRow, ...] = ()
@@ -107,6 +109,11 @@ class Span:
     children: tuple[Span, ...] = ()
     must: tuple[str, ...] = ()
     out_of_time: bool = False
+
+    @property
+    def label(self) -> str:
+        """Its kind and name; once, if they are equal."""
+        return self.kind if self.kind == self.name else f"{self.kind} {self.name}"
 
 
 class TraceRow(NamedTuple):

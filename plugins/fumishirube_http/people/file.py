@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import TypeAlias
@@ -15,7 +13,7 @@ from typing import TypeAlias
 from pydantic import ValidationError
 
 from fumishirube import ConfigError
-from fumishirube.disk import take_lock
+from fumishirube.disk import replace_file, take_lock
 from fumishirube.serving import LoadedConfig
 from fumishirube_http.people.records import DOCS, MANUALS, VAULT, PeopleRecord, Person
 
@@ -127,17 +125,7 @@ class PeopleFile:
         self._check(record)
         values = {"version": 1, **record.model_dump(mode="json", exclude_defaults=True)}
         text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
-        handle, name = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
-        try:  # mkstemp makes files that only their owner may open
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            Path(name).replace(self.path)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
+        replace_file(self.path, text.encode(), durable=True)
 
 
 def _stamp(status: os.stat_result) -> _Stamp:

@@ -34,7 +34,7 @@ from fumishirube.commands import (
     translated,
 )
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
-from fumishirube_manual.commands.fates import fate_json, fate_lines, reference
+from fumishirube_manual.commands.fates import add_explanations, fate_json, fate_lines
 from fumishirube_manual.scopes import named_again
 
 
@@ -42,10 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments."""
     help_text = "the trace's id, as 'find --json' or manual_find returns it, or 8 characters of it"
     parser.add_argument("trace", metavar="TRACE", help=help_text)
-    help_text = "also show the effect of each stage, and the signals of each section"
-    parser.add_argument("--explain", action="store_true", help=help_text)
-    help_text = "explain why this section (manual://ID/PATH#L10) is not among the hits, or its rank"
-    parser.add_argument("--why-not", metavar="REF", type=reference, help=help_text)
+    add_explanations(parser)
     add_json(parser)
 
 

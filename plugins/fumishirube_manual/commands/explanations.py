@@ -43,8 +43,7 @@ def _spans(span: Span, depth: int) -> Iterator[tuple[Span, int]]:
 
 
 def _cells(span: Span, depth: int) -> tuple[str, str, str]:
-    name = span.kind if span.kind == span.name else f"{span.kind} {span.name}"
-    return "  " * depth + name, f"{span.ms:8.2f} ms", "; ".join(_details(span))
+    return "  " * depth + span.label, f"{span.ms:8.2f} ms", "; ".join(_details(span))
 
 
 def _details(span: Span) -> Iterator[str]:

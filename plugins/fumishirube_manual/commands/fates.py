@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator
 
 from pydantic import JsonValue
 
 from fumishirube import Citation, InvalidParameter
 from fumishirube.commands import SCHEME, FateStep, SectionFate, filled, table, translated
+
+
+def add_explanations(parser: ArgumentParser) -> None:
+    """Add ``--explain`` and ``--why-not``."""
+    help_text = "also show the effect of each stage, and the signals of each section"
+    parser.add_argument("--explain", action="store_true", help=help_text)
+    help_text = "explain why this section (manual://ID/PATH#L10) is not among the hits, or its rank"
+    parser.add_argument("--why-not", metavar="REF", type=_reference, help=help_text)
 
 
 def fate_lines(section_fate: SectionFate) -> Iterator[str]:
@@ -41,7 +49,7 @@ def fate_json(section_fate: SectionFate) -> JsonValue:
     }
 
 
-def reference(word: str) -> Citation:
+def _reference(word: str) -> Citation:
     """Parse a citation from the command line; the scheme is optional."""
     try:
         return Citation.parse(SCHEME + word.removeprefix(SCHEME))

@@ -42,7 +42,7 @@ from fumishirube_manual.commands.coverage_lines import (
 )
 from fumishirube_manual.commands.editors import open_file
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
-from fumishirube_manual.commands.fates import fate_json, fate_lines, reference
+from fumishirube_manual.commands.fates import add_explanations, fate_json, fate_lines
 from fumishirube_manual.commands.full_find import (
     LONGEST_TERM,
     TIME_MS,
@@ -95,10 +95,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     help_text = f"how many sections to show (default: {SHOWN})"
     parser.add_argument("--limit", metavar="N", type=at_least(1), default=SHOWN, help=help_text)
-    help_text = "also show the effect of each stage, and the signals of each section"
-    parser.add_argument("--explain", action="store_true", help=help_text)
-    help_text = "explain why this section (manual://ID/PATH#L10) is not among the hits, or its rank"
-    parser.add_argument("--why-not", metavar="REF", type=reference, help=help_text)
+    add_explanations(parser)
     help_text = "open hit N (default: the first) in $VISUAL or $EDITOR, else as the system does"
     parser.add_argument(
         "--open", metavar="N", nargs="?", type=at_least(1), const=1, default=None, help=help_text

@@ -85,7 +85,8 @@ class RunningSentenceTransformers:
             is_query = role == "query"
             prefix = settings.query_prefix if is_query else settings.passage_prefix
             vectors = (model.encode_query if is_query else model.encode_document)(
-                [_encodable(text) for text in texts],
+                # No tokenizer takes lone surrogates.
+                [text.encode("utf-8", "replace").decode() for text in texts],
                 prompt=prefix,
                 batch_size=settings.batch_size,
                 normalize_embeddings=True,
@@ -138,11 +139,6 @@ def _remedy(settings: SentenceTransformers) -> str:
         f"{message} from this machine; name a folder that holds one, or set download: true to let "
         "it be fetched, and restart"
     )
-
-
-def _encodable(text: str) -> str:
-    """Return a text without characters that UTF-8 cannot encode, such as lone surrogates."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _of_unit_length(vector: list[float]) -> list[float]:

@@ -269,10 +269,7 @@ class TantivyIndex:
         return searcher.all_data([address for _, address in hits])
 
     def _wait_for_writer(self, budget: Budget) -> tantivy.IndexWriter | None:
-        patience = self._settings.writer_wait_ms / 1000
-        if budget.left is not None:
-            patience = min(patience, budget.left)
-        deadline = time.monotonic() + patience
+        waiting = budget.part(self._settings.writer_wait_ms)
         while True:
             try:
                 return self._index.writer(self._settings.writer_memory, num_threads=1)
@@ -283,7 +280,7 @@ class TantivyIndex:
                 if "LockBusy" not in str(error):
                     self._files.judge(error)
                     raise
-            if time.monotonic() >= deadline:
+            if waiting.spent or budget.spent:
                 return None
             budget.check()
             time.sleep(_RETRY_SECONDS)

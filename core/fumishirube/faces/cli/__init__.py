@@ -15,9 +15,8 @@ from fumishirube.faces.cli.parser import COMMANDS, Parser
 from fumishirube.faces.cli.streams import (
     PluginFaultHandler,
     PrintableFormatter,
-    use_utf8_streams,
 )
-from fumishirube.host.standard_streams import claim_output, exit_now
+from fumishirube.host.standard_streams import claim_output, exit_now, use_utf8_streams
 from fumishirube.plugins.commands import SERVE, exit_code_of
 
 _LOG = logging.getLogger("fumishirube")
@@ -35,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run_guarded(argv: Sequence[str], *, own_process: bool = False) -> int:
-    use_utf8_streams()
+    use_utf8_streams("replace")
     use_language(os.environ)
     return guarded(lambda: _run([_decoded(word) for word in argv], own_process=own_process))
 

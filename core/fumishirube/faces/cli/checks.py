@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import sys
@@ -13,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from fumishirube.disk.folders import is_full
 from fumishirube.disk.roots import Root
 from fumishirube.faces.cli.messages import translated
 from fumishirube.faces.cli.output import counted, print_json, table
@@ -23,7 +23,6 @@ SPACE = 1024 * 1024
 
 _PACKAGE = re.compile(r"^[A-Za-z0-9._-]+")
 _BOUND = re.compile(r"(>=|<)([0-9.]+)")
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class Check(NamedTuple):
@@ -80,7 +79,7 @@ def check_writable(root: Root, subject: str, remedy: str) -> Check:
             file.write(bytes(SPACE))
             file.flush()
     except OSError as error:
-        if error.errno in _FULL:
+        if is_full(error):
             return Check("FAIL", subject, "there is no space left", "free some, or move it")
         return Check("FAIL", subject, "cannot be written", remedy)
     return Check("ok", subject, "can be written")

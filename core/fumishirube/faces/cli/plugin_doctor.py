@@ -24,6 +24,7 @@ from fumishirube.host.application import Application
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.entry_points import PREFIX, installed
 from fumishirube.plugins.hookspecs import GROUP
+from fumishirube.plugins.registry import NOUNS
 
 _PROJECT = "pyproject.toml"
 
@@ -233,8 +234,7 @@ def _named_in_file(name: str, noun: str, options: Namespace) -> Iterator[Check]:
         loaded = load_config(folder(options), options.config, folders=folders_in_place(options))
     except ConfigError:
         return  # the error itself is reported
-    nouns = {key: kind_name.removesuffix("s") for kind_name, key in PIPELINE_KEYS.items()}
-    nouns["index"] = "index"
+    nouns = {key: NOUNS[kind_name] for kind_name, key in PIPELINE_KEYS.items()}
     for pipeline, spec in loaded.config.pipelines.items():
         for key in PIPELINE_KEYS.values():
             for place, use in _listed(getattr(spec, key)):

@@ -45,11 +45,6 @@ def add_log_level(parser: ArgumentParser) -> None:
     parser.add_argument("--log-level", choices=LEVELS, help=help_text)
 
 
-def run(options: Namespace) -> int:
-    """Serve as the environment chooses, else over standard streams."""
-    return serve(options)
-
-
 def serve(options: Namespace) -> int:
     """Serve until the client closes the connection; a variable of a plugin may choose its way."""
     share_memory_pools()
@@ -61,6 +56,9 @@ def serve(options: Namespace) -> int:
         if command.variable and os.environ.get(command.variable, "").strip():
             return exit_code_of(command, command.load().run(options))
     return serve_stdio(options)
+
+
+run = serve
 
 
 def serve_stdio(

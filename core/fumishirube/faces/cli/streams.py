@@ -11,14 +11,6 @@ from fumishirube.faces.cli.messages import translated
 from fumishirube.text.controls import printable
 
 
-def use_utf8_streams() -> None:
-    """Make both streams UTF-8; characters that cannot be encoded become a replacement mark."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors="replace")
-
-
 def complain(line: str) -> None:
     """Write one line to standard error, in the user's language, after all output so far.
 

@@ -26,7 +26,6 @@ from mcp.shared.exceptions import MCPError
 from fumishirube.errors import ToolError
 from fumishirube.faces.mcp.requests import RequestContext
 from fumishirube.host.catalog import CatalogPublisher
-from fumishirube.tools.resources import Resources
 
 LOOK_SECONDS = 1.0
 """Seconds between two looks at the resources with subscriptions; without any, there is no look."""
@@ -128,16 +127,12 @@ class ResourceSubscriptions:
 
     def _stamp(self, uri: str) -> str:
         """Return the stamp of a resource; it is empty where there is none."""
-        resources = self._of(uri)
+        resources = self._publisher.catalog.resources_of(uri)
         if resources is None or resources.stamp is None:
             return ""
         with suppress(ToolError):
             return resources.stamp(uri)
         return ""
-
-    def _of(self, uri: str) -> Resources | None:
-        known = {resources.scheme: resources for resources in self._publisher.catalog.resources}
-        return known.get(uri.partition(":")[0])
 
 
 class ChangeNotifier:

@@ -24,7 +24,7 @@ from fumishirube.budget import Budget
 from fumishirube.errors import InternalError, NotFound, ToolError
 from fumishirube.host.logs import log_event
 from fumishirube.host.scheduler import Scheduler
-from fumishirube.tools.calls import LOG, error_payload, replace_surrogates
+from fumishirube.tools.calls import error_payload, logged_failure, replace_surrogates
 from fumishirube.tools.definitions import Call, InnerCalls, Progress, Session
 
 T = TypeVar("T")
@@ -125,12 +125,8 @@ def _attempt(method: str, body: Callable[[Call], T], call: Call) -> T | ToolErro
     except ToolError as error:
         return error
     except Exception as error:
-        failure = InternalError()
-        failure.__cause__ = error
-        if not call.budget.cancelled.is_set():
-            fields = {"method": method, "code": failure.code, "error_id": failure.error_id}
-            LOG.exception("error_id %s", failure.error_id, extra={"fields": fields})
-        return failure
+        left = call.budget.cancelled.is_set()
+        return InternalError() if left else logged_failure(error, method=method)
 
 
 def _code(ctx: RequestContext, error: ToolError) -> int:

@@ -14,7 +14,7 @@ from fumishirube.faces.mcp.tools import TRUST, page_of, refuse_cursor
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.calls import replace_surrogates
 from fumishirube.tools.definitions import ANSWER_CHARS, Call, fitting
-from fumishirube.tools.resources import Content, Resource, Resources, Template
+from fumishirube.tools.resources import Content, Resource, Template
 
 PAGE = 500
 """Resources on a page, at most; a page is also bounded in characters."""
@@ -32,7 +32,7 @@ class ResourceHandlers:
     ) -> types.ListResourcesResult:
         """List the resources in the order of their URIs, page by page."""
         after = params.cursor if params is not None else None
-        if after is not None and self._of(after) is None:
+        if after is not None and self._publisher.catalog.resources_of(after) is None:
             raise MCPError(types.INVALID_PARAMS, "Invalid cursor: pass nextCursor as it came")
         return await self._work.answer_request(ctx, partial(self._page, after or ""))
 
@@ -58,10 +58,6 @@ class ResourceHandlers:
                 return types.ReadResourceResult(contents=[page_of(tool.view)])
         return await self._work.answer_request(ctx, partial(self._read, uri), {"uri": uri})
 
-    def _of(self, uri: str) -> Resources | None:
-        known = {resources.scheme: resources for resources in self._publisher.catalog.resources}
-        return known.get(uri.partition(":")[0])
-
     def _page(self, after: str, _: Call) -> types.ListResourcesResult:
         listed = [
             resource
@@ -76,7 +72,7 @@ class ResourceHandlers:
 
     def _read(self, uri: str, call: Call) -> types.ReadResourceResult:
         try:
-            resources = self._of(uri)
+            resources = self._publisher.catalog.resources_of(uri)
             if resources is None:
                 raise NotFound("there is no such resource; resources/list gives what there is")
             contents = [_content(content) for content in resources.read(uri, call)]

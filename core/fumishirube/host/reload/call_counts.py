@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
-from typing import ParamSpec, TypeVar
 
 from fumishirube.errors import Conflict
 from fumishirube.host.catalog import Catalog
 from fumishirube.tools.resources import Resource, Resources
-
-Q = ParamSpec("Q")
-T = TypeVar("T")
 
 
 class CallCounter:
@@ -26,13 +22,12 @@ class CallCounter:
 
     def catalog(self, catalog: Catalog) -> Catalog:
         """Return a catalog whose calls are counted."""
+        used = self.used()
         return Catalog(
-            tuple(replace(tool, run=self._counted(tool.run)) for tool in catalog.tools),
+            tuple(replace(tool, run=used(tool.run)) for tool in catalog.tools),
             tuple(self._resources(item) for item in catalog.resources),
             tuple(
-                replace(
-                    item, write=self._counted(item.write), complete=self._counted(item.complete)
-                )
+                replace(item, write=used(item.write), complete=used(item.complete))
                 for item in catalog.prompts
             ),
             catalog.instructions,
@@ -42,19 +37,17 @@ class CallCounter:
         """Return resources whose calls are counted; a listing counts until its end."""
 
         def listed() -> Sequence[Resource]:
-            with self.used():
-                return [*resources.listed()]
+            return [*resources.listed()]
 
-        read, complete = self._counted(resources.read), self._counted(resources.complete)
-        stamp = self._counted(resources.stamp) if resources.stamp else None
-        return replace(resources, listed=listed, read=read, complete=complete, stamp=stamp)
-
-    def _counted(self, function: Callable[Q, T]) -> Callable[Q, T]:
-        def counted(*arguments: Q.args, **named: Q.kwargs) -> T:
-            with self.used():
-                return function(*arguments, **named)
-
-        return counted
+        used, stamp = self.used(), resources.stamp
+        read, complete = used(resources.read), used(resources.complete)
+        return replace(
+            resources,
+            listed=used(listed),
+            read=read,
+            complete=complete,
+            stamp=stamp and used(stamp),
+        )
 
     @contextmanager
     def used(self) -> Iterator[None]:

@@ -8,7 +8,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from fumishirube.plugins.entry_points import DISTRIBUTION, installed
+from fumishirube.plugins.entry_points import DISTRIBUTION, InstalledPlugin, installed
 
 Stamp: TypeAlias = tuple[int, int, int] | None
 """A file's time, size and place; ``None`` for a missing file."""
@@ -65,15 +65,6 @@ def _has_content(stamp: Stamp) -> bool:
     return stamp is not None and stamp[1] > 0
 
 
-class PluginRelease(NamedTuple):
-    """An installed plugin: its id, its release, and its module."""
-
-    id: str
-    release: str
-    module: str
-    builtin: bool
-
-
 class InputWatcher:
     """Reads the inputs; installed plugins only after a folder of packages changed."""
 
@@ -81,30 +72,25 @@ class InputWatcher:
         self.files = [*files]
         self._strangers = strangers
         self._path: tuple[Stamp, ...] | None = None
-        self._releases: list[PluginRelease] = []
+        self._plugins: list[InstalledPlugin] = []
 
     def look(self) -> Inputs:
         """Return the inputs as they are now."""
         path = tuple(_stamp(Path(folder)) for folder in sys.path)
         if path != self._path:
-            self._path, self._releases = path, [*self._installed()]
+            self._path = path
+            self._plugins = [p for p in installed() if self._strangers or p.builtin]
         known = [*sys.modules]
         return Inputs(
             {file: _stamp(file) for file in self.files},
-            {plugin.id: f"{plugin.release} {plugin.module}" for plugin in self._releases},
+            {p.id: f"{p.distribution} {p.version} {p.point.module}" for p in self._plugins},
             {name: _code(name, known) for name in self.strangers},
         )
 
     @property
     def strangers(self) -> set[str]:
         """The packages and modules of plugins that are not built in."""
-        return {package(plugin.module) for plugin in self._releases if not plugin.builtin}
-
-    def _installed(self) -> Iterable[PluginRelease]:
-        for plugin in installed():
-            if self._strangers or plugin.builtin:
-                release = f"{plugin.distribution} {plugin.version}"
-                yield PluginRelease(plugin.id, release, plugin.point.module, plugin.builtin)
+        return {package(plugin.point.module) for plugin in self._plugins if not plugin.builtin}
 
 
 def package(module: str) -> str:

