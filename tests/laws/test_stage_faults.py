@@ -276,3 +276,29 @@ def test_a_find_with_a_stage_that_sleeps_is_degraded_and_not_kept(
         assert [row.path for row in trace.search.rows] == ["a.md"]
         assert trace.degraded is not None
         assert "stage 'slow' of plugin 'strangers' was abandoned after" in trace.degraded
+
+
+class Inventing(Stage):
+    """Ranks a section of another file first."""
+
+    generates: ClassVar[bool] = True
+
+    def _hit(self) -> Hit:
+        return Hit(passage("../../etc/passwd", 1, body="旅費"), 99.0)
+
+    def score(self, query: Query, corpus: Corpus, candidates: object) -> Iterable[Hit]:
+        return [self._hit()]
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        return ranking._replace(hits=(self._hit(), *ranking.hits))
+
+
+@pytest.mark.parametrize(("verb", "by"), [("score", " of slow"), ("refine", "")])
+def test_sections_that_the_manual_lacks_are_dropped_and_counted(verb: str, by: str) -> None:
+    ranking, span, report = pipeline(verb, Inventing()).run(Query("旅費"), CORPUS)
+    assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md", "2.md"]
+    (message,) = failures(span)
+    assert message == f"1 hits{by} are no sections of the manual, and were dropped"
+    assert report.returned == 3
+    with pytest.raises(ValueError, match="no sections of the manual"):
+        pipeline(verb, Inventing(), strict=True).run(Query("旅費"), CORPUS)

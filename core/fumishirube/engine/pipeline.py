@@ -18,6 +18,7 @@ from fumishirube.engine.reports import SearchCounts, SureMatches, report_search
 from fumishirube.engine.search_hits import (
     allowed_hits,
     completed,
+    existing_hits,
     limited,
     merge_hits,
 )
@@ -132,6 +133,7 @@ class _Search:
         self.recorder = Recorder()
         self.counts = SearchCounts()
         self.began = time.monotonic()
+        self._dropped = ""
         self._ranked: tuple[Recorder, float, Ranking, Ranking]
 
     def run(self) -> PipelineResult:
@@ -155,10 +157,22 @@ class _Search:
         ranking = merged
         for refiner in self.pipeline.refiners:
             ranking = self._refine(refiner, ranking)
-        ranking = limited(ranking, query)
+        ranking = self._existing(limited(ranking, query))
         self._ranked = (recorder.copy(), started, merged, ranking)
         with recorder.calling(_COUNTING):
             return self._result(recorder, started, merged, self._continued(ranking))
+
+    def _existing(self, ranking: Ranking) -> Ranking:
+        """Drop what stages of plugins invented; raise :class:`WrongResult` if that is strict."""
+        pipeline = self.pipeline
+        stages: tuple[NamedStage[Any], ...]
+        stages = (*pipeline.scorers, *pipeline.fusers, *pipeline.refiners)
+        if all(named.trusted for named in stages):
+            return ranking
+        ranking, self._dropped = existing_hits(ranking, self.corpus)
+        if self._dropped and pipeline.strict:
+            raise WrongResult(self._dropped)
+        return ranking
 
     def uncounted(self, reason: str) -> PipelineResult:
         """Return the ranking with the counts before those of the report, and why there are none."""
@@ -175,7 +189,7 @@ class _Search:
         """Close the span of the search, and report its counts; ``uncounted`` says why not all."""
         ranking = completed(ranking, self.counts.candidates)
         late, missing = self.counts.out_of_time, unsearched(self.corpus, self.began)
-        error = uncounted or missing
+        error = "; ".join(filter(None, (uncounted or missing, self._dropped))) or None
         span = recorder.close("search", "search", started, ranking, out_of_time=late, error=error)
         results = (span, merged, ranking, self.counts)
         report = report_search(self.query, self.corpus, *results, counting=not uncounted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from fumishirube.corpus import Corpus
 from fumishirube.model import Hit, LeftOut, Passage, Ranking
 from fumishirube.query import Query
 from fumishirube.traces.records import SectionKey
@@ -47,6 +48,21 @@ def merge_hits(
                 {**before.signals, name: before.signals.get(name, 0.0) + hit.score},
                 (*before.places, *hit.places) if hit.places else before.places,
             )
+
+
+def existing_hits(ranking: Ranking, corpus: Corpus) -> tuple[Ranking, str]:
+    """Drop hits that are no sections of a corpus; say so, and name the scorers of these hits."""
+    keys = {hit.passage.key for hit in ranking.hits}
+    for path in {path for path, _ in keys}:
+        keys.difference_update(passage.key for passage in corpus.page(path))
+    if not keys:
+        return ranking, ""
+    invented = [hit for hit in ranking.hits if hit.passage.key in keys]
+    scorers = ", ".join(sorted({name for hit in invented for name in hit.signals}))
+    hits = tuple(hit for hit in ranking.hits if hit.passage.key not in keys)
+    by = f" of {scorers}" if scorers else ""
+    dropped = f"{len(keys)} hits{by} are no sections of the manual, and were dropped"
+    return ranking._replace(hits=hits), dropped
 
 
 def limited(ranking: Ranking, query: Query) -> Ranking:
