@@ -13,6 +13,7 @@ import pytest
 from fumishirube import Hit, LeftOut, Outcome, Query, Ranking, Run, TermFilter, TermUse
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.fusers.required_terms import FREE, REQUIRED, RequiredTerms
+from fumishirube_stages.long_questions import english_words
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 A, B, C = (
@@ -110,6 +111,7 @@ def test_the_settings_are_the_numbers_of_the_formula() -> None:
 @pytest.mark.parametrize(
     ("text", "enough", "weight"),
     [
+        ("red sky", 4, 1.1),
         ("red sky sea tree", 4, 1.1),
         ("red sky sea tree stone", 4, 1.1 * 4 / 5),
         ("the reds of sky, sea, sky and tree", 2, 1.1 * 2 / 4),
@@ -136,6 +138,18 @@ def test_a_word_of_a_long_english_question_weighs_less_as_a_required_term(
             "c.md": 4 * (0.65 / 2 + 0.35 * ranks["c.md"] / best),
         }
     )
+
+
+def test_the_words_of_a_question_are_english_words_alone_or_beside_others() -> None:
+    assert RequiredTerms().enough_words == 4
+    for text, words, alone in (
+        ("the red sky", 2, 2),
+        ("red 有給 sky 休暇", 2, 0),
+        ("有給 休暇", 0, 0),
+        ("red 42", 1, 1),
+    ):
+        assert english_words(text) == words
+        assert english_words(text, alone=True) == alone
 
 
 def test_one_term_that_the_question_lacks_is_enough_for_the_whole_weight() -> None:

@@ -1,6 +1,6 @@
 """Alternatives: other wordings of a question, each searched in a run of its own."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -100,17 +100,16 @@ def _best_of_each(
 def _versions(hits: Sequence[Hit]) -> Iterable[Sequence[Hit]]:
     """Return the hits with equal path and headings together, in order of the best.
 
-    A section that ends where another with its headings begins is continued there.
+    A section that begins where another with its headings ends is no version of it: it goes on.
     """
-    names = [(hit.passage.path, *hit.passage.ancestors, hit.passage.title) for hit in hits]
-    ends = Counter(
-        (name, line)
-        for name, hit in zip(names, hits, strict=True)
-        for line in (hit.passage.start_line, hit.passage.end_line + 1)
-    )
-    alike: dict[tuple[object, ...], list[Hit]] = {}
-    for name, hit in zip(names, hits, strict=True):
-        start, end = hit.passage.start_line, hit.passage.end_line + 1
-        continued = ends[name, start] > 1 or ends[name, end] > 1
-        alike.setdefault((name, start) if continued else name, []).append(hit)
+    ends = {(*_headings(hit), hit.passage.end_line + 1) for hit in hits}
+    alike: dict[tuple[str | int, ...], list[Hit]] = {}
+    for hit in hits:
+        key: tuple[str | int, ...] = _headings(hit)
+        begun = (*key, hit.passage.start_line)
+        alike.setdefault(begun if begun in ends else key, []).append(hit)
     return alike.values()
+
+
+def _headings(hit: Hit) -> tuple[str, ...]:
+    return (hit.passage.path, *hit.passage.ancestors, hit.passage.title)
