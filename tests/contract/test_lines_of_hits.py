@@ -78,19 +78,23 @@ The gate opens at six, see [hours] and [map].
 
 
 @pytest.mark.parametrize(
-    ("query", "more", "texts"),
+    ("query", "more", "whole", "texts"),
     [
-        ("gearbox torque", {}, 2),
-        ("gearbox torque", {"alternatives": ["torque of gears"]}, 2),
-        ("gearbox torque", {"alternatives": ["torque of gears", "torque of the gearbox"]}, 3),
-        ("torque", {}, 5),  # a single word has a place in each of them
-        ("gearbox moisture", {}, 3),  # no section has the words together
+        ("gearbox torque spring oil screw", {"alternatives": ["oil of the gearbox"]}, 1, 2),
+        ("gearbox torque spring oil screw", {"alternatives": ["gearbox oil", "spring oil"]}, 1, 3),
+        ("gearbox torque spring oil screw", {}, 4, 4),  # as good as the best one
+        ("gearbox", {}, 1, 5),  # a single word has a place in each of them
+        ("gearbox moisture", {}, 1, 3),  # no section has the words together
     ],
 )
 def test_of_an_answer_with_all_words_few_hits_have_text(
-    tmp_path: Path, query: str, more: dict[str, Any], texts: int
+    tmp_path: Path, query: str, more: dict[str, Any], whole: int, texts: int
 ) -> None:
-    text = "".join(f"## Part {n}\n\nThe gearbox has a torque of {n}.\n\n" for n in range(9))
+    words = ["a torque and an oil"] * whole + ["an oil"] * 9
+    text = "".join(
+        f"## Part {n}\n\nThe gearbox has a spring, a screw, {word} of {n}.\n\n"
+        for n, word in enumerate(words)
+    )
     hits = _hits(tmp_path, {"guide/a.md": f"# Gears\n\n{text}"}, query, **more)
     assert len(hits) == 5
     assert ["lines" in hit for hit in hits] == [True] * texts + [False] * (5 - texts)

@@ -36,7 +36,9 @@ _OF_LITTLE = 3
 """So many hits have text where no section has the query's words, or most of an alternative."""
 _AT_LEAST = 2
 """So many hits have text, or one for each wording, where a section has the query's words together:
-of 91 finds by agents, the further hits contained none of the lines that they needed."""
+of 91 finds by agents, the further hits contained none of the lines that they needed. Those with
+a score close to the highest keep their text."""
+_CLOSE = 0.8
 _LOOK_AHEAD = 3
 _LATER = 5
 _SAME = 0.5
@@ -80,7 +82,8 @@ def shown_hits(
         chars = None
         _drop_text(shown[_OF_LITTLE:])
     elif not chars and reader.answers_well:
-        _drop_text(shown[max(_AT_LEAST, reader.wordings) :])
+        least, close = max(_AT_LEAST, reader.wordings), _CLOSE * shown[0].row.score
+        _drop_text(hit for hit in shown[least:] if hit.row.score < close)
     _drop_beyond_gap(shown, unmet)
     if chars:
         fill(reader, shown, rows[covered : covered + _LATER], chars)
