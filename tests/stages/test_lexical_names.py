@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import sqrt
 
 import pytest
+from lexical_corpus import BLUE, LONG, PLAIN, TWO_OF_3, ranked, rarity, scores
 
 from fumishirube import Passage, Query, Ranking
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.scorers.query_analysis import run_together
+from fumishirube_stages.scorers.search_scores import title_score
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 OTHERS = [passage(f"other-{number}.md", body=f"sky {number}") for number in range(40)]
@@ -26,10 +28,6 @@ def added(setting: str, query: str, *passages: Passage) -> dict[str, float]:
         found.append({hit.passage.path: hit.score for hit in ranking.hits})
     plain, more = found
     return {path: score - plain[path] for path, score in more.items()}
-
-
-def rarity(count: int, size: int) -> float:
-    return log(1 + (size - count + 0.5) / (count + 0.5))
 
 
 def test_words_of_the_path_that_the_page_title_lacks_add_their_rarity() -> None:
@@ -87,3 +85,40 @@ def test_a_quotation_gains_as_much_as_a_title_may_add() -> None:
     others = [passage(f"{number}.md", body="sea") for number in range(600)]
     more = added("section_title_weight", text, quoted, about, *others)
     assert more["a.md"] >= more["b.md"] > 0
+
+
+def test_the_title_of_the_page_adds_the_rarity_of_its_terms_by_the_share_they_cover() -> None:
+    # Of the eight letters of "red skies" the query covers three: sqrt(3 / 8).
+    under = passage("a.md", 5, title="sea", ancestors=["Red skies", "sea"], body="blue")
+    top = passage("b.md", 1, title="Red", body="blue")
+    corpus = MemoryCorpus([under, top, LONG])
+    plain = scores(ranked("red", corpus))
+    stage = Lexical(coverage_power=0, page_title_weight=2.0)
+    more = {
+        path: score - plain[path] for path, score in scores(ranked("red", corpus, stage)).items()
+    }
+    assert more == pytest.approx({"a.md": 2 * TWO_OF_3 * sqrt(3 / 8), "b.md": 2 * TWO_OF_3})
+
+
+@pytest.mark.parametrize(
+    ("query", "title", "covered"),
+    [
+        ("休暇の届出", "休暇", 2 / 2),
+        ("休暇の届出", "特別休暇", 2 / 4),
+        ("休暇の届出", "休暇届出", 4 / 4),
+        ("休暇の届出", "その他", 0),
+        ("tree", "trees and hills", 5 / 13),
+        ("tree", "treetop", 0),
+    ],
+)
+def test_the_characters_of_a_title_that_the_terms_of_concepts_cover(
+    query: str, title: str, covered: float
+) -> None:
+    texts = [passage("1.md", body="休暇 届出 tree"), BLUE, LONG]
+    analysis = PLAIN._analysis(Query(query), MemoryCorpus(texts, Bigram()))
+    matching = [
+        term.value for term in analysis.terms if term.share and term.counted(title, term.term)
+    ]
+    score = title_score(title, analysis, analysis.terms)
+    assert score == pytest.approx(sum(matching) * sqrt(covered))
+    assert bool(matching) == bool(covered)

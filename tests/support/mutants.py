@@ -49,7 +49,7 @@ STAGES = {
     kind: sorted(file.stem for file in (PLUGIN / kind).glob("[!_]*.py") if file.stem not in SHARED)
     for kind in ("scorers", "fusers", "refiners")
 }
-"""The modules under test, each with a test module of its name."""
+"""The modules under test, each with a test module of its name, or several that begin with it."""
 
 GOAL = 0.95
 MEMORY = 2 * 1024**3
@@ -252,7 +252,9 @@ def _short(node: ast.AST) -> str:
 # --- what becomes of it ---------------------------------------------------------------------
 
 
-def probe(module: ModuleType, tests: Path, excused: Mapping[tuple[str, str], str]) -> Result:
+def probe(
+    module: ModuleType, tests: Sequence[Path], excused: Mapping[tuple[str, str], str]
+) -> Result:
     """Return what became of the mutants of a module.
 
     Raises:
@@ -260,11 +262,11 @@ def probe(module: ModuleType, tests: Path, excused: Mapping[tuple[str, str], str
     """
     path = Path(str(module.__file__))
     source = path.read_text(encoding="utf-8")
-    if not tests.exists():
-        rows = [Survivor(0, tests.name, "there are no such tests")] * len(_all(source, path))
+    if not tests:
+        rows = [Survivor(0, path.name, "there are no tests of it")] * len(_all(source, path))
         return Result(module.__name__, len(rows), rows, 0)
     if _outcome(module, None, tests) != 0:
-        raise SystemExit(f"{tests}: these tests fail without a mutant")
+        raise SystemExit(f"{tests[0]}: these tests fail without a mutant")
     lines = source.splitlines()
     total, survivors, used = 0, [], set()
     for mutant in _all(source, path):
@@ -284,7 +286,7 @@ def _all(source: str, path: Path) -> Sequence[Mutant]:
     return list(mutants_of(source, str(path)))
 
 
-def _outcome(module: ModuleType, code: CodeType | None, tests: Path) -> int:
+def _outcome(module: ModuleType, code: CodeType | None, tests: Sequence[Path]) -> int:
     """Run the tests in a child with the mutant in the module's place; 0 when nobody sees it."""
     child = os.fork()
     if not child:
@@ -299,13 +301,13 @@ def _outcome(module: ModuleType, code: CodeType | None, tests: Path) -> int:
             os._exit(status)
     _, status = os.waitpid(child, 0)
     if os.WIFEXITED(status) and os.WEXITSTATUS(status) == NO_TESTS:
-        raise SystemExit(f"{tests}: there is no test in it")
+        raise SystemExit(f"{tests[0]}: there is no test in it")
     return status
 
 
-def _run(tests: Path) -> int:
+def _run(tests: Sequence[Path]) -> int:
     options = ("-x", "-q", "--tb=no", "--noconftest", "-p", "no:cacheprovider")
-    return int(pytest.main([*options, "-c", os.devnull, f"--rootdir={tests.parent}", str(tests)]))
+    return int(pytest.main([*options, "-c", os.devnull, f"--rootdir={TESTS}", *map(str, tests)]))
 
 
 def _limit() -> None:
@@ -364,7 +366,8 @@ def main(arguments: Sequence[str]) -> int:
         if wanted and stage not in wanted:
             continue
         start = monotonic()
-        result = probe(loaded[name], TESTS / f"test_{stage}.py", excuses.get(name, {}))
+        tests = sorted({*TESTS.glob(f"test_{stage}.py"), *TESTS.glob(f"test_{stage}_*.py")})
+        result = probe(loaded[name], tests, excuses.get(name, {}))
         results.append(result)
         _write_result(result, monotonic() - start)
     dead = sum(result.killed for result in results)
