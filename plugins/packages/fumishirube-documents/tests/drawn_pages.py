@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fumishirube_documents import Pdf
-from opened_loaders import running
+from opened_loaders import load
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
 
-from fumishirube import Document, Root, Source
+from fumishirube import Document
 
 Drawn = tuple[str, str, float, float, float]
 """A text, with its font, size and place."""
@@ -32,8 +32,7 @@ SENTENCE = (
 
 
 def parsed(folder: Path, data: bytes) -> Document:
-    (folder / "a.pdf").write_bytes(data)
-    return running(Pdf()).load(Root(folder), Source("a.pdf"))
+    return load(folder, "a.pdf", data, Pdf())
 
 
 def drawn(*pages: Sequence[Drawn]) -> bytes:
