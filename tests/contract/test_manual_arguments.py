@@ -14,6 +14,12 @@ pytest_plugins = ["manual_servers"]
 
 pytestmark = pytest.mark.filterwarnings("ignore:ping is removed")
 
+
+@pytest.fixture(scope="module")
+def server(contract_server: Fumishirube) -> Fumishirube:
+    return contract_server
+
+
 IP, PA, NF, FB, IS = (
     "invalid_parameter",
     "invalid_path",
@@ -261,11 +267,13 @@ def test_bad_input_is_refused_with_its_code(
 
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("arguments", [[], "x", 5, True, 1.5, ["manual_id"]])
-def test_arguments_that_are_no_object_are_refused(wire: Wire, tool: str, arguments: Any) -> None:
-    answer = wire.call(tool, arguments)
+def test_arguments_that_are_no_object_are_refused(
+    contract_wire: Wire, tool: str, arguments: Any
+) -> None:
+    answer = contract_wire.call(tool, arguments)
     assert answer.is_error
     assert answer.payload["code"] == "invalid_parameter"
-    wire.ping()
+    contract_wire.ping()
 
 
 @pytest.mark.parametrize(
@@ -281,11 +289,13 @@ def test_arguments_that_are_no_object_are_refused(wire: Wire, tool: str, argumen
         ("manual_scan", "path", PA),
     ],
 )
-def test_unpaired_surrogates_are_refused(wire: Wire, tool: str, name: str, code: str) -> None:
-    answer = wire.call(tool, changed(tool, {name: "a\ud800b"}, {}))
+def test_unpaired_surrogates_are_refused(
+    contract_wire: Wire, tool: str, name: str, code: str
+) -> None:
+    answer = contract_wire.call(tool, changed(tool, {name: "a\ud800b"}, {}))
     assert answer.is_error
     assert answer.payload["code"] == code
-    wire.ping()
+    contract_wire.ping()
 
 
 @pytest.mark.parametrize("tool", ["manual_toc", "manual_find", "manual_scan"])

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from manual_tools import AFTER_DISCOVERY, TOOLS, coded
+from manual_tools import AFTER_DISCOVERY, CONTRACT, TOOLS, coded
 from stdio import Fumishirube
 
 pytest_plugins = ["manual_servers"]
+
+
+@pytest.fixture(scope="module")
+def server(contract_server: Fumishirube) -> Fumishirube:
+    return contract_server
+
+
+@pytest.fixture(scope="module")
+def stranger(contract_workspace: Path) -> Iterator[Fumishirube]:
+    """A connection that never lists the manuals."""
+    with Fumishirube(contract_workspace, FUMISHIRUBE_SURFACE_EXTRAS=CONTRACT) as connected:
+        yield connected
 
 
 def test_the_six_tools_are_listed_with_the_arguments_of_the_contract(server: Fumishirube) -> None:
@@ -63,8 +76,8 @@ def test_manual_hits_needs_no_discovery(stranger: Fumishirube) -> None:
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
-def test_any_successful_manual_ls_opens_the_other_tools(workspace: Path, era: str) -> None:
-    with Fumishirube(workspace, era) as server:
+def test_any_successful_manual_ls_opens_the_other_tools(contract_workspace: Path, era: str) -> None:
+    with Fumishirube(contract_workspace, era) as server:
         server.refused("manual_toc", manual_id="m1")
         server.ok("manual_ls", id=f"dir::m1::{coded('sub')}")
         for tool, arguments in AFTER_DISCOVERY.items():

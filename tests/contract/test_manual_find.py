@@ -12,6 +12,11 @@ from stdio import Fumishirube
 pytest_plugins = ["manual_servers"]
 
 
+@pytest.fixture(scope="module")
+def server(contract_server: Fumishirube) -> Fumishirube:
+    return contract_server
+
+
 def test_a_search_answers_in_the_compact_form(server: Fumishirube) -> None:
     answer = server.ok(
         "manual_find",
@@ -76,8 +81,8 @@ def test_the_account_is_there_unless_it_is_turned_off(server: Fumishirube) -> No
     assert "対象外" in absent["near"]
 
 
-def test_without_extras_the_shape_is_the_contracts_alone(workspace: Path) -> None:
-    with Fumishirube(workspace, FUMISHIRUBE_SURFACE_EXTRAS="none") as server:
+def test_without_extras_the_shape_is_the_contracts_alone(contract_workspace: Path) -> None:
+    with Fumishirube(contract_workspace, FUMISHIRUBE_SURFACE_EXTRAS="none") as server:
         server.ok("manual_ls")
         answer = found(server)
         assert answer.keys() == {

@@ -78,14 +78,14 @@ def any_arguments(draw: st.DrawFn, tool: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def fuzzed(wire: Wire) -> tuple[Wire, dict[str, Draft202012Validator], dict[str, str]]:
-    listed = wire.request("tools/list", {})["result"]["tools"]
+def fuzzed(contract_wire: Wire) -> tuple[Wire, dict[str, Draft202012Validator], dict[str, str]]:
+    listed = contract_wire.request("tools/list", {})["result"]["tools"]
     validators = {tool["name"]: Draft202012Validator(tool["outputSchema"]) for tool in listed}
     traces = {
-        f"<{manual}>": wire.ok("manual_find", **(FIND | {"manual_id": manual}))["trace_id"]
+        f"<{manual}>": contract_wire.ok("manual_find", **(FIND | {"manual_id": manual}))["trace_id"]
         for manual in ("m1", "m2")
     }
-    return wire, validators, traces
+    return contract_wire, validators, traces
 
 
 @pytest.mark.parametrize("tool", TOOLS)

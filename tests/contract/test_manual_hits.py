@@ -12,6 +12,11 @@ from stdio import Fumishirube
 pytest_plugins = ["manual_servers"]
 
 
+@pytest.fixture(scope="module")
+def server(contract_server: Fumishirube) -> Fumishirube:
+    return contract_server
+
+
 def test_candidates_are_the_default_and_name_the_manual_once(server: Fumishirube) -> None:
     trace_id = found(server)["trace_id"]
     answer = server.ok("manual_hits", trace_id=f" {trace_id} ", limit=1)

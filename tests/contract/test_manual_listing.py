@@ -13,6 +13,12 @@ from stdio import Fumishirube
 
 pytest_plugins = ["manual_servers"]
 
+
+@pytest.fixture(scope="module")
+def server(contract_server: Fumishirube) -> Fumishirube:
+    return contract_server
+
+
 # --- manual_ls ------------------------------------------------------------------------------
 
 

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from manual_tools import found
+from manual_tools import CONTRACT, found
 from manuals import RULES, write
 from stdio import Fumishirube
 
 pytest_plugins = ["manual_servers"]
+
+
+@pytest.fixture(scope="module")
+def server(contract_server: Fumishirube) -> Fumishirube:
+    return contract_server
+
+
+@pytest.fixture
+def newcomer(contract_workspace: Path) -> Iterator[Fumishirube]:
+    """A connection of its own, that has read nothing yet."""
+    with Fumishirube(contract_workspace, FUMISHIRUBE_SURFACE_EXTRAS=CONTRACT) as connected:
+        connected.ok("manual_ls")
+        yield connected
+
 
 # --- manual_read ----------------------------------------------------------------------------
 
@@ -188,8 +203,8 @@ def test_a_page_holds_exactly_max_chars(server: Fumishirube) -> None:
     assert page["applied_range"] == {"start_line": 1, "end_line": 1 + text[:255].count("\n")}
 
 
-def test_the_default_page_of_a_scan_can_be_configured(workspace: Path) -> None:
-    with Fumishirube(workspace, SCAN_MAX_CHARS="300") as server:
+def test_the_default_page_of_a_scan_can_be_configured(contract_workspace: Path) -> None:
+    with Fumishirube(contract_workspace, SCAN_MAX_CHARS="300") as server:
         server.ok("manual_ls")
         answer = server.ok("manual_scan", manual_id="odd", path="sub/inner.md")
         assert answer["applied"] == {"max_chars": 300}

@@ -1,7 +1,8 @@
 """Servers of a workspace whose manuals hold whatever a listing or a search meets.
 
-A test module asks for them with ``pytest_plugins = ["manual_servers"]`` and the fixtures' names;
-all of them share one workspace and one ``server``, as its first searches take seconds.
+A test module asks for them with ``pytest_plugins = ["manual_servers"]`` and the fixtures' names.
+All share one workspace, as its first searches take seconds; a server is of one module, as what was
+read and searched before changes answers.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ FILES: dict[str, str | bytes] = {
 
 
 @pytest.fixture(scope="session")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def contract_workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("contract")
     manuals = write(root, FILES) / "manuals"
     odd = manuals / "odd"
@@ -60,32 +61,17 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture(scope="session")
-def server(workspace: Path) -> Iterator[Fumishirube]:
+@pytest.fixture(scope="module")
+def contract_server(contract_workspace: Path) -> Iterator[Fumishirube]:
     """A connection that has listed the manuals."""
-    with Fumishirube(workspace, FUMISHIRUBE_SURFACE_EXTRAS=CONTRACT) as connected:
+    with Fumishirube(contract_workspace, FUMISHIRUBE_SURFACE_EXTRAS=CONTRACT) as connected:
         connected.ok("manual_ls")
         yield connected
 
 
 @pytest.fixture(scope="module")
-def wire(workspace: Path) -> Iterator[Wire]:
+def contract_wire(contract_workspace: Path) -> Iterator[Wire]:
     """The same, with a client that sends any JSON."""
-    with Wire(workspace, FUMISHIRUBE_SURFACE_EXTRAS=CONTRACT) as connected:
-        connected.ok("manual_ls")
-        yield connected
-
-
-@pytest.fixture(scope="module")
-def stranger(workspace: Path) -> Iterator[Fumishirube]:
-    """A connection that never lists the manuals."""
-    with Fumishirube(workspace, FUMISHIRUBE_SURFACE_EXTRAS=CONTRACT) as connected:
-        yield connected
-
-
-@pytest.fixture
-def newcomer(workspace: Path) -> Iterator[Fumishirube]:
-    """A connection of its own, that has read nothing yet."""
-    with Fumishirube(workspace, FUMISHIRUBE_SURFACE_EXTRAS=CONTRACT) as connected:
+    with Wire(contract_workspace, FUMISHIRUBE_SURFACE_EXTRAS=CONTRACT) as connected:
         connected.ok("manual_ls")
         yield connected

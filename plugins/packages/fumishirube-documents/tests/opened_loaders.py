@@ -1,4 +1,4 @@
-"""Isolated loaders that keep their processes from test to test."""
+"""Isolated loaders that keep their processes from test to test, and what they read."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import atexit
 import functools
 from pathlib import Path
 
-from fumishirube import Loader
+from fumishirube import Document, Loader, Root, Source
 from fumishirube.parsing import IsolatedLoader, ParsedLoader
 from fumishirube.testing import LoaderContract
+from fumishirube.text import Lines
 
 
 @functools.cache
@@ -17,6 +18,17 @@ def running(stage: IsolatedLoader) -> ParsedLoader:
     context = stage.open()
     atexit.register(context.__exit__, None, None, None)
     return context.__enter__()
+
+
+def load(folder: Path, name: str, data: bytes, stage: IsolatedLoader) -> Document:
+    """Write a file, and return what a loader reads of it."""
+    (folder / name).write_bytes(data)
+    return running(stage).load(Root(folder), Source(name))
+
+
+def line_of(document: Document, text: str) -> int:
+    """Return the line in which a text first begins."""
+    return Lines(document.text).at(document.text.index(text))
 
 
 class RunningContract(LoaderContract):

@@ -1,0 +1,92 @@
+"""Books: their chapters, and the headings of pages without any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import samples
+from fumishirube_documents import Epub
+from opened_loaders import load
+
+
+def test_chapters_come_in_their_order(tmp_path: Path) -> None:
+    document = load(tmp_path, "shop.epub", samples.book(), Epub())
+    assert [each.title for each in document.sections] == ["First", "Second"]
+    assert document.text.index("brass key") < document.text.index("cellar")
+
+
+@pytest.mark.parametrize("kind", ["ncx", "nav"])
+def test_chapters_without_headings_have_the_titles_of_the_contents(
+    tmp_path: Path, kind: str
+) -> None:
+    files = dict(samples.book_files())
+    files["OPS/one .xhtml"] = "<p>Keys</p><p>The brass key.</p>"
+    files["OPS/two.xhtml"] = "<p>The cellar.</p>"
+    entries = {"Keys": "one%20.xhtml", "Cellars": "two.xhtml#top"}
+    if kind == "ncx":
+        item = '<item id="c" href="toc.ncx" media-type="application/x-dtbncx+xml"/>'
+        points = (
+            f'<navPoint><navLabel><text>{title}</text></navLabel><content src="{href}"/></navPoint>'
+            for title, href in entries.items()
+        )
+        files["OPS/toc.ncx"] = f"<ncx><navMap>{''.join(points)}</navMap></ncx>"
+    else:
+        item = '<item id="c" href="toc.xhtml" properties="nav"/>'
+        links = (f'<li><a href="{href}">{title}</a></li>' for title, href in entries.items())
+        files["OPS/toc.xhtml"] = f"<html><body><nav><ol>{''.join(links)}</ol></nav></body></html>"
+    files["OPS/book.opf"] = files["OPS/book.opf"].replace("<manifest>", f"<manifest>{item}")
+    document = load(tmp_path, "a.epub", samples.packed(files), Epub())
+    texts = {each.title: document.text[each.body : each.end] for each in document.sections}
+    assert {title: text.split() for title, text in texts.items()} == {
+        "Keys": ["The", "brass", "key."],
+        "Cellars": ["The", "cellar."],
+    }
+
+
+def test_pages_without_headings_have_those_that_the_contents_name(tmp_path: Path) -> None:
+    files = dict(samples.book_files())
+    files["OPS/one .xhtml"] = (
+        "<p>Lights</p><p>They guide.</p><p>Sector lights</p><p>Green is east.</p><p>Lights</p>"
+    )
+    links = '<a href="one%20.xhtml">Lights</a><ol><li><a href="one%20.xhtml#s">Sector lights</a>'
+    files["OPS/toc.xhtml"] = f"<nav><ol><li>{links}</li></ol></li></ol></nav>"
+    item = '<item id="c" href="toc.xhtml" properties="nav"/>'
+    files["OPS/book.opf"] = files["OPS/book.opf"].replace("<manifest>", f"<manifest>{item}")
+    document = load(tmp_path, "a.epub", samples.packed(files), Epub())
+    assert [(s.title, s.level, s.ancestors) for s in document.sections] == [
+        ("Lights", 1, ()),
+        ("Sector lights", 2, ("Lights",)),
+        ("Second", 1, ()),
+    ]
+
+
+def test_pages_without_headings_have_those_in_larger_letters(tmp_path: Path) -> None:
+    files = dict(samples.book_files())
+    files["OPS/a.css"] = (
+        "p { font-size: 1em } .big { font-size: 24pt; } span.mid, .x { font-weight: bold; "
+        "font-size: 1.5em } .cap { font-size: 300% }"
+    )
+    long = "The keeper trims the wick and writes down the hour. " * 4
+    for name, title in (("one .xhtml", "Lights"), ("two.xhtml", "Horns")):
+        files[f"OPS/{name}"] = (
+            f'<p><span class="big">{title}</span></p><p><span class="cap">T</span>he sea. {long}'
+            f'</p><div><p><span class="mid">{title} at night</span></p></div><p>{long}</p>'
+        )
+    document = load(tmp_path, "a.epub", samples.packed(files), Epub())
+    assert [(section.title, section.level) for section in document.sections] == [
+        ("Lights", 1),
+        ("Lights at night", 2),
+        ("Horns", 1),
+        ("Horns at night", 2),
+    ]
+    assert document.text.count("The keeper") == 16
+
+
+def test_marking_headings_loses_no_text_of_a_broken_page(tmp_path: Path) -> None:
+    files = dict(samples.book_files())
+    files["OPS/one .xhtml"] = (
+        '<p style="font-size:30pt">Keys</div><p>all is &nbsp;<b>lost<p>at</i>s'
+    )
+    document = load(tmp_path, "a.epub", samples.packed(files), Epub())
+    assert document.text.split()[:5] == ["#", "Keys", "all", "is", "lost"]

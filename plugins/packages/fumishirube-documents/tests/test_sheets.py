@@ -1,0 +1,176 @@
+"""Sheets: rows below their header, and values as a sheet shows them."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from datetime import date, datetime, time
+from pathlib import Path
+
+import openpyxl
+import pytest
+import samples
+from fumishirube_documents import OldSheets, Xlsx
+from fumishirube_documents.number_formats import shown
+from opened_loaders import line_of, load
+
+from fumishirube.parsing import PlaceRange, lines_of, place_at, place_range
+from fumishirube.text import Lines
+
+
+def test_rows_know_their_sheet_and_number(tmp_path: Path) -> None:
+    document = load(tmp_path, "prices.xlsx", samples.workbook(), Xlsx())
+    place = place_at(document.places, line_of(document, "| A-77 |"))
+    assert place is not None
+    assert (place.sheet, place.row) == ("Prices", 78)
+    place = place_at(document.places, line_of(document, "| total | 3 |"))
+    assert place is not None
+    assert (place.sheet, place.row) == ("Q1 plan!", 5)
+    wanted = PlaceRange("row", 78, 79, "Prices")
+    first, last = lines_of(document.places, wanted, Lines(document.text).total) or (0, 0)
+    assert document.text.split("\n")[first - 1 : last] == [
+        "| A-77 | ¥77,000 (77000) | 7.7% (0.077) | 令和6年4月1日 (2024-04-01) |",
+        "| A-78 | ¥78,000 (78000) | 7.8% (0.078) | 令和6年4月1日 (2024-04-01) |",
+    ]
+
+
+def test_rows_stand_under_the_header_of_their_sheet(tmp_path: Path) -> None:
+    document = load(tmp_path, "prices.xlsx", samples.workbook(), Xlsx())
+    first, *others = (each for each in document.sections if each.title == "Prices")
+    assert len(others) >= 3
+    assert {each.ancestors for each in others} == {("prices", "Part | Price | Share | Since")}
+    for section in others:
+        lines = place_range(document.places, section.start_line, section.end_line)
+        assert lines is not None
+        assert lines.last - lines.first < 30
+    assert str(place_range(document.places, first.start_line, first.end_line)).startswith(
+        "Prices!R1-R"
+    )
+
+
+def test_other_sheets_are_read_as_values(tmp_path: Path) -> None:
+    document = load(tmp_path, "prices.ods", samples.workbook(), OldSheets())
+    assert "| A-77 | 77000 | 0.077 | 2024-04-01 |" in document.text
+    assert [remark.code for remark in document.remarks] == ["values_only"]
+
+
+def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active["XFD1048576"] = "far away"
+    book.active["A1"] = "here"
+    buffer = io.BytesIO()
+    book.save(buffer)
+    assert "| here |" in load(tmp_path, "a.xlsx", buffer.getvalue(), Xlsx()).text
+
+
+@pytest.mark.parametrize(
+    ("value", "number_format", "text"),
+    [
+        (0.125, "0.0%", "12.5% (0.125)"),
+        (0.5, "0%", "50% (0.5)"),
+        (1234567, "#,##0", "1,234,567 (1234567)"),
+        (-1234.5, "#,##0.00;-#,##0.00", "-1,234.50 (-1234.5)"),
+        (-1234, "#,##0;(#,##0)", "(1,234) (-1234)"),
+        (-5, "#,##0;[Red]△#,##0", "△5 (-5)"),
+        (1500, '"¥"#,##0', "¥1,500 (1500)"),
+        (1500, "[$¥-411]#,##0", "¥1,500 (1500)"),
+        (3, '0"個"', "3個 (3)"),
+        (9.5, '#,##0.00" kg"', "9.50 kg (9.5)"),
+        (1234567, '#,##0,"千円"', "1,235千円 (1234567)"),
+        (123456789, '#,##0.0,,"百万円"', "123.5百万円 (123456789)"),
+        (-1234567, "#,##0,;△#,##0,", "△1,235 (-1234567)"),
+        (1500, '[>=1000]#,##0,"K";0', "1500"),
+        (12, "0000", "0012 (12)"),
+        (1600022, "000-0000", "160-0022 (1600022)"),
+        (20240401, '0000"/"00"/"00', "2024/04/01 (20240401)"),
+        (1.5, '0000"/"00', "1.5"),
+        (2.5, '0"個"', "3個 (2.5)"),
+        (1.005, "0.00", "1.01 (1.005)"),
+        (1.5, "0.##", "1.5"),
+        (-1500, '"¥"#,##0', "-¥1,500 (-1500)"),
+        (12345.678, "0.00E+00", "12345.678"),
+        (1e300, "#,##0", "1e+300"),
+        (3, "General", "3"),
+        (3.0, "General", "3"),
+        (0.1, "General", "0.1"),
+        (3, "0", "3"),
+        (1e20, "General", "1e+20"),
+        (True, "General", "TRUE"),
+        (None, "General", ""),
+        (" a\nb ", "@", "a b"),
+        (date(2024, 4, 1), "yyyy/m/d", "2024-04-01"),
+        (datetime(2024, 4, 1, 9, 30), "yyyy-mm-dd hh:mm", "2024-04-01 09:30"),  # noqa: DTZ001 - sheets know no zones
+        (datetime(2024, 4, 1), "ge.m.d", "令和6年4月1日 (2024-04-01)"),  # noqa: DTZ001 - sheets know no zones
+        (datetime(1989, 1, 7), 'ggge"年"', "昭和64年1月7日 (1989-01-07)"),  # noqa: DTZ001 - sheets know no zones
+        (time(9, 30), "h:mm", "09:30"),
+    ],
+)
+def test_values_are_shown_as_the_sheet_shows_them(
+    value: object, number_format: str, text: str
+) -> None:
+    assert shown(value, number_format) == text
+
+
+SHEET = """<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+ xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+ xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet>
+<table:table table:name="Rota">{rows}</table:table></office:spreadsheet></office:body>
+</office:document-content>"""
+
+
+def opendocument(*rows: str) -> bytes:
+    """Return a sheet of cells: ``x*2`` is over two rows, ``|`` is covered, ``-3`` empty cells."""
+
+    def cell(written: str) -> str:
+        text, _, rows = written.partition("*")
+        if text == "|":
+            return "<table:covered-table-cell/>"
+        if text.startswith("-"):
+            return f'<table:table-cell table:number-columns-repeated="{text[1:]}"/>'
+        return (
+            f'<table:table-cell office:value-type="string" table:number-rows-spanned="{rows or 1}">'
+            f"<text:p>{text}</text:p></table:table-cell>"
+        )
+
+    written = [
+        f"<table:table-row>{''.join(map(cell, row.split()))}</table:table-row>" for row in rows
+    ]
+    manifest = (
+        '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+    )
+    return samples.packed(
+        {
+            "mimetype": "application/vnd.oasis.opendocument.spreadsheet",
+            "content.xml": SHEET.format(rows="".join(written)),
+            "META-INF/manifest.xml": manifest,
+        }
+    )
+
+
+def test_cells_of_an_opendocument_sheet_over_rows_are_in_each_of_them(tmp_path: Path) -> None:
+    data = opendocument(
+        "Team -2 Day Driver", "-1", "Red*3 -2 Mon Astrid*2", "| -2 Tue |", "| -2 Wed A"
+    )
+    assert load(tmp_path, "a.ods", data, OldSheets()).text.splitlines() == [
+        "# Rota",
+        "| Team |  |  | Day | Driver |",
+        "| Red |  |  | Mon | Astrid |",
+        "| Red |  |  | Tue | Astrid |",
+        "| Red |  |  | Wed | A |",
+    ]
+
+
+def test_a_strict_workbook_is_read_by_its_values(tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(samples.workbook())) as package:
+        files = {name: package.read(name).decode() for name in package.namelist()}
+    schemas, strict = "http://schemas.openxmlformats.org", "http://purl.oclc.org/ooxml"
+    kinds = {
+        f"{schemas}/spreadsheetml/2006/main": f"{strict}/spreadsheetml/main",
+        f"{schemas}/officeDocument/2006/": f"{strict}/officeDocument/",
+    }
+    for old, new in kinds.items():
+        files = {name: content.replace(old, new) for name, content in files.items()}
+    document = load(tmp_path, "a.xlsx", samples.packed(files), Xlsx())
+    values = load(tmp_path, "b.xls", samples.workbook(), OldSheets())
+    assert document.text == values.text
+    assert [remark.code for remark in document.remarks] == ["values_only"]

@@ -1,0 +1,119 @@
+"""How much text an answer shows, and which passages fill its room."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from evidence_manuals import PARTS, PERMITS, WATERING, items, line
+from manuals import write
+from stdio import Fumishirube
+
+pytest_plugins = ["evidence_servers"]
+
+
+@pytest.fixture(scope="module")
+def server(evidence_server: Fumishirube) -> Fumishirube:
+    return evidence_server
+
+
+def test_room_is_filled_with_the_best_passages_of_the_files_shown(server: Fumishirube) -> None:
+    asked = "How long is a permit valid, and who issues it?"
+    plain = items(server, asked, "permit")
+    filled = items(server, asked, "permit", max_chars=4_000)
+    assert len(plain) <= 5 < len(filled)
+    assert {hit["ref"]["path"] for hit in filled} == {"permits.md"}
+    lines = [text for hit in filled for _, text in hit["lines"]]
+    assert len(lines) == len(set(lines))
+    valid = {f"The {one} permit is valid for as long as its colour says." for one in PERMITS}
+    assert valid <= set(lines)
+    assert sum(map(len, lines)) <= 4_000
+    for hit in filled:
+        numbers = [number for number, _ in hit["lines"]]
+        assert [line("guide/permits.md", number) for number in numbers] == [
+            text for _, text in hit["lines"]
+        ]
+
+
+def test_each_part_of_a_question_is_answered_with_whole_passages(server: Fumishirube) -> None:
+    found = server.ok(
+        "manual_find",
+        query="watering of the palm by the gardener",
+        manual_id="hall",
+        required_terms=["palm"],
+        alternatives=PARTS,
+    )
+    lines = [text for hit in found["inline_hits"]["items"] for _, text in hit["lines"]]
+    steps = {"* wipe the leaves", "* isolate the pot", "* tell the curator within two days"}
+    assert steps | {"* twenty pupils", "* one hour", "* no food"} <= set(lines)
+    assert sum(text.startswith("Watering of palm") for text in lines) > 1
+    assert sum(map(len, lines)) <= 6_000
+
+
+def test_beside_passages_a_short_section_is_shown_whole(tmp_path: Path) -> None:
+    rules = "".join(f"## Rule {n}\n\nPalm rule {n} is short.\n\n" for n in range(3))
+    write(tmp_path, {"m/a.md": f"# Palms\n\n{WATERING}\n{rules}"})
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        asked = {"manual_id": "m", "required_terms": ["palm"], "max_chars": 256}
+        found = server.ok("manual_find", query="watering of the palm at dawn", **asked)
+        (first, *others) = found["inline_hits"]["items"]
+        assert first["ref"]["start_line"] == 1
+        assert [hit["lines"][0][1] for hit in others] == [
+            f"Palm rule {n} is short." for n in range(3)
+        ]
+        assert all(hit["whole"] for hit in others)
+
+
+def test_other_words_for_one_thing_fill_no_room(server: Fumishirube) -> None:
+    asked = "watering of the palm"
+    (plain, *_) = items(server, asked, "palm", manual_id="hall")
+    others = ["palm water gardener", "gardener watering the palm at dawn"]
+    (same, *_) = items(server, asked, "palm", manual_id="hall", alternatives=others)
+    assert sum(len(text) for _, text in same["lines"]) <= 1_000
+    assert same["ref"] == plain["ref"]
+
+
+def test_the_section_of_several_wordings_has_more_room(tmp_path: Path) -> None:
+    items = "".join(
+        f"* {name} runs on {name}-ware, {'and more ' * 6}\n" for name in "abcdefghijkl" * 2
+    )
+    others = "".join(f"## Part {n}\n\nText {n}.\n\n" for n in range(9))
+    write(tmp_path, {"m/a.md": f"# Tests\n\n{items}{others}"})
+    with Fumishirube(tmp_path) as server:
+        asked = {"query": "a-ware runs on", "manual_id": "m", "required_terms": ["runs"]}
+        server.ok("manual_ls")
+        shown = []
+        for wordings in ([], ["b-ware runs on"], ["b-ware runs on", "c-ware runs on"]):
+            found = server.ok(
+                "manual_find", **asked, **({"alternatives": wordings} if wordings else {})
+            )
+            hit = found["inline_hits"]["items"][0]
+            assert hit["title"] == "Tests"
+            shown.append(sum(len(text) for _, text in hit["lines"]))
+        assert shown[0] < shown[1] < shown[2] <= shown[0] + 3 * 150
+
+
+def test_of_an_answer_that_is_nowhere_three_hits_have_text(tmp_path: Path) -> None:
+    fees = "".join(f"## Fee {n}\n\nThe fee of stand {n} is due in spring.\n\n" for n in range(6))
+    write(tmp_path, {"m/a.md": f"# Stands\n\n{fees}"})
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        asked = {"query": "fee of zeppelin hangars", "manual_id": "m", "required_terms": ["fee"]}
+        for beside in ({}, {"alternatives": ["airship shed rent"]}):
+            found = server.ok("manual_find", **asked, **beside)
+            assert found["answerable"] != "yes"
+            page = found["inline_hits"]["items"]
+            assert len(page) > 3
+            assert [bool(hit.get("lines")) for hit in page] == [True] * 3 + [False] * (
+                len(page) - 3
+            )
+        filled = server.ok("manual_find", **asked, max_chars=4_000)["inline_hits"]["items"]
+        assert all(hit.get("lines") for hit in filled)
+
+
+def test_what_is_worth_little_fills_no_room(server: Fumishirube) -> None:
+    (hit, *_) = items(server, "How much is the parking fee a day?", "parking fee", max_chars=9_000)
+    assert hit["ref"]["path"] == "parking.md"
+    assert not any("weather" in text for _, text in hit["lines"][:1])
+    assert len(hit["lines"]) <= 4

@@ -1,0 +1,87 @@
+"""Patterns of ``manual_grep``: what they match in a line, when case counts, and slow ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from grep_files import places
+from manuals import write
+from stdio import Fumishirube
+
+pytest_plugins = ["grep_servers"]
+
+
+@pytest.fixture(scope="module")
+def server(grep_server: Fumishirube) -> Fumishirube:
+    return grep_server
+
+
+def test_patterns_are_matched_line_by_line(server: Fumishirube) -> None:
+    answer = server.ok("manual_grep", regex=r"^the\s.*[0-9] 秒\.$", manual_id="m")
+    assert places(answer) == [("copy.md", 2), ("times.md", 4), ("times.md", 9)]
+    cased = server.ok("manual_grep", regex=r"^the\s", manual_id="m", exact=True)
+    assert cased["total"] == 0
+    backwards = server.ok("manual_grep", regex=r"(?<=FnO)nce", manual_id="m")
+    assert places(backwards) == [("sub/code.md", 5)]
+    word = server.ok("manual_grep", regex="once|retr", manual_id="m", word=True)
+    assert places(word) == [("sub/code.md", 6)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "numbers"),
+    [
+        ("FNO", [5]),
+        ("[A-Z]nc", [5]),
+        ("[A-Z]all", []),
+        ("[A-Za-z]all", [6]),
+        ("[^A-Z]all", [6]),
+        ("(?i)[A-Z]all", [6]),
+        ("fn[a-z]", []),
+        ("F[a-z]", [5]),
+        ("fn[A-Za-z]", [5]),
+        ("(?i)fn[a-z]", [5]),
+    ],
+)
+def test_a_class_of_letters_of_one_case_makes_case_count(
+    server: Fumishirube, pattern: str, numbers: list[int]
+) -> None:
+    found = server.ok("manual_grep", regex=pattern, manual_id="m", path_prefix="sub")
+    assert [number for _, number in places(found)] == numbers
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_blank_of_a_pattern_is_also_the_end_of_a_line(tmp_path: Path, exact: bool) -> None:
+    text = "# Run\n\nThen run cargo\nfix to apply.\n\n* cargo\n\nfix\n"
+    with Fumishirube(write(tmp_path, {"m/run.md": text})) as server:
+        found = server.ok("manual_grep", manual_id="*", regex="cargo fix|[^\\n]ply", exact=exact)
+        assert [number for _, number in places(found)] == [3, 4]
+
+
+def test_a_match_within_a_line_is_not_joined_to_the_next(tmp_path: Path) -> None:
+    code = "tool install one\nthen run it\nThe tool\ninstall two\n"
+    write(tmp_path, {"m/a.md": f"# A\n\n{code}"})
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        asked = {"manual_id": "m", "regex": "tool install[^`]*"}
+        (group,) = server.ok("manual_grep", **asked)["groups"]
+        assert group["lines"] == [[3, "tool install one"], [5, "The tool / install two"]]
+        (file,) = server.ok("manual_grep", **asked, matches_only=True, context=0)["matches"]
+        assert file["texts"] == [[3, 1, "tool install one"], [5, 1, "tool install two"]]
+
+
+@pytest.mark.slow
+def test_a_line_of_a_megabyte_and_patterns_that_explode(tmp_path: Path) -> None:
+    long = "a" * 500_000 + " 5 秒 " + "a b " * 125_000
+    workspace = write(tmp_path, {"m/long.md": f"# L\n{long}\n{'a' * 60}!\n"})
+    with Fumishirube(workspace) as server:
+        answer = server.ok("manual_grep", any=["5秒", "b"], manual_id="*")
+        ((number, line),) = answer["groups"][0]["lines"]
+        assert number == 2
+        assert "5 秒" in line
+        assert "more in this line)" in line
+        assert len(line) < 500
+        slow = server.ok("manual_grep", regex=r"^(a+)+(?<!b)$", manual_id="*")
+        assert slow["not_searched"] == [
+            {"manual_id": "m", "path": "long.md", "reason": "pattern_too_slow"}
+        ]

@@ -1,0 +1,73 @@
+"""Each different match of a pattern is counted once, with its place, and no page leaves one out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from evidence_manuals import MANUALS
+from stdio import Fumishirube
+
+pytest_plugins = ["evidence_servers"]
+
+
+@pytest.fixture(scope="module")
+def server(evidence_server: Fumishirube) -> Fumishirube:
+    return evidence_server
+
+
+def _matched(answer: dict[str, Any]) -> list[list[Any]]:
+    return [text for file in answer["matches"] for text in file["texts"]]
+
+
+def test_each_different_match_is_counted_wherever_it_stands_in_a_line(
+    server: Fumishirube,
+) -> None:
+    answer = server.ok("manual_grep", regex="[0-9,]+ yen", manual_id="guide", matches_only=True)
+    counted = {text: number for _, number, text, *_ in _matched(answer)}
+    assert counted == {"300 yen": 1, "1,200 yen": 2, "100 yen": 1}
+    twice = server.ok("manual_grep", regex="[a-z]e", manual_id="rules", matches_only=True)
+    assert twice["total"] == 0
+    assert twice["matches"] == []
+    words = server.ok("manual_grep", regex=r"\b[A-Za-z]{3}\b", manual_id="guide", matches_only=True)
+    whole = " ".join(MANUALS[path].casefold() for path in MANUALS if path.startswith("guide/"))
+    counts = {text.casefold(): number for _, number, text, *_ in _matched(words)}
+    assert counts["the"] == whole.split().count("the")
+
+
+def test_few_different_matches_come_with_their_headings_and_lines_many_without(
+    server: Fumishirube,
+) -> None:
+    few = {"regex": "[0-9,]+ yen", "manual_id": "guide", "matches_only": True}
+    for line, number, text, within, *also in _matched(server.ok("manual_grep", **few)):
+        # The two places of a text are in two files.
+        assert len(also) == (number == 2)
+        for path, other in (place.split("#L") for places in also for place in places):
+            assert text in MANUALS[f"guide/{path}"].split("\n")[int(other) - 1]
+        above, _, stretch = within.partition(": ")
+        files = [
+            file for file in MANUALS.values() if text in "".join(file.split("\n")[line - 1 : line])
+        ]
+        assert any(above.split(" > ")[-1] in file for file in files)
+        assert text in stretch
+    assert {len(row) for row in _matched(server.ok("manual_grep", **few, context=0))} == {3}
+    many = {"regex": r"\b[a-z]+\b", "manual_id": "guide", "matches_only": True}
+    assert {len(row) for row in _matched(server.ok("manual_grep", **many))} == {3}
+
+
+def test_matched_texts_are_paged_without_gaps_and_name_the_line_they_stand_in(
+    server: Fumishirube,
+) -> None:
+    asked = {"regex": r"\b[a-z]{3}\b", "manual_id": "guide", "matches_only": True}
+    whole = _matched(server.ok("manual_grep", **asked, context=1))
+    for line, _, text, within, *_ in whole:
+        assert text in within
+        assert any(text in "".join(MANUALS[path].split("\n")[line - 1 : line]) for path in MANUALS)
+    paged: list[list[Any]] = []
+    page: dict[str, Any] = {"next_cursor": None}
+    while "next_cursor" in page:
+        cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else {}
+        page = server.ok("manual_grep", **asked, **cursor, max_chars=256, context=0)
+        paged += _matched(page)
+        assert page.get("more_matches", 0) == len(whole) - len(paged)
+    assert paged == [row[:3] for row in whole]

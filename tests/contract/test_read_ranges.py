@@ -1,0 +1,139 @@
+"""Ranges of lines are read by their numbers: ``manual_read`` with ``refs``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from evidence_manuals import line
+from manuals import write
+from stdio import Fumishirube, Wire
+
+pytest_plugins = ["evidence_servers"]
+
+
+@pytest.fixture(scope="module")
+def server(evidence_server: Fumishirube) -> Fumishirube:
+    return evidence_server
+
+
+def test_ranges_are_read_by_their_numbers(server: Fumishirube) -> None:
+    refs = [
+        {"manual_id": "guide", "path": "short.md", "start_line": 3, "end_line": 3},
+        "manual://rules/late.md#L3-L3",
+        {"manual_id": "guide", "path": "none.md"},
+        {"manual_id": "guide", "path": "v1.md"},
+    ]
+    first, second, missing, whole = server.ok("manual_read", refs=refs)["items"]
+    assert first["lines"] == [[3, "A locker costs 100 yen."]]
+    assert first["before"] == [1, "Lockers"]
+    assert second["lines"] == [[3, "返却が遅れた日数に応じて延滞料を支払う。"]]
+    assert missing["error"]["code"] == "not_found"
+    assert [number for number, _ in whole["lines"]] == [1, 3, 4, 5]
+
+
+def test_a_long_line_goes_on_at_a_cursor(tmp_path: Path) -> None:
+    line = "文章です。" * 12_000
+    with Fumishirube(write(tmp_path, {"guide/long.md": f"# Long\n{line}\nthe end\n"})) as server:
+        server.ok("manual_ls")
+        ref = {"manual_id": "guide", "path": "long.md", "start_line": 2, "end_line": 3}
+        (item,) = server.ok("manual_read", refs=[ref])["items"]
+        [[number, read]] = item["lines"]
+        assert (number, item["left"]) == (2, [2, 3])
+        text, cursor = read.removesuffix("…"), item["next_cursor"]
+        place = {"manual_id": "guide", "path": "long.md"}
+        while cursor:
+            page = server.ok("manual_scan", **place, cursor=cursor)
+            text += page["text"]
+            cursor = None if page["eof"] else page["next_cursor"]
+        assert text == f"{line}\nthe end\n"
+
+
+def test_the_place_of_a_hit_is_read_as_a_search_of_one_manual_prints_it(tmp_path: Path) -> None:
+    files = {"a/one.md": "# One\nfirst\n", "a/same.md": "# A\n", "b/same.md": "# B\n"}
+    with Wire(write(tmp_path, files)) as wire:
+        wire.request("tools/call", {"name": "manual_ls", "arguments": {}})
+        find = {"query": "first", "manual_id": "a", "required_terms": ["first"]}
+        found = wire.request("tools/call", {"name": "manual_find", "arguments": find})
+        (place,) = re.findall(r"(?m)^1\. (\S+)", found["result"]["content"][0]["text"])
+        assert place.startswith("one.md#L1-L2@")
+
+        def read(*refs: str) -> dict[str, Any]:
+            arguments = {"name": "manual_read", "arguments": {"refs": refs}}
+            result: dict[str, Any] = wire.request("tools/call", arguments)["result"]
+            return result
+
+        (item,) = read(place)["structuredContent"]["items"]
+        assert (item["manual_id"], item["lines"][1]) == ("a", [2, "first"])
+        several, none = read("same.md#L1", "none.md")["structuredContent"]["items"]
+        assert several["error"]["details"]["candidate_ids"] == ["a", "b"]
+        assert "manual://a/same.md" in several["error"]["message"]
+        assert none["error"]["code"] == "not_found"
+
+
+def test_a_range_that_is_cut_says_what_is_left(server: Fumishirube) -> None:
+    refs = [{"manual_id": "guide", "path": "parking.md", "start_line": 1, "end_line": 60}]
+    (cut,) = server.ok("manual_read", refs=refs, max_chars=256)["items"]
+    first, last = cut["left"]
+    assert last == 60
+    again = [{"manual_id": "guide", "path": "parking.md", "start_line": first, "end_line": last}]
+    (rest,) = server.ok("manual_read", refs=again)["items"]
+    read = [number for part in (cut, rest) for number, _ in part["lines"]]
+    filled = [n for n in range(1, 61) if line("guide/parking.md", n).strip()]
+    assert read == filled
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"ref": {"manual_id": "guide", "path": "v1.md"}, "refs": ["manual://guide/v1.md"]},
+        {"refs": []},
+        {"refs": ["manual://guide/v1.md"] * 9},
+        {"refs": ["manual://nonsense"]},
+        {"refs": [{"manual_id": "guide", "path": "v1.md", "start_line": 9}]},
+        {"refs": [{"manual_id": "guide", "path": "v1.md", "start_line": 4, "end_line": 3}]},
+    ],
+)
+def test_ranges_that_cannot_be_are_refused(server: Fumishirube, arguments: dict[str, Any]) -> None:
+    assert server.refused("manual_read", **arguments)["code"] == "invalid_parameter"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "manual://nonsense",
+        "manual://guide/v1.md#L9",
+        "none.md",
+        {"manual_id": "guide", "path": "none.md"},
+        {"manual_id": "none", "path": "v1.md"},
+        {"manual_id": "guide", "path": "../v1.md"},
+        {"manual_id": "guide", "path": "v1.md", "start_line": 9},
+        {"manual_id": "guide", "path": "v1.md", "start_line": 4, "end_line": 3},
+        7,
+    ],
+)
+def test_the_error_of_a_range_says_which_one(server: Fumishirube, wrong: Any) -> None:
+    refs = ["manual://guide/v1.md", wrong]
+    answer = server.call("manual_read", {"refs": refs}).payload
+    error = answer["items"][1]["error"] if "items" in answer else answer
+    assert error["details"]["parameter"] == "refs[1]"
+
+
+def test_a_citation_as_ref_is_refused_with_the_argument_that_takes_it(server: Fumishirube) -> None:
+    refused = server.refused("manual_read", ref="manual://guide/v1.md#L1-L4")
+    assert refused["message"] == (
+        'ref must be an object; pass a citation in refs: ["manual://ID/PATH#L1-L9"]'
+    )
+
+
+def test_ranges_may_be_written_with_the_manual_before_the_path(tmp_path: Path) -> None:
+    write(tmp_path, {"m/sub/a.md": "# A\n\nText.\n", "n/b.md": "# B\n"})
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        (item,) = server.ok("manual_read", refs=["m/sub/a.md#L3-L3"])["items"]
+        assert (item["manual_id"], item["path"], item["lines"]) == ("m", "sub/a.md", [[3, "Text."]])
+        error = server.refused("manual_read", refs=["n/sub/a.md#L3-L3"])
+        assert error["code"] == "not_found"

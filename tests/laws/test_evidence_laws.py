@@ -1,0 +1,226 @@
+"""Which lines of a section are evidence, what a passage is, and how long lines are cut."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fumishirube_manual.evidence import excerpts
+from fumishirube_manual.evidence.concept_weights import ConceptWeight, stem
+from fumishirube_manual.evidence.excerpts import excerpt
+from fumishirube_manual.evidence.lines import BEST_CHARS, SectionLines
+from fumishirube_manual.evidence.markup import rendered_lines
+from fumishirube_manual.evidence.own_texts import enclosing_block
+from fumishirube_manual.evidence.passages import passages
+
+WHOLE = 1.15
+"""What a concept counts that occurs as a whole."""
+
+WEIGHTS = [ConceptWeight("fee", 3.0, {"fee": 1.0}), ConceptWeight("料金", 4.0, {"料金": 1.0})]
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "r[type.closure.unique]",
+        "[!code-csharp]",
+        "> [!NOTE]",
+        "[TOC]",
+        "[a]: https://b.example/closure",
+        "[closure]:\n  https://b.example/closure",
+    ],
+)
+def test_a_label_in_brackets_is_no_evidence(label: str) -> None:
+    text = f"# Closures\n{label}\n\nA unique closure type.\n" + "Other words.\n" * 99
+    weights = [ConceptWeight("closure", 2.0, {"closure": 1.0})]
+    shown = SectionLines(text, 1, weights).evidence(100)
+    assert shown.lines[0].text == "A unique closure type."
+    assert {line.text for line in shown.lines}.isdisjoint(map(str.strip, label.split("\n")))
+
+
+def test_a_long_line_is_cut_at_no_number_and_keeps_what_a_full_stop_begins() -> None:
+    line = (
+        "A fee of 0.3333 (the default) is due after e.g. file.md was sent to us " + "on time " * 40
+    )
+    weights = [ConceptWeight("fee", 2.0, {"fee": 1.0}), ConceptWeight("due", 1.0, {"due": 1.0})]
+    assert excerpt(f"{line.strip()}.", 40, weights).startswith(
+        "A fee of 0.3333 (the default) is due"
+    )
+    for most in range(20, 60):
+        shown = excerpt("Pay " * 30 + "a fee of 12.50 EUR due " + "now " * 30, most, weights)
+        assert "12.50" in shown or not set("12.50") & set(shown)
+
+
+@pytest.mark.parametrize(
+    "figure", ["The lifetime is `7d`, or so.", "期間（lifetime）は既定で7日です。"]
+)
+def test_of_sentences_about_as_relevant_the_one_with_a_figure_is_shown(figure: str) -> None:
+    weights = [ConceptWeight("lifetime", 2.0, {"lifetime": 1.0})]
+    link = "See [the lifetime of a leaf](a1.md#20) for more of it."
+    for line in (f"{link} {figure} {'No more. ' * 20}", f"{'No more. ' * 20}{figure}{link}"):
+        assert figure in excerpt(line, 60, weights)
+        assert link not in excerpt(line, 60, weights)
+    assert excerpt(f"{'In 1999. ' * 20}{link}", 60, weights) == f"…{link}"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (
+            "<span class='x'>`mounted`</span><span>`onMounted`</span> runs",
+            "`mounted` `onMounted` runs",
+        ),
+        ("⚠️ <i>Experimental</i> <br/>`<i>`", "⚠️ Experimental `<i>`"),
+        (
+            "See [it](https://example.org/a/long/path/of/the/web) and [b](c.md).",
+            "See [it](…) and [b](c.md).",
+        ),
+        ("## Fees <sup data-text='3.5+' /> {#fees}", "## Fees <sup data-text='3.5+' />"),
+        ("Vec<b> of HashMap<i, u> and List<a>", "Vec<b> of HashMap<i, u> and List<a>"),
+        ("<a href='x'>Fee</a>", "<a href='x'>Fee</a>"),
+        ("    print('<b>fee</b>')", "    print('<b>fee</b>')"),
+        ("``a ` <b>``<b>c</b>", "``a ` <b>``c"),
+    ],
+)
+def test_tags_and_long_targets_are_left_out_but_not_of_code(written: str, shown: str) -> None:
+    assert [*rendered_lines([written])] == [shown]
+    assert [*rendered_lines(["```", written, "```", written])] == ["```", written, "```", shown]
+
+
+@pytest.mark.parametrize("length", [20_000, 200_000])
+@pytest.mark.parametrize(("begin", "marks"), [("a <b", "`"), ("a {#x ", " "), ("a <span", " ")])
+def test_a_line_of_marks_without_an_end_is_shown_as_it_is(
+    length: int, begin: str, marks: str
+) -> None:
+    line = begin + marks * (length - len(begin) - 1) + "!"
+    assert [*rendered_lines([line])] == [line]
+
+
+def test_a_passage_is_worth_more_below_a_heading_that_answers_too() -> None:
+    weights = [ConceptWeight("deadline", 2.0, {"deadline": 1.0}), ConceptWeight("apply", 1.0, {})]
+    text = "Apply early.\n\nNothing here.\n\nApply within 30 days.\n"
+    worths = {
+        title: [
+            each.worths[0] for each in SectionLines(text, 1, weights, [title]).passages([weights])
+        ]
+        for title in ("Deadline", "Other")
+    }
+    assert worths["Other"] == pytest.approx([WHOLE / 3, 0, WHOLE / 3])
+    # The lead counts for all that its heading names, a later passage for a part of it.
+    assert worths["Deadline"] == pytest.approx([(WHOLE + 2) / 3, 0, (WHOLE + 0.3 * 2) / 3])
+
+
+@pytest.mark.parametrize(("hidden", "shown"), [("Short.", [1, 3, 5, 7]), ("L" * 151, [1, 5])])
+def test_little_text_between_passages_or_after_them_is_shown_too(
+    hidden: str, shown: list[int]
+) -> None:
+    text = f"The fee is 7.\n\n{hidden}\n\nFees rise.\n\n{hidden}\n"
+    evidence = SectionLines(text, 1, WEIGHTS).evidence(20, [0, 4], closed=True)
+    assert [number for number, _ in evidence.lines] == shown
+
+
+def test_text_before_the_first_passage_is_not_shown() -> None:
+    text = "Short.\n\nThe fee is 7.\n\nOther.\n\n" + "L" * 151
+    evidence = SectionLines(text, 1, WEIGHTS).evidence(20, [2, 4], closed=True)
+    assert [number for number, _ in evidence.lines] == [3, 5]
+
+
+def test_the_json_object_of_a_shown_member_is_shown_too() -> None:
+    text = (
+        '[\n  {\n    "id": "HR-13",\n    "fee": 7,\n    "note": "Heater"\n  },\n' + "other\n" * 99
+    )
+    section = SectionLines(text, 1, WEIGHTS)
+    assert [number for number, _ in section.evidence(20, [3], closed=True).lines] == [3, 4, 5]
+
+
+@given(
+    st.text(st.sampled_from("fee 料金abc。.\n|#`*-: "), max_size=600),
+    st.integers(1, 900),
+    st.integers(0, 500),
+)
+def test_evidence_is_made_of_lines_of_the_section(text: str, first: int, room: int) -> None:
+    evidence = SectionLines(text, first, WEIGHTS).evidence(room)
+    lines = text.splitlines()
+    numbers = [number for number, _ in evidence.lines]
+    assert numbers == sorted(set(numbers))
+    for number, shown in evidence.lines:
+        plain = shown.removeprefix("…").removesuffix("…")
+        assert plain in lines[number - first]
+    assert sum(len(shown) for _, shown in evidence.lines) <= max(1.25 * room, BEST_CHARS) + room
+
+
+@pytest.mark.parametrize(
+    ("text", "block"),
+    [
+        ("::: zone a\n*\n::: zone-end\n", "zone a"),
+        ("::: zone a\n::: zone-end\n*\n::: zone b\n::: zone-end\n", ""),
+        (
+            '::: moniker range=">= 2"\n::: zone a\n::: zone-end\n*\n::: moniker-end\n',
+            'moniker range=">= 2"',
+        ),
+        ("::: zone a\n*\n", ""),
+        (":::image source=a:::\n*\n:::image-end\n", ""),
+    ],
+)
+def test_a_block_reaches_to_its_end(text: str, block: str) -> None:
+    assert enclosing_block(text, text.index("*")) == block
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["", "fee", "- fee", "料金:", "```", "第１節 料金", "x" * 400, f"- {'x' * 400}"]
+        )
+    )
+)
+def test_passages_are_all_of_a_text_but_blank_lines(lines: list[str]) -> None:
+    found = [at for passage in passages(lines) for at in passage]
+    assert found == sorted(set(found))
+    assert {at for at, line in enumerate(lines) if line} <= set(found)
+    for passage in passages(lines):
+        size = sum(len(lines[at]) for at in passage)
+        rows = sum(lines[at].startswith("- ") for at in passage)
+        assert size <= (2_000 if 2 * rows > len(passage) else 1_300) or len(passage) == 1
+
+
+def test_a_passage_reaches_from_an_article_to_the_next() -> None:
+    text = "第１節 期限\nThree days.\n\n| a | b |\n\n第２節 料金\n\nNone:\n\n- one\n".splitlines()
+    assert [*passages(text)] == [range(4), range(5, 10)]
+    assert [*passages(["Fees:", "", "- one", "", "Then."])] == [range(3), range(4, 5)]
+
+
+@given(st.text(st.sampled_from("fee 料金ab。. "), min_size=1, max_size=600), st.integers(20, 200))
+def test_an_excerpt_is_a_stretch_of_its_line(line: str, most: int) -> None:
+    shown = excerpt(line, most, WEIGHTS)
+    plain = shown.removeprefix("…").removesuffix("…")
+    assert plain in line
+    assert len(plain) <= most
+
+
+@pytest.mark.parametrize("before", [0, 3, 90_000, 1_000_000])
+def test_of_a_very_long_line_the_best_sentence_is_shown_and_few_are_read(
+    before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    whole = excerpts.line_weight
+    monkeypatch.setattr(
+        excerpts, "line_weight", lambda text, weights: read.append(text) or whole(text, weights)
+    )
+    line = "別の文。" * before + "この料金は安い。" + "別の文。" * 50_000
+    assert "料金は安い" in excerpt(line, 60, WEIGHTS)
+    assert len(read) < 3_000
+
+
+@pytest.mark.parametrize(
+    ("word", "singular"),
+    [
+        ("fees", "fee"),
+        ("stories", "story"),
+        ("boxes", "boxe"),
+        ("status", "status"),
+        ("gas", "gas"),
+    ],
+)
+def test_plurals_lose_their_ending(word: str, singular: str) -> None:
+    assert stem(word) == singular
