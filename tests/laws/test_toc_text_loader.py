@@ -257,11 +257,15 @@ def test_a_toc_is_repaired_singly_and_says_so(write: Write) -> None:
         assert told.count(part) == 1, part
 
 
-def test_children_that_are_nested_without_end_are_left_out(write: Write) -> None:
-    deep = "[" * 900 + "]" * 900
-    root = write({"00_目次.json": f'{{"toc": [{{"id": "1", "file": "a", "children": {deep}}}]}}'})
-    (chapter,) = TocText().contents(root, "00_目次.json").chapters
-    assert chapter.children is None
+def test_children_nested_over_a_hundred_levels_are_left_out(write: Write) -> None:
+    for levels, kept in ((100, True), (101, False), (900, False)):
+        deep = "[" * levels + "]" * levels
+        toc = f'{{"toc": [{{"id": "1", "file": "a", "children": {deep}}}]}}'
+        contents = TocText().contents(write({"00_目次.json": toc}), "00_目次.json")
+        (chapter,) = contents.chapters
+        assert chapter.children == (json.loads(deep) if kept else None)
+        warned = "over 100 levels" in "\n".join(contents.warnings)
+        assert warned is not kept
 
 
 def test_a_chapter_is_read_whatever_its_bytes(write: Write) -> None:
