@@ -49,6 +49,10 @@ class ConfigError(FumishirubeError):
         super().__init__(f"{message[:_HEAD]}…{message[-_TAIL:]}" if cut else message)
 
 
+class UnknownStage(ConfigError):
+    """A stage is named that no plugin offers."""
+
+
 class PluginError(FumishirubeError):
     """A plugin, or a stage of it, was refused, or failed where nothing can replace it."""
 

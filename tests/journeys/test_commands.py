@@ -220,7 +220,9 @@ def test_without_the_stages_surfaces_that_use_none_work(tmp_path: Path) -> None:
     for command in (("vault", "ls"), ("tools",), ("plugins",)):
         done = run(*command)
         assert done.returncode == 0, done.stderr
-        problem = "manual: pipelines.manual.loaders[0]: no loader is called 'markdown'; there are: "
+        problem = (
+            "surfaces[0]: pipelines.manual.loaders[0]: no loader is called 'markdown'; there are: "
+        )
         assert f"problem: {problem}none; it is left out" in done.stderr
     assert "vault_ls" in run("tools").stdout
     (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: manual}]\n")

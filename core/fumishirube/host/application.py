@@ -117,7 +117,7 @@ class Application(ToolHost):
         """Build the surfaces; their tools are made on first use."""
         _check_distinct([use.name for use in self.config.surfaces], "surfaces")
         built = [
-            self._build_surface(use, f"surfaces[{place}]" if self._requested else use.name)
+            self._build_surface(use, f"surfaces[{place}]")
             for place, use in enumerate(self.config.surfaces)
         ]
         self.surfaces = [surface for surface in built if surface is not None]

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from fumishirube.disk.roots import Root
 from fumishirube.engine.file_loads import SlowFile
 from fumishirube.engine.pipeline import SKIPPED, NamedStage
-from fumishirube.errors import AlreadyServed, ConfigError, PluginError
+from fumishirube.errors import AlreadyServed, ConfigError, PluginError, UnknownStage
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
 from fumishirube.host.fenced_stages import FENCES_OF_KINDS, FencedLoader, FencedStage
@@ -91,13 +91,13 @@ class Fences:
         """Do what a surface settles itself, such as its own pipeline, which no user wrote.
 
         Raises:
-            PluginError: instead of a :class:`ConfigError`, unless the surface is a built-in that
-                the configuration requested; it names the plugin.
+            PluginError: instead of a :class:`ConfigError` if the surface is a plugin's, which it
+                names, or if a stage is not installed that no configuration ``requested``.
         """
         try:
             yield
         except ConfigError as error:
-            if work is None and requested:
+            if work is None and (requested or not isinstance(error, UnknownStage)):
                 raise
             origin = f"{work.stage} of plugin {work.plugin}: " if work else ""
             raise PluginError(f"{origin}{error}") from error

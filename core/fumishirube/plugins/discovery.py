@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import pluggy
 
-from fumishirube.errors import ConfigError, PluginError, first_line
+from fumishirube.errors import PluginError, UnknownStage, first_line
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.commands import (
     OWN_COMMANDS,
@@ -103,17 +103,17 @@ class Plugins:
         """Return the stage of this name.
 
         Raises:
-            ConfigError: with the coordinate, the nearest name, and the problems of plugins that may
-                have meant to register it.
+            UnknownStage: with the coordinate, the nearest name, and the problems of plugins that
+                may have meant to register it.
         """
         try:
             return self.registry[kind_name].take(name, coordinate)
-        except ConfigError as error:
+        except UnknownStage as error:
             noun = self.registry[kind_name].kind.noun
             causes = self._causes(noun, name)
             if not causes:
                 raise
-            raise ConfigError("; ".join((str(error), *causes))) from error
+            raise UnknownStage("; ".join((str(error), *causes))) from error
 
     def _causes(self, noun: str, name: str) -> list[str]:
         """Yield the problems of refused plugins that may explain a missing stage."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
-from fumishirube.errors import ConfigError, PluginError, did_you_mean
+from fumishirube.errors import PluginError, UnknownStage, did_you_mean
 from fumishirube.stages import Stage
 
 T = TypeVar("T")
@@ -122,12 +122,12 @@ class StageKindRegistry:
         """Return the stage of this name.
 
         Raises:
-            ConfigError: with the coordinate and the nearest name, when there is none.
+            UnknownStage: with the coordinate and the nearest name, when there is none.
         """
         if name in self._offers:
             return self._offers[name]
         hint = did_you_mean(name, sorted(self._offers))
-        raise ConfigError(f"{coordinate}: no {self.kind.noun} is called {name!r}; {hint}")
+        raise UnknownStage(f"{coordinate}: no {self.kind.noun} is called {name!r}; {hint}")
 
 
 class StageRegistry:
