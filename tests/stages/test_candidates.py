@@ -28,6 +28,7 @@ from fumishirube_stages.scorers.candidates import (
     pooled_matches,
     quoted_sections,
     rare_clause,
+    searched_terms,
 )
 from fumishirube_stages.tokenizers.bigram import Bigram
 
@@ -52,6 +53,17 @@ def test_searched_terms_count_in_all_fields_and_parts_in_any() -> None:
         Term("red", "headings", 0.375),
         Term("red", "path", 0.5),
     ]
+
+
+def test_the_rarest_terms_are_searched_and_those_that_are_rare_enough() -> None:
+    weights = {"sea": 1.0, "red": 0.5, "sky": 2.0, "sun": 1.0, "fig": 0.1}
+    idf = {"sea": 1.0, "red": 8.0, "sky": 1.0, "sun": 0.5, "fig": 6.0}
+    assert searched_terms(weights, idf, 2, 6.0) == [
+        ("red", 0.5, 4.0),
+        ("sky", 2.0, 2.0),
+        ("fig", 0.1, pytest.approx(0.6)),
+    ]
+    assert [term for term, _, _ in searched_terms(weights, idf, 3, 9.0)] == ["red", "sky", "sea"]
 
 
 def test_names_have_all_searched_terms_and_titles_the_others_too() -> None:
@@ -251,3 +263,18 @@ def test_each_pool_has_its_best_matches_while_there_is_room(room: int, paths: st
     pools = [(Term("red"), 5), (None, 5), (Term("sky"), 3)]
     matches = pooled_matches(manual, Query("red"), pools, room)
     assert sorted(match.passage.path[0] for match in matches) == sorted(paths)
+
+
+def test_nothing_is_searched_without_a_clause_or_room() -> None:
+    manual = Listed([matched(path, 1, 1.0) for path in "abc"])
+    red, sky = Term("red"), Term("sky")
+    pools = [(None, 5), (red, 0), (red, 2), (sky, 9), (sky, 9), (red, 1)]
+    assert len(pooled_matches(manual, Query("red"), pools, 4)) == 4
+    assert manual.searched == [(red, 2), (sky, 2)]
+
+
+@pytest.mark.parametrize(("number", "clause"), [(2, True), (8, True), (9, False)])
+def test_up_to_eight_concepts_are_looked_for_together(number: int, clause: bool) -> None:
+    concepts = [[f"word{n}"] for n in range(number)]
+    counts = {f"word{n}": 1 for n in range(number)}
+    assert (complete_clause(ANY, concepts, (), counts) is not None) == clause

@@ -1,0 +1,65 @@
+"""What the scorer ``lexical`` makes of a query before it searches, by hand."""
+
+from __future__ import annotations
+
+import pytest
+from lexical_corpus import rarity
+
+from fumishirube import Bool, Clause, Term
+from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.scorers.lexical import Lexical
+from fumishirube_stages.scorers.query_analysis import QueryAnalysis
+from fumishirube_stages.tokenizers.bigram import Bigram
+
+SIZE = 600
+OTHERS = [passage(f"{number}.md", body="red") for number in range(SIZE - 2)]
+CORPUS = MemoryCorpus(
+    [passage("s.md", body="sky red the"), passage("t.md", body="the of"), *OTHERS], Bigram()
+)
+ONE, TWO, MOST = rarity(1, SIZE), rarity(2, SIZE), rarity(SIZE - 1, SIZE)
+"""The rarities of *sky* and *of*, of *the*, and of *red*."""
+RED, SKY = "red~", "sky~"
+
+
+def analysed(text: str, **settings: float) -> QueryAnalysis:
+    return Lexical(**settings)._analyse(text, CORPUS)
+
+
+def values(text: str, **settings: float) -> dict[str, float]:
+    return {term.term: term.value for term in analysed(text, **settings).terms}
+
+
+def of(clause: Clause | None) -> list[tuple[str, str | None, float]]:
+    assert isinstance(clause, Bool)
+    return [(t.term, t.field, t.boost) for t in clause.should if isinstance(t, Term)]
+
+
+def names(term: str, weight: float) -> list[tuple[str, str | None, float]]:
+    boosts = (("title", 3.0), ("headings", 1.5), ("path", 2.0))
+    return [(term, field, pytest.approx(weight * boost)) for field, boost in boosts]
+
+
+def test_a_term_has_its_rarity_and_a_repeated_one_more() -> None:
+    assert values("red sky") == pytest.approx({RED: MOST, SKY: ONE})
+    assert values("sky sky red") == pytest.approx({RED: MOST, SKY: 2**0.5 * ONE})
+    assert values("sky red sky sky", repeated_power=1.0) == pytest.approx({RED: MOST, SKY: 3 * ONE})
+    assert values("the red sky") == pytest.approx({RED: MOST, SKY: ONE, "the": 0.2 * TWO})
+    assert values("the of") == pytest.approx({"the": TWO, "of": ONE})
+
+
+def test_function_words_are_no_matches_and_no_candidates_beside_others() -> None:
+    found = analysed("the red sky")
+    assert of(found.anywhere) == [(RED, None, 1.0), (SKY, None, 1.0)]
+    assert [term for term, field, _ in of(found.clause) if field == "body"] == [SKY, RED]
+    assert of(found.named_clause) == [*names(RED, 1.0), *names(SKY, 1.0)]
+    alone = analysed("the of")
+    assert of(alone.anywhere) == [("the", None, 1.0), ("of", None, 1.0)]
+    assert [term for term, field, _ in of(alone.clause) if field == "body"] == ["of", "the"]
+
+
+def test_the_candidates_of_names_and_of_rare_words_have_the_weights_of_the_terms() -> None:
+    found = analysed("the sky sky red")
+    assert of(found.named_clause) == [*names(SKY, 2**0.5), *names(RED, 1.0)]
+    assert of(found.rare_clause) == [(SKY, "body", pytest.approx(2**0.5 * ONE))]
+    assert of(analysed("the sky", named_pool=0).named_clause) == []
+    assert analysed("red").rare_clause is None
