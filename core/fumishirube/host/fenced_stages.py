@@ -146,7 +146,7 @@ class FencedLoader(FencedStage):
     ) -> None:
         super().__init__(stage, work, guard, strict=strict)
         self._claims: dict[Path, tuple[Source, ...]] = {}
-        self._listings: dict[Path, Future[tuple[Source, ...]]] = {}
+        self._late: dict[Path, Future[tuple[Source, ...]]] = {}
         self._failing: set[Path] = set()
 
     def sources(self, root: Root) -> tuple[Source, ...]:
@@ -168,7 +168,7 @@ class FencedLoader(FencedStage):
         return self._claims.get(root.path, ())
 
     def _listed(self, root: Root, work: ForeignWork) -> tuple[Source, ...]:
-        """List the claimed files on a thread of its own, which a later call may wait for.
+        """List the claimed files on a thread of its own; one that was late serves a later call.
 
         Raises:
             AbandonedUpdate: when it takes too long.
@@ -181,12 +181,11 @@ class FencedLoader(FencedStage):
                     raise TypeError("it listed something else than sources")
                 return claimed
 
-        known = self._listings.get(root.path)
-        listing = self._listings[root.path] = known or threaded(listed)
-        seconds = 0.0 if known else listing_seconds()
-        if not wait([listing], seconds).done:
+        late = self._late.pop(root.path, None)
+        listing = late or threaded(listed)
+        if not wait([listing], 0.0 if late else listing_seconds()).done:
+            self._late[root.path] = listing
             raise AbandonedUpdate("it has not listed its files in time")
-        del self._listings[root.path]
         return listing.result()
 
     def problem_of(self, root: Root) -> str | None:

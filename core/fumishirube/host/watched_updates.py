@@ -84,7 +84,7 @@ class WatchedUpdates:
             raise AbandonedUpdate(f"{call} has been at work for {time.monotonic() - since:.1f} s")
         self._abandoned.pop(manual_id, None)
         begun = _Update(update, self._guard)
-        _budget.set(budget)
+        outer = _budget.set(budget)
         try:
             return watched(begun.run, begun, budget)
         except Overdue as overdue:
@@ -93,6 +93,8 @@ class WatchedUpdates:
             if at_work := begun.work:
                 self._guard.log.record(at_work[0], f"it {problem}")
             raise AbandonedUpdate(f"{overdue.call} {problem}") from overdue
+        finally:
+            _budget.reset(outer)
 
 
 def listing_seconds() -> float:
