@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -116,13 +118,20 @@ def find(server: stdio.Wire) -> tuple[set[str], list[tuple[str, int]]]:
     return {hit["ref"]["path"] for hit in hits}, sorted(skipped)
 
 
+@contextmanager
+def served(workspace: Path, path: str) -> Iterator[stdio.Wire]:
+    """Yield a server that has found all files."""
+    with stdio.Wire(workspace, PYTHONPATH=path, FUMISHIRUBE_SURFACE_EXTRAS="coverage") as server:
+        server.ok("manual_ls")
+        assert find(server) == ({*FILES}, [])
+        yield server
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_loader_that_begins_to_fail_costs_the_changed_files_alone(
     workspace: Path, path: str, fault: str
 ) -> None:
-    with stdio.Wire(workspace, PYTHONPATH=path, FUMISHIRUBE_SURFACE_EXTRAS="coverage") as server:
-        server.ok("manual_ls")
-        assert find(server) == ({*FILES}, [])
+    with served(workspace, path) as server:
         (workspace / "manuals/m/mode").write_text(fault)
         (workspace / "manuals/m/b.late").write_text("旅費の例外を改める")
         found, skipped = find(server)
@@ -139,9 +148,7 @@ def test_a_loader_that_begins_to_fail_costs_the_changed_files_alone(
 
 
 def test_a_file_with_an_unusable_document_is_skipped_and_named(workspace: Path, path: str) -> None:
-    with stdio.Wire(workspace, PYTHONPATH=path, FUMISHIRUBE_SURFACE_EXTRAS="coverage") as server:
-        server.ok("manual_ls")
-        assert find(server) == ({*FILES}, [])
+    with served(workspace, path) as server:
         for number, change in enumerate(UNUSABLE):
             (workspace / "manuals/m/mode").write_text(change)
             (workspace / "manuals/m/b.late").write_text(f"旅費の例外を改める{number}")
@@ -159,9 +166,7 @@ def test_a_file_with_an_unusable_document_is_skipped_and_named(workspace: Path, 
 def test_a_loader_that_has_no_list_any_more_keeps_its_files(
     workspace: Path, path: str, fault: str
 ) -> None:
-    with stdio.Wire(workspace, PYTHONPATH=path, FUMISHIRUBE_SURFACE_EXTRAS="coverage") as server:
-        server.ok("manual_ls")
-        assert find(server) == ({*FILES}, [])
+    with served(workspace, path) as server:
         (workspace / "manuals/m/mode").write_text(fault)
         found, _ = find(server)
         assert found == {*FILES}
