@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -19,14 +19,18 @@ _HEADINGS, _LONG = 2, 80
 _FEW = 20
 """Up to this many distinct texts are shown in their lines, unless no context is requested."""
 _OTHERS = 2
-"""If a text has up to this many further places, they are named beside it."""
+"""If a text has up to this many further places, they are named beside it.
+
+If it has more, up to this many lines are shown where other characters are beside it.
+"""
 _ROW_CHARS, _FILE_CHARS = 12, 4
 
 
 class MatchedText(NamedTuple):
     """A matching text: the line of its first match, its count, and the heading and text there.
 
-    ``also`` are its other places, if they are few.
+    ``also`` are its other places, if they are few. If they are many, ``within`` goes on with
+    those where it stands between other characters.
     """
 
     line: int
@@ -34,6 +38,13 @@ class MatchedText(NamedTuple):
     text: str
     within: str = ""
     also: tuple[str, ...] = ()
+
+
+class _Shown(NamedTuple):
+    """A place of a text, and the text around it."""
+
+    place: LinePlace
+    around: str
 
 
 class FileMatches(NamedTuple):
@@ -54,6 +65,7 @@ class MatchedTexts:
         self._counts: Counter[str] = Counter()
         self._first: dict[str, tuple[LinePlace, str, str]] = {}
         self._later: defaultdict[str, list[LinePlace]] = defaultdict(list)
+        self._forms: defaultdict[str, dict[tuple[str, str], _Shown]] = defaultdict(dict)
 
     def __len__(self) -> int:
         return len(self._first)
@@ -74,12 +86,13 @@ class MatchedTexts:
                     continue
                 key = shown if self._exact else fold(shown)
                 self._counts[key] += 1
+                around = _stretch(line, start, end) if len(shown) < _LONG else ""
+                self._add_form(key, line[:start][-1:], line[end:][:1], _Shown(place, around))
                 if key in self._first:
                     if self._counts[key] <= _OTHERS + 1:
                         self._later[key].append(place)
                     continue
                 beside = self._context or (self._context is None and len(self) < _FEW)
-                around = _stretch(line, start, end) if len(shown) < _LONG else ""
                 within = _within(text.headings(match.number), around) if beside else ""
                 self._first[key] = place, shown, within
 
@@ -94,6 +107,8 @@ class MatchedTexts:
         for key, (place, shown, stretch) in [*self._first.items()][offset:]:
             within = stretch if in_lines else ""
             also = self._others(key, place) if within else ()
+            if within and self._counts[key] > _OTHERS + 1:
+                within = " | ".join((within, *self._examples(key, place)))
             max_chars -= len(shown) + len(within) + sum(map(len, also)) + _ROW_CHARS
             if place[:2] != file:
                 file = place[:2]
@@ -107,6 +122,18 @@ class MatchedTexts:
             for (manual_id, path), texts in grouped
         ]
         return files, len(self) - offset - len(rows)
+
+    def _add_form(self, key: str, before: str, after: str, shown: _Shown) -> None:
+        """Keep a place if other characters are beside the text there than at those kept."""
+        forms = self._forms[key]
+        if len(forms) <= _OTHERS:
+            forms.setdefault((before, after), shown)
+
+    def _examples(self, key: str, first: LinePlace) -> Iterator[str]:
+        """Yield a text's other forms: its place, and the text around it."""
+        for place, around in self._forms[key].values():
+            if place != first and around:
+                yield f"{place.relative_to(first)}: {around}"
 
     def _others(self, key: str, first: LinePlace) -> tuple[str, ...]:
         """Return the other places of a text, if they are few; each line once."""

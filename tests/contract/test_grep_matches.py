@@ -132,3 +132,18 @@ def test_marks_of_sound_by_themselves_are_found(tmp_path: Path, text: str, exact
     files = {"guide/a.md": f"# K\n\n{text}の点検\n", "guide/b.md": "# L\n\n点検\n"}
     answer = grepped(tmp_path, files, any=[text], exact=exact)
     assert (answer["total"], answer["complete"]) == (1, True)
+
+
+def test_a_frequent_match_is_shown_between_other_characters_too(tmp_path: Path) -> None:
+    files = {
+        "guide/a.md": "# Old\n\n* `APP_ENV` is deprecated.\n* `APP_ENV` again.\n",
+        "guide/b.md": '# New\n\nRead ENV["APP_ENV"] first.\n\n APP_ENV=test run\n\nAPP_ENV: x\n',
+    }
+    answer = grepped(tmp_path, files, regex="APP_[A-Z]+", matches_only=True)
+    ((line, number, text, within),) = answer["matches"][0]["texts"]
+    assert (line, number, text) == (3, 5, "APP_ENV")
+    assert within.split(" | ") == [
+        "Old: * `APP_ENV` is deprecated.",
+        'b.md#L3: Read ENV["APP_ENV"] first.',
+        "b.md#L5: APP_ENV=test run",
+    ]
