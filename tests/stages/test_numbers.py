@@ -149,3 +149,12 @@ def test_a_section_without_numbers_does_not_end_the_search_and_a_second_run_says
 
 def test_it_nominates_nothing() -> None:
     assert Numbers.generates is False
+
+
+def test_the_first_32_codes_and_numbers_of_a_query_are_looked_up() -> None:
+    codes = ", ".join(f"x-{number}" for number in range(33))
+    assert scored(codes, "see x-31") == [(CODE, IS_CODE)]
+    assert scored(codes, "see x-32") == []
+    numbers = " ".join(f"{number}日" for number in range(100, 133))
+    assert scored(numbers, "131日") == [(CONTEXT, IN_CONTEXT)]
+    assert scored(numbers, "132日") == []

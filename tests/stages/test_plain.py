@@ -8,7 +8,7 @@ from fumishirube import Budget, Cancelled, Query
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import TextRange
 from fumishirube_stages.scorers.plain import Plain
-from fumishirube_stages.scorers.text_hits import passes_filter
+from fumishirube_stages.scorers.text_hits import may_return, passes_filter
 
 CORPUS = MemoryCorpus([passage("a.md", body="sky red red"), passage("b.md", body="blue red sea")])
 
@@ -53,6 +53,16 @@ def test_a_filter_looks_for_words_in_any_field() -> None:
     assert passes_filter(item, Query("x", must=("RED", "blue")))
     assert not passes_filter(item, Query("x", must=("red", "blu")))
     assert passes_filter(item, Query("x"))
+
+
+def test_a_passage_may_be_returned_by_its_file_its_place_and_its_words() -> None:
+    item = passage("a.md", 3, body="red")
+    assert may_return(item, Query("x"))
+    assert may_return(item, Query("x", within=frozenset({"a.md"}), must=("red",)))
+    assert not may_return(item, Query("x", within=frozenset({"b.md"}), must=("red",)))
+    assert not may_return(item, Query("x", exclude=frozenset({("a.md", 3)}), must=("red",)))
+    assert may_return(item, Query("x", exclude=frozenset({("a.md", 4)}), must=("red",)))
+    assert not may_return(item, Query("x", must=("blue",)))
 
 
 def test_it_nominates() -> None:

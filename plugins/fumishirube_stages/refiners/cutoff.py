@@ -1,6 +1,7 @@
 """The end of the result: a limit, and a score cut-off for weak hits."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Annotated
 
 from pydantic import Field
@@ -29,7 +30,7 @@ class Cutoff(Stage):
         ]
         returned = remaining if query.limit is None else remaining[: query.limit]
         entered = {hit.passage.key for hit in remaining}
-        cut = [hit for hit in hits[end:] if hit.passage.key not in entered]
+        cut = [hit for hit in hits if hit.passage.key not in entered]
         left = [
             *_left(remaining[len(returned) :], "candidate_cap"),
             *_left(cut, "dynamic_cutoff"),
@@ -39,7 +40,7 @@ class Cutoff(Stage):
     def _end(self, hits: Sequence[Hit]) -> int:
         for place, hit in enumerate(hits):
             weak = hit.score < self.score_share * hits[0].score and hit.coverage < self.coverage
-            if place >= self.limit or (place >= self.sure and weak):
+            if place >= self.sure and weak:
                 return place
         return len(hits)
 
@@ -57,11 +58,11 @@ class Cutoff(Stage):
 
 def _non_increasing(hits: Sequence[Hit]) -> list[Hit]:
     """Raise each score to the best one after it, so that scores never increase."""
-    raised: list[Hit] = []
-    best = 0.0
-    for hit in reversed(hits):
-        best = max(best, hit.score)
-        raised.append(hit if hit.score == best else hit.scored(best))
+    best_after = accumulate((hit.score for hit in reversed(hits)), max)
+    raised = [
+        hit if hit.score == best else hit.scored(best)
+        for hit, best in zip(reversed(hits), best_after, strict=True)
+    ]
     return raised[::-1]
 
 

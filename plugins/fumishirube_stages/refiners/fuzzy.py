@@ -26,7 +26,7 @@ class Fuzzy(Stage):
         raised = []
         for hit in ranking.hits:
             text = f"{hit.passage.fields['title']}\n{hit.passage.fields['body']}"
-            likeness = max((fuzz.partial_ratio(term, text) / 100 for term in terms), default=0.0)
+            likeness = max(fuzz.partial_ratio(term, text) / 100 for term in terms)
             gain = likeness if likeness >= self.least else 0.0
             raised.append(hit.scored(hit.score * (1 + self.weight * gain)))
         return ranking._replace(hits=tuple(sorted(raised, key=Hit.sort_key)))
