@@ -19,9 +19,9 @@ from cluster_nodes import Cluster
 from cluster_workspaces import MANUALS, eventually_listed, first_ten, opened
 
 from fumishirube import Query
-from fumishirube.engine.distant_vectors import DistantVectors
-from fumishirube.engine.embedding import NamedEmbedder
-from fumishirube.engine.section_vectors import StoredVectors
+from fumishirube.engine.vectors.distant_vectors import DistantVectors
+from fumishirube.engine.vectors.embedding import NamedEmbedder
+from fumishirube.engine.vectors.section_vectors import StoredVectors
 from fumishirube.faces.cli.workspace import search_context
 from fumishirube.host.application import Application
 

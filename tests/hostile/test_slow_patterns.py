@@ -11,7 +11,7 @@ import pytest
 from manuals import Application, ask, opened, write
 from stdio import Fumishirube
 
-from fumishirube_manual import matching_lines
+from fumishirube_manual.grep import matching_lines
 from fumishirube_manual.tools import batch
 
 SLOW = r"^b?(a|aa)+(?<!b)$"

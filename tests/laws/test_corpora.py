@@ -34,8 +34,8 @@ from fumishirube import (
     texts_of,
 )
 from fumishirube.engine.indexed_files import FIELDS
-from fumishirube.engine.section_vectors import StoredVectors
 from fumishirube.engine.unions import UnionCorpus
+from fumishirube.engine.vectors.section_vectors import StoredVectors
 from fumishirube.testing import CorpusContract, MemoryCorpus, passage
 from fumishirube_chapters.cache import OpenChapter
 from fumishirube_chapters.projection_store import ProjectionStore

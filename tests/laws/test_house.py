@@ -94,8 +94,8 @@ ONLY_IN = {
     "regex": ("plugins/fumishirube_stages/scorers/worker.py",),
     "sqlite3": (
         "plugins/fumishirube_chapters/projection_store.py",
-        "core/fumishirube/engine/vector_file.py",
-        "core/fumishirube/engine/section_vectors.py",
+        "core/fumishirube/engine/vectors/vector_file.py",
+        "core/fumishirube/engine/vectors/section_vectors.py",
         "plugins/fumishirube_http/people/rates.py",
     ),
     "pytest": ("core/fumishirube/testing/",),

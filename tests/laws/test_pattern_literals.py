@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torture import examples
 
-from fumishirube_manual.pattern_literals import required_literals
+from fumishirube_manual.grep.pattern_literals import required_literals
 
 PIECES = st.sampled_from(["a", "b", "ab", "料金", "[ab]", ".", r"\d", r"\b", "$", "^", "%", " "])
 

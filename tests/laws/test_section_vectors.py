@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fumishirube.corpus_kinds import EmbeddingCounts
-from fumishirube.engine import vector_rows
-from fumishirube.engine.embedding import NamedEmbedder, pieces
-from fumishirube.engine.section_vectors import StoredVectors
+from fumishirube.engine.vectors import vector_rows
+from fumishirube.engine.vectors.embedding import NamedEmbedder, pieces
+from fumishirube.engine.vectors.section_vectors import StoredVectors
 
 WORDS = ("red", "blue", "green", "house", "door")
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join)

@@ -28,7 +28,7 @@ from fumishirube.stages import ClaimedFile, IndexedFile, OpenIndex
 from fumishirube.tools.definitions import Progress
 
 if TYPE_CHECKING:
-    from fumishirube.engine.manual_vectors import ManualVectors
+    from fumishirube.engine.vectors.manual_vectors import ManualVectors
 
 _log = logging.getLogger("fumishirube")
 

@@ -38,7 +38,7 @@ from fumishirube.traces.records import SearchAssessment, Trace
 
 if TYPE_CHECKING:
     from fumishirube.engine.background import BackgroundIndexer
-    from fumishirube.engine.section_vectors import StoredVectors
+    from fumishirube.engine.vectors.section_vectors import StoredVectors
     from fumishirube.text.file_texts import ManualTexts
     from fumishirube.text.readings import Reading
 

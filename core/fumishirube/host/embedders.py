@@ -14,16 +14,16 @@ from fumishirube.host.useless_stages import gives_vectors
 from fumishirube.plugins.discovery import Plugins
 
 if TYPE_CHECKING:
-    from fumishirube.engine.embedding import NamedEmbedder
-    from fumishirube.engine.manual_vectors import ManualVectors
-    from fumishirube.engine.section_vectors import StoredVectors
+    from fumishirube.engine.vectors.embedding import NamedEmbedder
+    from fumishirube.engine.vectors.manual_vectors import ManualVectors
+    from fumishirube.engine.vectors.section_vectors import StoredVectors
 
 
 def named_embedder(
     chosen: NamedStage[Any], begun: NamedStage[Any], plugins: Plugins
 ) -> NamedEmbedder:
     """Return an embedder, identified by its settings and by the version of its plugin."""
-    from fumishirube.engine.embedding import NamedEmbedder  # noqa: PLC0415 - few pipelines embed
+    from fumishirube.engine.vectors.embedding import NamedEmbedder  # noqa: PLC0415 - few pipelines embed
 
     makers = {o.plugin for o in plugins.registry["embedders"] if o.stage is type(chosen.stage)}
     versions = [
@@ -51,7 +51,7 @@ def surface_vectors(
     chosen: NamedStage[Any] | None,
 ) -> StoredVectors:
     """Return vectors for a surface's own use, by the pipeline's embedder or a chosen one."""
-    from fumishirube.engine.section_vectors import StoredVectors  # noqa: PLC0415 - as above
+    from fumishirube.engine.vectors.section_vectors import StoredVectors  # noqa: PLC0415 - as above
 
     named = pipeline_embedder(configured, begun)
     if chosen is not None:
@@ -70,7 +70,7 @@ def manual_vectors(
     """Return the vectors of a manual, in a folder beside its index, if its pipeline makes any."""
     if not any(gives_vectors(named.stage) for named in begun["embedders"][:1]):
         return None
-    from fumishirube.engine.manual_vectors import ManualVectors  # noqa: PLC0415 - as above
+    from fumishirube.engine.vectors.manual_vectors import ManualVectors  # noqa: PLC0415 - as above
 
     named = pipeline_embedder(configured, begun)
     assert named

@@ -13,8 +13,8 @@ from fumishirube.corpus import Clause
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.engine.document_faults import document_fault
-from fumishirube.engine.embedding import vector_fault
 from fumishirube.engine.stage_calls import threaded
+from fumishirube.engine.vectors.embedding import vector_fault
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described

@@ -20,7 +20,7 @@ from fumishirube.errors import Forbidden
 from fumishirube.stages import OpenIndex
 
 if TYPE_CHECKING:
-    from fumishirube.engine.manual_vectors import ManualVectors
+    from fumishirube.engine.vectors.manual_vectors import ManualVectors
 
 _log = logging.getLogger(__name__)
 

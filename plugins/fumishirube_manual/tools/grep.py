@@ -22,9 +22,8 @@ from fumishirube.disk import clean_path
 from fumishirube.text import Reading, UnreadFile, reading
 from fumishirube.tools import MaxChars
 from fumishirube_manual.cited_places import has_places, place_in
-from fumishirube_manual.excluded_matches import ExcludingMatcher
-from fumishirube_manual.json_escapes import unescaped
-from fumishirube_manual.line_answers import (
+from fumishirube_manual.grep.excluded_matches import ExcludingMatcher
+from fumishirube_manual.grep.line_answers import (
     GrepAnswer,
     SearchAccount,
     SearchScope,
@@ -33,14 +32,15 @@ from fumishirube_manual.line_answers import (
     listed_chars,
     tally_answer,
 )
-from fumishirube_manual.line_pages import LinePage
-from fumishirube_manual.matched_texts import MatchedTexts
-from fumishirube_manual.matching_lines import (
+from fumishirube_manual.grep.line_pages import LinePage
+from fumishirube_manual.grep.matched_texts import MatchedTexts
+from fumishirube_manual.grep.matching_lines import (
     LineMatcher,
     TextMatcher,
     names_case,
     pattern_matcher,
 )
+from fumishirube_manual.json_escapes import unescaped
 from fumishirube_manual.scopes import (
     EVERY_MANUAL,
     PathPrefix,

@@ -9,7 +9,7 @@ from typing import Any
 from fumishirube import SurfaceContext, Tool
 from fumishirube.tools import listed
 from fumishirube_manual.full_answer import full_tool
-from fumishirube_manual.grep_texts import grep_text
+from fumishirube_manual.grep.plain_lines import grep_text
 from fumishirube_manual.plain_texts import find_text, hits_text, read_text
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.tools.batch import batch_tool

@@ -13,7 +13,7 @@ from fumishirube.config.personal import USERS_FOLDER
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import UnlistedEntry, UnlistedReason
 from fumishirube.engine.folder_index import IndexState
-from fumishirube.engine.manual_vectors import EmbeddedCorpus
+from fumishirube.engine.vectors.manual_vectors import EmbeddedCorpus
 from fumishirube.errors import ConfigError, NeedsNarrowScope, PluginError, ToolError
 from fumishirube.faces.cli.checks import (
     Check,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from fumishirube.text import FileText, Reading
-from fumishirube_manual.matching_lines import (
+from fumishirube_manual.grep.matching_lines import (
     LineMatcher,
     MatchingLine,
     PatternMatcher,

@@ -20,10 +20,10 @@ from fumishirube.corpus import (
 )
 from fumishirube.corpus_kinds import SectionText, rehearse, unsearched
 from fumishirube.documents import Document
-from fumishirube.engine.distant_vectors import DistantVectors
-from fumishirube.engine.embedding import NamedEmbedder
 from fumishirube.engine.recovery import RecoverableIndex
-from fumishirube.engine.section_vectors import MOST_VECTORS, StoredVectors
+from fumishirube.engine.vectors.distant_vectors import DistantVectors
+from fumishirube.engine.vectors.embedding import NamedEmbedder
+from fumishirube.engine.vectors.section_vectors import MOST_VECTORS, StoredVectors
 from fumishirube.errors import ToolError
 from fumishirube.model import Passage
 from fumishirube.stages import IndexedFile

@@ -16,7 +16,7 @@ from fumishirube.stages import Embedder, Vectors
 from fumishirube.text.folding import estimate_tokens
 
 if TYPE_CHECKING:  # it imports SQLite, which few workspaces need
-    from fumishirube.engine.vector_file import FileKeys, SectionKeys
+    from fumishirube.engine.vectors.vector_file import FileKeys, SectionKeys
 
 _QUERIES = 16
 """Vectors of queries that stay in memory: the runs of a search share their text."""

@@ -16,8 +16,8 @@ from fumishirube.corpus_kinds import (
     SimilarSection,
     VectorStore,
 )
-from fumishirube.engine.embedding import CheckedEmbedder, FileTexts, NamedEmbedder
-from fumishirube.engine.section_vectors import first_sections
+from fumishirube.engine.vectors.embedding import CheckedEmbedder, FileTexts, NamedEmbedder
+from fumishirube.engine.vectors.section_vectors import first_sections
 from fumishirube.errors import Forbidden
 
 _log = logging.getLogger("fumishirube")

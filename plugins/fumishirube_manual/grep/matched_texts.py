@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange, fold
-from fumishirube_manual.line_pages import LinePlace
-from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, joined_lines
+from fumishirube_manual.grep.line_pages import LinePlace
+from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, joined_lines
 from fumishirube_manual.rows import HEADING_SEPARATOR
 
 _LONGEST = 200

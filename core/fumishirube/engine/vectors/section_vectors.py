@@ -17,9 +17,14 @@ from fumishirube.corpus_kinds import (
     SectionText,
     SimilarSection,
 )
-from fumishirube.engine.embedding import CheckedEmbedder, FileTexts, NamedEmbedder, TextBatch
-from fumishirube.engine.vector_file import FileKeys, Position, SectionKeys, VectorFile
-from fumishirube.engine.vector_rows import RowGroups, VectorRows
+from fumishirube.engine.vectors.embedding import (
+    CheckedEmbedder,
+    FileTexts,
+    NamedEmbedder,
+    TextBatch,
+)
+from fumishirube.engine.vectors.vector_file import FileKeys, Position, SectionKeys, VectorFile
+from fumishirube.engine.vectors.vector_rows import RowGroups, VectorRows
 
 MOST_VECTORS = 200_000
 """The most texts that are embedded: a search compares the query with every one of them."""

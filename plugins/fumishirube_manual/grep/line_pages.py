@@ -18,7 +18,7 @@ from fumishirube_manual.evidence.fences import fenced
 from fumishirube_manual.evidence.markup import rendered
 from fumishirube_manual.evidence.own_texts import enclosing_block
 from fumishirube_manual.evidence.records import labelled_line, record_lines
-from fumishirube_manual.matching_lines import LineMatcher, MatchingLine, Spans
+from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, Spans
 from fumishirube_manual.rows import HEADING_SEPARATOR
 
 WHOLE = 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fumishirube_manual.line_pages import heading_of
+from fumishirube_manual.grep.line_pages import heading_of
 from fumishirube_manual.rows import HEADING_SEPARATOR
 from fumishirube_manual.text_parts import (
     Json,

@@ -11,9 +11,9 @@ from pydantic import Field
 from fumishirube.text import UnreadFile
 from fumishirube.tools import LeanAnswer
 from fumishirube_manual.coverage import NEVER_SEARCHED
-from fumishirube_manual.line_pages import Entry, LinePage
-from fumishirube_manual.matched_texts import MatchedText, MatchedTexts
-from fumishirube_manual.path_counts import counted_paths
+from fumishirube_manual.grep.line_pages import Entry, LinePage
+from fumishirube_manual.grep.matched_texts import MatchedText, MatchedTexts
+from fumishirube_manual.grep.path_counts import counted_paths
 
 _LISTED_SHARE, _LISTED_LEAST = 0.2, 400
 """The share of an answer for the list of remaining files, and its least characters."""

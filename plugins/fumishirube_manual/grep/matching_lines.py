@@ -32,7 +32,7 @@ from fumishirube.text import (
     reading_form,
     wraps,
 )
-from fumishirube_manual.pattern_literals import holds_newline, required_literals
+from fumishirube_manual.grep.pattern_literals import holds_newline, required_literals
 
 _SCORER = "regex"
 _SECONDS, _SLOW_SECONDS = 20.0, 5.0

@@ -1,0 +1,1 @@
+"""Vectors of sections: embedded, stored, compared, and kept in step with the index."""
