@@ -159,7 +159,7 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
     """Another tokenizer needs another index; another limit does not."""
 
     def fingerprint(yaml: str) -> str:
-        return opened(yaml).surfaces[0].fingerprint
+        return opened(yaml).surfaces[0].index_fingerprint
 
     plain = fingerprint("")
     assert fingerprint("pipelines: {manual: {refiners: []}}") == plain
@@ -342,7 +342,7 @@ def test_an_unusable_variable_stops_the_start_and_is_named(
     opened: Opened, variable: str, value: str, expected: str
 ) -> None:
     said = told(opened, "", {variable: value})
-    assert said == f'configuration error: {variable}: expected {expected}, got "{value}"'
+    assert said == f'{variable}: expected {expected}, got "{value}"'
 
 
 def test_a_list_of_names_with_plus_is_added_to_the_default(opened: Opened) -> None:
@@ -362,7 +362,7 @@ def test_a_name_with_plus_that_cannot_be_added_is_refused(opened: Opened, names:
     yaml = f"surfaces: [{{use: manual, with: {{extras: [{names}]}}}}]"
     assert told(opened, yaml).startswith("surfaces[0].with.extras[")
     said = told(opened, "", {"FUMISHIRUBE_SURFACE_EXTRAS": names})
-    assert said.startswith("configuration error: FUMISHIRUBE_SURFACE_EXTRAS: expected none, or ")
+    assert said.startswith("FUMISHIRUBE_SURFACE_EXTRAS: expected none, or ")
 
 
 @pytest.mark.parametrize("model", [Config, Lexical, Exploration])

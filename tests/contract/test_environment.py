@@ -120,7 +120,7 @@ def test_an_unusable_value_stops_the_start_and_is_named(
     for value in ("x", "y", "-2", "1.5e400", "nan"):
         with pytest.raises(ConfigError) as caught:
             opened(workspace, {name: value})
-        said = f'configuration error: {name}: expected {takes}, got "{value}"'
+        said = f'{name}: expected {takes}, got "{value}"'
         assert str(caught.value) == said
 
 

@@ -86,9 +86,7 @@ def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
     try:
         return adapter.validate_python(value, strict=bool in _kinds(info.annotation))
     except ValidationError as error:
-        raise ConfigError(
-            f'configuration error: {env.name}: expected {expectation(info)}, got "{text[:80]}"'
-        ) from error
+        raise ConfigError(f'{env.name}: expected {expectation(info)}, got "{text[:80]}"') from error
 
 
 def _added(value: Any, info: FieldInfo) -> Any:

@@ -82,11 +82,7 @@ class Survey(NamedTuple):
         return Survey(
             [entry for entry in self.files if entry.path.startswith(prefix)],
             [path for path in self.folders if path.startswith(prefix)],
-            [
-                unlisted_entry
-                for unlisted_entry in self.unlisted
-                if unlisted_entry.path.startswith(prefix)
-            ],
+            [entry for entry in self.unlisted if entry.path.startswith(prefix)],
         )
 
 

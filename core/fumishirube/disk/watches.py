@@ -49,7 +49,7 @@ class Watch:
         self._retry = 0.0
 
     def quiet(self) -> bool:
-        """Tell whether nothing can have changed since the survey at ``looked``."""
+        """Tell whether nothing can have changed since the last survey."""
         touched = self.touched()
         return touched is not None and not touched
 
@@ -59,7 +59,7 @@ class Watch:
         return self._marks is not None and time.monotonic() - self._looked >= _TRUST
 
     def touched(self, *, checked: bool = False) -> Collection[str] | None:
-        """Return what may have come, gone or changed since the survey at ``looked``.
+        """Return what may have come, gone or changed since the last survey.
 
         The paths are those of files, relative and as spelled on disk. ``None`` means anything: a
         folder came or went, there are no events, or the last survey is old. The age does not matter
@@ -123,16 +123,16 @@ class Watch:
             known = folders
         self.close()
 
-    def _read_events(self, labels: INotify) -> bool:
+    def _read_events(self, marks: INotify) -> bool:
         """Read all events so far; return whether other folders have to be watched."""
         from inotify_simple import flags  # noqa: PLC0415
 
-        events = labels.read(timeout=0)
+        events = marks.read(timeout=0)
         other = flags.ISDIR | flags.DELETE_SELF | flags.MOVE_SELF | flags.UNMOUNT
         other |= flags.IGNORED | flags.Q_OVERFLOW
         if self._touched is not None:
-            self._touched.update(self._prefixes.get(mark.wd, "") + mark.name for mark in events)
-        return any(mark.mask & other for mark in events)
+            self._touched.update(self._prefixes.get(event.wd, "") + event.name for event in events)
+        return any(event.mask & other for event in events)
 
 
 def is_local(folder: Path) -> bool:

@@ -32,7 +32,7 @@ second value.
 Searches see only committed files, but many small commits cost more than a few large ones.
 """
 _TOGETHER = 16
-"""Files for which a thread is woken once."""
+"""A thread is woken once for so many files."""
 _LOOK = 0.05
 """Seconds between two checks of the clock and of a cancellation."""
 
@@ -193,9 +193,10 @@ class CommitBatches:
         self._waiting.extendleft(load.file for load in reversed(dropped))
 
     def _is_over(self) -> bool:
-        """Whether this update stops to wait for the running loads.
+        """Whether this update stops waiting for the running loads.
 
-        A call with a deadline does not wait for what was slow before: an earlier call reported it.
+        A call with a deadline does not wait for files that were slow before: an earlier call has
+        reported them.
         """
         if self._reading is not None:
             return False  # other processes have files, or are being withdrawn

@@ -175,7 +175,7 @@ class _Search:
         return ranking
 
     def uncounted(self, reason: str) -> PipelineResult:
-        """Return the ranking with the counts before those of the report, and why there are none."""
+        """Return the ranking without the report's counts, and the reason why it has none."""
         return self._result(*self._ranked, reason)
 
     def _result(

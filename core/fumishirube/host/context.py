@@ -90,7 +90,7 @@ class PipelineContext:
         )
         self._finder = Finder(configured, shared, self._pipeline, self.prepare)
         is_outlying = self.library.is_outlying
-        folders = IndexFolders(state, configured.fingerprint, outlying, is_outlying)
+        folders = IndexFolders(state, configured.index_fingerprint, outlying, is_outlying)
         self._index_folders = folders
         open_vectors = partial(embedders.manual_vectors, configured, stages, folders.make)
         self._indexes = OpenIndexes(self.library, self._open_index, open_vectors)

@@ -87,7 +87,7 @@ class Finder(NamedTuple):
             query,
             state.corpus.manual_id,
             state.fingerprint,
-            self.configured.pipeline + self.shared.versions,
+            self.configured.answer_fingerprint + self.shared.versions,
             thresholds,
         )
 

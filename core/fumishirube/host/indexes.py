@@ -140,11 +140,11 @@ class OpenIndexes:
             return self._open[manual.id]
 
     def opened(self, manual_id: str) -> FolderIndex | None:
-        """Return a manual with its index if that is open; this waits for nothing."""
+        """Return a manual with its index if that is open; never wait."""
         return self._open.get(manual_id)
 
     def close(self) -> None:
-        """Close all of them. What is being opened is closed with the process."""
+        """Close all indexes. One that is being opened is closed with the process."""
         for indexed in [*self._open.values()]:
             indexed.close()
         self._open.clear()

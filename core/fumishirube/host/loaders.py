@@ -1,4 +1,4 @@
-"""The loaders of a pipeline, and those that would read what none of them reads."""
+"""The loaders of a pipeline, and which loaders would read the files that it does not read."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class ConfiguredSurface:
         return self.stages["indexes"] if self.of_manuals else ()
 
     @property
-    def fingerprint(self) -> str:
+    def index_fingerprint(self) -> str:
         """The fingerprint that an index depends on: folding, loaders, tokenizer and index."""
         stages = (
             named.stage.fingerprint
@@ -84,7 +84,7 @@ class ConfiguredSurface:
         return "-".join((f"f{FOLDING}", *stages))
 
     @cached_property
-    def pipeline(self) -> str:
+    def answer_fingerprint(self) -> str:
         """The fingerprint that an answer depends on: surface and all stages, with settings."""
         uses = [
             f"{kind_name} {named.name} {named.stage.fingerprint}"
@@ -140,7 +140,9 @@ class ConfiguredSurface:
             for report in self.plugins.reports
             if report.plugin in offers
         }
-        return PipelineSnapshot(self.name, self.pipeline_name, self.pipeline, self.uses, makers)
+        return PipelineSnapshot(
+            self.name, self.pipeline_name, self.answer_fingerprint, self.uses, makers
+        )
 
 
 def search_surface(surfaces: Sequence[ConfiguredSurface]) -> ConfiguredSurface:

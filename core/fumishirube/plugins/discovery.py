@@ -87,8 +87,7 @@ class Plugins:
         """The names and versions of the plugins that may affect an answer."""
         loaded = [report for report in self.reports if report.status == "loaded"]
         names = " ".join(
-            f"{loaded_report.plugin}={loaded_report.distribution}-{loaded_report.version}"
-            for loaded_report in loaded
+            f"{report.plugin}={report.distribution}-{report.version}" for report in loaded
         )
         return f"{names} #{self.revision}" if self.revision else names
 
@@ -116,7 +115,7 @@ class Plugins:
             raise UnknownStage("; ".join((str(error), *causes))) from error
 
     def _causes(self, noun: str, name: str) -> list[str]:
-        """Yield the problems of refused plugins that may explain a missing stage."""
+        """Return the problems of refused plugins that may explain a missing stage."""
         claimed = [r for r in self.reports if any(f"{noun} {name!r} " in p for p in r.problems)]
         refused = [r for r in self.reports if r.status == "refused"]
         refused.sort(key=lambda report: not report.problems[0].startswith(_UNIMPORTED))

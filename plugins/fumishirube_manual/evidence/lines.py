@@ -20,7 +20,7 @@ from fumishirube_manual.evidence.records import is_member, record_lines
 BEST_CHARS, OTHER_CHARS = 400, 200
 """The most characters of the best line, and of another line."""
 _SLACK, _LINE_SLACK = 1.25, 1.5
-"""A text, and a line, up to so many times its room is shown whole: cutting it would save little."""
+"""A text or a line is shown whole up to so many times its room: cutting it would save little."""
 _NAMED_WEIGHT = 100.0
 """More than the weight of all concepts: an excerpt with a name is cut around it."""
 _CHOSEN = 8

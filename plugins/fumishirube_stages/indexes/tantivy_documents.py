@@ -105,7 +105,7 @@ class Documents:
         return _stored(text, written, written[0].split())
 
     def _last_text(self, text: str, others: set[str]) -> tuple[_Text, Collection[str]]:
-        """Return the longest text, of its terms only those of others, and which others it lacks."""
+        """Return the longest text with only the terms in ``others``; name those that it lacks."""
         written, lacking = written_beside(self._fields.tokenizer, text, others)
         return _stored(text, written, others.difference(lacking)), lacking
 

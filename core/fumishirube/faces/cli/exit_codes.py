@@ -81,8 +81,7 @@ def _failure(error: BaseException) -> _Failure:
     if isinstance(error, AlreadyServed):
         return _Failure(LOCKED, "conflict", str(error))
     if isinstance(error, ConfigError):
-        text = str(error).removeprefix(f"{_UNUSABLE}: ")
-        return _Failure(USAGE_ERROR, "configuration_error", text, _UNUSABLE)
+        return _Failure(USAGE_ERROR, "configuration_error", str(error), _UNUSABLE)
     if isinstance(error, PluginError):
         return _Failure(FAILURE, InternalError.code, str(error))
     if isinstance(error, FileNotFoundError) and _folder_is_gone():

@@ -32,7 +32,7 @@ CHECK_SECONDS = 0.5
 ABSENCE_SECONDS = 3.0
 """Seconds for which a file may be missing or empty before that counts as a change."""
 MIN_OPEN_SECONDS = 2.0
-"""Seconds for which a mark_replaced application stays open, for calls that wait in the queue."""
+"""Seconds for which a replaced application stays open, for calls that wait in the queue."""
 _JOIN_SECONDS = 5.0
 
 _log = logging.getLogger("fumishirube")
@@ -81,7 +81,7 @@ class Served(Generic[HostT]):
         self._replaced = time.monotonic()
 
     def spent(self) -> bool:
-        """Tell whether it was mark_replaced some seconds ago, and no call is running."""
+        """Tell whether it was replaced some seconds ago, and no call is running."""
         return time.monotonic() - self._replaced > MIN_OPEN_SECONDS and self.calls.end()
 
     def close(self, others: Sequence[Served[Any]] = ()) -> None:
@@ -153,8 +153,8 @@ class Reloader:
     def close(self) -> None:
         """Close all applications."""
         self._notice.clear()
-        for edition in [*self._spent, self._current]:
-            edition.close()
+        for served in [*self._spent, self._current]:
+            served.close()
 
     def _run(self) -> None:
         while self.publisher.profile.changing and not self._stop.wait(CHECK_SECONDS):
@@ -165,9 +165,9 @@ class Reloader:
                 _log.exception("reload failed; the current configuration stays in force")
 
     def _close_spent(self) -> None:
-        for edition in [candidate for candidate in self._spent if candidate.spent()]:
-            self._spent.remove(edition)
-            edition.close([*self._spent, self._current])
+        for served in [candidate for candidate in self._spent if candidate.spent()]:
+            self._spent.remove(served)
+            served.close([*self._spent, self._current])
 
     def _look(self) -> None:
         """Reload after a change, once two looks in a row find the same inputs."""
@@ -222,7 +222,7 @@ class Reloader:
         with _reimport(stale):
             fresh = self._reopen(old, old.plugins.revision + bool(stale))
             try:
-                edition = ServedApplication(fresh, self._through)
+                served = ServedApplication(fresh, self._through)
             except BaseException:
                 fresh.close([old.memory])
                 raise
@@ -231,15 +231,15 @@ class Reloader:
                 for callback in self._followers:
                     callback(fresh)
             except BaseException:
-                edition.close([self._current])
+                served.close([self._current])
                 raise
         self._stale.clear()
         self._watched.files = fresh.loaded.inputs
         self._made_from = self._made_from.with_more(self._watched.look())
         self._current.mark_replaced()
         self._spent.append(self._current)
-        self._current = edition
-        self.publisher.publish(edition.catalog, notify=_lists_changed(self._spent[-1], edition))
+        self._current = served
+        self.publisher.publish(served.catalog, notify=_lists_changed(self._spent[-1], served))
         _report_changes(old, fresh)
 
 
