@@ -279,10 +279,18 @@ def _takes(schema: Mapping[str, Any], definitions: Mapping[str, Any] | None = No
             return " or ".join(dict.fromkeys(_takes(part, definitions) for part in schema[key]))
     kind = schema.get("type", "anything")
     if kind == "array":
-        return f"list of {_takes(schema.get('items', {}), definitions)}"
+        items = _takes(schema.get("items", {}), definitions)
+        return f"list of {_number_of_items(schema)}{items}"
     words = {"null": "nothing", "boolean": "true or false", "string": "text"}
     names = [words.get(name, name) for name in ([kind] if isinstance(kind, str) else kind)]
     return " or ".join(names) + "".join(_bounds(schema))
+
+
+def _number_of_items(schema: Mapping[str, Any]) -> str:
+    least, most = schema.get("minItems"), schema.get("maxItems")
+    if most is None:
+        return f"{least} or more, each " if least else ""
+    return f"{least} to {most}, each " if least else f"up to {most}, each "
 
 
 def _bounds(schema: Mapping[str, Any]) -> Iterator[str]:

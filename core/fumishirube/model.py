@@ -18,7 +18,8 @@ from fumishirube.text.projections import TextRange
 class Passage(NamedTuple):
     """A section as an index stores it.
 
-    ``fields`` contains its folded texts by name: title, headings, path, body.
+    ``fields`` contains its folded texts by name: title, headings, path, body. Folding makes each a
+    single line in lower case; :func:`texts_of` gives sections as they are written.
 
     ``digest`` is the start of the SHA-256 of the section's own text, in hexadecimal.
     """

@@ -169,7 +169,7 @@ def _own(name: str, help_text: str, module: str, example: str) -> Command:
 OWN_COMMANDS = (
     _own(
         "call",
-        "call any tool with JSON, and print its JSON answer",
+        "call any tool with JSON arguments, and print its answer",
         "call",
         """call manual_ls '{"id": "manuals"}'""",
     ),
