@@ -94,7 +94,7 @@ class Application(ToolHost):
         self.outside = [*outside_roots(loaded, ALWAYS_USED), *outside_statistics(loaded)]
         loaded.trust.check(self.outside)
         self.state = Root(loaded.folder("state"), self.limits)
-        self.guard = PluginGuard(self.state.path)
+        self.guard = PluginGuard(self.state.path, plugins)
         self.fences = Fences(plugins, self.guard, strict=self.config.strict)
         implementations = plugins.manager.hook.search_finished.get_hookimpls()
         self._observers: list[tuple[str, Callable[[Trace], object]]] = [

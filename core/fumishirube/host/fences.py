@@ -10,17 +10,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from fumishirube.disk.roots import Root
 from fumishirube.engine.file_loads import SlowFile
 from fumishirube.engine.pipeline import SKIPPED, NamedStage
-from fumishirube.errors import AlreadyServed, ConfigError, PluginError, UnknownStage
+from fumishirube.errors import AlreadyServed, ConfigError, PluginError, ToolError, UnknownStage
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
 from fumishirube.host.fenced_stages import FENCES_OF_KINDS, FencedLoader, FencedStage
 from fumishirube.host.offered_types import check_offers
 from fumishirube.host.watched_updates import WatchedUpdates
+from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.registry import NOUNS
 from fumishirube.stages import Loader
@@ -80,9 +82,11 @@ class Fences:
         try:
             with self._guard.marked(work):
                 yield
-        except (AlreadyServed, ConfigError, PluginError, KeyboardInterrupt):
+        except (AlreadyServed, ConfigError, PluginError):
             raise
         except BaseException as error:
+            if is_interrupt(error):
+                raise
             message = f"{work.stage} of plugin {work.plugin}: {described(error)}"
             raise PluginError(message) from error
 
@@ -128,14 +132,14 @@ class Fences:
             check_answer(tool, answer)
             return answer
 
-        watched = self._guard.watched(work)
+        watched = partial(self._guard.watched, work, answers=(ToolError,))
         before, refused, text = tool.before, tool.refused, tool.text
         return replace(
             tool,
-            run=watched(run),
-            before=before and watched(before),
-            refused=refused and watched(refused),
-            text=text and watched(text),
+            run=watched("run")(run),
+            before=before and watched("before")(before),
+            refused=refused and watched("refused")(refused),
+            text=text and watched("text")(text),
         )
 
     def resources(self, resources: Resources, work: ForeignWork | None) -> Resources:
@@ -149,13 +153,14 @@ class Fences:
             check_offers(listed, Resource)
             return listed
 
-        watched, stamp = self._guard.watched(work), resources.stamp
+        watched = partial(self._guard.watched, work, answers=(ToolError,))
+        stamp = resources.stamp
         return replace(
             resources,
-            listed=watched(listed),
-            read=watched(resources.read),
-            complete=watched(resources.complete),
-            stamp=stamp and watched(stamp),
+            listed=watched("listed")(listed),
+            read=watched("read")(resources.read),
+            complete=watched("complete")(resources.complete),
+            stamp=stamp and watched("stamp")(stamp),
         )
 
     def prompt(self, prompt: Prompt, work: ForeignWork | None) -> Prompt:
@@ -163,8 +168,9 @@ class Fences:
         if work is None:
             return prompt
         work = work._replace(stage=f"prompt {prompt.name!r}")
-        watched = self._guard.watched(work)
-        return replace(prompt, write=watched(prompt.write), complete=watched(prompt.complete))
+        watched = partial(self._guard.watched, work, answers=(ToolError,))
+        write, complete = watched("write")(prompt.write), watched("complete")(prompt.complete)
+        return replace(prompt, write=write, complete=complete)
 
     def observer(self, plugin: str, observe: Callable[[Trace], T]) -> Callable[[Trace], T]:
         """Return an observer of searches; a plugin's is fenced."""
