@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -25,7 +25,7 @@ from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.registry import NOUNS
-from fumishirube.stages import Loader
+from fumishirube.stages import Loader, ResourceStage
 from fumishirube.tools.definitions import Call, Tool, check_answer
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resource, Resources
@@ -89,6 +89,43 @@ class Fences:
                 raise
             message = f"{work.stage} of plugin {work.plugin}: {described(error)}"
             raise PluginError(message) from error
+
+    @contextmanager
+    def configuring(
+        self, kind_name: str, stage: type[object], name: str, at: str
+    ) -> Iterator[None]:
+        """Run code of a stage that the configuration names at a coordinate.
+
+        Raises:
+            ConfigError: with the coordinate, when the stage is a plugin's, and fails.
+        """
+        try:
+            with self.building(self.work(kind_name, stage, name)):
+                yield
+        except PluginError as error:
+            raise ConfigError(f"{at}: {error}") from error
+
+    @contextmanager
+    def opened(self, work: ForeignWork | None, stage: ResourceStage[T]) -> Iterator[T]:
+        """Open a stage; if one of a plugin fails to close, that is recorded.
+
+        Raises:
+            PluginError: when one of a plugin cannot be opened; it names the plugin.
+        """
+        if work is None:
+            with stage.open() as running:
+                yield running
+            return
+        with ExitStack() as opening:
+            with self.building(work):
+                running = opening.enter_context(stage.open())
+            yield running
+            try:
+                with self._guard.watched(work, "close"):
+                    opening.close()
+            except BaseException as error:
+                if is_interrupt(error):
+                    raise
 
     @contextmanager
     def settled(self, work: ForeignWork | None, *, requested: bool) -> Iterator[None]:
