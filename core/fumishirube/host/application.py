@@ -46,6 +46,7 @@ from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import PluginGuard
 from fumishirube.host.fences import Fences
 from fumishirube.host.memory import SearchMemory
+from fumishirube.host.offered_types import check_stage
 from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface, SharedServices
 from fumishirube.host.tool_host import ToolHost
@@ -94,7 +95,7 @@ class Application(ToolHost):
         self.outside = [*outside_roots(loaded, ALWAYS_USED), *outside_statistics(loaded)]
         loaded.trust.check(self.outside)
         self.state = Root(loaded.folder("state"), self.limits)
-        self.guard = PluginGuard(self.state.path)
+        self.guard = PluginGuard(self.state.path, plugins)
         self.fences = Fences(plugins, self.guard, strict=self.config.strict)
         implementations = plugins.manager.hook.search_finished.get_hookimpls()
         self._observers: list[tuple[str, Callable[[Trace], object]]] = [
@@ -227,7 +228,7 @@ class Application(ToolHost):
                     stages[kind_name] = self._stages(kind_name, chosen, where)
             else:
                 stages[kind_name] = self._stages(kind_name, chosen, where)
-        check_stages(surface, spec, stages, f"pipelines.{named}")
+        check_stages(surface, spec, stages, f"pipelines.{named}", self.fences)
         default = use.name in self.plugins.registry.default_surfaces()
         return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins, default)
 
@@ -259,14 +260,13 @@ class Application(ToolHost):
         loaded, where = self.loaded, f"{coordinate}.with"
         values = settings(offer.stage, use.settings, loaded.sections, where)
         places = taken_places(offer.stage, use.settings, loaded.sections, where, loaded.written)
-        try:
-            with (
-                locating_errors(places),
-                self.fences.building(self.fences.work(kind_name, offer.stage, use.name)),
-            ):
-                stage = build_model(offer.stage, values, where, loaded.environ, loaded.origins)
-        except PluginError as error:
-            raise ConfigError(f"{coordinate}: {error}") from error
+        with (
+            locating_errors(places),
+            self.fences.configuring(kind_name, offer.stage, use.name, coordinate),
+        ):
+            stage = build_model(offer.stage, values, where, loaded.environ, loaded.origins)
+            if self.fences.work(kind_name, offer.stage, use.name):
+                check_stage(stage)
         self.warnings += deprecated_settings(stage, where)
         return NamedStage(use.name, stage, offer.plugin)
 

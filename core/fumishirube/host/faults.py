@@ -14,9 +14,11 @@ from pathlib import Path
 from threading import Lock, get_ident
 
 from fumishirube.disk.scratch import replace_file
-from fumishirube.errors import Cancelled, IndexDamaged, PluginError, ToolError, first_line
+from fumishirube.errors import ConfigError, FumishirubeError, PluginError, first_line
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork, crashed_work
 from fumishirube.host.standard_streams import foreign_code
+from fumishirube.interrupts import is_interrupt, raised_in
+from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import InstalledPlugin
 
 FOLDER = "faults"
@@ -31,14 +33,17 @@ _LINES = 5
 _PAUSE = 0.5
 """Seconds between two writes of one stage's faults."""
 _LONGEST = 300
-_EXPECTED = (ToolError, Cancelled, IndexDamaged, PluginError, KeyboardInterrupt, GeneratorExit)
-"""Exceptions by which plugin code answers, or that an inner fence has recorded."""
+_PASSING = (FumishirubeError, KeyboardInterrupt, GeneratorExit)
+"""Exceptions that pass through plugin code, and are a fault if it raises them by itself."""
 _CRASHED = "the process ended while it ran"
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A failure of a plugin: its stage and file, the problem, the last time, and the count."""
+    """A failure of a plugin: its stage and file, the problem, the last time, and the count.
+
+    ``method`` is the method that failed, if known.
+    """
 
     plugin: str
     distribution: str
@@ -47,6 +52,7 @@ class Fault:
     problem: str
     last: float
     times: int = 1
+    method: str = ""
 
     @property
     def key(self) -> str:
@@ -85,13 +91,13 @@ class FaultLog:
         self._logged: dict[str, set[tuple[str, str]]] = {}
         self._written: dict[str, float] = {}
 
-    def record(self, work: ForeignWork, problem: str, public: str = "") -> None:
+    def record(self, work: ForeignWork, problem: str, public: str = "", method: str = "") -> None:
         """Store and log a failure.
 
         ``public`` replaces a ``problem`` in a server's log if the problem may quote a text.
         """
         with self._lock:
-            fault = Fault(*work, problem=problem, last=time.time())
+            fault = Fault(*work, problem=problem, last=time.time(), method=method)
             known = self._known()
             times = known[fault.key].times if fault.key in known else 0
             known[fault.key] = fault = replace(fault, times=times + 1)
@@ -109,14 +115,14 @@ class FaultLog:
             fields = {"fault": f"{name}: {fault.sentence}{more}"}
             _log.error("%s", f"{name}: {sentence}{more}", extra=fields)
 
-    def worked(self, work: ForeignWork) -> None:
-        """Remove the failure of this stage, for the same file."""
+    def worked(self, work: ForeignWork, method: str = "") -> None:
+        """Remove the failure of this stage, for the same file and method."""
         if self._faults is not None and not self._faults:
             return
         with self._lock:
             known = self._known()
             key = Fault(*work, problem="", last=0).key
-            if key in known and known[key].file == work.file:
+            if key in known and known[key].file == work.file and known[key].method in ("", method):
                 del known[key]
                 self._written.pop(key, None)
                 with suppress(OSError):
@@ -166,10 +172,22 @@ class FaultLog:
         return self._folder / f"{key}.json"
 
 
-class PluginGuard:
-    """Marks running plugin code, and records its failures."""
+class RecordedFault(PluginError):
+    """A failure of a plugin, which is recorded, and named by the message."""
 
-    def __init__(self, state: Path) -> None:
+
+class RefusedConfig(RecordedFault, ConfigError):
+    """The same, if the plugin refuses the configuration, or something is not installed for it."""
+
+
+class PluginGuard:
+    """Marks running plugin code, and records its failures.
+
+    ``plugins`` are those whose code it guards, if they are loaded.
+    """
+
+    def __init__(self, state: Path, plugins: Plugins | None = None) -> None:
+        self._plugins = plugins
         self.log = FaultLog(state)
         self._marks = CrashMarks(state)
         self._state = state
@@ -206,17 +224,43 @@ class PluginGuard:
         return min(others, key=lambda each: each[1], default=None)
 
     @contextmanager
-    def watched(self, work: ForeignWork) -> Iterator[None]:
-        """Mark a plugin's code while it runs, and record its unexpected exceptions."""
+    def watched(
+        self,
+        work: ForeignWork,
+        method: str = "",
+        answers: tuple[type[FumishirubeError], ...] = (),
+    ) -> Iterator[None]:
+        """Mark a plugin's code while it runs, and record its failures.
+
+        Its ``answers`` are none, nor are errors of the framework that pass through it.
+
+        Raises:
+            RecordedFault: instead of an error by which the framework ends its own work, if the
+                plugin raises that by itself.
+        """
         with self.marked(work):
             try:
                 yield
-            except _EXPECTED:
-                raise
             except BaseException as error:
-                self.log.record(work, described(error), type(error).__name__)
-                raise
-        self.log.worked(work)
+                passing = isinstance(error, _PASSING)
+                if isinstance(error, answers) or (passing and not self._raised(error, work)):
+                    raise
+                self.log.record(work, described(error), type(error).__name__, method)
+                if not passing:
+                    raise
+                what = error if isinstance(error, FumishirubeError) else type(error).__name__
+                name = f"{work.stage} of plugin {work.plugin}"
+                kind = RefusedConfig if isinstance(error, ConfigError) else RecordedFault
+                raise kind(f"{name} failed: {what}") from error
+        self.log.worked(work, method)
+
+    def _raised(self, error: BaseException, work: ForeignWork) -> bool:
+        """Tell whether a plugin raised an error by itself."""
+        if isinstance(error, KeyboardInterrupt):
+            return not is_interrupt(error)
+        module = self._plugins.manager.get_plugin(work.plugin) if self._plugins else None
+        package = str(getattr(module, "__name__", "")).partition(".")[0]
+        return bool(package) and raised_in(error, package)
 
     @contextmanager
     def importing(self, plugin: InstalledPlugin) -> Iterator[None]:

@@ -7,7 +7,7 @@ from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from fumishirube.corpus import Clause
 from fumishirube.disk.roots import Root
@@ -15,10 +15,18 @@ from fumishirube.documents import Document, Source
 from fumishirube.engine.document_faults import document_fault
 from fumishirube.engine.stage_calls import threaded
 from fumishirube.engine.vectors.embedding import vector_fault
-from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
+from fumishirube.errors import (
+    Cancelled,
+    FumishirubeError,
+    IndexDamaged,
+    PluginError,
+    ToolError,
+    Unreadable,
+)
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.faults import PluginGuard, described
+from fumishirube.host.faults import PluginGuard, RecordedFault, described
 from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
+from fumishirube.interrupts import is_interrupt
 from fumishirube.stages import Fields, OpenIndex, Vectors
 
 _SENT = frozenset({"preparation"})
@@ -27,6 +35,9 @@ _SENT = frozenset({"preparation"})
 
 class FencedStage:
     """A stage of a plugin; each of its methods runs marked and watched."""
+
+    _answers: ClassVar[tuple[type[FumishirubeError], ...]] = ()
+    """What it may raise."""
 
     def __init__(
         self, stage: object, work: ForeignWork, guard: PluginGuard, *, strict: bool
@@ -51,15 +62,15 @@ class FencedStage:
             return value
 
         def fenced(*arguments: Any, **named: Any) -> Any:
-            with self._watched():
+            with self._watched(name):
                 result = value(*arguments, **named)
                 return tuple(result) if isinstance(result, Iterator) else result
 
         self.__dict__[name] = fenced
         return fenced
 
-    def _watched(self) -> AbstractContextManager[None]:
-        return self._guard.watched(self._work)
+    def _watched(self, method: str) -> AbstractContextManager[None]:
+        return self._guard.watched(self._work, method, self._answers)
 
 
 class _NamedInErrors(FencedStage):
@@ -70,13 +81,13 @@ class _NamedInErrors(FencedStage):
     """
 
     @contextmanager
-    def _watched(self) -> Iterator[None]:
+    def _watched(self, method: str) -> Iterator[None]:
         try:
-            with self._guard.watched(self._work):
+            with self._guard.watched(self._work, method, self._answers):
                 yield
-        except (FumishirubeError, KeyboardInterrupt, GeneratorExit):
-            raise
         except BaseException as error:
+            if isinstance(error, FumishirubeError | GeneratorExit) or is_interrupt(error):
+                raise
             message = f"{self._work.stage} of plugin {self._work.plugin} failed"
             raise PluginError(f"{message}: {type(error).__name__}") from error
 
@@ -86,7 +97,7 @@ class _FencedTokenizer(_NamedInErrors):
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a folded text."""
-        with self._watched():
+        with self._watched("terms"):
             returned = self._stage.terms(text)  # type: ignore[attr-defined]
             terms = () if isinstance(returned, str) else tuple(returned)
             if isinstance(returned, str) or not all(isinstance(term, str) for term in terms):
@@ -95,7 +106,7 @@ class _FencedTokenizer(_NamedInErrors):
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return a clause that matches wherever a folded text occurs, and whether only there."""
-        with self._watched():
+        with self._watched("narrow"):
             clause, exact = self._stage.narrow(text)  # type: ignore[attr-defined]
             return clause, exact
 
@@ -105,7 +116,7 @@ class _FencedEmbedder(_NamedInErrors):
 
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
         """Return one vector for each text."""
-        with self._watched():
+        with self._watched("embed"):
             embed = self._stage.embed  # type: ignore[attr-defined]
             made = [[*map(float, vector)] for vector in embed(texts, role)]
             if fault := vector_fault(self._work.stage, made, len(texts)):
@@ -113,26 +124,34 @@ class _FencedEmbedder(_NamedInErrors):
             return made
 
 
+class _FencedIndexPart(_NamedInErrors):
+    """What an index of a plugin has opened."""
+
+    _answers = (ToolError, IndexDamaged)
+
+
 class _FencedIndex(_NamedInErrors):
     """An index of a plugin; its open indexes and corpora are fenced too."""
 
+    _answers = (ToolError,)
+
     def open(self, folder: Root, fields: Fields) -> FencedStage:
         """Open the index of one manual."""
-        with self._watched():
+        with self._watched("open"):
             opened: object = self._stage.open(folder, fields)  # type: ignore[attr-defined]
             if not isinstance(opened, OpenIndex):
                 raise TypeError(f"it opened a {type(opened).__name__} and no index")
         return _FencedOpenIndex(opened, self._work, self._guard, strict=self._strict)
 
 
-class _FencedOpenIndex(_NamedInErrors):
+class _FencedOpenIndex(_FencedIndexPart):
     """An open index of a plugin."""
 
     def corpus(self, manual_id: str) -> FencedStage:
         """Return the corpus of a manual."""
-        with self._watched():
+        with self._watched("corpus"):
             corpus = self._stage.corpus(manual_id)  # type: ignore[attr-defined]
-        return _NamedInErrors(corpus, self._work, self._guard, strict=self._strict)
+        return _FencedIndexPart(corpus, self._work, self._guard, strict=self._strict)
 
 
 class FencedLoader(FencedStage):
@@ -140,6 +159,8 @@ class FencedLoader(FencedStage):
 
     If it fails to list its files, the files of the last listing are used.
     """
+
+    _answers = (ToolError,)
 
     def __init__(
         self, stage: object, work: ForeignWork, guard: PluginGuard, *, strict: bool
@@ -157,7 +178,7 @@ class FencedLoader(FencedStage):
         except (Cancelled, KeyboardInterrupt):
             raise
         except BaseException as error:
-            if isinstance(error, FumishirubeError):  # the guard takes it for an answer
+            if isinstance(error, FumishirubeError) and not isinstance(error, RecordedFault):
                 late = isinstance(error, AbandonedUpdate)
                 problem = str(error) if late else described(error)
                 self._guard.log.record(work, problem, problem if late else type(error).__name__)
@@ -175,7 +196,7 @@ class FencedLoader(FencedStage):
         """
 
         def listed() -> tuple[Source, ...]:
-            with self._guard.watched(work):
+            with self._guard.watched(work, "sources"):
                 claimed = tuple(self._stage.sources(root))  # type: ignore[attr-defined]
                 if not all(map(_is_source, claimed)):
                     raise TypeError("it listed something else than sources")
@@ -213,7 +234,7 @@ class FencedLoader(FencedStage):
     ) -> Document:
         file = f"{root.path.name}/{source.path}"
         try:
-            with self._guard.watched(self._work._replace(file=file)):
+            with self._guard.watched(self._work._replace(file=file), "load", self._answers):
                 document = load(root, source)
                 if fault := document_fault(document, source.path):
                     raise TypeError(fault)
@@ -230,7 +251,8 @@ class FencedLoader(FencedStage):
 
     def loaded_elsewhere(self, root: Root, source: Source) -> None:
         """Remove the failure of a file that another process has loaded."""
-        self._guard.log.worked(self._work._replace(file=f"{root.path.name}/{source.path}"))
+        work = self._work._replace(file=f"{root.path.name}/{source.path}")
+        self._guard.log.worked(work, "load")
 
     def _check(self, error: BaseException, file: str) -> None:
         if self._strict:

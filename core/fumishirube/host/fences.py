@@ -8,22 +8,24 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from fumishirube.disk.roots import Root
 from fumishirube.engine.file_loads import SlowFile
 from fumishirube.engine.pipeline import SKIPPED, NamedStage
-from fumishirube.errors import AlreadyServed, ConfigError, PluginError, UnknownStage
+from fumishirube.errors import AlreadyServed, ConfigError, PluginError, ToolError, UnknownStage
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
 from fumishirube.host.fenced_stages import FENCES_OF_KINDS, FencedLoader, FencedStage
 from fumishirube.host.offered_types import check_offers
 from fumishirube.host.watched_updates import WatchedUpdates
+from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.registry import NOUNS
-from fumishirube.stages import Loader
+from fumishirube.stages import Loader, ResourceStage
 from fumishirube.tools.definitions import Call, Tool, check_answer
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resource, Resources
@@ -80,11 +82,50 @@ class Fences:
         try:
             with self._guard.marked(work):
                 yield
-        except (AlreadyServed, ConfigError, PluginError, KeyboardInterrupt):
+        except (AlreadyServed, ConfigError, PluginError):
             raise
         except BaseException as error:
+            if is_interrupt(error):
+                raise
             message = f"{work.stage} of plugin {work.plugin}: {described(error)}"
             raise PluginError(message) from error
+
+    @contextmanager
+    def configuring(
+        self, kind_name: str, stage: type[object], name: str, at: str
+    ) -> Iterator[None]:
+        """Run code of a stage that the configuration names at a coordinate.
+
+        Raises:
+            ConfigError: with the coordinate, when the stage is a plugin's, and fails.
+        """
+        try:
+            with self.building(self.work(kind_name, stage, name)):
+                yield
+        except PluginError as error:
+            raise ConfigError(f"{at}: {error}") from error
+
+    @contextmanager
+    def opened(self, work: ForeignWork | None, stage: ResourceStage[T]) -> Iterator[T]:
+        """Open a stage; if one of a plugin fails to close, that is recorded.
+
+        Raises:
+            PluginError: when one of a plugin cannot be opened; it names the plugin.
+        """
+        if work is None:
+            with stage.open() as running:
+                yield running
+            return
+        with ExitStack() as opening:
+            with self.building(work):
+                running = opening.enter_context(stage.open())
+            yield running
+            try:
+                with self._guard.watched(work, "close"):
+                    opening.close()
+            except BaseException as error:
+                if is_interrupt(error):
+                    raise
 
     @contextmanager
     def settled(self, work: ForeignWork | None, *, requested: bool) -> Iterator[None]:
@@ -128,14 +169,14 @@ class Fences:
             check_answer(tool, answer)
             return answer
 
-        watched = self._guard.watched(work)
+        watched = partial(self._guard.watched, work, answers=(ToolError,))
         before, refused, text = tool.before, tool.refused, tool.text
         return replace(
             tool,
-            run=watched(run),
-            before=before and watched(before),
-            refused=refused and watched(refused),
-            text=text and watched(text),
+            run=watched("run")(run),
+            before=before and watched("before")(before),
+            refused=refused and watched("refused")(refused),
+            text=text and watched("text")(text),
         )
 
     def resources(self, resources: Resources, work: ForeignWork | None) -> Resources:
@@ -149,13 +190,14 @@ class Fences:
             check_offers(listed, Resource)
             return listed
 
-        watched, stamp = self._guard.watched(work), resources.stamp
+        watched = partial(self._guard.watched, work, answers=(ToolError,))
+        stamp = resources.stamp
         return replace(
             resources,
-            listed=watched(listed),
-            read=watched(resources.read),
-            complete=watched(resources.complete),
-            stamp=stamp and watched(stamp),
+            listed=watched("listed")(listed),
+            read=watched("read")(resources.read),
+            complete=watched("complete")(resources.complete),
+            stamp=stamp and watched("stamp")(stamp),
         )
 
     def prompt(self, prompt: Prompt, work: ForeignWork | None) -> Prompt:
@@ -163,8 +205,9 @@ class Fences:
         if work is None:
             return prompt
         work = work._replace(stage=f"prompt {prompt.name!r}")
-        watched = self._guard.watched(work)
-        return replace(prompt, write=watched(prompt.write), complete=watched(prompt.complete))
+        watched = partial(self._guard.watched, work, answers=(ToolError,))
+        write, complete = watched("write")(prompt.write), watched("complete")(prompt.complete)
+        return replace(prompt, write=write, complete=complete)
 
     def observer(self, plugin: str, observe: Callable[[Trace], T]) -> Callable[[Trace], T]:
         """Return an observer of searches; a plugin's is fenced."""

@@ -1,12 +1,14 @@
-"""The types of what surfaces offer, checked before anything else reads them."""
+"""The types of what stages and surfaces offer, checked before anything else reads them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from fumishirube.stages import Stage
 from fumishirube.tools.definitions import Answer, Params, Tool, View
 from fumishirube.tools.prompts import Prompt, PromptParameter
 from fumishirube.tools.resources import Resource, Resources, Template
@@ -34,6 +36,25 @@ _MEMBERS: Mapping[type, Mapping[str, type]] = {
     Resources: {"templates": Template},
     Prompt: {"arguments": PromptParameter},
 }
+
+
+_READ_OF_STAGES = ("needs", "generates", "last", "applies", "placed", "preparation")
+"""What is read of a stage beside its methods; a plugin may compute it."""
+
+
+def check_stage(stage: Stage) -> None:
+    """Check what identifies a stage, and read what it says of itself.
+
+    Raises:
+        TypeError: when its revision or its fingerprint is of another type, or a setting is no JSON.
+    """
+    json.dumps(stage.model_dump(mode="json", by_alias=True))
+    for name, kind in (("revision", int), ("fingerprint", str)):
+        value = getattr(stage, name)
+        if not isinstance(value, kind):
+            raise TypeError(f"{name!r} is of the type {type(value).__name__}")
+    for name in _READ_OF_STAGES:
+        getattr(stage, name, None)
 
 
 def check_offers(offers: object, kind: type) -> None:

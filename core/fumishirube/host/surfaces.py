@@ -185,9 +185,9 @@ def running(
     """
     stage = named.stage
     if isinstance(stage, ResourceStage) and kind_name != "indexes":
+        work = fences.work(kind_name, type(stage), named.name)
         try:
-            with fences.building(fences.work(kind_name, type(named.stage), named.name)):
-                stage = opening.enter_context(stage.open())
+            stage = opening.enter_context(fences.opened(work, stage))
         except PluginError as error:
             raise ConfigError(f"{coordinate}: {error}") from error
     return fences.stage(kind_name, named, stage)

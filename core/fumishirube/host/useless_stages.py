@@ -9,6 +9,7 @@ from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, Pipeli
 from fumishirube.config.glossary import FILE as GLOSSARY
 from fumishirube.engine.pipeline import NamedStage, comes_last, generates
 from fumishirube.errors import ConfigError
+from fumishirube.host.fences import Fences
 from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage
 from fumishirube.surfaces import Surface
 
@@ -37,7 +38,11 @@ class ChoosesStages(Protocol):
 
 
 def check_stages(
-    surface: NamedStage[Surface], spec: PipelineSpec, stages: Stages, coordinate: str
+    surface: NamedStage[Surface],
+    spec: PipelineSpec,
+    stages: Stages,
+    coordinate: str,
+    fences: Fences,
 ) -> None:
     """Check that a surface can use each stage that its configuration names.
 
@@ -52,10 +57,12 @@ def check_stages(
         if getattr(spec, key) is None:
             continue
         for place, named in enumerate(stages[kind_name]):
-            for why in _reasons(surface, key, named, by_key):
-                where = "" if key in SINGLE_KINDS.values() else f"[{place}]"
+            where = f"{coordinate}.{key}" + ("" if kind_name in SINGLE_KINDS else f"[{place}]")
+            with fences.configuring(kind_name, type(named.stage), named.name, where):
+                why = next(_reasons(surface, key, named, by_key), None)
+            if why is not None:
                 raise ConfigError(
-                    f"{coordinate}.{key}{where}: {named.name!r} could do nothing here, because "
+                    f"{where}: {named.name!r} could do nothing here, because "
                     f"{why}; leave it out, or put it where it can"
                 )
 

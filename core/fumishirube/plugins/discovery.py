@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import pluggy
 
 from fumishirube.errors import PluginError, UnknownStage, first_line
+from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.commands import (
     OWN_COMMANDS,
@@ -219,9 +220,9 @@ def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer
     """
     try:
         module = plugin.point.load()
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:
+        if is_interrupt(error):
+            raise
         raise PluginError(f"{_UNIMPORTED}: {first_line(error)}") from error
     if manager.is_registered(module):
         raise PluginError(f"its module is loaded already, as {manager.get_name(module)!r}")
@@ -235,7 +236,7 @@ def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer
     except BaseException as error:
         if manager.is_registered(module):
             manager.unregister(module)
-        if isinstance(error, PluginError | KeyboardInterrupt):
+        if isinstance(error, PluginError) or is_interrupt(error):
             raise
         if isinstance(error, pluggy.PluginValidationError):
             raise PluginError(_unknown_hook(error)) from error

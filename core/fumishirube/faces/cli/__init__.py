@@ -17,6 +17,7 @@ from fumishirube.faces.cli.streams import (
     PrintableFormatter,
 )
 from fumishirube.host.standard_streams import claim_output, exit_now, use_utf8_streams
+from fumishirube.interrupts import handle_interrupts
 from fumishirube.plugins.commands import SERVE, exit_code_of
 
 _LOG = logging.getLogger("fumishirube")
@@ -28,6 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Without ``argv`` the arguments of the process are used, and the process ends with the command.
     """
     if argv is None:
+        handle_interrupts()
         # A short process needs no teardown, which would take a tenth of its time.
         exit_now(_run_guarded(sys.argv[1:], own_process=True))
     return _run_guarded(argv)

@@ -23,6 +23,7 @@ from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import Bar, chosen_manuals, opened, search_context
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
+from fumishirube.interrupts import interrupt
 from fumishirube.query import Query
 
 _FOLLOW_SECONDS = 1.0
@@ -110,7 +111,7 @@ def _follow(
 
     A manual without a state could not be indexed yet.
     """
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, interrupt)
     problems: dict[str, str] = {}
     with suppress(KeyboardInterrupt):
         while True:

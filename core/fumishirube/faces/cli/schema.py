@@ -10,13 +10,20 @@ from pydantic import BaseModel
 from fumishirube.config.classic import MOVED, keys
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, Config
 from fumishirube.config.environment import choices
+from fumishirube.errors import first_line
+from fumishirube.faces.cli.streams import complain
+from fumishirube.host.standard_streams import foreign_code
+from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.registry import RegisteredStage, StageKind, StageRegistry
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def file_schema(registry: StageRegistry) -> dict[str, Any]:
-    """Return a schema with which an editor checks and completes the file."""
+    """Return a schema with which an editor checks and completes the file.
+
+    Settings that have no schema are reported, and not checked.
+    """
     definitions: dict[str, Any] = {}
     for registered in registry.kinds_by_name.values():
         uses = [_use(registered.kind, offer, definitions) for offer in registered]
@@ -43,9 +50,10 @@ def _add_classic(
     """Add the keys of the classic sections, each with the schema of its setting."""
     known = {key: {"type": "string"} for key in MOVED}
     for offer in registry["surfaces"]:
-        settings = _model(offer.stage, f"surface.{offer.name}", {})["properties"]
-        for name, info in offer.stage.model_fields.items():
-            known |= dict.fromkeys(keys(info), settings[info.alias or name])
+        taken = {name: info for name, info in offer.stage.model_fields.items() if keys(info)}
+        settings = _settings("surface", offer, {}).get("properties", {}) if taken else {}
+        for name, info in taken.items():
+            known |= dict.fromkeys(keys(info), settings.get(info.alias or name, {}))
     for key, schema in known.items():
         section, _, name = key.rpartition(".")
         inner = properties
@@ -67,8 +75,10 @@ def _kinds(registry: StageRegistry) -> dict[str, Any]:
 
 
 def _use(kind: StageKind, offer: RegisteredStage, definitions: dict[str, Any]) -> dict[str, Any]:
-    description = (offer.stage.__doc__ or "").strip().split("\n\n")[0]
-    settings = _model(offer.stage, f"{kind.noun}.{offer.name}", definitions)
+    documented = offer.stage.__doc__
+    written = documented if isinstance(documented, str) else ""
+    description = written.strip().split("\n\n")[0]
+    settings = _settings(kind.noun, offer, definitions)
     return {
         "type": "object",
         "description": " ".join(description.split()),
@@ -80,6 +90,19 @@ def _use(kind: StageKind, offer: RegisteredStage, definitions: dict[str, Any]) -
             "with": settings,
         },
     }
+
+
+def _settings(noun: str, offer: RegisteredStage, definitions: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a stage's settings; that of any settings, and a report, if it fails."""
+    try:
+        with foreign_code():
+            return _model(offer.stage, f"{noun}.{offer.name}", definitions)
+    except BaseException as error:  # the code of a plugin may take part in it
+        if is_interrupt(error):
+            raise
+        problem = f"{noun} {offer.name!r}: its settings have no schema: {first_line(error)}"
+        complain(f"problem: plugin {offer.plugin}: {problem}")
+        return {"type": "object"}
 
 
 def _model(model: type[BaseModel], prefix: str, definitions: dict[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from fumishirube.host.reload.inputs import InputWatcher
 from fumishirube.host.reload.reloader import Reloader, ServedApplication, ToolWrapper
 from fumishirube.host.standard_streams import claim_output, claim_wire, exit_now, write_error_line
 from fumishirube.host.startup import instructions, server_name
+from fumishirube.interrupts import interrupt, release_interrupts
 from fumishirube.plugins.commands import exit_code_of
 
 _SPANS_MS = 200
@@ -70,7 +71,7 @@ def serve_stdio(
     """
     wire = getattr(options, "wire", None) or claim_wire()
     # SIGTERM must release locks, like the end of the input does.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, interrupt)
     logging.getLogger("fumishirube").handlers = [_Warnings(logging.WARNING)]
     from fumishirube.faces.cli.workspace import opened  # noqa: PLC0415 - the wire comes before any plugin
 
@@ -86,6 +87,7 @@ def serve_stdio(
         with reloading(options, application, wrapper) as reloader:
             announce(application)
             with reloader.running():
+                release_interrupts()
                 run_stdio(
                     reloader.publisher,
                     name=server_name(application),
