@@ -111,7 +111,7 @@ def test_tools_are_listed_with_their_schemas(workspace: Path) -> None:
 
 
 def test_serve_answers_the_protocol_and_nothing_else(workspace: Path) -> None:
-    asked = [
+    requests = [
         {
             "jsonrpc": "2.0",
             "id": 1,
@@ -124,7 +124,7 @@ def test_serve_answers_the_protocol_and_nothing_else(workspace: Path) -> None:
         },
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
     ]
-    stdin = "".join(json.dumps(one) + "\n" for one in asked).encode()
+    stdin = "".join(json.dumps(one) + "\n" for one in requests).encode()
     done = fumishirube("serve", cwd=workspace, stdin=stdin)
     answers = [json.loads(line) for line in done.out.splitlines()]
     assert done.code == 0
@@ -160,8 +160,8 @@ def test_an_empty_folder_is_told_and_how_to_name_another(tmp_path: Path, words: 
 
 
 def test_an_empty_folder_is_served_because_it_may_be_filled(tmp_path: Path) -> None:
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    done = fumishirube("serve", cwd=tmp_path, stdin=json.dumps(asked).encode() + b"\n")
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    done = fumishirube("serve", cwd=tmp_path, stdin=json.dumps(ping).encode() + b"\n")
     assert (done.code, json.loads(done.out)["id"]) == (0, 1)
     assert done.err.startswith("warning: roots.manuals: there is no folder 'manuals'")
     assert not list(tmp_path.iterdir())

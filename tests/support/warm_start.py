@@ -56,7 +56,7 @@ def warm_python(script: Path) -> list[str]:
 def _command(name: str, real: list[str], entry: str) -> str:
     """Write a command that asks the warm interpreter; ``real`` is what it stands in for."""
     command = _interpreter() / name
-    address = command.with_name("asked")
+    address = command.with_name("socket")
     source = (HERE / "warm_command.py").read_text(encoding="utf-8")
     for mark, value in (("REAL", real), ("ENTRY", entry), ("ADDRESS", str(address))):
         source = source.replace(f'"@{mark}@"', repr(value).strip("[]"))
@@ -75,9 +75,9 @@ def process_of(started: subprocess.Popen[Any]) -> int:
     command = started.args[0] if isinstance(started.args, list) else started.args
     if command not in WARM:
         return started.pid
-    told = _interpreter() / f"asked-{started.pid}"
+    numbered = _interpreter() / f"socket-{started.pid}"
     deadline = time.monotonic() + SECONDS
-    while not (told.exists() and (number := told.read_text())):
+    while not (numbered.exists() and (number := numbered.read_text())):
         assert time.monotonic() < deadline, "the warm interpreter did not fork"
         time.sleep(0.002)
     return int(number)
@@ -96,7 +96,7 @@ def _interpreter() -> Path:
     """Start the interpreter of these tests' process; return the folder in which it is asked."""
     folder = Path(tempfile.mkdtemp(prefix="warm"))
     process = subprocess.Popen(
-        [sys.executable, str(HERE / "warm_interpreter.py"), str(folder / "asked")],
+        [sys.executable, str(HERE / "warm_interpreter.py"), str(folder / "socket")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,
