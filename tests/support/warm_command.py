@@ -1,14 +1,15 @@
 """The command that asks the warm interpreter for a process, and ends as that process does.
 
 It stands in for the installed script: who runs it sees the same streams, signals and exit code.
-``@…@`` is filled in by ``warm_start``. It imports next to nothing, to be quick.
+``@…@`` is filled in by ``warm_start``. It imports next to nothing, to be quick: of sockets and
+signals only what is written in C, since their modules take as long as the interpreter itself.
 """
 
+import _signal as signal
+import _socket as socket
 import array
 import marshal
 import os
-import signal
-import socket
 import struct
 import sys
 
