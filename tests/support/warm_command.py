@@ -27,7 +27,7 @@ def main() -> None:
     """Ask, pass signals on, and end with the same status."""
     words = [REAL[-1], *sys.argv[1:]]
     number = f"{ADDRESS}-{os.getpid()}"
-    if any(name in os.environ for name in COLD):
+    if any(map(os.environ.get, COLD)):
         with open(number, "w") as file:  # noqa: PTH123 - pathlib would be imported
             file.write(str(os.getpid()))
         os.execv(REAL[0], [*REAL, *sys.argv[1:]])
