@@ -45,7 +45,7 @@ class Writer:
         assert self.process.stdout is not None
         return self.process.stdout.readline().strip()
 
-    def told(self, name: str) -> str:
+    def output_of(self, name: str) -> str:
         assert self.process.stdin is not None
         self.process.stdin.write(f"{name}\n")
         self.process.stdin.flush()
@@ -100,7 +100,7 @@ def _take_over(index: OpenIndex, name: str) -> float:
 
 def test_a_writer_that_was_killed_is_replaced(tmp_path: Path, settings: dict[str, Any]) -> None:
     with writer(tmp_path, settings) as other, opened(tmp_path, settings) as index:
-        assert other.told("first") == "committed"
+        assert other.output_of("first") == "committed"
         other.process.kill()
         assert _take_over(index, "second") <= TAKEN_OVER_WITHIN
         assert set(index.pages()) == {"first.md", "second.md"}
@@ -111,11 +111,11 @@ def test_a_writer_that_wakes_up_past_its_lease_is_refused(
     tmp_path: Path, settings: dict[str, Any]
 ) -> None:
     with writer(tmp_path, settings) as other, opened(tmp_path, settings) as index:
-        assert other.told("first") == "committed"
+        assert other.output_of("first") == "committed"
         other.process.send_signal(signal.SIGSTOP)
         assert _take_over(index, "second") <= TAKEN_OVER_WITHIN
         other.process.send_signal(signal.SIGCONT)
-        assert other.told("late").startswith("refused")
+        assert other.output_of("late").startswith("refused")
         index.refresh()
         assert set(index.pages()) == {"first.md", "second.md"}
         assert index.corpus("m").size == 2
@@ -129,6 +129,6 @@ def test_a_writer_that_works_keeps_its_lease(tmp_path: Path, settings: dict[str,
         time.sleep(4)
         with index.writing(Budget()) as mine:
             assert not mine
-        assert other.told("first") == "committed"
+        assert other.output_of("first") == "committed"
         index.refresh()
         assert set(index.pages()) == {"first.md"}

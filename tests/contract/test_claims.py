@@ -35,7 +35,7 @@ LIBRARY: dict[str, str | bytes] = {
     "lib/table.md": "# 表\n```\n会員は図書室で走る。\n```\n| 会員 | 図書室 |\n| --- | --- |\n",
     "lib/data.json": '{"会員": "図書室を利用できる。"}\n',
 }
-ASKED: dict[str, Any] = {
+SEARCH: dict[str, Any] = {
     "query": "会員は図書室を利用できるか",
     "manual_id": "lib",
     "required_terms": ["図書室"],
@@ -50,7 +50,7 @@ def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Applicatio
 
 
 def graph(application: Application, **changes: Any) -> Any:
-    return full(application, **{**ASKED, "include_claim_graph": True, **changes})["claim_graph"]
+    return full(application, **{**SEARCH, "include_claim_graph": True, **changes})["claim_graph"]
 
 
 def claim_of(drawn: Any, text: str) -> Any:
@@ -71,7 +71,7 @@ def relations(drawn: Any, text: str) -> list[tuple[str, str]]:
 
 def test_it_is_drawn_only_when_it_is_asked_for(application: Application) -> None:
     for wanted in ({}, {"include_claim_graph": False}, {"include_claim_graph": None}):
-        answer = full(application, **ASKED, use_cache=False, **wanted)
+        answer = full(application, **SEARCH, use_cache=False, **wanted)
         assert "claim_graph" not in answer
         for kind in GRAPH[:3]:
             page = ask(application, "manual_hits", trace_id=answer["trace_id"], kind=kind)
@@ -79,7 +79,7 @@ def test_it_is_drawn_only_when_it_is_asked_for(application: Application) -> None
 
 
 def test_it_stands_between_what_was_applied_and_the_summary(application: Application) -> None:
-    answer = full(application, **ASKED, include_claim_graph=True)
+    answer = full(application, **SEARCH, include_claim_graph=True)
     assert [*answer] == ["trace_id", "applied", "claim_graph", "summary", "next_actions"]
     drawn = answer["claim_graph"]
     assert [*drawn] == GRAPH
@@ -95,7 +95,7 @@ def test_it_stands_between_what_was_applied_and_the_summary(application: Applica
 def test_a_setting_leaves_it_empty(tmp_path: Path) -> None:
     forbidding = opened(write(tmp_path, LIBRARY), MANUAL_FIND_CLAIM_GRAPH_ENABLED="false")
     try:
-        answer = full(forbidding, **ASKED, include_claim_graph=True)
+        answer = full(forbidding, **SEARCH, include_claim_graph=True)
         assert answer["claim_graph"] == {name: [] for name in GRAPH}
         assert answer["summary"]["candidates"] > 0
         page = ask(forbidding, "manual_hits", trace_id=answer["trace_id"], kind="claims")
@@ -107,9 +107,9 @@ def test_a_setting_leaves_it_empty(tmp_path: Path) -> None:
 def test_it_changes_nothing_else_and_is_never_answered_from_the_cache(
     application: Application,
 ) -> None:
-    full(application, **ASKED)  # the cache would know the answer now
-    without = full(application, **ASKED, use_cache=False)
-    with_it = full(application, **ASKED, include_claim_graph=True, use_cache=True)
+    full(application, **SEARCH)  # the cache would know the answer now
+    without = full(application, **SEARCH, use_cache=False)
+    with_it = full(application, **SEARCH, include_claim_graph=True, use_cache=True)
     assert with_it["applied"]["sem_cache_mode"] == "bypass"
     for key in ("applied", "summary"):
         assert with_it[key] == without[key]
@@ -307,8 +307,8 @@ def test_a_client_pages_it_and_its_answer_stays_as_it_is(tmp_path: Path) -> None
     workspace = write(tmp_path, LIBRARY)
     with Fumishirube(workspace) as server:
         server.ok("manual_ls")
-        plain = server.ok("manual_find", **ASKED, use_cache=False)
-        answer = server.ok("manual_find", **ASKED, include_claim_graph=True)
+        plain = server.ok("manual_find", **SEARCH, use_cache=False)
+        answer = server.ok("manual_find", **SEARCH, include_claim_graph=True)
         assert [*answer] == [*plain]
         assert answer["inline_hits"]["items"] == plain["inline_hits"]["items"]
         trace_id = answer["trace_id"]
@@ -331,7 +331,7 @@ def test_a_client_pages_it_and_its_answer_stays_as_it_is(tmp_path: Path) -> None
 
 def test_the_command_line_gives_it(tmp_path: Path) -> None:
     workspace = write(tmp_path, LIBRARY)
-    words = ("find", ASKED["query"], "--manual", "lib", "--require", "図書室", "--full")
+    words = ("find", SEARCH["query"], "--manual", "lib", "--require", "図書室", "--full")
     assert "claim_graph" not in fumishirube(*words, cwd=workspace).json
     drawn = fumishirube(*words, "--claims", cwd=workspace).json["claim_graph"]
     assert claim_of(drawn, RULE)["status"] == "conflicted"
@@ -340,7 +340,7 @@ def test_the_command_line_gives_it(tmp_path: Path) -> None:
 def test_a_section_that_has_changed_since_is_no_evidence(tmp_path: Path) -> None:
     application = opened(write(tmp_path, LIBRARY))
     try:
-        answer = full(application, **ASKED, include_claim_graph=True)
+        answer = full(application, **SEARCH, include_claim_graph=True)
         write(tmp_path, {"lib/use.md": "# 利用\n何もない。\n"})
         page = ask(application, "manual_hits", trace_id=answer["trace_id"], kind="claims")
         assert page["items"] == answer["claim_graph"]["claims"]
@@ -350,7 +350,7 @@ def test_a_section_that_has_changed_since_is_no_evidence(tmp_path: Path) -> None
 
 
 def test_an_annotation_lives_as_long_as_its_trace(application: Application) -> None:
-    trace_id = full(application, **ASKED)["trace_id"]
+    trace_id = full(application, **SEARCH)["trace_id"]
     trace = application.traces.get(trace_id)
     noted = application.traces.annotate(trace, "mine", {"a": [1]})
     assert noted.annotations == {**trace.annotations, "mine": {"a": [1]}}

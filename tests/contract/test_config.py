@@ -45,7 +45,7 @@ def opened(workspace: Path) -> Opened:
     return opening
 
 
-def told(opened: Opened, yaml: str, environ: Mapping[str, str] | None = None) -> str:
+def refusal(opened: Opened, yaml: str, environ: Mapping[str, str] | None = None) -> str:
     with pytest.raises(ConfigError) as caught:
         opened(yaml, environ)
     return str(caught.value)
@@ -143,7 +143,7 @@ def test_as_names_a_second_use(opened: Opened) -> None:
 
 
 def test_one_name_is_one_use(opened: Opened) -> None:
-    said = told(opened, "pipelines: {manual: {refiners: [{use: fuzzy}, {use: fuzzy}]}}")
+    said = refusal(opened, "pipelines: {manual: {refiners: [{use: fuzzy}, {use: fuzzy}]}}")
     assert said.startswith("pipelines.manual.refiners[1]: 'fuzzy' is used twice")
 
 
@@ -248,7 +248,7 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
 def test_an_error_says_where_and_what_was_meant(
     opened: Opened, yaml: str, start: str, hint: str
 ) -> None:
-    said = told(opened, yaml)
+    said = refusal(opened, yaml)
     assert said.startswith(start)
     assert hint in said
     assert "\n" not in said
@@ -268,7 +268,7 @@ def test_a_named_file_that_is_absent_is_refused(workspace: Path) -> None:
 
 
 def test_a_file_makes_no_objects(opened: Opened) -> None:
-    said = told(opened, "version: !!python/object/apply:os.getcwd []")
+    said = refusal(opened, "version: !!python/object/apply:os.getcwd []")
     assert said.startswith("fumishirube.yaml")
 
 
@@ -341,7 +341,7 @@ def test_a_blank_variable_is_none(opened: Opened, value: str) -> None:
 def test_an_unusable_variable_stops_the_start_and_is_named(
     opened: Opened, variable: str, value: str, expected: str
 ) -> None:
-    said = told(opened, "", {variable: value})
+    said = refusal(opened, "", {variable: value})
     assert said == f'{variable}: expected {expected}, got "{value}"'
 
 
@@ -360,8 +360,8 @@ def test_a_list_of_names_with_plus_is_added_to_the_default(opened: Opened) -> No
 @pytest.mark.parametrize("names", ["+site", "+", "grep,+addressed", "+none"])
 def test_a_name_with_plus_that_cannot_be_added_is_refused(opened: Opened, names: str) -> None:
     yaml = f"surfaces: [{{use: manual, with: {{extras: [{names}]}}}}]"
-    assert told(opened, yaml).startswith("surfaces[0].with.extras[")
-    said = told(opened, "", {"FUMISHIRUBE_SURFACE_EXTRAS": names})
+    assert refusal(opened, yaml).startswith("surfaces[0].with.extras[")
+    said = refusal(opened, "", {"FUMISHIRUBE_SURFACE_EXTRAS": names})
     assert said.startswith("FUMISHIRUBE_SURFACE_EXTRAS: expected none, or ")
 
 

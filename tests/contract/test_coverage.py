@@ -483,14 +483,14 @@ def test_why_not_tells_of_a_limit_and_of_an_earlier_search(
     trace_appears(workspace, first["trace_id"])
     trace_appears(workspace, second["trace_id"])
 
-    def told(trace_id: str, line: int) -> Any:
+    def explained(trace_id: str, line: int) -> Any:
         words = ("coverage", trace_id, "--why-not", f"manual://m1/rules.md#L{line}", "--json")
         return fumishirube(*words, cwd=workspace).json
 
-    cut = told(first["trace_id"], 3)
+    cut = explained(first["trace_id"], 3)
     assert (cut["stage"], cut["reason"]) == ("refiner cutoff", "candidate_cap")
-    assert told(second["trace_id"], 1)["reason"] == "excluded_by_trace"
-    assert told(second["trace_id"], 3)["rank"] == 1
+    assert explained(second["trace_id"], 1)["reason"] == "excluded_by_trace"
+    assert explained(second["trace_id"], 3)["rank"] == 1
 
 
 def test_why_not_knows_files_that_were_not_searched(workspace: Path) -> None:

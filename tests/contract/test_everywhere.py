@@ -29,7 +29,7 @@ def found(answer: dict[str, Any]) -> list[tuple[str, str, int]]:
     return [(ref["manual_id"], ref["path"], ref["start_line"]) for ref in refs]
 
 
-def asked(manual_id: Any, query: str = "在宅勤務の手当", **more: Any) -> dict[str, Any]:
+def search_arguments(manual_id: Any, query: str = "在宅勤務の手当", **more: Any) -> dict[str, Any]:
     terms = more.pop("required_terms", ["在宅勤務"])
     return {"query": query, "manual_id": manual_id, "required_terms": terms, **more}
 
@@ -48,19 +48,19 @@ def server(workspace: Path) -> Iterator[Fumishirube]:
 def test_the_first_call_may_search_everywhere_and_then_ids_may_be_used(
     server: Fumishirube,
 ) -> None:
-    refused = server.refused("manual_find", **asked("leave"))
+    refused = server.refused("manual_find", **search_arguments("leave"))
     assert refused["details"] == {"required_first_call": "manual_ls"}
-    answer = server.ok("manual_find", **asked("*"))
+    answer = server.ok("manual_find", **search_arguments("*"))
     assert answer["manuals"] == IDS
     assert found(answer) == [("pay", "rates.md", 1), ("leave", "rules.md", 3)]
     ref = answer["inline_hits"]["items"][0]["ref"]
     assert "在宅勤務には手当" in server.ok("manual_read", ref=ref)["text"]
-    assert server.ok("manual_find", **asked("leave"))["candidates"] == 1
+    assert server.ok("manual_find", **search_arguments("leave"))["candidates"] == 1
 
 
 def test_a_search_that_fails_discovers_nothing(server: Fumishirube) -> None:
-    server.refused("manual_find", **asked("*", query=" "))
-    server.refused("manual_find", **asked("*", path_prefix="absent"))
+    server.refused("manual_find", **search_arguments("*", query=" "))
+    server.refused("manual_find", **search_arguments("*", path_prefix="absent"))
     refused = server.refused("manual_read", ref={"manual_id": "leave", "path": "rules.md"})
     assert refused["details"] == {"required_first_call": "manual_ls"}
 
@@ -81,17 +81,17 @@ def test_several_ids_search_those_and_a_manual_named_twice_counts_once(
     server: Fumishirube,
 ) -> None:
     server.ok("manual_ls")
-    answer = server.ok("manual_find", **asked(["leave", "travel", "leave"]))
+    answer = server.ok("manual_find", **search_arguments(["leave", "travel", "leave"]))
     assert answer["manuals"] == ["leave", "travel"]
     assert found(answer) == [("leave", "rules.md", 3)]
-    alone = server.ok("manual_find", **asked(["leave", "leave"]))
+    alone = server.ok("manual_find", **search_arguments(["leave", "leave"]))
     assert "manuals" not in alone
     assert found(alone) == [("leave", "rules.md", 3)]
 
 
 def test_an_unknown_id_is_named_with_those_that_there_are(server: Fumishirube) -> None:
     server.ok("manual_ls")
-    refused = server.refused("manual_find", **asked(["leave", "absent"]))
+    refused = server.refused("manual_find", **search_arguments(["leave", "absent"]))
     assert refused["code"] == "not_found"
     assert "absent" in refused["message"]
     assert refused["details"] == {"manual_id": "absent", "candidate_ids": IDS}
@@ -100,13 +100,15 @@ def test_an_unknown_id_is_named_with_those_that_there_are(server: Fumishirube) -
 @pytest.mark.parametrize("manual_id", [[], [""], ["a/b"], [5], {"id": "leave"}, ["leave", ".."]])
 def test_what_names_no_manual_is_refused(server: Fumishirube, manual_id: Any) -> None:
     server.ok("manual_ls")
-    refused = server.refused("manual_find", **asked(manual_id))
+    refused = server.refused("manual_find", **search_arguments(manual_id))
     assert refused["code"] == "invalid_parameter"
     assert refused["details"]["parameter"].startswith("manual_id")
 
 
 def test_every_kind_of_row_says_which_manual_it_is_of(server: Fumishirube) -> None:
-    trace_id = server.ok("manual_find", **asked("*", include_claim_graph=True))["trace_id"]
+    trace_id = server.ok("manual_find", **search_arguments("*", include_claim_graph=True))[
+        "trace_id"
+    ]
     page = server.ok("manual_hits", trace_id=trace_id)
     assert "manual_id" not in page
     places = [("pay", "rates.md"), ("leave", "rules.md")]
@@ -117,7 +119,7 @@ def test_every_kind_of_row_says_which_manual_it_is_of(server: Fumishirube) -> No
 
 
 def test_what_was_not_returned_says_which_manual_it_is_of(server: Fumishirube) -> None:
-    answer = server.ok("manual_find", **asked("*", budget={"max_candidates": 1}))
+    answer = server.ok("manual_find", **search_arguments("*", budget={"max_candidates": 1}))
     rows = server.ok("manual_hits", trace_id=answer["trace_id"], kind="unscanned")["items"]
     assert rows == [
         {
@@ -132,9 +134,9 @@ def test_what_was_not_returned_says_which_manual_it_is_of(server: Fumishirube) -
 def test_a_follow_up_leaves_out_what_was_returned_and_read_in_each_manual(
     server: Fumishirube,
 ) -> None:
-    first = server.ok("manual_find", **asked("*", budget={"max_candidates": 1}))
+    first = server.ok("manual_find", **search_arguments("*", budget={"max_candidates": 1}))
     assert found(first) == [("pay", "rates.md", 1)]
-    again = asked("*", only_unscanned_from_trace_id=first["trace_id"])
+    again = search_arguments("*", only_unscanned_from_trace_id=first["trace_id"])
     assert found(server.ok("manual_find", **again)) == [("leave", "rules.md", 3)]
     server.ok("manual_read", ref={"manual_id": "leave", "path": "rules.md", "start_line": 3})
     assert found(server.ok("manual_find", **again)) == []
@@ -143,32 +145,32 @@ def test_a_follow_up_leaves_out_what_was_returned_and_read_in_each_manual(
 def test_a_follow_up_is_of_the_same_manuals(server: Fumishirube) -> None:
     def follow_up(manual_id: Any, trace_id: str) -> str:
         more = {"only_unscanned_from_trace_id": trace_id}
-        refused = server.refused("manual_find", **asked(manual_id, **more))
+        refused = server.refused("manual_find", **search_arguments(manual_id, **more))
         assert refused["code"] == "invalid_parameter"
         assert refused["details"]["parameter"] == "only_unscanned_from_trace_id"
         return str(refused["message"])
 
-    everywhere = server.ok("manual_find", **asked("*"))["trace_id"]
+    everywhere = server.ok("manual_find", **search_arguments("*"))["trace_id"]
     assert '"*" again' in follow_up("leave", everywhere)
     assert '"*" again' in follow_up(IDS, everywhere)
-    several = server.ok("manual_find", **asked(["pay", "leave"]))["trace_id"]
+    several = server.ok("manual_find", **search_arguments(["pay", "leave"]))["trace_id"]
     assert "leave, pay" in follow_up("*", several)
     assert "leave, pay" in follow_up(["leave", "travel"], several)
-    one = server.ok("manual_find", **asked("pay"))["trace_id"]
+    one = server.ok("manual_find", **search_arguments("pay"))["trace_id"]
     assert "of another manual: pay" in follow_up("*", one)
-    same = asked(["leave", "pay"], only_unscanned_from_trace_id=several)
+    same = search_arguments(["leave", "pay"], only_unscanned_from_trace_id=several)
     assert found(server.ok("manual_find", **same)) == []
 
 
 def test_a_kept_answer_is_given_for_the_same_manuals_only(server: Fumishirube) -> None:
     for manual_id in ("*", ["leave", "pay"], ["leave", "travel"], "leave"):
         first, second = (
-            server.ok("manual_find", **asked(manual_id, "休暇の特例", use_cache=True))
+            server.ok("manual_find", **search_arguments(manual_id, "休暇の特例", use_cache=True))
             for _ in range(2)
         )
         assert found(first) == found(second)
         assert first.get("manuals") == second.get("manuals")
-    others = found(server.ok("manual_find", **asked(["pay", "travel"], "休暇の特例")))
+    others = found(server.ok("manual_find", **search_arguments(["pay", "travel"], "休暇の特例")))
     assert others == [("pay", "rates.md", 1)]
 
 
@@ -184,7 +186,7 @@ def test_a_manual_whose_index_cannot_be_opened_is_named_and_the_others_answer(
 
 def _others_answer(workspace: Path) -> None:
     with Fumishirube(workspace) as server:
-        answer = server.ok("manual_find", **asked("*"))
+        answer = server.ok("manual_find", **search_arguments("*"))
         assert answer["manuals"] == ["pay", "travel"]
         assert found(answer) == [("pay", "rates.md", 1)]
         assert answer["degraded"].startswith("leave: not searched: ")
@@ -205,7 +207,7 @@ def accounting(workspace: Path) -> Iterator[Fumishirube]:
 def test_only_files_below_the_path_are_searched(accounting: Fumishirube) -> None:
     server = accounting
     server.ok("manual_ls")
-    leave = asked("leave", "有給休暇の日数", required_terms=["有給休暇"])
+    leave = search_arguments("leave", "有給休暇の日数", required_terms=["有給休暇"])
     whole = server.ok("manual_find", **leave)
     assert {("leave", "old/rules.md", 1), ("leave", "rules.md", 1)} <= {*found(whole)}
     part = server.ok("manual_find", **leave, path_prefix="old")
@@ -219,24 +221,27 @@ def test_only_files_below_the_path_are_searched(accounting: Fumishirube) -> None
 
 
 def test_a_path_is_looked_for_in_each_manual(accounting: Fumishirube) -> None:
-    answer = accounting.ok("manual_find", **asked("*", path_prefix="rules.md"))
+    answer = accounting.ok("manual_find", **search_arguments("*", path_prefix="rules.md"))
     assert found(answer) == [("leave", "rules.md", 3)]
     assert answer["coverage"]["scope"]["files"] == 1
 
 
 def test_a_path_without_files_is_not_found(server: Fumishirube) -> None:
     server.ok("manual_ls")
-    refused = server.refused("manual_find", **asked("leave", path_prefix="ol"))
+    refused = server.refused("manual_find", **search_arguments("leave", path_prefix="ol"))
     assert refused["code"] == "not_found"
     assert refused["details"]["path"] == "ol"
     assert refused["message"].endswith("did you mean 'old'?")
-    for tool, arguments in (("manual_find", asked("leave")), ("manual_grep", {"regex": "."})):
+    for tool, arguments in (
+        ("manual_find", search_arguments("leave")),
+        ("manual_grep", {"regex": "."}),
+    ):
         arguments |= {"manual_id": "leave", "path_prefix": "old/ruels.md"}
         assert "did you mean 'old/rules.md'?" in server.refused(tool, **arguments)["message"]
         arguments["path_prefix"] = "elsewhere"
         assert "manual_ls and manual_toc" in server.refused(tool, **arguments)["message"]
     for path in ("../pay", "/etc", 5):
-        code = server.refused("manual_find", **asked("leave", path_prefix=path))["code"]
+        code = server.refused("manual_find", **search_arguments("leave", path_prefix=path))["code"]
         assert code == "invalid_path"
 
 
@@ -248,10 +253,13 @@ def test_without_extras_a_search_is_of_one_manual(workspace: Path) -> None:
         properties = server.tools()["manual_find"].input_schema["properties"]
         assert properties["manual_id"]["type"] == "string"
         assert "path_prefix" not in properties
-        first = server.refused("manual_find", **asked("*"))
+        first = server.refused("manual_find", **search_arguments("*"))
         assert first["details"] == {"required_first_call": "manual_ls"}
         server.ok("manual_ls")
-        assert server.refused("manual_find", **asked("*"))["code"] == "not_found"
-        assert server.refused("manual_find", **asked(["leave"]))["code"] == "invalid_parameter"
-        prefixed = server.refused("manual_find", **asked("leave", path_prefix="old"))
+        assert server.refused("manual_find", **search_arguments("*"))["code"] == "not_found"
+        assert (
+            server.refused("manual_find", **search_arguments(["leave"]))["code"]
+            == "invalid_parameter"
+        )
+        prefixed = server.refused("manual_find", **search_arguments("leave", path_prefix="old"))
         assert prefixed["code"] == "invalid_parameter"

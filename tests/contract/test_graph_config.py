@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import asked, documents, graph
+from documents import call_named, documents, graph
 
 from fumishirube.errors import ConfigError, ToolError
 
@@ -35,10 +35,10 @@ def test_an_earlier_configuration_supplies_what_the_file_leaves_unset(tmp_path: 
         },
     )
     application = graph(tmp_path)
-    pages = asked(application, "ubp_list_pages", sort="filepath")["pages"]
+    pages = call_named(application, "ubp_list_pages", sort="filepath")["pages"]
     assert [page["filepath"] for page in pages] == ["p0.md", "p0.txt", "p1.md", "p2.md", "p3.md"]
-    assert len(asked(application, "ubp_search", query="x")["results"]) == 2
-    assert asked(application, "docs_stale")["threshold_days"] == 3
+    assert len(call_named(application, "ubp_search", query="x")["results"]) == 2
+    assert call_named(application, "docs_stale")["threshold_days"] == 3
     (surface,) = application.surfaces
     assert surface.stages["fusers"][0].stage.alpha == 0.5
     application.close()
@@ -53,7 +53,7 @@ def test_the_file_goes_before_an_earlier_configuration(tmp_path: Path) -> None:
         "surfaces: [{use: graph, with: {pipeline: docs, default_limit: 7}}]\n"
     )
     application = graph(tmp_path)
-    assert asked(application, "ubp_list_pages")["total"] == 1
+    assert call_named(application, "ubp_list_pages")["total"] == 1
     (surface,) = application.surfaces
     assert surface.stages["fusers"][0].stage.alpha == 0.9
     assert surface.surface.model_dump()["default_limit"] == 7
@@ -94,12 +94,12 @@ def test_bounds_page_lists_and_graphs(tmp_path: Path) -> None:
     documents(tmp_path, {f"p{n}.md": f"[[p{n + 1}]] [[p0]]" for n in range(7)})
     application = graph(tmp_path, page_size=3, max_nodes=2)
     whole = graph(documents(tmp_path, {}))
-    everything = asked(whole, "ubp_get_graph")
+    everything = call_named(whole, "ubp_get_graph")
     nodes: list[Any] = []
     edges: list[Any] = []
     cursor: dict[str, Any] = {}
     for _ in range(4):
-        part = asked(application, "ubp_get_graph", **cursor)
+        part = call_named(application, "ubp_get_graph", **cursor)
         assert part["truncated"]
         assert (part["total_nodes"], part["total_edges"]) == (7, len(everything["edges"]))
         nodes += part["nodes"]
@@ -110,12 +110,12 @@ def test_bounds_page_lists_and_graphs(tmp_path: Path) -> None:
     assert sorted(map(str, edges)) == sorted(map(str, everything["edges"]))
     pages: list[Any] = []
     for _ in range(3):
-        listed = asked(application, "ubp_list_pages", order="desc", **cursor)
+        listed = call_named(application, "ubp_list_pages", order="desc", **cursor)
         assert listed["total"] == 7
         pages += [page["filepath"] for page in listed["pages"]]
         cursor = {"cursor": listed["next_cursor"]} if "next_cursor" in listed else {}
     assert pages == [f"p{n}.md" for n in reversed(range(7))]
-    near = asked(application, "ubp_get_graph", center="p0.md", depth=1)
+    near = call_named(application, "ubp_get_graph", center="p0.md", depth=1)
     assert (len(near["nodes"]), near["truncated"]) == (2, True)
     application.close()
     whole.close()
@@ -146,7 +146,7 @@ def test_baselines_that_cannot_be_written_are_told(tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
     application = graph(tmp_path, baseline_file="taken")
     with pytest.raises(ToolError, match="baseline_file") as raised:
-        asked(application, "docs_index")
+        call_named(application, "docs_index")
     application.close()
     assert raised.value.payload()["details"] == {"reason": "baselines"}
     assert [*(tmp_path / "taken").parent.glob(".taken*")] == []

@@ -8,18 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import asked, docs, docs_json, documents, graph
+from documents import call_named, docs, docs_json, documents, graph
 from manuals import fumishirube
 
 from fumishirube.errors import ToolError
 from fumishirube_stages.loaders.links import links
 
 
-def told(tmp_path: Path, files: dict[str, str | bytes], page: str = "a.md") -> dict[str, Any]:
+def indexed_page(
+    tmp_path: Path, files: dict[str, str | bytes], page: str = "a.md"
+) -> dict[str, Any]:
     """Return one page of a folder."""
     application = graph(documents(tmp_path, files))
     try:
-        return dict(asked(application, "ubp_get_page", filepath=page))
+        return dict(call_named(application, "ubp_get_page", filepath=page))
     finally:
         application.close()
 
@@ -27,7 +29,7 @@ def told(tmp_path: Path, files: dict[str, str | bytes], page: str = "a.md") -> d
 def warned(tmp_path: Path) -> list[str]:
     application = graph(tmp_path)
     try:
-        return [one["code"] for one in asked(application, "docs_status")["warnings"]]
+        return [one["code"] for one in call_named(application, "docs_status")["warnings"]]
     finally:
         application.close()
 
@@ -55,18 +57,18 @@ def targets(page: dict[str, Any]) -> list[tuple[str, str]]:
     ],
 )
 def test_a_title_is_text_as_it_is_written(tmp_path: Path, head: str, title: str) -> None:
-    page = told(tmp_path, {"a.md": f"---\n{head}\n---\n# Heading\n"})
+    page = indexed_page(tmp_path, {"a.md": f"---\n{head}\n---\n# Heading\n"})
     assert page["title"] == title
     assert page["content"] == "# Heading"
 
 
 def test_a_title_without_front_matter_or_heading_is_the_name(tmp_path: Path) -> None:
-    assert told(tmp_path, {"a.md": "## Two\n"})["title"] == "a"
+    assert indexed_page(tmp_path, {"a.md": "## Two\n"})["title"] == "a"
 
 
 @pytest.mark.parametrize("head", ["a: [", "a: 1\na: 2", "- a\n- b", "just text"])
 def test_broken_front_matter_costs_only_itself(tmp_path: Path, head: str) -> None:
-    page = told(tmp_path, {"a.md": f"---\n{head}\n---\nbody\n"})
+    page = indexed_page(tmp_path, {"a.md": f"---\n{head}\n---\nbody\n"})
     assert (page["content"], page["doc_type"], page["title"]) == ("body", "other", "a")
     assert warned(tmp_path) == ["front_matter_invalid"]
 
@@ -93,18 +95,18 @@ def test_front_matter_that_nests_without_end_costs_only_itself(tmp_path: Path) -
 
 
 def test_front_matter_that_nothing_closes_is_text(tmp_path: Path) -> None:
-    assert told(tmp_path, {"a.md": "---\ntitle: x\n"})["content"] == "---\ntitle: x"
+    assert indexed_page(tmp_path, {"a.md": "---\ntitle: x\n"})["content"] == "---\ntitle: x"
 
 
 def test_an_unknown_type_is_other_with_a_warning(tmp_path: Path) -> None:
-    assert told(tmp_path, {"a.md": "---\ndoc_type: ' ADR '\n---\n"})["doc_type"] == "adr"
-    assert told(tmp_path, {"a.md": "---\ndoc_type: novel\n---\n"})["doc_type"] == "other"
+    assert indexed_page(tmp_path, {"a.md": "---\ndoc_type: ' ADR '\n---\n"})["doc_type"] == "adr"
+    assert indexed_page(tmp_path, {"a.md": "---\ndoc_type: novel\n---\n"})["doc_type"] == "other"
     assert warned(tmp_path) == ["doc_type_unknown"]
 
 
 def test_sources_outside_the_workspace_are_dropped(tmp_path: Path) -> None:
     refs = "[../x, /etc/passwd, 'C:\\x', a/../../b, 5, a..b.py, a..b.py]"
-    page = told(tmp_path, {"a.md": f"---\nsource_refs: {refs}\n---\n"})
+    page = indexed_page(tmp_path, {"a.md": f"---\nsource_refs: {refs}\n---\n"})
     assert page["stale_refs"] == ["a..b.py"]
     assert warned(tmp_path) == ["source_ref_rejected"] * 5
 
@@ -115,13 +117,13 @@ def test_a_source_that_leads_out_through_a_link_is_dropped(tmp_path: Path) -> No
     workspace.mkdir()
     (tmp_path / "secret").write_text("x")
     (workspace / "out").symlink_to(tmp_path / "secret")
-    page = told(workspace, {"a.md": "---\nsource_refs: [out]\n---\n"})
+    page = indexed_page(workspace, {"a.md": "---\nsource_refs: [out]\n---\n"})
     assert (page["staleness"], page["stale_refs"]) == ("untracked", [])
     assert warned(workspace) == ["source_ref_rejected"]
 
 
 def test_bytes_that_are_no_utf8_are_marked_not_skipped(tmp_path: Path) -> None:
-    page = told(tmp_path, {"a.md": b"\xef\xbb\xbf# T\xff\0\r\nx\ry"})
+    page = indexed_page(tmp_path, {"a.md": b"\xef\xbb\xbf# T\xff\0\r\nx\ry"})
     assert page["content"] == "# T\ufffd\ufffd\nx\ny"
     assert warned(tmp_path) == ["undecodable"]
 
@@ -129,12 +131,12 @@ def test_bytes_that_are_no_utf8_are_marked_not_skipped(tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["cp932", "euc-jp", "iso2022_jp", "utf-16", "utf-32"])
 def test_the_encodings_of_manuals_are_those_of_documents(tmp_path: Path, encoding: str) -> None:
     text = "# 非常灯の点検\n\n停電のときに点灯することを確かめる。"
-    assert told(tmp_path, {"a.md": text.encode(encoding)})["content"] == text
+    assert indexed_page(tmp_path, {"a.md": text.encode(encoding)})["content"] == text
     assert warned(tmp_path) == []
 
 
 def test_a_page_that_ends_within_a_character_is_read_with_a_warning(tmp_path: Path) -> None:
-    page = told(tmp_path, {"a.md": "# 非常灯\r\n停電".encode()[:-1]})
+    page = indexed_page(tmp_path, {"a.md": "# 非常灯\r\n停電".encode()[:-1]})
     assert page["content"] == "# 非常灯\n停\ufffd"
     assert warned(tmp_path) == ["undecodable"]
 
@@ -144,10 +146,10 @@ def test_files_that_are_no_documents_are_left_out(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = dict.fromkeys(names, "x")
     documents(tmp_path, {**files, "huge.md": b"x" * (8 * 1024 * 1024 + 1)})
     application = graph(tmp_path)
-    answer = asked(application, "ubp_list_pages", sort="filepath")
-    found = asked(application, "ubp_fulltext_search", query="x")
+    answer = call_named(application, "ubp_list_pages", sort="filepath")
+    found = call_named(application, "ubp_fulltext_search", query="x")
     with pytest.raises(ToolError) as caught:
-        asked(application, "ubp_get_page", filepath="docs/huge")
+        call_named(application, "ubp_get_page", filepath="docs/huge")
     application.close()
     assert [page["filepath"] for page in answer["pages"]] == ["a.md", "b.markdown"]
     assert warned(tmp_path) == ["too_large"]
@@ -227,7 +229,7 @@ def test_a_file_that_is_no_document_is_refused_with_the_reason(tmp_path: Path) -
 def test_headings_to_the_third_level_open_sections(tmp_path: Path) -> None:
     first, second = "# A *b* `c`\n\none\n\n#### deep\n\ntwo\n", "Title\n-----\n\n> # quoted\n"
     text = f"before\n\n{first}\n{second}\n# A *b* `c`\n"
-    page = told(tmp_path, {"a.md": text})
+    page = indexed_page(tmp_path, {"a.md": text})
     rows = [(s["heading"], s["level"], s["line_start"], s["line_end"]) for s in page["sections"]]
     assert rows == [
         (None, 0, 1, 1),
@@ -244,9 +246,9 @@ def test_headings_to_the_third_level_open_sections(tmp_path: Path) -> None:
 def test_an_empty_document_counts_as_one_empty_section(tmp_path: Path) -> None:
     documents(tmp_path, {"Plan.md": "", "b.md": "nothing of it"})
     application = graph(tmp_path)
-    page = asked(application, "ubp_get_page", filepath="Plan.md")
+    page = call_named(application, "ubp_get_page", filepath="Plan.md")
     assert (page["sections"], page["content"]) == ([], "")
-    found = asked(application, "ubp_fulltext_search", query="plan")
+    found = call_named(application, "ubp_fulltext_search", query="plan")
     assert [(one["filepath"], one["section_heading"]) for one in found["results"]] == [
         ("Plan.md", None)
     ]
@@ -283,7 +285,7 @@ OTHERS: dict[str, str | bytes] = {"b.md": "# Bee\n\n## Part two\n", "c/d e.md": 
 def test_links_are_read_where_they_are_links(
     tmp_path: Path, text: str, links: list[tuple[str, str]]
 ) -> None:
-    assert targets(told(tmp_path, {"a.md": text, **OTHERS})) == links
+    assert targets(indexed_page(tmp_path, {"a.md": text, **OTHERS})) == links
 
 
 @pytest.mark.slow
@@ -296,7 +298,7 @@ def test_marks_that_nothing_closes_are_passed_in_one_go() -> None:
 
 
 def test_a_type_misspelt_is_a_label_with_a_warning(tmp_path: Path) -> None:
-    page = told(tmp_path, {"a.md": "[[b|depend_on]]", **OTHERS})
+    page = indexed_page(tmp_path, {"a.md": "[[b|depend_on]]", **OTHERS})
     assert targets(page) == [("b.md", "references")]
     assert warned(tmp_path) == ["type_like_label"]
 
@@ -329,14 +331,14 @@ def test_a_link_is_resolved_step_by_step(tmp_path: Path, link: str, found: str |
         "old/v1/auth.md": "",
         "design/search.md": "---\ntitle: Search design\n---\n",
     }
-    page = told(tmp_path, files, "api/tools.md")
+    page = indexed_page(tmp_path, files, "api/tools.md")
     assert [path for path, _ in targets(page)] == ([found] if found else [])
     assert [one["status"] for one in page["link_issues"]] == ([] if found else ["dangling"])
 
 
 def test_an_ambiguous_link_goes_to_the_highest_page_and_names_all(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"z/a.md": "[[x]]", "p/q/x.md": "", "q/x.md": "", "p/x.md": ""}
-    page = told(tmp_path, files, "z/a.md")
+    page = indexed_page(tmp_path, files, "z/a.md")
     assert targets(page) == [("p/x.md", "references")]
     (issue,) = page["link_issues"]
     assert issue["status"] == "ambiguous"
@@ -344,7 +346,9 @@ def test_an_ambiguous_link_goes_to_the_highest_page_and_names_all(tmp_path: Path
 
 
 def test_anchors_mean_headings_by_text_or_slug(tmp_path: Path) -> None:
-    page = told(tmp_path, {"a.md": "[[b#part TWO]] [x](b.md#part-two) [[b#none]]", **OTHERS})
+    page = indexed_page(
+        tmp_path, {"a.md": "[[b#part TWO]] [x](b.md#part-two) [[b#none]]", **OTHERS}
+    )
     (one,) = page["outlinks"]
     assert one["section_id"].startswith("d_")
     assert [(i["target"], i["status"]) for i in page["link_issues"]] == [
@@ -362,10 +366,12 @@ def test_repeated_headings_are_numbered_as_on_github(tmp_path: Path) -> None:
     application = graph(documents(tmp_path, files))
     numbers = {
         one["section_id"]: one["content"]
-        for one in asked(application, "ubp_get_page", filepath="b.md")["sections"]
+        for one in call_named(application, "ubp_get_page", filepath="b.md")["sections"]
     }
     leads = {
-        slug: asked(application, "ubp_get_page", filepath=f"{slug}.md")["outlinks"][0]["section_id"]
+        slug: call_named(application, "ubp_get_page", filepath=f"{slug}.md")["outlinks"][0][
+            "section_id"
+        ]
         for slug in slugs
     }
     application.close()
@@ -379,8 +385,8 @@ def test_links_dangle_heal_and_move(tmp_path: Path) -> None:
 
     def leads() -> list[str]:
         application = graph(tmp_path)
-        page = asked(application, "ubp_get_page", filepath="x/a.md")
-        counts = asked(application, "docs_check")["dangling"]
+        page = call_named(application, "ubp_get_page", filepath="x/a.md")
+        counts = call_named(application, "docs_check")["dangling"]
         application.close()
         return [path for path, _ in targets(page)] or [f"{len(counts)} dangling"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import asked, documents, graph
+from documents import call_named, documents, graph
 
 from fumishirube import Bool, Holds, Pages, Stage
 from fumishirube.errors import ConfigError
@@ -39,7 +39,7 @@ def hybrid(tmp_path: Path) -> Iterator[Application]:
 
 
 def found(application: Application, query: str, **more: Any) -> dict[str, Any]:
-    return dict(asked(application, "ubp_search", query=query, limit=20, **more))
+    return dict(call_named(application, "ubp_search", query=query, limit=20, **more))
 
 
 def test_a_score_is_the_weighted_sum_of_its_parts(hybrid: Application) -> None:
@@ -102,7 +102,7 @@ def test_a_type_filters_inside_and_the_walk_passes_through_others(hybrid: Applic
 def test_a_smaller_limit_gives_a_prefix(hybrid: Application) -> None:
     every = found(hybrid, "card invoice bank")
     for limit in (1, 2, 3):
-        few = asked(hybrid, "ubp_search", query="card invoice bank", limit=limit)
+        few = call_named(hybrid, "ubp_search", query="card invoice bank", limit=limit)
         assert few["results"] == every["results"][:limit]
         assert few["total_found"] == every["total_found"]
 
@@ -136,18 +136,18 @@ def test_explicit_weights_replace_the_rule(tmp_path: Path) -> None:
 
 def test_vectors_are_made_for_new_texts_only(tmp_path: Path) -> None:
     application = opened(tmp_path, HASHING)
-    first = asked(application, "docs_index")["embeddings"]
+    first = call_named(application, "docs_index")["embeddings"]
     assert (first["embedder"], first["embedded"], first["reused"]) == ("hashing", 6, 0)
     documents(tmp_path, {"pay.md": "# Payment\n\nChanged.\n"})
-    again = asked(application, "docs_index")["embeddings"]
+    again = call_named(application, "docs_index")["embeddings"]
     assert (again["embedded"], again["reused"], again["dropped"]) == (1, 5, 1)
     application.close()
 
 
 def test_pages_that_are_alike_and_not_linked_are_suggested(tmp_path: Path) -> None:
     application = opened(tmp_path, "")
-    asked(application, "docs_index")
-    answer = asked(application, "docs_suggest_links", threshold=0.05)
+    call_named(application, "docs_index")
+    answer = call_named(application, "docs_suggest_links", threshold=0.05)
     pairs = [(one["source_filepath"], one["target_filepath"]) for one in answer["suggestions"]]
     assert pairs[0] == ("card.md", "pay.md")
     assert ("bank.md", "pay.md") not in pairs, "they are linked"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import stdio
-from documents import asked, docs, documents, graph
+from documents import call_named, docs, documents, graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torture import examples
@@ -149,10 +149,10 @@ def test_any_graph_can_be_walked_in_any_pages(
     whole, paged = graph(workspace), graph(workspace, max_nodes=nodes, max_edges=edges, lock=False)
     try:
         for arguments in ({}, {"center": "a.md", "depth": depth}):
-            expected = asked(whole, "ubp_get_graph", **arguments)
-            parts = [asked(paged, "ubp_get_graph", **arguments)]
+            expected = call_named(whole, "ubp_get_graph", **arguments)
+            parts = [call_named(paged, "ubp_get_graph", **arguments)]
             while cursor := parts[-1].get("next_cursor"):
-                parts.append(asked(paged, "ubp_get_graph", cursor=cursor, **arguments))
+                parts.append(call_named(paged, "ubp_get_graph", cursor=cursor, **arguments))
             assert [n for part in parts for n in part["nodes"]] == expected["nodes"]
             assert Counter(str(e) for part in parts for e in part["edges"]) == Counter(
                 map(str, expected["edges"])

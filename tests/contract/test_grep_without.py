@@ -95,7 +95,7 @@ def test_nothing_is_counted_as_left_out_without_such_a_pattern(server: Fumishiru
 
 def test_the_text_part_says_how_many_lines_are_left_out(server: Fumishirube) -> None:
     arguments = {"manual_id": "guide", "any": ["FEAT_ONE"], "without": "needs"}
-    (block,) = server.asked("call_tool", "manual_grep", arguments).content
+    (block,) = server.invoke("call_tool", "manual_grep", arguments).content
     assert (
         block.text.split("\n")[0]
         == "1 lines in 1 files, all below; searched 1 files; 1 lines left out"

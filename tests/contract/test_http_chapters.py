@@ -9,9 +9,9 @@ from typing import Any
 
 import manuals
 import pytest
+from chapter_manuals import FIRST, NAME, SURGERY, entry, made
 from http_server import HttpServer
 from stdio import Wire
-from test_chapters import FIRST, NAME, SURGERY, entry, made
 
 SETTINGS = "surfaces: [{use: chapters, with: {resolve_reference: true}}]\n"
 SEARCH = {"manual_name": NAME, "query": "帝王切開", "mode": "loose"}

@@ -11,10 +11,10 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from chapter_manuals import NAME
 from http_server import HttpServer
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
-from test_chapters import NAME
 from test_http_chapters import SETTINGS, served
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")

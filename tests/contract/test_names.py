@@ -79,7 +79,7 @@ def test_the_text_part_says_where_and_what_is_nowhere(server: Fumishirube) -> No
         "alternatives": ["nightly backup of files, maxRetries, noSuchName"],
         "inline_hits": {"limit": 1},
     }
-    (block,) = server.asked("call_tool", "manual_find", arguments).content
+    (block,) = server.invoke("call_tool", "manual_find", arguments).content
     text = block.text
     assert "; nowhere: noSuchName" in text.split("\n")[0]
     assert text.split("\n\n")[-1] == (

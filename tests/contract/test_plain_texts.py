@@ -33,7 +33,7 @@ def server(workspace: Path) -> Iterator[Fumishirube]:
 
 
 def both(server: Fumishirube, tool: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
-    result = server.asked("call_tool", tool, arguments)
+    result = server.invoke("call_tool", tool, arguments)
     (block,) = result.content
     return block.text, result.structured_content
 

@@ -47,7 +47,7 @@ def server(workspace: Path, request: pytest.FixtureRequest) -> Iterator[Fumishir
 
 
 def read(server: Fumishirube, uri: str) -> list[Any]:
-    contents: list[Any] = server.asked("read_resource", uri).contents
+    contents: list[Any] = server.invoke("read_resource", uri).contents
     assert contents
     for content in contents:
         assert content.meta["fumishirube/content_trust"] == "untrusted"
@@ -57,14 +57,14 @@ def read(server: Fumishirube, uri: str) -> list[Any]:
 
 def refused(server: Fumishirube, uri: str) -> MCPError:
     with pytest.raises(MCPError) as caught:
-        server.asked("read_resource", uri)
+        server.invoke("read_resource", uri)
     assert len(caught.value.message) <= 300
     assert str(server.workspace) not in str(caught.value.data)
     return caught.value
 
 
 def test_every_file_is_listed_and_gives_its_text(server: Fumishirube) -> None:
-    listed = server.asked("list_resources").resources
+    listed = server.invoke("list_resources").resources
     names = [resource.name for resource in listed]
     assert sorted(names) == sorted(n for n in FILES if not n.endswith("toml"))
     assert [resource.uri for resource in listed] == sorted(resource.uri for resource in listed)
@@ -192,7 +192,7 @@ def test_no_uri_leads_elsewhere(server: Fumishirube, uri: str, code: str) -> Non
 
 
 def listed_after(server: Fumishirube, cursor: str | None) -> Any:
-    return server.asked("list_resources", cursor=cursor)
+    return server.invoke("list_resources", cursor=cursor)
 
 
 def test_many_files_come_page_by_page(tmp_path: Path) -> None:
@@ -213,13 +213,13 @@ def test_many_files_come_page_by_page(tmp_path: Path) -> None:
 
 
 def test_the_templates_are_those_of_citations(server: Fumishirube) -> None:
-    found = server.asked("list_resource_templates").resource_templates
+    found = server.invoke("list_resource_templates").resource_templates
     assert [one.uri_template for one in found] == [WHOLE, LINES]
 
 
 def completed(server: Fumishirube, ref: Any, name: str, typed: str, **others: str) -> list[str]:
     argument = CompletionArgument(name=name, value=typed)
-    told = server.asked("complete", ref, argument.model_dump(), others or None).completion
+    told = server.invoke("complete", ref, argument.model_dump(), others or None).completion
     assert told.total == len(told.values)
     values: list[str] = told.values
     return values
@@ -252,14 +252,14 @@ def test_ids_and_paths_are_proposed(server: Fumishirube) -> None:
 
 
 def test_prompts_are_written_out_with_their_arguments(server: Fumishirube) -> None:
-    listed = {prompt.name: prompt for prompt in server.asked("list_prompts").prompts}
+    listed = {prompt.name: prompt for prompt in server.invoke("list_prompts").prompts}
     assert list(listed) == ["careful_reading", "exhaustive_check", "comparison"]
     tools = server.tools()
     for name, prompt in listed.items():
         assert prompt.title
         assert prompt.description
         given = {one.name: f"<{one.name} {{x}} 語>" for one in prompt.arguments}
-        written = server.asked("get_prompt", name, given)
+        written = server.invoke("get_prompt", name, given)
         (message,) = written.messages
         assert message.role == "user"
         for value in given.values():
@@ -270,17 +270,17 @@ def test_prompts_are_written_out_with_their_arguments(server: Fumishirube) -> No
         required = {one.name: "x" for one in prompt.arguments if one.required}
         assert (
             "choose the manual"
-            in server.asked("get_prompt", name, required).messages[0].content.text
+            in server.invoke("get_prompt", name, required).messages[0].content.text
         )
         for missing in required:
             with pytest.raises(MCPError, match=f"{missing} is required"):
-                server.asked(
+                server.invoke(
                     "get_prompt", name, {k: v for k, v in required.items() if k != missing}
                 )
         with pytest.raises(MCPError, match="unknown argument 'odd'"):
-            server.asked("get_prompt", name, {**required, "odd": "x"})
+            server.invoke("get_prompt", name, {**required, "odd": "x"})
     with pytest.raises(MCPError, match="no such prompt"):
-        server.asked("get_prompt", "none", {})
+        server.invoke("get_prompt", "none", {})
 
 
 def test_a_stranger_may_read_what_changed(workspace: Path, server: Fumishirube) -> None:
@@ -298,7 +298,7 @@ def test_lines_agree_with_the_tools(server: Fumishirube) -> None:
     text = FILES["業務:A@社/休暇/有給.md"]
     assert isinstance(text, str)
     server.ok("manual_ls")
-    uri = next(r.uri for r in server.asked("list_resources").resources if "%3A" in r.uri)
+    uri = next(r.uri for r in server.invoke("list_resources").resources if "%3A" in r.uri)
     assert unquote(uri).endswith("業務:A@社/休暇/有給.md")
     for line in range(1, Lines(text).total + 1):
         scanned = server.ok(
@@ -318,7 +318,7 @@ def test_results_that_may_quote_documents_say_so(tmp_path: Path) -> None:
     change = {"path": "a.md", "find": "x", "replace": "y"}
     with Fumishirube(tmp_path) as server:
         results = {
-            name: server.asked("call_tool", name, arguments)
+            name: server.invoke("call_tool", name, arguments)
             for name, arguments in (
                 ("manual_ls", {}),
                 ("manual_scan", {"manual_id": "m1", "path": "rules.md"}),

@@ -299,20 +299,20 @@ def test_a_kept_trace_is_replayed_without_a_file(workspace: Path) -> None:
 def test_what_cannot_be_asked_again_is_told_with_a_code(workspace: Path) -> None:
     document = exported(workspace)
 
-    def told(**changes: Any) -> Any:
+    def replayed(**changes: Any) -> Any:
         changed = {**document, **changes}
         (workspace / "f.json").write_text(json.dumps(changed), encoding="utf-8")
         return fumishirube("trace", "replay", "f.json", "--json", cwd=workspace)
 
-    asked = told(rest={**document["rest"], "own": True})
+    asked = replayed(rest={**document["rest"], "own": True})
     assert (asked.code, asked.json["code"]) == (1, "invalid_scope")
-    gone = told(manual_id="m2")
+    gone = replayed(manual_id="m2")
     assert (gone.code, gone.json["code"]) == (1, "not_found")
-    elsewhere = told(pipeline={**document["pipeline"], "surface": "other"})
+    elsewhere = replayed(pipeline={**document["pipeline"], "surface": "other"})
     assert (elsewhere.code, elsewhere.json["code"]) == (1, "invalid_scope")
     stages = {**document["pipeline"]["stages"], "refiners": [{"use": "cutof"}]}
     makers = {"stages": "fumishirube 0.1.0", "gone": "fumishirube-gone 1.0"}
-    missing = told(pipeline={**document["pipeline"], "stages": stages, "makers": makers})
+    missing = replayed(pipeline={**document["pipeline"], "stages": stages, "makers": makers})
     assert missing.code == 2
     assert "made with gone (fumishirube-gone 1.0), which is not loaded" in missing.err
     assert "did you mean 'cutoff'?" in missing.err

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # pytest imports the fixture's module itself, to explain its 
 pytest_plugins = ["plugin_venv"]
 
 PAGE = "# Power\nThe solar panel has a winter schedule.\n# Water\nPumps rest.\n"
-ASKED = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar", "winter"]}
+SEARCH = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar", "winter"]}
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_surfaces_that_fail_are_left_out_and_the_rest_is_served(
     configure(workspace, SURFACES)
     wire = serving()
     wire.ok("manual_ls")
-    assert wire.ok("manual_find", **ASKED)["candidates"] > 0
+    assert wire.ok("manual_find", **SEARCH)["candidates"] > 0
     listed = wire.request("tools/list", {})["result"]["tools"]
     assert {tool["name"].split("_")[0] for tool in listed} == {"manual"}
     stderr = wire.hang_up()
@@ -336,7 +336,7 @@ def test_nobody_is_blamed_for_a_process_that_ends_in_order_or_while_no_plugin_ru
     pipeline(workspace, "refiners: [{use: noisy}]")
     wire = serving()
     wire.ok("manual_ls")
-    wire.ok("manual_find", **ASKED)
+    wire.ok("manual_find", **SEARCH)
     wire.kill()
     assert [*(workspace / ".fumishirube" / FOLDER).iterdir()]
     assert "the process ended" not in plugin_venv.fumishirube(workspace, "find", "solar").stderr
@@ -350,7 +350,7 @@ def test_nobody_is_blamed_when_the_client_hangs_up_during_a_stage(
     pipeline(workspace, "refiners: [{use: sleeping-refiner}]")
     wire = serving()
     wire.ok("manual_ls")
-    call = {"name": "manual_find", "arguments": ASKED}
+    call = {"name": "manual_find", "arguments": SEARCH}
     message = {"jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": call}
     assert wire.process.stdin is not None
     wire.process.stdin.write(json.dumps(message).encode() + b"\n")

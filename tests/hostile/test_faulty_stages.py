@@ -20,7 +20,7 @@ PAGES = {
     "m/a.md": "# Power\nThe solar panel has a winter schedule.\n# Water\nSolar pumps rest.\n",
     "m/b.md": "# Winter\nIn winter nobody comes.\n",
 }
-ASKED = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar", "winter"]}
+SEARCH = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar", "winter"]}
 
 SCORER = "scorers: [{use: lexical}, {use: failing-scorer}]"
 NAN = "scorers: [{use: lexical}, {use: undefined-scorer}]"
@@ -54,7 +54,7 @@ def test_a_server_answers_without_the_stage_and_says_so(
     pipeline(workspace, stages)
     wire = serving()
     wire.ok("manual_ls")
-    answer = wire.ok("manual_find", **ASKED)
+    answer = wire.ok("manual_find", **SEARCH)
     assert answer["candidates"] > 0
     assert stage.split("'")[1] in answer["degraded"]
     best = wire.ok("manual_hits", trace_id=answer["trace_id"], limit=1)["items"][0]
@@ -105,7 +105,7 @@ def test_a_stage_that_sleeps_is_abandoned_and_named_with_its_seconds(
     wire = serving()
     wire.ok("manual_ls")
     began = time.monotonic()
-    answer = wire.ok("manual_find", **ASKED, budget={"time_ms": 1500})
+    answer = wire.ok("manual_find", **SEARCH, budget={"time_ms": 1500})
     assert time.monotonic() - began < 10
     assert "sleeping-refiner" in answer["degraded"]
     assert " s" in answer["degraded"]
@@ -130,7 +130,7 @@ def test_a_command_does_not_wait_for_a_plugin_that_sleeps_while_it_indexes(
 ) -> None:
     pipeline(workspace, stages)
     began = time.monotonic()
-    arguments = json.dumps(ASKED | {"budget": {"time_ms": 1500}})
+    arguments = json.dumps(SEARCH | {"budget": {"time_ms": 1500}})
     done = plugin_venv.fumishirube(workspace, "call", "manual_find", arguments, "--json")
     assert time.monotonic() - began < 10
     answer = json.loads(done.stdout)
@@ -146,11 +146,11 @@ def test_an_update_with_a_tokenizer_that_sleeps_is_left_behind(
     pipeline(workspace, TOKENIZER)
     wire = serving()
     wire.ok("manual_ls")
-    assert wire.ok("manual_find", **ASKED)["candidates"] > 0
+    assert wire.ok("manual_find", **SEARCH)["candidates"] > 0
     write(workspace, {"m/c.md": "# Solar\nIn winter I am tired.\n"})
     for seconds in (4, 1):  # a later call does not even wait
         began = time.monotonic()
-        answer = wire.ok("manual_find", **ASKED, budget={"time_ms": 1500}, use_cache=False)
+        answer = wire.ok("manual_find", **SEARCH, budget={"time_ms": 1500}, use_cache=False)
         assert time.monotonic() - began < seconds
         assert answer["candidates"] > 0
         assert "tokenizer 'sleeping-tokenizer' of plugin broken-sleep" in answer["degraded"]
@@ -169,7 +169,7 @@ def test_without_an_index_the_error_names_the_stage_that_sleeps(
     write(workspace, tired)
     wire = serving()
     wire.ok("manual_ls")
-    arguments = ASKED | {"budget": {"time_ms": 1500}}
+    arguments = SEARCH | {"budget": {"time_ms": 1500}}
     # The client of these tests takes no internal error: it is read from the protocol itself.
     result = wire.request("tools/call", {"name": "manual_find", "arguments": arguments})["result"]
     refused = result["_meta"]["fumishirube/error"]
@@ -195,14 +195,14 @@ def test_a_loader_that_sleeps_holds_no_call_longer_than_its_time(
     wire = serving()
     wire.ok("manual_ls")
     began = time.monotonic()
-    answer = wire.ok("manual_find", **ASKED, budget={"time_ms": 1500})
+    answer = wire.ok("manual_find", **SEARCH, budget={"time_ms": 1500})
     assert time.monotonic() - began < 4
     assert answer["candidates"] > 0, "files after the slow one are in"
     assert "loader 'sleeping-loader' of plugin broken-sleep" in answer["degraded"]
     assert "m/a.nap for " in answer["degraded"], "with its seconds"
     time.sleep(max(0.0, began + 3 - time.monotonic()))  # the load is slow for each later call
     asked_again = time.monotonic()
-    wire.ok("manual_find", **ASKED)
+    wire.ok("manual_find", **SEARCH)
     lines = wire.ok("manual_grep", any=["lighthouse"], manual_id="m")
     assert time.monotonic() - asked_again < 2, "later calls do not wait for it"
     assert lines["total"] == 0, lines
@@ -224,7 +224,7 @@ def test_a_loader_that_sleeps_over_all_its_files_leaves_the_other_loaders_their_
     naps(workspace, **dict.fromkeys("cdefgh", 60))
     wire = serving()
     wire.ok("manual_ls")
-    answer = wire.ok("manual_find", **ASKED, budget={"time_ms": 4000})
+    answer = wire.ok("manual_find", **SEARCH, budget={"time_ms": 4000})
     assert answer["candidates"] > 0
     assert (
         wire.ok("manual_find", query="winter", manual_id="m", required_terms=["nobody"])[
@@ -255,7 +255,7 @@ def test_a_tokenizer_that_fails_is_named_in_the_error_and_the_server_goes_on(
     wire = serving()
     wire.ok("manual_ls")
     # The client of these tests takes no internal error: it is read from the protocol itself.
-    result = wire.request("tools/call", {"name": "manual_find", "arguments": ASKED})["result"]
+    result = wire.request("tools/call", {"name": "manual_find", "arguments": SEARCH})["result"]
     assert result["isError"]
     refused = result["_meta"]["fumishirube/error"]
     assert refused["code"] == "internal_error"
@@ -285,7 +285,7 @@ def test_a_stage_cannot_change_the_sections_of_later_searches(
     pipeline(workspace, "refiners: [{use: vandal}, {use: cutoff}]")
     with stdio.Wire(workspace, PYTHONPATH=stranger(tmp_path, VANDAL)) as wire:
         wire.ok("manual_ls")
-        first, second = (wire.ok("manual_find", **ASKED, use_cache=False) for _ in range(2))
+        first, second = (wire.ok("manual_find", **SEARCH, use_cache=False) for _ in range(2))
         assert "stage 'vandal' of plugin 'stranger' failed" in first["degraded"]
         assert second["degraded"] == first["degraded"]
         assert first["inline_hits"]["items"]

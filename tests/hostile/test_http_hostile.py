@@ -18,7 +18,7 @@ import manuals
 import pytest
 from http_server import HttpServer, probing
 
-ASKED = {"manual_name": "給付編", "query": "入院"}
+SEARCH = {"manual_name": "給付編", "query": "入院"}
 JSON = {"content-type": "application/json"}
 MIB = 1024 * 1024
 
@@ -80,9 +80,9 @@ def test_clients_that_say_nothing_keep_nobody_out(server: HttpServer) -> None:
     """More of them than there are connections: the oldest gives way."""
     with ExitStack() as stack, well_throughout(server):
         silent = [stack.enter_context(server.connected()) for _ in range(500)]
-        assert server.post("/probe_search", ASKED).status_code == 200
-        silent[-1].sendall(head("/probe_search", len(json.dumps(ASKED))))
-        silent[-1].sendall(json.dumps(ASKED).encode())
+        assert server.post("/probe_search", SEARCH).status_code == 200
+        silent[-1].sendall(head("/probe_search", len(json.dumps(SEARCH))))
+        silent[-1].sendall(json.dumps(SEARCH).encode())
         assert silent[-1].recv(65536).startswith(b"HTTP/1.1 200")
         assert heard(silent[0]) == b""
 
@@ -129,7 +129,7 @@ def test_clients_that_vanish_leave_nothing_behind(server: HttpServer) -> None:
                 reset = struct.pack("ii", 1, 0)
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
         manuals.appears(labels / "v15.cancelled")
-        assert server.post("/probe_search", ASKED).status_code == 200
+        assert server.post("/probe_search", SEARCH).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,8 @@ def test_large_bodies_do_not_pile_up(server: HttpServer) -> None:
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"x": "y" * 4_000_000}}
     mcp = {**JSON, "accept": "application/json, text/event-stream"}
     kinds = [
-        ("/probe_search", json.dumps({**ASKED, "query": "x" * 4_000_000}), JSON),
-        ("/tools/probe_search", json.dumps({**ASKED, "query": "x" * 4_000_000}), JSON),
+        ("/probe_search", json.dumps({**SEARCH, "query": "x" * 4_000_000}), JSON),
+        ("/tools/probe_search", json.dumps({**SEARCH, "query": "x" * 4_000_000}), JSON),
         ("/tools/probe_search", "[" * MIB, JSON),
         ("/tools/probe_search", "[" + "[]," * (MIB // 3 - 2) + "[]]", JSON),
         ("/mcp", json.dumps(hello), mcp),
@@ -199,7 +199,7 @@ def test_a_body_of_very_many_values_is_refused_unread(server: HttpServer, path: 
     answer = server.client.post(path, content=json.dumps(many), headers=headers)
     assert answer.status_code == 413
     assert "50,000" in answer.json()["message"]
-    said = {**ASKED, "query": '[{,\\"' * 30_000}  # as many, but all in one string
+    said = {**SEARCH, "query": '[{,\\"' * 30_000}  # as many, but all in one string
     assert server.post("/tools/probe_search", said).status_code == 400
 
 
@@ -244,7 +244,7 @@ def test_fifty_clients_at_once_are_all_served(server: HttpServer) -> None:
         with httpx2.Client(base_url=server.url, timeout=60, trust_env=False) as client:
             answers = []
             for _ in range(10):
-                answers.append(client.post("/probe_search", json=ASKED).status_code)
+                answers.append(client.post("/probe_search", json=SEARCH).status_code)
                 asked = {"query": "入院", "manual_id": "給付編", "required_terms": ["入院"]}
                 answers.append(client.post("/tools/manual_find", json=asked).status_code)
             return answers
@@ -266,12 +266,12 @@ def test_who_comes_when_all_hands_are_full_is_told_to_come_again(server: HttpSer
         assert answer.json()["error"] == "busy"
         assert answer.headers["retry-after"] == "1"
     manuals.appears(labels / "full0.cancelled")
-    assert server.post("/probe_search", ASKED).status_code == 200
+    assert server.post("/probe_search", SEARCH).status_code == 200
 
 
 def _when_full(server: HttpServer) -> httpx2.Response:
     """Ask until the requests under way have all arrived."""
-    asked = json.dumps(ASKED).encode()
+    asked = json.dumps(SEARCH).encode()
     while True:
         try:
             answer = httpx2.post(

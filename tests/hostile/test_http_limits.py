@@ -20,7 +20,7 @@ CONNECTIONS = 448
 SESSIONS = 256
 HEAD = 16 * 1024
 JSON = "application/json"
-ASKED = json.dumps({"manual_name": "給付編", "query": "入院"}).encode()
+SEARCH = json.dumps({"manual_name": "給付編", "query": "入院"}).encode()
 LIVELY = 2.0
 """Seconds after which a sign of life is late."""
 
@@ -103,7 +103,7 @@ def test_slow_bodies_take_nobody_s_place(server: HttpServer, length: int | None)
             start = time.monotonic()
             answer = httpx2.post(
                 f"{server.url}/probe_search",
-                content=ASKED,
+                content=SEARCH,
                 headers={"content-type": "application/json"},
                 trust_env=False,
             )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from manuals import write
-from warm_start import installed_script
+from warm_start import warm_words
 
 POWERS = "-dac_override,-dac_read_search"
 """What lets the root user enter any folder."""
@@ -34,7 +34,7 @@ def weakened() -> list[str]:
 def run(*words: str, workspace: Path) -> subprocess.CompletedProcess[str]:
     """Run a command as somebody who is subject to permissions."""
     return subprocess.run(
-        [*weakened(), installed_script(), *words, "--workspace", str(workspace)],
+        [*warm_words("fumishirube", *weakened()), *words, "--workspace", str(workspace)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
@@ -168,7 +168,7 @@ def test_what_could_not_be_indexed_is_followed_until_it_can_be(tmp_path: Path) -
     folder.chmod(0o000)
     words = ["index", "--follow", "--workspace", str(workspace)]
     with subprocess.Popen(
-        [*weakened(), installed_script(), *words], stdout=subprocess.PIPE, text=True
+        [*warm_words("fumishirube", *weakened()), *words], stdout=subprocess.PIPE, text=True
     ) as process:
         try:
             assert process.stdout is not None

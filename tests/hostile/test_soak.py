@@ -41,7 +41,7 @@ pytestmark = [
 ]
 
 
-class Asked(NamedTuple):
+class ToolCall(NamedTuple):
     tool: str
     arguments: dict[str, Any]
 
@@ -69,7 +69,7 @@ class Count:
                 self._marks[self.number]()
 
 
-def asked(dice: random.Random, traces: list[str]) -> Asked:
+def random_call(dice: random.Random, traces: list[str]) -> ToolCall:
     """Return the next thing that a client asks for."""
     manual = dice.choice(["業務ハンドブック", "field-guide", "reference", "soaked"])
     query = " ".join(dice.sample(WORDS, dice.randint(1, 3)))
@@ -78,33 +78,36 @@ def asked(dice: random.Random, traces: list[str]) -> Asked:
     find = {"query": query, "manual_id": manual, "required_terms": [query.split()[0]]}
     return dice.choice(
         [
-            Asked("manual_ls", {}),
-            Asked("manual_ls", {"manual_id": manual}),
-            Asked("manual_toc", {"manual_id": manual}),
-            Asked("manual_find", find),
-            Asked("manual_find", find),
-            Asked("manual_find", {**find, "use_cache": False}),
-            Asked("manual_find", {**find, "query": ""}),
-            Asked(
+            ToolCall("manual_ls", {}),
+            ToolCall("manual_ls", {"manual_id": manual}),
+            ToolCall("manual_toc", {"manual_id": manual}),
+            ToolCall("manual_find", find),
+            ToolCall("manual_find", find),
+            ToolCall("manual_find", {**find, "use_cache": False}),
+            ToolCall("manual_find", {**find, "query": ""}),
+            ToolCall(
                 "manual_hits", {"trace_id": dice.choice(traces or ["0" * 32]), "kind": "candidates"}
             ),
-            Asked("manual_read", {"ref": ref}),
-            Asked("manual_scan", {"manual_id": manual, "path": ref["path"]}),
-            Asked("vault_create", {"path": note, "content": query}),
-            Asked("vault_read", {"path": note}),
-            Asked("vault_ls", {}),
+            ToolCall("manual_read", {"ref": ref}),
+            ToolCall("manual_scan", {"manual_id": manual, "path": ref["path"]}),
+            ToolCall("vault_create", {"path": note, "content": query}),
+            ToolCall("vault_read", {"path": note}),
+            ToolCall("vault_ls", {}),
         ]
     )
 
 
 def work(
-    number: int, count: Count, call: Callable[[Asked], dict[str, Any]], faults: list[BaseException]
+    number: int,
+    count: Count,
+    call: Callable[[ToolCall], dict[str, Any]],
+    faults: list[BaseException],
 ) -> None:
     """Ask one thing after another until all calls have been made."""
     dice, traces = random.Random(number), list[str]()
     try:
         while not count.over:
-            answer = call(asked(dice, traces))
+            answer = call(random_call(dice, traces))
             if "trace_id" in answer:
                 traces[:] = [*traces[-8:], answer["trace_id"]]
             count.add(answer.get("code", answer.get("error", "ok")))
@@ -113,7 +116,7 @@ def work(
 
 
 @contextmanager
-def mcp_client(server: HttpServer) -> Iterator[Callable[[Asked], dict[str, Any]]]:
+def mcp_client(server: HttpServer) -> Iterator[Callable[[ToolCall], dict[str, Any]]]:
     """A session over streamable HTTP; every other call goes to the tool's own endpoint."""
     accept = {"accept": "application/json, text/event-stream"}
     with httpx2.Client(base_url=server.url, timeout=120, trust_env=False, headers=accept) as client:
@@ -124,14 +127,14 @@ def mcp_client(server: HttpServer) -> Iterator[Callable[[Asked], dict[str, Any]]
         client.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
         turn = 0
 
-        def call(one: Asked) -> dict[str, Any]:
+        def call(one: ToolCall) -> dict[str, Any]:
             nonlocal turn
             turn += 1
             if turn > 1 and turn % 2 == 0:
                 told: dict[str, Any] = client.post(f"/tools/{one.tool}", json=one.arguments).json()
                 return told
             if turn == 1:
-                one = Asked("manual_ls", {})
+                one = ToolCall("manual_ls", {})
             params = {"name": one.tool, "arguments": one.arguments}
             message = {"jsonrpc": "2.0", "id": turn, "method": "tools/call", "params": params}
             answer = client.post("/mcp", json=message)
@@ -240,5 +243,5 @@ def over_http(number: int, count: Count, server: HttpServer, faults: list[BaseEx
         work(number, count, call, faults)
 
 
-def over_stdio(wire: Wire) -> Callable[[Asked], dict[str, Any]]:
+def over_stdio(wire: Wire) -> Callable[[ToolCall], dict[str, Any]]:
     return lambda one: wire.call(one.tool, one.arguments).payload

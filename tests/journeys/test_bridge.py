@@ -15,7 +15,7 @@ import pytest
 from http_server import PROBE, HttpServer, environment, probing
 from stdio import Wire
 
-ASKED = {"manual_name": "給付編", "query": "入院"}
+SEARCH = {"manual_name": "給付編", "query": "入院"}
 
 
 class Client(Wire):
@@ -64,7 +64,7 @@ def test_the_bridge_answers_as_its_backend_and_as_the_tools_do(
     workspace: Path, backend: HttpServer
 ) -> None:
     page = {"manual_name": "給付編", "page": 3, "deep": True, "weight": 0.25, "words": ["a", "b"]}
-    calls = [("probe_names", {}), ("probe_page", page), ("probe_search", ASKED)]
+    calls = [("probe_names", {}), ("probe_page", page), ("probe_search", SEARCH)]
     with (
         bridge(workspace, backend.url) as bridged,
         Client(workspace, PYTHONPATH=str(PROBE)) as local,
@@ -84,7 +84,7 @@ def test_tools_without_an_endpoint_run_here(workspace: Path) -> None:
 
 def test_arguments_are_checked_before_anybody_is_asked(workspace: Path) -> None:
     with bridge(workspace, f"http://127.0.0.1:{free_port()}") as client:
-        told = client.answer("probe_search", **ASKED, limit=0)
+        told = client.answer("probe_search", **SEARCH, limit=0)
         assert told["code"] == "invalid_parameter"
         assert told["details"]["parameter"] == "limit"
 
@@ -96,7 +96,7 @@ def test_refusals_come_through(workspace: Path, backend: HttpServer) -> None:
         told = client.answer("probe_search", manual_name="給付編", query="boom")
         assert told["code"] == "internal_error"
         assert f'"error_id":"{told["details"]["error_id"]}"' in backend.log
-        assert client.answer("probe_search", **ASKED)["results"]
+        assert client.answer("probe_search", **SEARCH)["results"]
 
 
 @pytest.mark.slow
@@ -109,9 +109,9 @@ def test_the_backend_may_come_late_die_and_return(workspace: Path, tmp_path: Pat
             with HttpServer(served, port=port) as server:
                 for _ in range(2):
                     assert client.answer("probe_names") == {"names": ["給付編", "事務編"]}
-                    assert client.answer("probe_search", **ASKED)["results"]
+                    assert client.answer("probe_search", **SEARCH)["results"]
                 server.kill()
-                told = client.answer("probe_search", **ASKED)
+                told = client.answer("probe_search", **SEARCH)
                 assert told["code"] == "backend_unavailable"
                 assert f"127.0.0.1:{port}" in told["message"]
 
@@ -224,23 +224,23 @@ def test_a_get_is_asked_again_a_few_times(workspace: Path) -> None:
 def test_a_post_is_asked_again_only_where_a_kept_connection_was_closed(workspace: Path) -> None:
     found = response("200 OK", b'{"results": []}')
     with answering(None, found) as backend, bridge(workspace, backend.url) as client:
-        assert client.answer("probe_search", **ASKED)["code"] == "backend_unavailable"
+        assert client.answer("probe_search", **SEARCH)["code"] == "backend_unavailable"
         assert len(backend.requests) == 1
     answers = (found, None, found, None, None, found)
     with answering(*answers) as backend, bridge(workspace, backend.url) as client:
-        assert client.answer("probe_search", **ASKED) == {"results": []}
-        assert client.answer("probe_search", **ASKED) == {"results": []}
+        assert client.answer("probe_search", **SEARCH) == {"results": []}
+        assert client.answer("probe_search", **SEARCH) == {"results": []}
         assert len(backend.requests) == 3
-        assert client.answer("probe_search", **ASKED)["code"] == "backend_unavailable"
+        assert client.answer("probe_search", **SEARCH)["code"] == "backend_unavailable"
         assert len(backend.requests) == 5
 
 
 def test_nothing_is_sent_that_was_not_given(workspace: Path) -> None:
     found = response("200 OK", b'{"results": []}')
     with answering(found) as backend, bridge(workspace, backend.url) as client:
-        client.answer("probe_search", **ASKED)
+        client.answer("probe_search", **SEARCH)
         _, _, body = backend.requests[0].partition(b"\r\n\r\n")
-        assert json.loads(body) == ASKED
+        assert json.loads(body) == SEARCH
 
 
 MANY = response("200 OK", b"[" + b'"%s",' % (b"x" * 1000) * 34_000 + b'""]')
@@ -297,11 +297,11 @@ def test_a_refusal_names_its_argument_and_says_nothing_of_the_backends_folders(
         response("404 Not Found", json.dumps({"message": hostile}).encode()),
     ]
     with answering(*refusals) as backend, bridge(workspace, backend.url) as client:
-        answer = client.answer("probe_search", **ASKED)
+        answer = client.answer("probe_search", **SEARCH)
         assert answer["details"] == {"parameter": "query"}
-        asked = {**ASKED, "manual_name": "/etc/x"}
+        asked = {**SEARCH, "manual_name": "/etc/x"}
         assert client.answer("probe_search", **asked)["message"] == "manual '/etc/x' was not found"
-        message = client.answer("probe_search", **ASKED)["message"]
+        message = client.answer("probe_search", **SEARCH)["message"]
     assert message.startswith("section  [31m of …, …, http:/… xxx")
     assert len(message) == 200
 
@@ -310,7 +310,7 @@ def test_unknown_keys_of_an_answer_are_left_out(workspace: Path) -> None:
     body = {"results": [{"section_id": "1", "snippet": "x", "score": 2}], "took": 3}
     known = response("200 OK", json.dumps(body).encode())
     with answering(known) as backend, bridge(workspace, backend.url) as client:
-        told = client.answer("probe_search", **ASKED)
+        told = client.answer("probe_search", **SEARCH)
     assert told == {"results": [{"section_id": "1", "snippet": "x"}]}
 
 

@@ -21,8 +21,8 @@ from warm_start import installed_script
 
 PROJECT = Path(__file__).parents[2]
 PLUGIN, BUILD = script("client_plugin"), script("build")
-TOLD = PLUGIN.described()
-FILES = PLUGIN.files(TOLD)
+DESCRIPTION = PLUGIN.described()
+FILES = PLUGIN.files(DESCRIPTION)
 CLIENTS = {
     "claude": "@anthropic-ai/claude-code@2.1.330",
     "codex": "@openai/codex@0.169.0",
@@ -80,15 +80,15 @@ def test_all_manifests_say_the_same(tmp_path: Path) -> None:
     bundle = tmp_path / "x.mcpb"
     bundle.write_bytes(b"x")
     told = [json.loads(text) for path, text in FILES.items() if path.endswith(".json")]
-    published = [BUILD.manifest(TOLD, []), BUILD.server(TOLD, bundle, None)]
-    assert {*values([*told, *published], "version")} == {TOLD["version"]}
-    assert {*values([*told, *published], "description")} >= {TOLD["description"]}
-    assert {*values([*told, *published], "license")} == {TOLD["license"]}
+    published = [BUILD.manifest(DESCRIPTION, []), BUILD.server(DESCRIPTION, bundle, None)]
+    assert {*values([*told, *published], "version")} == {DESCRIPTION["version"]}
+    assert {*values([*told, *published], "description")} >= {DESCRIPTION["description"]}
+    assert {*values([*told, *published], "license")} == {DESCRIPTION["license"]}
     titles = {*values([*told, *published], "displayName"), *values(published, "title")}
-    assert TOLD["title"] in titles
+    assert DESCRIPTION["title"] in titles
     commands = [command for one in told for command in server_commands(one)]
     assert len(commands) == 4
-    assert all(command == TOLD["command"] for command in commands)
+    assert all(command == DESCRIPTION["command"] for command in commands)
 
 
 def test_every_path_in_a_manifest_is_there() -> None:
@@ -105,8 +105,8 @@ def test_every_path_in_a_manifest_is_there() -> None:
 
 
 def test_the_command_is_one_of_the_project() -> None:
-    command, verb = TOLD["command"]
-    assert command in TOLD["scripts"]
+    command, verb = DESCRIPTION["command"]
+    assert command in DESCRIPTION["scripts"]
     subprocess.run([installed_script(command), verb, "--help"], check=True, capture_output=True)
 
 
@@ -185,7 +185,7 @@ def test_claude_code_validates_installs_and_connects(client: Run, written: Path)
 def test_codex_installs_and_lists_the_server(client: Run, written: Path) -> None:
     install(client, "codex", written)
     (server,) = json.loads(client("mcp", "list", "--json").stdout)
-    assert [server["transport"]["command"], *server["transport"]["args"]] == TOLD["command"]
+    assert [server["transport"]["command"], *server["transport"]["args"]] == DESCRIPTION["command"]
     assert server["enabled"]
 
 

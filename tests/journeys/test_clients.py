@@ -65,7 +65,7 @@ NOT_OFFERED = {
     },
 }
 # Checks inside a scenario that applies: they need a tool that asks the client for something.
-NOT_ASKED = {
+NOT_REQUESTED = {
     "sep-2575-server-rejects-undeclared-capability",
     "sep-2575-missing-capability-http-400",
     "sep-2575-http-server-no-independent-requests-on-stream",
@@ -206,7 +206,7 @@ def test_every_scenario_that_applies_passes(revision: str, url: str, tmp_path: P
 
 def test_the_list_of_what_does_not_apply_is_written_down() -> None:
     told = (HERE.parents[2] / "docs" / "clients.md").read_text(encoding="utf-8")
-    names = {name for listed in NOT_OFFERED.values() for name in listed} | NOT_ASKED
+    names = {name for listed in NOT_OFFERED.values() for name in listed} | NOT_REQUESTED
     assert [name for name in sorted(names) if f"`{name}`" not in told] == []
 
 
@@ -221,7 +221,7 @@ def _faults(results: Mapping[str, list[dict[str, Any]]]) -> dict[str, list[str]]
         name: [
             f"{check['id']}: {check.get('errorMessage')}"
             for check in checks
-            if check["status"] == "FAILURE" and check["id"] not in NOT_ASKED
+            if check["status"] == "FAILURE" and check["id"] not in NOT_REQUESTED
         ]
         for name, checks in results.items()
     }

@@ -36,7 +36,7 @@ def doctor(workspace: Path, before: tuple[str, ...] = (), **environ: str) -> man
     return manuals.Done(done.returncode, done.stdout, done.stderr)
 
 
-def told(done: manuals.Done, status: str) -> list[str]:
+def findings(done: manuals.Done, status: str) -> list[str]:
     """Return the lines of one status."""
     return [line for line in done.out.splitlines() if line.startswith(status)]
 
@@ -67,19 +67,19 @@ def test_documents_alone_are_a_workspace(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("# A\n")
     done = doctor(tmp_path)
-    assert (done.code, told(done, "FAIL"), told(done, "warn")) == (0, [], [])
+    assert (done.code, findings(done, "FAIL"), findings(done, "warn")) == (0, [], [])
     assert "ubp_search" in done.out
 
 
 def test_an_empty_folder_is_no_workspace(tmp_path: Path) -> None:
     done = doctor(tmp_path)
     assert done.code == 2
-    assert "neither a 'manuals' folder nor a fumishirube.yaml" in told(done, "FAIL")[0]
+    assert "neither a 'manuals' folder nor a fumishirube.yaml" in findings(done, "FAIL")[0]
 
 
 def test_manuals_without_a_manual_are_named(tmp_path: Path) -> None:
     (tmp_path / "manuals").mkdir()
-    assert "make a folder in it for each manual" in told(doctor(tmp_path), "warn")[0]
+    assert "make a folder in it for each manual" in findings(doctor(tmp_path), "warn")[0]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
@@ -91,7 +91,7 @@ def test_a_name_that_is_no_text_is_shown_by_its_bytes(tmp_path: Path) -> None:
         (folder / os.fsdecode(name)).write_text("# Page\n")
     done = doctor(tmp_path)
     assert done.code == 0
-    warned = "\n".join(told(done, "warn"))
+    warned = "\n".join(findings(done, "warn"))
     assert r"no path can contain such a name: \x82\xa0.md, caf\xe9.md; rename it" in warned
     assert r"manuals/\xe9t\xe9: no manual: no path can begin with its name" in warned
 
@@ -101,8 +101,8 @@ def test_a_file_that_no_path_can_name_is_to_be_renamed(tmp_path: Path) -> None:
     names = ("back\\slash.md", "c:colon.md", " lead.md")
     manuals.write(tmp_path, {**ONE, **{f"a/{name}": "# 給付\n日額。\n" for name in names}})
     done = doctor(tmp_path)
-    assert (done.code, told(done, "FAIL")) == (0, [])
-    (line,) = told(done, "warn")
+    assert (done.code, findings(done, "FAIL")) == (0, [])
+    (line,) = findings(done, "warn")
     assert line.startswith("warn  manual a")
     assert all(name in line for name in names)
     assert "; rename it" in line
@@ -116,7 +116,7 @@ def test_a_file_that_no_path_can_name_is_to_be_renamed(tmp_path: Path) -> None:
 def test_nothing_offered_is_named(tmp_path: Path) -> None:
     manuals.write(tmp_path, ONE)
     (tmp_path / "fumishirube.yaml").write_text("surfaces: []\n")
-    assert "nothing is offered" in told(doctor(tmp_path), "warn")[0]
+    assert "nothing is offered" in findings(doctor(tmp_path), "warn")[0]
 
 
 def test_another_release_of_the_sdk_is_named(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_another_release_of_the_sdk_is_named(tmp_path: Path) -> None:
     manuals.write(tmp_path, ONE)
     done = doctor(tmp_path, PYTHONPATH=str(tmp_path / "old"))
     assert done.code == 1
-    (line,) = told(done, "FAIL")
+    (line,) = findings(done, "FAIL")
     assert "mcp 1.9.4 is installed" in line
     assert "python -m pip install 'mcp<3,>=2.3'" in line
 
@@ -144,7 +144,7 @@ def test_what_may_not_be_read_is_named(tmp_path: Path, powerless: tuple[str, ...
     finally:
         (tmp_path / "manuals" / "b").chmod(0o755)
     assert done.code == 1
-    lines = told(done, "FAIL")
+    lines = findings(done, "FAIL")
     assert any("manual a" in line and "b.md" in line and "permissions" in line for line in lines)
     assert any("manual b" in line and "let this user read" in line for line in lines)
 
@@ -157,7 +157,7 @@ def test_a_state_folder_that_may_not_be_written_is_named(
     (tmp_path / ".fumishirube").chmod(0o555)
     done = doctor(tmp_path, before=powerless)
     assert done.code == 1
-    (line, *_) = told(done, "FAIL")
+    (line, *_) = findings(done, "FAIL")
     assert "state folder" in line
     assert "FUMISHIRUBE_STATE_ROOT" in line
 
@@ -166,7 +166,7 @@ def test_a_disk_without_room_is_named(tmp_path: Path, tiny: Path) -> None:
     manuals.write(tmp_path, {f"a/{n}.md": f"# 第{n}条\n" + "給付の条件。" * 999 for n in range(20)})
     done = doctor(tmp_path, FUMISHIRUBE_STATE_ROOT=str(tiny))
     assert done.code == 1
-    lines = told(done, "FAIL")
+    lines = findings(done, "FAIL")
     assert "there is no space left" in lines[0]
     assert all("--rebuild" not in line for line in lines), "that would not help"
 
@@ -176,11 +176,11 @@ def test_an_index_of_another_version_is_named_and_can_be_removed(tmp_path: Path)
     assert doctor(tmp_path).code == 0
     (kept,) = (tmp_path / ".fumishirube" / "index" / "a").iterdir()
     shutil.copytree(kept, kept.with_name("0" * 8))
-    (line,) = told(doctor(tmp_path), "warn")
+    (line,) = findings(doctor(tmp_path), "warn")
     assert "another version" in line
     assert "fumishirube index a --rebuild" in line
     assert manuals.fumishirube("index", "a", "--rebuild", cwd=tmp_path).code == 0
-    assert told(doctor(tmp_path), "warn") == []
+    assert findings(doctor(tmp_path), "warn") == []
 
 
 def test_doctor_reports_an_old_index_whose_files_a_server_is_deleting(tmp_path: Path) -> None:
@@ -238,5 +238,5 @@ def test_a_writer_that_does_not_let_go_is_named(tmp_path: Path) -> None:
         done = doctor(tmp_path)
         holder.kill()
     assert done.code == 1
-    assert "another process is updating the index" in told(done, "FAIL")[0]
+    assert "another process is updating the index" in findings(done, "FAIL")[0]
     assert doctor(tmp_path).code == 0

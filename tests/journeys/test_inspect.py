@@ -278,17 +278,17 @@ def test_it_listens_on_this_machine_alone(inspector: Inspector) -> None:
 
 
 def test_what_is_asked_wrongly_is_a_page_that_says_so(inspector: Inspector) -> None:
-    def told(**form: str) -> str:
+    def refusal(**form: str) -> str:
         answer = inspector.client.post("/find", data={"manual": "m1", **form})
         assert answer.status_code in {400, 404}
         return answer.text
 
-    assert "blank" in told(q="  ")
-    assert "too long" in told(q="x" * 20_000)
-    assert "not_found" in told(q="leave", manual="m9")
-    assert "at most 2 required terms" in told(q="leave", require="a, b, c")
+    assert "blank" in refusal(q="  ")
+    assert "too long" in refusal(q="x" * 20_000)
+    assert "not_found" in refusal(q="leave", manual="m9")
+    assert "at most 2 required terms" in refusal(q="leave", require="a, b, c")
     for name in ("../other.yaml", "/etc/passwd", "none.yaml"):
-        assert "there is no configuration" in told(q="leave", config=name)
+        assert "there is no configuration" in refusal(q="leave", config=name)
     answer = inspector.client.post("/find", data={"q": "x" * 200_000})
     assert answer.status_code == 413
     inspector.page("/trace/" + "0" * 32, 404)

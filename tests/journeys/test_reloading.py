@@ -232,7 +232,7 @@ def test_others_can_see_what_a_server_refused_for_as_long_as_it_runs(
 ) -> None:
     environ = {"PYTHONPATH": f"{PROBE}{os.pathsep}{voiced}"}
 
-    def told(*words: str) -> str:
+    def output(*words: str) -> str:
         command = [warm_script(), *words, "--workspace", str(workspace)]
         done = subprocess.run(
             command, capture_output=True, encoding="utf-8", env=environment(**environ), check=False
@@ -247,17 +247,17 @@ def test_others_can_see_what_a_server_refused_for_as_long_as_it_runs(
         write(workspace, "surfaces: [{use: manual}]\n")
         until(server, 2)
         who = f"process {server.pid}"
-        assert f"server {who} refused: plugin voice: cannot be imported" in told("plugins")
-        assert f"{who} still serves the former configuration; it refused: plugin voice" in told(
+        assert f"server {who} refused: plugin voice: cannot be imported" in output("plugins")
+        assert f"{who} still serves the former configuration; it refused: plugin voice" in output(
             "doctor"
         )
         module.write_text(_PLUGIN % "mended")
         until(server, 3)
-        assert who not in told("plugins")
+        assert who not in output("plugins")
         module.write_text("another half")
         until(server, 4)
-        assert who in told("plugins")
-    assert who not in told("plugins"), "the process is gone, although it could not clear up"
+        assert who in output("plugins")
+    assert who not in output("plugins"), "the process is gone, although it could not clear up"
     assert not [*(workspace / ".fumishirube" / "reloads").iterdir()]
 
 

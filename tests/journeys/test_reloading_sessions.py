@@ -20,7 +20,7 @@ ENVELOPE = {
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-ASKED = {"query": "入院", "required_terms": ["入院"], "manual_id": "給付編"}
+SEARCH = {"query": "入院", "required_terms": ["入院"], "manual_id": "給付編"}
 NARROW = "surfaces: [{use: manual}]\n"
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(90)]
@@ -62,7 +62,7 @@ class Watching(Wire):
         message: dict[str, Any] = json.loads(self._output.readline())
         return message
 
-    def told(self) -> str:
+    def logged_line(self) -> str:
         """Return the next line of standard error."""
         assert self.process.stderr is not None
         return self.process.stderr.readline().decode()
@@ -75,14 +75,14 @@ class Watching(Wire):
 
 def test_a_session_goes_on_with_what_it_knows(client: Watching) -> None:
     client.ok("manual_ls")
-    trace = client.ok("manual_find", **ASKED)["trace_id"]
+    trace = client.ok("manual_find", **SEARCH)["trace_id"]
     assert "vault_read" in client.names()
     write(client.workspace, f"{NARROW}pipelines: {{manual: {{fusers: []}}}}\n")
     assert client.next()["method"] == CHANGED
     assert "vault_read" not in client.names()
     assert client.request("tools/call", {"name": "vault_ls"})["error"]["code"] == -32602
     assert client.ok("manual_hits", trace_id=trace)["items"]
-    found = client.ok("manual_find", **ASKED)
+    found = client.ok("manual_find", **SEARCH)
     assert found["trace_id"] != trace
     client.ping()
 
@@ -90,10 +90,12 @@ def test_a_session_goes_on_with_what_it_knows(client: Watching) -> None:
 def test_who_knows_the_list_is_not_told_of_it_again(client: Watching) -> None:
     client.names()
     write(client.workspace, "surfaces: [{use: manual}, {use: vault}]\nlimits: {depth: 9}\n")
-    assert client.told() == "reloaded\n"
+    assert client.logged_line() == "reloaded\n"
     client.ping()
     write(client.workspace, "surfaces: [{use: manua}]\n")
-    assert client.told().startswith("reload refused: surfaces[0]: no surface is called 'manua'")
+    assert client.logged_line().startswith(
+        "reload refused: surfaces[0]: no surface is called 'manua'"
+    )
     sent = client.request("tools/list", {})
     assert "result" in sent
     assert client.hang_up() == ""
@@ -108,7 +110,7 @@ def test_a_newer_client_that_listens_is_told(workspace: Path) -> None:
         assert client.next()["result"]["structuredContent"]
         write(workspace, NARROW)
         assert client.next()["method"] == CHANGED
-        client.ask("tools/call", name="manual_find", arguments=ASKED)
+        client.ask("tools/call", name="manual_find", arguments=SEARCH)
         assert client.next()["result"]["structuredContent"]["trace_id"]
 
 
@@ -139,7 +141,7 @@ async def test_sessions_over_http_go_on_and_are_told(server: HttpServer) -> None
 
     async with Client(f"{server.url}/mcp", mode="legacy", message_handler=hear) as client:
         await client.call_tool("manual_ls", {})
-        trace = (await answered(client, server, "manual_find", **ASKED))["trace_id"]
+        trace = (await answered(client, server, "manual_find", **SEARCH))["trace_id"]
         write(server.workspace, NARROW)
         with anyio.fail_after(SECONDS):
             await heard.wait()
@@ -147,7 +149,7 @@ async def test_sessions_over_http_go_on_and_are_told(server: HttpServer) -> None
         assert "manual_find" in names
         assert "vault_read" not in names
         assert (await answered(client, server, "manual_hits", trace_id=trace))["items"]
-        assert (await answered(client, server, "manual_find", **ASKED))["trace_id"] != trace
+        assert (await answered(client, server, "manual_find", **SEARCH))["trace_id"] != trace
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytest_plugins = ["plugin_venv"]
 
 MANUALS = Path(__file__).parents[2] / "manuals"
-ASKED = {
+SEARCH = {
     "query": "solar panel winter schedule",
     "manual_id": "field-guide",
     "required_terms": ["solar", "winter"],
@@ -43,7 +43,7 @@ def workspace(tmp_path: Path) -> Path:
 def gates(wire: Wire) -> list[Any]:
     """Search, and return what the gates of ``required-terms`` did."""
     wire.ok("manual_ls")
-    found = wire.ok("manual_find", **ASKED)
+    found = wire.ok("manual_find", **SEARCH)
     assert found["candidates"] > 0
     return list(wire.ok("manual_hits", trace_id=found["trace_id"], kind="gate_runs")["items"])
 
@@ -51,7 +51,7 @@ def gates(wire: Wire) -> list[Any]:
 def runs(wire: Wire) -> set[str]:
     """Search, and return the names of the runs whose ranks made the best hit."""
     wire.ok("manual_ls")
-    trace = wire.ok("manual_find", **ASKED)["trace_id"]
+    trace = wire.ok("manual_find", **SEARCH)["trace_id"]
     best = wire.ok("manual_hits", trace_id=trace, kind="fusion_debug", limit=1)["items"][0]
     return {contribution["gate"] for contribution in best["contributions"]}
 
@@ -123,7 +123,7 @@ def test_a_failing_scorer_is_skipped_and_the_answer_says_so(
     )
     wire = serving()
     wire.ok("manual_ls")
-    found = wire.ok("manual_find", **ASKED)
+    found = wire.ok("manual_find", **SEARCH)
     assert found["candidates"] > 0
     assert "stage 'failing-scorer'" in found["degraded"]
     assert found["degraded"].endswith("failed and was skipped")
@@ -146,14 +146,14 @@ def test_a_failing_fuser_is_skipped_and_the_answer_says_so(
     configure(workspace, "pipelines:\n  manual:\n    fusers: [{use: failing-fuser}]\n")
     wire = serving()
     wire.ok("manual_ls")
-    found = wire.ok("manual_find", **ASKED)
+    found = wire.ok("manual_find", **SEARCH)
     assert found["candidates"] > 0
     assert "stage 'failing-fuser'" in found["degraded"]
     wire.ping()
 
 
 def failed(wire: Wire) -> None:
-    answer = wire.request("tools/call", {"name": "manual_find", "arguments": ASKED})["result"]
+    answer = wire.request("tools/call", {"name": "manual_find", "arguments": SEARCH})["result"]
     assert answer["isError"]
     error = json.loads(answer["content"][0]["text"])
     assert error["code"] == "internal_error"

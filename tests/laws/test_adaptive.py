@@ -85,7 +85,7 @@ def file(workspace: Path) -> Path:
     return workspace / "vault" / ".system" / "adaptive_stats.jsonl"
 
 
-def asked(
+def trace_of(
     application: Application, text: str = "対象外", assessment: SearchAssessment | None = VERDICT
 ) -> Trace:
     context = application.contexts["manual"]
@@ -117,7 +117,7 @@ def write(file: Path, *lines: str) -> None:
 def test_a_search_leaves_one_line_with_all_the_keys(opened: Opened, file: Path) -> None:
     application = opened()
     assert not file.parent.exists()
-    asked(application)
+    trace_of(application)
     application.close()
     (row,) = rows(file)
     assert list(row) == KEYS
@@ -146,8 +146,8 @@ def test_a_search_leaves_one_line_with_all_the_keys(opened: Opened, file: Path) 
 
 def test_a_cached_answer_leaves_a_line_too(opened: Opened, file: Path) -> None:
     application = opened()
-    asked(application)
-    asked(application)
+    trace_of(application)
+    trace_of(application)
     application.close()
     first, second = rows(file)
     assert (first["sem_cache_hit"], second["sem_cache_hit"]) == (False, True)
@@ -177,7 +177,7 @@ def test_the_scoring_mode_names_what_merged_the_rows(
 def test_the_query_is_nowhere_in_the_file(opened: Opened, file: Path) -> None:
     application = opened()
     secret = "ひみつの質問 secret"
-    asked(application, secret)
+    trace_of(application, secret)
     application.close()
     text = file.read_text("utf-8")
     assert not any(word in text for word in (secret, "ひみつ", "secret", "対象外"))
@@ -185,7 +185,7 @@ def test_the_query_is_nowhere_in_the_file(opened: Opened, file: Path) -> None:
 
 def test_a_search_nobody_speaks_of_leaves_its_line_at_the_end(opened: Opened, file: Path) -> None:
     application = opened()
-    asked(application, assessment=None)
+    trace_of(application, assessment=None)
     application.close()
     (row,) = rows(file)
     assert row["status"] is None
@@ -195,7 +195,7 @@ def test_a_search_nobody_speaks_of_leaves_its_line_at_the_end(opened: Opened, fi
 def test_what_waits_is_bounded(opened: Opened, file: Path) -> None:
     application = opened()
     for _ in range(70):
-        asked(application, assessment=None)
+        trace_of(application, assessment=None)
     assert len(application.memory.statistics._waiting) <= 64
     application.close()
     assert len(rows(file)) == 70
@@ -203,7 +203,7 @@ def test_what_waits_is_bounded(opened: Opened, file: Path) -> None:
 
 def test_a_verdict_counts_once(opened: Opened, file: Path) -> None:
     application = opened()
-    trace = asked(application)
+    trace = trace_of(application)
     application.contexts["manual"].conclude(trace.id, VERDICT)
     application.contexts["manual"].conclude("nobody", VERDICT)
     application.close()
@@ -211,7 +211,7 @@ def test_a_verdict_counts_once(opened: Opened, file: Path) -> None:
 
 
 def test_lines_come_soon_without_closing(opened: Opened, file: Path) -> None:
-    asked(opened())
+    trace_of(opened())
     deadline = time.monotonic() + 5
     while not file.is_file() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -230,7 +230,7 @@ def test_the_file_is_where_the_configuration_says(
     opened: Opened, workspace: Path, environ: dict[str, str], where: str
 ) -> None:
     application = opened(**environ)
-    asked(application)
+    trace_of(application)
     application.close()
     assert len(rows(workspace / where)) == 1
 
@@ -238,13 +238,13 @@ def test_the_file_is_where_the_configuration_says(
 def test_a_search_makes_no_vault(opened: Opened, workspace: Path, file: Path) -> None:
     (workspace / "vault").rmdir()
     application = opened()
-    asked(application)
+    trace_of(application)
     application.close()
     assert not (workspace / "vault").exists()
     application = opened()
-    asked(application, "例外")
+    trace_of(application, "例外")
     (workspace / "vault").mkdir()
-    asked(application)
+    trace_of(application)
     application.close()
     assert len(rows(file)) == 1
 
@@ -308,7 +308,7 @@ def test_damage_costs_one_line_of_the_log(
     with caplog.at_level(logging.WARNING, "fumishirube"):
         application = opened()
         for _ in range(3):
-            assert asked(application).thresholds == BASE
+            assert trace_of(application).thresholds == BASE
         application.close()
     assert len(caplog.records) == 1
     assert "damaged" in caplog.text
@@ -337,7 +337,7 @@ def test_a_file_that_cannot_be_written_costs_one_line_of_the_log(
     with caplog.at_level(logging.WARNING, "fumishirube"):
         application = opened()
         for _ in range(3):
-            assert asked(application).search.rows
+            assert trace_of(application).search.rows
             time.sleep(0.3)
         application.close()
     assert len(caplog.records) == 1
@@ -350,7 +350,7 @@ def test_several_threads_lose_no_line(opened: Opened, file: Path) -> None:
 
     application = opened()
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: asked(application, f"対象 {n}"), range(40)))
+        list(pool.map(lambda n: trace_of(application, f"対象 {n}"), range(40)))
     application.close()
     assert len({row["query_hash"] for row in rows(file)}) == len(rows(file)) == 40
 
@@ -450,32 +450,32 @@ def test_thresholds_stay_near_their_base(
 
 def test_the_searches_of_an_earlier_process_count(opened: Opened, file: Path) -> None:
     write(file, *[past(time.time() - 3600, "stage_cap")] * LEAST)
-    assert asked(opened()).thresholds == (2, 0.83)
+    assert trace_of(opened()).thresholds == (2, 0.83)
 
 
 def test_those_of_another_day_do_not(opened: Opened, file: Path) -> None:
     write(file, *[past(time.time() - DAY - 60, "stage_cap")] * MOST)
-    assert asked(opened()).thresholds == BASE
+    assert trace_of(opened()).thresholds == BASE
 
 
 def test_an_earlier_change_is_kept_and_counts_for_the_day(opened: Opened, file: Path) -> None:
     used = Thresholds(4, 0.77)
     before = [past(time.time() - 7200, None)] * LEAST
     write(file, *before, *[past(time.time() - 3600, None, used=used)] * MOST)
-    assert asked(opened()).thresholds == used
+    assert trace_of(opened()).thresholds == used
 
 
 def test_thresholds_of_another_base_are_passed_over(opened: Opened, file: Path) -> None:
     write(file, *[past(time.time() - DAY * 2, None, used=Thresholds(50, 0.1))] * MOST)
-    assert asked(opened()).thresholds == BASE
+    assert trace_of(opened()).thresholds == BASE
     environ = {"ADAPTIVE_CANDIDATE_LOW_BASE": "9", "ADAPTIVE_FILE_BIAS_BASE": "0.5"}
-    assert asked(opened(**environ)).thresholds == (9, 0.5)
+    assert trace_of(opened(**environ)).thresholds == (9, 0.5)
 
 
 def test_without_tuning_the_base_stays_and_lines_are_written(opened: Opened, file: Path) -> None:
     write(file, *[past(time.time() - 3600, "stage_cap")] * MOST)
     application = opened(ADAPTIVE_TUNING="off", ADAPTIVE_CANDIDATE_LOW_BASE="7")
-    assert asked(application).thresholds == (7, 0.8)
+    assert trace_of(application).thresholds == (7, 0.8)
     application.close()
     assert len(rows(file)) == MOST + 1
 
@@ -483,17 +483,17 @@ def test_without_tuning_the_base_stays_and_lines_are_written(opened: Opened, fil
 def test_the_least_recall_is_the_configured_one(opened: Opened, file: Path) -> None:
     half = [past(time.time() - 3600, "stage_cap", ok=number % 2 == 0) for number in range(LEAST)]
     write(file, *half)
-    assert asked(opened()).thresholds == BASE
-    assert asked(opened(ADAPTIVE_MIN_RECALL="0.5")).thresholds == (2, 0.83)
+    assert trace_of(opened()).thresholds == BASE
+    assert trace_of(opened(ADAPTIVE_MIN_RECALL="0.5")).thresholds == (2, 0.83)
 
 
 def test_a_long_session_learns_as_it_goes(opened: Opened, file: Path) -> None:
     application = opened()
-    used = [asked(application, f"対象 {number}").thresholds for number in range(LEAST + 1)]
+    used = [trace_of(application, f"対象 {number}").thresholds for number in range(LEAST + 1)]
     assert used == [BASE] * LEAST + [(2, 0.83)]
     application.close()
     assert rows(file)[-1]["candidate_low_threshold"] == 2
-    assert asked(opened()).thresholds == (2, 0.83)
+    assert trace_of(opened()).thresholds == (2, 0.83)
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS), st.none() | st.integers() | st.text())))

@@ -57,7 +57,7 @@ def opened(workspace: Path) -> Iterator[Opened]:
         yield opening
 
 
-def asked(
+def trace_of(
     application: Application,
     text: str = QUESTION,
     required: tuple[str, ...] = ("対象外",),
@@ -68,7 +68,7 @@ def asked(
 
 
 def modes(application: Application, *questions: dict[str, Any]) -> list[str]:
-    return [asked(application, **question).cache.mode for question in questions]
+    return [trace_of(application, **question).cache.mode for question in questions]
 
 
 def answer(trace: Trace) -> Trace:
@@ -90,7 +90,7 @@ def same(one: Trace, other: Trace) -> bool:
 
 def test_the_same_question_is_answered_from_the_cache(opened: Opened) -> None:
     application = opened()
-    first, second = asked(application), asked(application)
+    first, second = trace_of(application), trace_of(application)
     assert first.cache == ("miss", None, None)
     assert second.cache.mode == "exact"
     assert second.cache.hit
@@ -104,7 +104,7 @@ def test_the_same_question_is_answered_from_the_cache(opened: Opened) -> None:
 
 def test_both_traces_can_be_asked_for(opened: Opened) -> None:
     application = opened()
-    for trace in (asked(application), asked(application)):
+    for trace in (trace_of(application), trace_of(application)):
         assert application.contexts["manual"].trace(trace.id) == trace
 
 
@@ -132,8 +132,8 @@ def test_the_order_of_the_terms_does_not_matter(opened: Opened) -> None:
 def test_a_kept_report_has_the_terms_in_the_order_asked(opened: Opened) -> None:
     terms = ("対象外", "参照", "ない語")
     application = opened()
-    asked(application, required=terms)
-    again = asked(application, required=terms[::-1])
+    trace_of(application, required=terms)
+    again = trace_of(application, required=terms[::-1])
     assert again.cache.mode == "exact"
     assert tuple(counted.term for counted in again.report.terms) == terms[::-1]
     assert again.report.missing == again.report.effective[:1] == ("ない語",)
@@ -165,7 +165,7 @@ def test_a_query_may_refuse_the_cache(opened: Opened) -> None:
 
 def test_what_is_left_out_is_never_cached(opened: Opened) -> None:
     application = opened()
-    seen = asked(application).seen
+    seen = trace_of(application).seen
     assert modes(application, {"exclude": seen}, {"exclude": seen}) == ["bypass", "bypass"]
 
 
@@ -177,10 +177,10 @@ def test_the_configuration_may_turn_the_cache_off_and_a_query_on(opened: Opened)
 
 def test_thresholds_are_part_of_the_question(opened: Opened) -> None:
     application = opened()
-    asked(application)
+    trace_of(application)
     application.memory.statistics._base = Thresholds(4, 0.77)
     application.memory.statistics._tuning = False
-    trace = asked(application)
+    trace = trace_of(application)
     assert trace.cache.mode == "miss"
     assert trace.thresholds == (4, 0.77)
 
@@ -201,16 +201,16 @@ def test_two_pipelines_over_one_manual_do_not_share_answers(opened: Opened) -> N
 def test_an_answer_is_asked_for_anew_after_any_edit(opened: Opened, workspace: Path) -> None:
     application = opened()
     folder = workspace / "manuals" / "m1"
-    asked(application)
+    trace_of(application)
     (folder / "rules.md").write_text(RULES.replace("対象外", "適用外"), "utf-8")
-    changed = asked(application)
+    changed = trace_of(application)
     assert changed.cache.mode == "miss"
     (folder / "rules.md").rename(folder / "renamed.md")
-    assert {row.path for row in asked(application).search.rows} <= {"renamed.md", "other.md"}
+    assert {row.path for row in trace_of(application).search.rows} <= {"renamed.md", "other.md"}
     (folder / "new.md").write_text("# 新\n対象外。\n", "utf-8")
-    assert "new.md" in {row.path for row in asked(application).search.rows}
+    assert "new.md" in {row.path for row in trace_of(application).search.rows}
     (folder / "new.md").unlink()
-    assert "new.md" not in {row.path for row in asked(application).search.rows}
+    assert "new.md" not in {row.path for row in trace_of(application).search.rows}
 
 
 def test_an_edit_of_the_same_size_in_the_same_moment_is_seen(
@@ -218,19 +218,19 @@ def test_an_edit_of_the_same_size_in_the_same_moment_is_seen(
 ) -> None:
     application = opened()
     file = workspace / "manuals" / "m1" / "rules.md"
-    asked(application)
+    trace_of(application)
     before = file.stat()
     file.write_text(RULES.replace("この場合", "その場合"), "utf-8")
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert file.stat().st_size == before.st_size
-    assert asked(application).cache.mode == "miss"
+    assert trace_of(application).cache.mode == "miss"
 
 
 def test_another_manual_s_edit_changes_nothing(opened: Opened, workspace: Path) -> None:
     application = opened()
-    asked(application)
+    trace_of(application)
     (workspace / "manuals" / "m2" / "rules.md").write_text("# 別\n対象外。\n", "utf-8")
-    assert asked(application).cache.mode == "exact"
+    assert trace_of(application).cache.mode == "exact"
 
 
 STEPS = st.lists(
@@ -253,8 +253,8 @@ def test_a_cached_answer_is_the_answer(tmp_path_factory: Any, steps: list[str]) 
         for number, step in enumerate(steps):
             _do(step, folder, number)
             for text in (QUESTION, "年休は何日ですか"):
-                cached = asked(application, text, manual="m")
-                plain = asked(application, text, manual="m", cache=False)
+                cached = trace_of(application, text, manual="m")
+                plain = trace_of(application, text, manual="m", cache=False)
                 assert same(cached, plain)
                 assert cached.cache.mode in ("miss", "exact")
                 assert not (cached.cache.hit and step in ("edit", "add", "touch"))
@@ -286,9 +286,9 @@ def _do(step: str, folder: Path, number: int) -> None:
 
 def test_an_answer_that_ran_out_of_time_is_not_kept(opened: Opened) -> None:
     application = opened()
-    asked(application, "warm", ("up",))
+    trace_of(application, "warm", ("up",))
     late = {"budget": Budget(deadline=0.0)}
-    assert asked(application, **late).report.out_of_time
+    assert trace_of(application, **late).report.out_of_time
     assert modes(application, late, late) == ["miss", "miss"]
 
 
@@ -305,7 +305,7 @@ def test_a_degraded_answer_is_not_kept(opened: Opened, monkeypatch: pytest.Monke
     pipeline = application.contexts["manual"]._pipeline
     broken = pipeline.refiners[0]._replace(stage=Failing())
     monkeypatch.setitem(pipeline.__dict__, "refiners", [broken])
-    assert asked(application).degraded
+    assert trace_of(application).degraded
     assert modes(application, {}) == ["miss"]
 
 
@@ -369,7 +369,7 @@ def test_it_never_keeps_more_than_it_may(does: list[tuple[bool, str]]) -> None:
 
 def test_a_similar_question_is_answered_when_an_embedder_is_named(opened: Opened) -> None:
     application = opened(**SIMILAR)
-    first, second = asked(application), asked(application, "対象外になる場合は")
+    first, second = trace_of(application), trace_of(application, "対象外になる場合は")
     assert second.cache.mode == "semantic"
     assert second.cache.score is not None
     assert 0.6 <= second.cache.score < 1
@@ -450,13 +450,13 @@ def test_an_answer_with_too_many_gaps_is_asked_for_anew(
 ) -> None:
     application = opened(**environ)
     context = application.contexts["manual"]
-    first = asked(application)
+    first = trace_of(application)
     context.conclude(first.id, SearchAssessment(status="required_effective", gaps=1, conflicts=2))
-    again = asked(application)
+    again = trace_of(application)
     assert again.cache.mode == expected
     assert again.cache.hit == (expected == "exact")
     assert same(first, again)
-    assert asked(application).cache.mode == "exact"
+    assert trace_of(application).cache.mode == "exact"
 
 
 def test_the_guards_hold_for_similar_answers_too() -> None:

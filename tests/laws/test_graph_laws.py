@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from documents import asked, documents, graph
+from documents import call_named, documents, graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torture import examples
@@ -66,19 +66,20 @@ def opened(workspace: Path) -> Iterator[Application]:
 
 def everything(application: Application) -> dict[str, Any]:
     """Return all that the tools tell of a folder, but for times."""
-    listed = asked(application, "ubp_list_pages", sort="filepath")["pages"]
-    pages = [asked(application, "ubp_get_page", filepath=one["doc_id"]) for one in listed]
+    listed = call_named(application, "ubp_list_pages", sort="filepath")["pages"]
+    pages = [call_named(application, "ubp_get_page", filepath=one["doc_id"]) for one in listed]
     for one in (*listed, *pages):
         del one["updated_at"]
     found = [
-        asked(application, "ubp_fulltext_search", query=query) for query in ("a", "設計", "words")
+        call_named(application, "ubp_fulltext_search", query=query)
+        for query in ("a", "設計", "words")
     ]
-    return {"pages": pages, "graph": asked(application, "ubp_get_graph"), "found": found}
+    return {"pages": pages, "graph": call_named(application, "ubp_get_graph"), "found": found}
 
 
 def pages_of(application: Application) -> list[Any]:
-    listed = asked(application, "ubp_list_pages")["pages"]
-    return [asked(application, "ubp_get_page", filepath=one["doc_id"]) for one in listed]
+    listed = call_named(application, "ubp_list_pages")["pages"]
+    return [call_named(application, "ubp_get_page", filepath=one["doc_id"]) for one in listed]
 
 
 @settings(max_examples=examples(25), deadline=None)
@@ -90,7 +91,7 @@ def test_backlinks_mirror_outlinks(files: dict[str, str]) -> None:
         back = [(b["doc_id"], p["doc_id"], b["link_type"]) for p in pages for b in p["backlinks"]]
         assert sorted(out) == sorted(back)
         assert len(out) == len(set(out))
-        edges = asked(application, "ubp_get_graph")["edges"]
+        edges = call_named(application, "ubp_get_graph")["edges"]
         assert sorted(out) == sorted((e["source"], e["target"], e["type"]) for e in edges)
 
 
@@ -102,12 +103,12 @@ def test_any_sequence_of_edits_ends_like_a_full_rebuild(
     with folder(files) as workspace:
         with opened(workspace) as application:
             for name, text in edits:
-                asked(application, "docs_index")
+                call_named(application, "docs_index")
                 if text is None:
                     (workspace / "docs" / name).unlink(missing_ok=True)
                 else:
                     documents(workspace, {name: text})
-            asked(application, "docs_index")
+            call_named(application, "docs_index")
             edited = everything(application)
         shutil.rmtree(workspace / ".fumishirube" / "index")
         with opened(workspace) as application:
@@ -124,7 +125,7 @@ def test_any_order_of_files_gives_the_same(files: dict[str, str], dice: random.R
     with folder({}) as workspace, opened(workspace) as application:
         for name in shuffled:
             documents(workspace, {name: files[name]})
-            asked(application, "docs_index")
+            call_named(application, "docs_index")
         assert everything(application) == whole
 
 
@@ -138,7 +139,7 @@ lines = st.sampled_from(
 @given(st.lists(st.one_of(lines, st.text(max_size=8)), max_size=14).map("\n".join))
 def test_every_line_of_a_body_comes_exactly_once(text: str) -> None:
     with folder({"a.md": text}) as workspace, opened(workspace) as application:
-        page = asked(application, "ubp_get_page", filepath="a.md")
+        page = call_named(application, "ubp_get_page", filepath="a.md")
         written = (workspace / "docs" / "a.md").read_bytes().decode().replace("\r\n", "\n")
         written = written.replace("\r", "\n").replace("\0", "\ufffd").split("\n")
         body = [line for line in page["content"].split("\n") if line.strip()]
@@ -160,7 +161,7 @@ def test_a_graph_lies_within_the_next_deeper_one(
 ) -> None:
     with folder({center: "x", **files}) as workspace, opened(workspace) as application:
         near, far = (
-            asked(application, "ubp_get_graph", center=center, depth=one)
+            call_named(application, "ubp_get_graph", center=center, depth=one)
             for one in (depth, depth + 1)
         )
         assert {n["id"] for n in near["nodes"]} <= {n["id"] for n in far["nodes"]}
@@ -174,7 +175,7 @@ def test_a_larger_size_never_loses_a_neighbour(
 ) -> None:
     with folder({center: "x", **files}) as workspace, opened(workspace) as application:
         tight, wide = (
-            asked(application, "ubp_get_context", filepath=center, max_size=one, depth=3)
+            call_named(application, "ubp_get_context", filepath=center, max_size=one, depth=3)
             for one in (size, size + more)
         )
         assert wide["related"][: len(tight["related"])] == tight["related"]
@@ -198,10 +199,10 @@ FILES = {
 @settings(max_examples=examples(60), deadline=None)
 @given(st.text(max_size=12), st.sampled_from(["", '"', "AND ", "NEAR(", "* ", "%"]))
 def test_any_string_is_a_query(text: str, before: str) -> None:
-    application = _kept()
+    application = _shared_application()
     for tool in ("ubp_search", "ubp_fulltext_search"):
         query = (before + text).encode("utf-8", "ignore").decode()
-        few, many = (asked(application, tool, query=query, limit=n) for n in (1, 20))
+        few, many = (call_named(application, tool, query=query, limit=n) for n in (1, 20))
         assert few["results"] == many["results"][:1]
         assert few["total_found"] == many["total_found"] >= len(many["results"])
 
@@ -209,12 +210,12 @@ def test_any_string_is_a_query(text: str, before: str) -> None:
 @settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from(sorted(FILES)), st.integers(0, 60), st.integers(1, 9))
 def test_any_piece_of_a_text_is_found(name: str, start: int, length: int) -> None:
-    application = _kept()
+    application = _shared_application()
     content = FILES[name].rpartition("---\n")[2]
     for piece in content[start : start + length].split():
         query = piece if not piece.startswith('"') else piece.strip('"')
         if query and not query.startswith("#"):
-            found = asked(application, "ubp_fulltext_search", query=query, limit=50)
+            found = call_named(application, "ubp_fulltext_search", query=query, limit=50)
             assert name in {one["filepath"] for one in found["results"]}, query
 
 
@@ -250,7 +251,7 @@ def test_full_text_over_the_index_is_a_scan_of_the_documents(
     asked_for = " ".join(query).encode("utf-8", "ignore").decode()
     with folder(files) as workspace:
         with opened(workspace) as application:
-            found = asked(application, "ubp_fulltext_search", query=asked_for, limit=50)
+            found = call_named(application, "ubp_fulltext_search", query=asked_for, limit=50)
             pages = pages_of(application)
         expected = set(scanned(pages, units(asked_for).units))
         hits = [(one["filepath"], one["line_start"]) for one in found["results"]]
@@ -260,7 +261,7 @@ def test_full_text_over_the_index_is_a_scan_of_the_documents(
         prefilter.MOST, usual = most, prefilter.MOST
         try:
             with opened(workspace) as application:
-                narrowed = asked(application, "ubp_fulltext_search", query=asked_for, limit=50)
+                narrowed = call_named(application, "ubp_fulltext_search", query=asked_for, limit=50)
         finally:
             prefilter.MOST = usual
         assert narrowed == found, "the terms of the index lose something"
@@ -281,7 +282,7 @@ def scanned(pages: list[Any], wanted: tuple[str, ...]) -> Iterator[tuple[str, in
 _OPEN: list[Application] = []
 
 
-def _kept() -> Application:
+def _shared_application() -> Application:
     """Return one application for all examples; it only reads."""
     if not _OPEN:
         workspace = documents(Path(tempfile.mkdtemp(prefix=f"graph-{os.getpid()}-")), FILES)
@@ -294,7 +295,7 @@ def test_every_doc_type_comes_back_as_itself(tmp_path: Path) -> None:
     documents(tmp_path, {f"{kind}.md": f"---\ndoc_type: {kind}\n---\n" for kind in kinds})
     with opened(tmp_path) as application:
         for kind in kinds:
-            (page,) = asked(application, "ubp_list_pages", doc_type=kind)["pages"]
+            (page,) = call_named(application, "ubp_list_pages", doc_type=kind)["pages"]
             assert (page["filepath"], page["doc_type"]) == (f"{kind}.md", kind)
 
 
@@ -308,6 +309,6 @@ def test_what_looks_like_instructions_comes_back_as_data(tmp_path: Path) -> None
             ("ubp_list_pages", {}),
             ("ubp_get_graph", {}),
         ):
-            answer = asked(application, tool, **arguments)
+            answer = call_named(application, tool, **arguments)
             assert answer["content_trust"] == "untrusted"
             assert told in str(answer)

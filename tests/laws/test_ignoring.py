@@ -177,7 +177,7 @@ MANUAL = {
     "m/.private/leave.md": "# 休暇\n年次有給休暇は万日とする。\n",
     "m/.note.md": "# 休暇\n年次有給休暇は億日とする。\n",
 }
-ASKED = {"query": "年次有給休暇", "manual_id": "m", "required_terms": ["有給休暇"]}
+SEARCH = {"query": "年次有給休暇", "manual_id": "m", "required_terms": ["有給休暇"]}
 GONE = ("drafts/leave.md", "leave.tmp.md", ".private/leave.md", ".note.md")
 
 
@@ -208,7 +208,7 @@ def test_an_ignored_folder_is_not_there_either(server: Fumishirube) -> None:
 
 
 def test_a_search_does_not_find_it_and_says_how_much_it_left(server: Fumishirube) -> None:
-    found = server.ok("manual_find", **ASKED)
+    found = server.ok("manual_find", **SEARCH)
     assert found["candidates"] == 1
     assert found["coverage"]["scope"] == {"files": 1, "sections": 1}
     assert found["coverage"]["skipped"] == [
@@ -217,7 +217,7 @@ def test_a_search_does_not_find_it_and_says_how_much_it_left(server: Fumishirube
 
 
 def found(application: Application) -> set[str]:
-    answer = ask(application, "manual_find", **ASKED)
+    answer = ask(application, "manual_find", **SEARCH)
     return {item["ref"]["path"] for item in answer["inline_hits"]["items"]}
 
 

@@ -22,7 +22,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "limits.md"
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 LIMITS = Config().limits
 MIB = 1024 * 1024
-ASKED = {"query": "休暇", "manual_id": "m", "required_terms": ["休暇"]}
+SEARCH = {"query": "休暇", "manual_id": "m", "required_terms": ["休暇"]}
 LEAVE = "# 休暇\n休暇は十日とする。\n"
 
 
@@ -132,7 +132,7 @@ def test_what_is_too_deep_is_counted_and_named(tmp_path: Path) -> None:
     files = {"a.md": LEAVE, "one/b.md": LEAVE, "one/two/c.md": LEAVE, "one/two/three/d.md": LEAVE}
     workspace = limited(tmp_path, "depth: 2", files)
     application = opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")
-    coverage = ask(application, "manual_find", **ASKED)["coverage"]
+    coverage = ask(application, "manual_find", **SEARCH)["coverage"]
     assert coverage["scope"]["files"] == 2
     assert coverage["skipped"] == [{"reason": "ignored", "unit": "file", "count": 2}]
     application.close()
@@ -148,7 +148,7 @@ def test_what_is_far_too_deep_is_counted_as_a_folder(tmp_path: Path) -> None:
     deep = "/".join(["d"] * 40)
     workspace = limited(tmp_path, "depth: 3", {"a.md": LEAVE, f"{deep}/b.md": LEAVE})
     application = opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")
-    coverage = ask(application, "manual_find", **ASKED)["coverage"]
+    coverage = ask(application, "manual_find", **SEARCH)["coverage"]
     assert coverage["skipped"] == [{"reason": "ignored", "unit": "folder", "count": 1}]
     application.close()
 
@@ -156,7 +156,7 @@ def test_what_is_far_too_deep_is_counted_as_a_folder(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large_is_listed_counted_and_named(tmp_path: Path) -> None:
     workspace = limited(tmp_path, "file_bytes: 1 KiB", {"a.md": LEAVE, "b.md": LEAVE * 100})
     application = opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")
-    coverage = ask(application, "manual_find", **ASKED)["coverage"]
+    coverage = ask(application, "manual_find", **SEARCH)["coverage"]
     assert coverage["scope"]["files"] == 2
     assert coverage["skipped"] == [{"reason": "too_large", "unit": "file", "count": 1}]
     application.close()
@@ -181,7 +181,7 @@ def test_a_manual_with_too_many_files_says_what_to_do(tmp_path: Path) -> None:
     workspace = limited(tmp_path, "files: 2", {f"{n}.md": LEAVE for n in range(3)})
     application = opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage")
     with pytest.raises(NeedsNarrowScope, match=r"over 2 files.*\.fumishirubeignore.*limits\.files"):
-        ask(application, "manual_find", **ASKED)
+        ask(application, "manual_find", **SEARCH)
     application.close()
     told = fumishirube("doctor", cwd=workspace)
     assert told.code == 1

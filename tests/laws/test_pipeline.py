@@ -514,14 +514,14 @@ MANY = [
 ]
 LIBRARY = MemoryCorpus([*PASSAGES, *MANY], Bigram())
 
-asked = st.sampled_from(
+questions = st.sampled_from(
     [query.text for query in QUERIES]
     + ["有給休暇の給付", "給付1と給付2の違い", "休暇はいくつ", "第12条の休暇"]
 )
 
 
 @settings(max_examples=examples(25))
-@given(asked, st.sampled_from([(), ("休暇",), ("給付1", "password"), ("absent",)]))
+@given(questions, st.sampled_from([(), ("休暇",), ("給付1", "password"), ("absent",)]))
 def test_a_smaller_limit_gives_the_beginning_of_a_larger_one(
     text: str, required: tuple[str, ...]
 ) -> None:
@@ -532,7 +532,7 @@ def test_a_smaller_limit_gives_the_beginning_of_a_larger_one(
         assert part == whole[:limit]
 
 
-@given(asked, st.sampled_from([(), ("休暇",), ("給付1", "日目"), ("absent",)]), st.data())
+@given(questions, st.sampled_from([(), ("休暇",), ("給付1", "日目"), ("absent",)]), st.data())
 def test_a_search_returns_what_it_may_once_and_best_first(
     text: str, required: tuple[str, ...], data: st.DataObject
 ) -> None:
@@ -546,13 +546,13 @@ def test_a_search_returns_what_it_may_once_and_best_first(
     assert failures(span) == []
 
 
-@given(asked)
+@given(questions)
 def test_the_same_question_has_the_same_answer(text: str) -> None:
     first, second = (MANUAL.run(Query(text), LIBRARY)[0] for _ in range(2))
     assert first == second
 
 
-@given(asked, st.randoms(use_true_random=False))
+@given(questions, st.randoms(use_true_random=False))
 def test_the_order_of_passages_does_not_matter(text: str, random: Any) -> None:
     other = [*LIBRARY.passages]
     random.shuffle(other)

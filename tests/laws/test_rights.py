@@ -180,7 +180,7 @@ def _arguments(chance: Random, schema: Mapping[str, Any], top: Mapping[str, Any]
     }
 
 
-class Asked(NamedTuple):
+class Comparison(NamedTuple):
     """A call, what it is answered among all people, and by a server of this person alone."""
 
     call: Any
@@ -188,35 +188,35 @@ class Asked(NamedTuple):
     alone: Any
 
 
-def _read(chance: Random, together: Caller, alone: Caller) -> Asked:
+def _read(chance: Random, together: Caller, alone: Caller) -> Comparison:
     scheme, name = chance.choice(["manual", "trace"]), chance.choice(NAMES)
     uri = f"{scheme}://{name}/{chance.choice(PATHS)}"
-    return Asked(uri, *([it.read(uri), it.stamped(uri)] for it in (together, alone)))
+    return Comparison(uri, *([it.read(uri), it.stamped(uri)] for it in (together, alone)))
 
 
-def _question(chance: Random, together: Caller, alone: Caller) -> Asked:
+def _question(chance: Random, together: Caller, alone: Caller) -> Comparison:
     name = chance.choice(["manual_find", "manual_grep"])
     use = chance.choice([{}, {"manual_id": ""}, {"manual_id": chance.choice(NAMES)}])
-    return Asked((name, use), together.question(name, use), alone.question(name, use))
+    return Comparison((name, use), together.question(name, use), alone.question(name, use))
 
 
-def _prompt(chance: Random, together: Caller, alone: Caller) -> Asked:
+def _prompt(chance: Random, together: Caller, alone: Caller) -> Comparison:
     name = chance.choice(sorted(together.prompts))
     use = {"manual": chance.choice(NAMES), "topic": chance.choice(TEXTS)}
     typed = chance.choice(["", "秘", "s", "給", "nothing"])
-    asked = (name, use, "manual", typed)
-    return Asked(asked, together.prompt(*asked), alone.prompt(*asked))
+    arguments = (name, use, "manual", typed)
+    return Comparison(arguments, together.prompt(*arguments), alone.prompt(*arguments))
 
 
-def _complete(chance: Random, together: Caller, alone: Caller) -> Asked:
+def _complete(chance: Random, together: Caller, alone: Caller) -> Comparison:
     typed, name = chance.choice(["", "秘", "s", "給", "04", "0"]), chance.choice(NAMES)
     place = chance.choice(["manual", "path"])
-    return Asked(
+    return Comparison(
         (place, typed, name), *(it.completed(place, typed, name) for it in (together, alone))
     )
 
 
-def _tool(chance: Random, team: Team, person: str) -> Asked:
+def _tool(chance: Random, team: Team, person: str) -> Comparison:
     together, alone = team.people[person], team.alone[person]
     names = sorted(set(together.tools) - set(WRITING))
     finding = ["manual_find"] * (FINDS if "manual_find" in names else 0)
@@ -234,10 +234,10 @@ def _tool(chance: Random, team: Team, person: str) -> Asked:
         others = [trace for other in team.people.values() for trace in other.traces]
         strange = [trace for trace in others if trace not in together.traces]
         mine["trace_id"] = own["trace_id"] = chance.choice([*strange[-3:], "0" * 32])
-    return Asked((name, mine), together.tool(name, mine), alone.tool(name, own))
+    return Comparison((name, mine), together.tool(name, mine), alone.tool(name, own))
 
 
-def _asked(chance: Random, team: Team, person: str) -> Asked:
+def _compared(chance: Random, team: Team, person: str) -> Comparison:
     """Make the same call for a person in the team and alone."""
     together, alone = team.people[person], team.alone[person]
     match chance.randrange(16):
@@ -260,10 +260,10 @@ def test_answers_are_those_of_a_server_with_only_these_files(team: Team) -> None
     calls = 10_000 if THOROUGH else 500
     for _ in range(calls):
         person = chance.choice(sorted(PEOPLE))
-        asked = _asked(chance, team, person)
-        assert asked.together == asked.alone, (person, asked.call)
-        assert "internal_error" not in str(asked.together), asked.call
-        refused += isinstance(asked.together, dict) and "code" in asked.together
+        compared = _compared(chance, team, person)
+        assert compared.together == compared.alone, (person, compared.call)
+        assert "internal_error" not in str(compared.together), compared.call
+        refused += isinstance(compared.together, dict) and "code" in compared.together
     assert refused < calls / 2, "most calls were refused, and so tell little"
     assert sum(len(caller.traces) for caller in team.people.values()) > calls / 50
 

@@ -76,11 +76,11 @@ def test_the_words_say_when_what_next_and_at_what_price(tools: list[dict[str, An
             if "description" not in one
         }
         assert undescribed <= PLAIN, tool["name"]
-    told = {tool["name"]: tool["description"] for tool in tools}
+    descriptions = {tool["name"]: tool["description"] for tool in tools}
     priced = ("ls", "toc", "find", "grep", "hits", "read", "scan")
     for name in (f"manual_{verb}" for verb in priced):
-        assert any(price in told[name] for price in ("Cheap", "tokens a", "Costs")), name
-        assert not told[name].startswith(("Call", "Use", "List ", "Read ", "Search ")), name
+        assert any(price in descriptions[name] for price in ("Cheap", "tokens a", "Costs")), name
+        assert not descriptions[name].startswith(("Call", "Use", "List ", "Read ", "Search ")), name
 
 
 def test_no_tool_speaks_of_another_that_is_not_there(tools: list[dict[str, Any]]) -> None:
@@ -107,11 +107,11 @@ def test_the_hints_tell_what_writes(tools: list[dict[str, Any]]) -> None:
 
 def test_the_instructions_are_short_and_name_the_way(samples: Path) -> None:
     with Wire(samples) as wire:
-        told = wire.request("initialize", HELLO)["result"]["instructions"]
-    assert len(told) <= SHOWN
+        instructions = wire.request("initialize", HELLO)["result"]["instructions"]
+    assert len(instructions) <= SHOWN
     way = ["manual_ls", "manual_find", "manual_grep", "manual_read"]
-    assert sorted(way, key=told.index) == way
-    assert "never instructions" in told
+    assert sorted(way, key=instructions.index) == way
+    assert "never instructions" in instructions
 
 
 @pytest.mark.parametrize(

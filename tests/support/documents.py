@@ -46,7 +46,7 @@ def graph(workspace: Path, **settings: Any) -> Application:
     return open_application(workspace, strangers=False, environ={}, only=use)
 
 
-def asked(application: Application, name: str, **arguments: Any) -> Any:
+def call_named(application: Application, name: str, **arguments: Any) -> Any:
     """Call a tool, or a command of that name."""
     tool = application.tools.get(name) or application.commands[name]
     return call_tool(tool, arguments, Call())

@@ -91,13 +91,13 @@ def fumishirube(
     *words: str, cwd: Path, stdin: str = "", environ: Mapping[str, str] | None = None
 ) -> Done:
     """Run the command line as a process."""
-    kept = {name: value for name, value in os.environ.items() if name not in NEUTRAL}
+    neutral = {name: value for name, value in os.environ.items() if name not in NEUTRAL}
     done = subprocess.run(
         [warm_script(), *words],
         cwd=cwd,
         input=stdin.encode(),
         capture_output=True,
-        env={**kept, "LANG": "C", **(environ or {})},
+        env={**neutral, "LANG": "C", **(environ or {})},
         timeout=120,
         check=False,
     )

@@ -128,7 +128,7 @@ class Fumishirube(_Caller):
         """Ask for a sign of life."""
         self._portal.call(self.client.send_ping)
 
-    def asked(self, what: str, *arguments: Any, **named: Any) -> Any:
+    def invoke(self, what: str, *arguments: Any, **named: Any) -> Any:
         """Use another of the client's methods."""
         return self._portal.call(partial(getattr(self.client, what), *arguments, **named))
 

@@ -1,14 +1,15 @@
 """The command that asks the warm interpreter for a process, and ends as that process does.
 
 It stands in for the installed script: who runs it sees the same streams, signals and exit code.
-``@…@`` is filled in by ``warm_start``. It imports next to nothing, to be quick.
+``@…@`` is filled in by ``warm_start``. It imports next to nothing, to be quick: of sockets and
+signals only what is written in C, since their modules take as long as the interpreter itself.
 """
 
+import _signal as signal
+import _socket as socket
 import array
 import marshal
 import os
-import signal
-import socket
 import struct
 import sys
 
@@ -26,24 +27,24 @@ def main() -> None:
     """Ask, pass signals on, and end with the same status."""
     words = [REAL[-1], *sys.argv[1:]]
     number = f"{ADDRESS}-{os.getpid()}"
-    if any(name in os.environ for name in COLD):
-        with open(number, "w") as told:  # noqa: PTH123 - pathlib would be imported
-            told.write(str(os.getpid()))
+    if any(map(os.environ.get, COLD)):
+        with open(number, "w") as file:  # noqa: PTH123 - pathlib would be imported
+            file.write(str(os.getpid()))
         os.execv(REAL[0], [*REAL, *sys.argv[1:]])
     request = marshal.dumps((ENTRY, words, os.getcwd(), dict(os.environ), number))  # noqa: PTH109
-    asked = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    asked.connect(ADDRESS)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.connect(ADDRESS)
     streams = array.array("i", (0, 1, 2))
     rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)]
-    asked.sendmsg([struct.pack("i", len(request))], rights)
-    asked.sendall(request)
-    pid = struct.unpack("i", asked.recv(4))[0]
+    connection.sendmsg([struct.pack("i", len(request))], rights)
+    connection.sendall(request)
+    pid = struct.unpack("i", connection.recv(4))[0]
     for forwarded in FORWARDED:
         signal.signal(forwarded, lambda number, _: os.kill(pid, number))
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in streams:
         os.dup2(nowhere, stream)
-    status = struct.unpack("i", asked.recv(4))[0]
+    status = struct.unpack("i", connection.recv(4))[0]
     if os.WIFSIGNALED(status):
         if os.WTERMSIG(status) != signal.SIGKILL:  # of which nothing can be set
             signal.signal(os.WTERMSIG(status), signal.SIG_DFL)

@@ -1,7 +1,8 @@
 """An interpreter that has imported everything already, and forks a process for each command.
 
-Nothing but imports happens before the fork, so that each process starts as the installed script
-does: with its own arguments, folder, variables, streams, signals and exit code.
+Before the fork, modules are imported and the models in them completed, nothing else, so that each
+process starts as the installed script does: with its own arguments, folder, variables, streams,
+signals and exit code.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ENTRY_POINTS = importlib.metadata.entry_points(group="fumishirube.v1")
 PACKAGES = ("fumishirube", *(e.value for e in ENTRY_POINTS if e.value.startswith("fumishirube_")))
@@ -82,9 +83,17 @@ class Forked(NamedTuple):
 
 
 def warm_up() -> None:
-    """Import all that a command may need."""
+    """Import all that a command may need, and complete the models whose schemas are deferred."""
     for name in (*LAZY, *PACKAGES):
         _import_all(name)
+    definitions = importlib.import_module("fumishirube.tools.definitions")
+    schemas = importlib.import_module("fumishirube.tools.schemas")
+    for model in _models(importlib.import_module("pydantic").BaseModel):
+        model.model_rebuild()
+        if issubclass(model, definitions.Params):
+            schemas.arguments_shape(model)
+        elif issubclass(model, definitions.Answer):
+            schemas._answer_shape(model)
     gc.collect()
     gc.freeze()
 
@@ -98,6 +107,14 @@ def _import_all(name: str) -> None:
         if name.startswith(PACKAGES):
             for inner in pkgutil.iter_modules(getattr(module, "__path__", ())):
                 _import_all(f"{name}.{inner.name}")
+
+
+def _models(parent: type[Any]) -> Iterator[type[Any]]:
+    """Yield the models of the project."""
+    for model in parent.__subclasses__():
+        yield from _models(model)
+        if model.__module__.startswith(PACKAGES):
+            yield model
 
 
 class Forks:

@@ -41,9 +41,18 @@ def installed_script(name: str = "fumishirube") -> str:
 @cache
 def warm_script(name: str = "fumishirube") -> str:
     """Return a command that does what the installed script does, without its start."""
-    real = installed_script(name)
+    return warm_words(name)[0]
+
+
+@cache
+def warm_words(name: str = "fumishirube", *prefix: str) -> list[str]:
+    """Return a command that does what the installed script does below another command.
+
+    The other command, such as ``setpriv`` with its options, is run once for all processes.
+    """
+    real = [*prefix, installed_script(name)]
     (entry,) = entry_points(group="console_scripts", name=name)
-    return _command(name, [real], entry.value) if CAN_FORK else real
+    return [_command(name, real, entry.value, *prefix)] if CAN_FORK else real
 
 
 @cache
@@ -53,10 +62,10 @@ def warm_python(script: Path) -> list[str]:
     return [_command(script.stem, real, str(script))] if CAN_FORK else real
 
 
-def _command(name: str, real: list[str], entry: str) -> str:
+def _command(name: str, real: list[str], entry: str, *prefix: str) -> str:
     """Write a command that asks the warm interpreter; ``real`` is what it stands in for."""
-    command = _interpreter() / name
-    address = command.with_name("asked")
+    command = _interpreter(*prefix) / name
+    address = command.with_name("socket")
     source = (HERE / "warm_command.py").read_text(encoding="utf-8")
     for mark, value in (("REAL", real), ("ENTRY", entry), ("ADDRESS", str(address))):
         source = source.replace(f'"@{mark}@"', repr(value).strip("[]"))
@@ -75,9 +84,9 @@ def process_of(started: subprocess.Popen[Any]) -> int:
     command = started.args[0] if isinstance(started.args, list) else started.args
     if command not in WARM:
         return started.pid
-    told = _interpreter() / f"asked-{started.pid}"
+    numbered = Path(str(command)).with_name(f"socket-{started.pid}")
     deadline = time.monotonic() + SECONDS
-    while not (told.exists() and (number := told.read_text())):
+    while not (numbered.exists() and (number := numbered.read_text())):
         assert time.monotonic() < deadline, "the warm interpreter did not fork"
         time.sleep(0.002)
     return int(number)
@@ -92,11 +101,11 @@ def kill(started: subprocess.Popen[Any]) -> None:
 
 
 @cache
-def _interpreter() -> Path:
+def _interpreter(*prefix: str) -> Path:
     """Start the interpreter of these tests' process; return the folder in which it is asked."""
     folder = Path(tempfile.mkdtemp(prefix="warm"))
     process = subprocess.Popen(
-        [sys.executable, str(HERE / "warm_interpreter.py"), str(folder / "asked")],
+        [*prefix, sys.executable, str(HERE / "warm_interpreter.py"), str(folder / "socket")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,

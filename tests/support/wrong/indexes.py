@@ -31,7 +31,7 @@ from fumishirube.disk import take_lock
 from fumishirube.testing import IndexContract, MemoryCorpus
 from fumishirube.testing.samples import PASSAGES
 
-Kept = dict[str, tuple[IndexedFile, list[Passage]]]
+Stored = dict[str, tuple[IndexedFile, list[Passage]]]
 
 
 class Shelf:
@@ -42,7 +42,7 @@ class Shelf:
     def __init__(self, folder: Root, fields: Fields) -> None:
         self._folder = folder
         self._fields = fields
-        self._kept: Kept = {}
+        self._stored: Stored = {}
         self._pages: Mapping[str, IndexedFile] = {}
         self.refresh()
 
@@ -51,8 +51,8 @@ class Shelf:
 
     def refresh(self) -> None:
         try:
-            told = json.loads((self._folder.path / "index.json").read_text(encoding="utf-8"))
-            self._take({page[0]: _read(page, found) for page, found in told})
+            rows = json.loads((self._folder.path / "index.json").read_text(encoding="utf-8"))
+            self._take({page[0]: _read(page, found) for page, found in rows})
         except (OSError, ValueError, TypeError):
             self._take({})
 
@@ -69,26 +69,26 @@ class Shelf:
     ) -> None:
         self.refresh()
         changed = {page.path: (page, list(found)) for page, found in pages}
-        kept = {path: one for path, one in self._kept.items() if path not in gone}
-        self._save({**kept, **changed})
+        stored = {path: one for path, one in self._stored.items() if path not in gone}
+        self._save({**stored, **changed})
 
     def corpus(self, manual_id: str) -> Corpus:
-        passages = [one for _, found in self._kept.values() for one in found]
+        passages = [one for _, found in self._stored.values() for one in found]
         return self.corpus_class(passages, self._fields.tokenizer, manual_id)
 
     def close(self) -> None:
         pass
 
-    def _save(self, kept: Kept) -> None:
-        told = [[page, [list(one) for one in found]] for page, found in kept.values()]
+    def _save(self, stored: Stored) -> None:
+        rows = [[page, [list(one) for one in found]] for page, found in stored.values()]
         new = self._folder.path / "index.new"
-        new.write_text(json.dumps(told), encoding="utf-8")
+        new.write_text(json.dumps(rows), encoding="utf-8")
         new.replace(self._folder.path / "index.json")
-        self._take(kept)
+        self._take(stored)
 
-    def _take(self, kept: Kept) -> None:
-        self._kept = kept
-        self._pages = {path: page for path, (page, _) in kept.items()}
+    def _take(self, stored: Stored) -> None:
+        self._stored = stored
+        self._pages = {path: page for path, (page, _) in stored.items()}
 
 
 def _read(page: list[Any], found: list[list[Any]]) -> tuple[IndexedFile, list[Passage]]:
@@ -211,8 +211,8 @@ class TestBlank(_Contract):
 class _Reasonless(Shelf):
     """Forgets why a file was skipped."""
 
-    def _take(self, kept: Kept) -> None:
-        super()._take({p: (page._replace(skipped=None), f) for p, (page, f) in kept.items()})
+    def _take(self, stored: Stored) -> None:
+        super()._take({p: (page._replace(skipped=None), f) for p, (page, f) in stored.items()})
 
 
 class TestReasonless(_Contract):
@@ -397,7 +397,7 @@ class _Isolated(Shelf):
     """Reads its file once."""
 
     def refresh(self) -> None:
-        if not self._kept:
+        if not self._stored:
             super().refresh()
 
 
@@ -452,11 +452,11 @@ class TestSqueamish(_Contract):
 class _Ascii(Shelf):
     """Replaces what it cannot spell."""
 
-    def _take(self, kept: Kept) -> None:
-        for page, found in kept.values():
+    def _take(self, stored: Stored) -> None:
+        for page, found in stored.values():
             found[:] = [one._replace(title=one.title.replace("\x00", "?")) for one in found]
-            kept[page.path] = (page, found)
-        super()._take(kept)
+            stored[page.path] = (page, found)
+        super()._take(stored)
 
 
 class TestAscii(_Contract):

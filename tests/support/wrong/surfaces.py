@@ -14,14 +14,14 @@ from fumishirube.testing import SurfaceContract
 from fumishirube.tools import Content, Prompt, PromptParameter, Resource, Resources
 
 
-class Asked(Params):
+class CountParams(Params):
     """Which text, and in which manual."""
 
     text: str = Field(min_length=1)
     manual_id: str = "m1"
 
 
-class Told(Answer):
+class CountAnswer(Answer):
     """How often."""
 
     number: int
@@ -34,19 +34,19 @@ class Counting(Stage):
     root: ClassVar[str] = "manuals"
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        def count(asked: Asked, call: Call) -> Told:
+        def count(params: CountParams, call: Call) -> CountAnswer:
             call.budget.check()
-            manual = context.manual(asked.manual_id)
+            manual = context.manual(params.manual_id)
             texts = [manual.document(path).text for path in manual.paths()]
-            return Told(number=sum(asked.text in text for text in texts))
+            return CountAnswer(number=sum(params.text in text for text in texts))
 
         return (
             Tool(
                 name="text_count",
                 title="Count files",
                 summary="Count the files that hold a text.",
-                params=Asked,
-                answer=Told,
+                params=CountParams,
+                answer=CountAnswer,
                 run=count,
                 http=("GET", "/text_count"),
                 examples=({"text": "休暇"}, {"text": "x", "manual_id": "absent"}),
@@ -134,7 +134,7 @@ class _Informal(Counting):
     """Answers with what is no answer."""
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        run: Any = lambda _asked, _call: _Loose()  # noqa: E731 - it is the shortest
+        run: Any = lambda _params, _call: _Loose()  # noqa: E731 - it is the shortest
         return [replace(tool, answer=_Loose, run=run) for tool in super().tools(context)]  # type: ignore[type-var]
 
 
@@ -143,7 +143,7 @@ class TestInformal(SurfaceContract):
     stage = _Informal()
 
 
-class _Lenient(Asked, extra="ignore"):
+class _Lenient(CountParams, extra="ignore"):
     pass
 
 
@@ -172,17 +172,17 @@ class TestMisleading(SurfaceContract):
 class _Running(Counting):
     """Has a tool that fails where ``fails`` says so."""
 
-    def fails(self, asked: Asked, call: Call) -> bool:
+    def fails(self, params: CountParams, call: Call) -> bool:
         return False
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         (tool,) = super().tools(context)
 
-        def run(asked: Asked, call: Call) -> Told:
-            if self.fails(asked, call):
+        def run(params: CountParams, call: Call) -> CountAnswer:
+            if self.fails(params, call):
                 raise RuntimeError
-            told: Told = tool.run(asked, call)
-            return told
+            answer: CountAnswer = tool.run(params, call)
+            return answer
 
         return [replace(tool, run=run)]
 
@@ -190,7 +190,7 @@ class _Running(Counting):
 class _Nervous(_Running):
     """Fails in a session that has not looked round."""
 
-    def fails(self, asked: Asked, call: Call) -> bool:
+    def fails(self, params: CountParams, call: Call) -> bool:
         return call.session is not None and not call.session.discovered
 
 
@@ -222,7 +222,7 @@ class _Inexact(Counting):
     """Writes another number than it answered."""
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        run: Any = lambda _asked, _call: _Growing(number=1)  # noqa: E731 - it is the shortest
+        run: Any = lambda _params, _call: _Growing(number=1)  # noqa: E731 - it is the shortest
         return [replace(tool, answer=_Growing, run=run) for tool in super().tools(context)]
 
 
@@ -234,8 +234,8 @@ class TestInexact(SurfaceContract):
 class _Squeamish(_Running):
     """Fails on long texts."""
 
-    def fails(self, asked: Asked, call: Call) -> bool:
-        return len(asked.text) > 1000
+    def fails(self, params: CountParams, call: Call) -> bool:
+        return len(params.text) > 1000
 
 
 class TestSqueamish(SurfaceContract):
@@ -246,7 +246,7 @@ class TestSqueamish(SurfaceContract):
 class _Punctual(_Running):
     """Fails when time is up."""
 
-    def fails(self, asked: Asked, call: Call) -> bool:
+    def fails(self, params: CountParams, call: Call) -> bool:
         return call.budget.spent
 
 
@@ -261,11 +261,11 @@ class _Logging(_Running):
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         (tool,) = super().tools(context)
 
-        def run(asked: Asked, call: Call) -> Told:
+        def run(params: CountParams, call: Call) -> CountAnswer:
             with suppress(OSError), (context.root.path / "asked.txt").open("a") as file:
-                file.write(asked.text)
-            told: Told = tool.run(asked, call)
-            return told
+                file.write(params.text)
+            answer: CountAnswer = tool.run(params, call)
+            return answer
 
         return [replace(tool, run=run)]
 

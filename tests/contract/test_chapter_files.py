@@ -1,0 +1,187 @@
+"""Tables of contents and the files of chapters, and what is stored of them."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import manuals
+import pytest
+from chapter_manuals import (
+    NAME,
+    SURFACE,
+    entry,
+    made,
+    opened,
+    searched,
+)
+from stdio import Fumishirube
+
+from fumishirube.disk import is_settled
+
+
+def test_defects_cost_only_themselves(tmp_path: Path) -> None:
+    toc = [
+        "x", {"id": "no file"}, {"id": 5, "file": "5.txt"}, entry("a", "A"),
+        entry("a", "B", "b.txt"),
+        {"id": "t", "title": 3, "file": "a.txt", "children": "none"},
+        entry("up", "Up", "../up.txt"), entry("toc", "Toc", "00_目次.json"),
+        entry("", "Empty", "a.txt"),
+    ]  # fmt: skip
+    ask = opened(made(tmp_path, toc, a="本文", b="別", **{"5": "五"}))
+    expected = ["5", "a", "a", "t", "up", "toc", ""]
+    assert ask("list_sections", manual_name=NAME)["sections"] == expected
+    assert ask("get_section", manual_name=NAME, section_id="a")["text"] == "本文"
+    assert ask("get_section", manual_name=NAME, section_id="")["title"] == "Empty"
+    answer = ask("search_text", manual_name=NAME, query=".")
+    assert [one["section_id"] for one in answer["results"]] == ["5", "a", "t", ""]
+    assert answer["skipped"] == [
+        {"section_id": "up", "reason": "refused"}, {"section_id": "toc", "reason": "refused"},
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ('{\n"manual": "a",\n}', "invalid JSON at line 3"),
+        ("[]", "no array 'toc'"),
+        ('{"toc": {}}', "no array 'toc'"),
+        ("[" * 100_000, "JSON nested too deeply"),
+        (" " * 9_000_000, "too_large"),
+    ],
+)
+def test_an_unusable_toc_is_named(tmp_path: Path, content: str, reason: str) -> None:
+    workspace = made(tmp_path, [])
+    manuals.write(workspace, {f"{NAME}/00_目次.json": content})
+    with Fumishirube(workspace) as server:
+        assert server.ok("list_manuals") == {"manuals": [NAME]}
+        message = server.refused("list_sections", manual_name=NAME)["message"]
+    assert message == f"manual '{NAME}' has no usable 00_目次.json: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "text"),
+    [
+        ("\ufeff本文".encode(), "utf-8-sig", "本文"),
+        ("本文".encode("utf-16"), "utf-16", "本文"),
+        ("本文は対象".encode("cp932"), "cp932", "本文は対象"),
+        ("本文は対象".encode("euc-jp"), "euc-jp", "本文は対象"),
+        ("本文は対象とする".encode() + b"\xff", "utf-8", "本文は対象とする\ufffd"),
+        (b"", "utf-8", ""),
+    ],
+)
+def test_every_encoding_is_read_and_named(
+    tmp_path: Path, content: bytes, encoding: str, text: str
+) -> None:
+    ask = opened(made(tmp_path, [entry("a", "A")], a=content))
+    section = ask("get_section", manual_name=NAME, section_id="a")
+    assert (section["encoding"], section["text"]) == (encoding, text)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_links_are_followed_only_into_allowed_folders(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [entry("in", "In"), entry("out", "Out")], a="内")
+    folder = workspace / "manuals" / NAME
+    (workspace / "out.txt").write_text("外", encoding="utf-8")
+    (folder / "in.txt").symlink_to(folder / "a.txt")
+    (folder / "out.txt").symlink_to(workspace / "out.txt")
+    reasons = {"in": "refused", "out": "refused"}
+    answer = opened(workspace)("search_text", manual_name=NAME, query=".")
+    assert {one["section_id"]: one["reason"] for one in answer["skipped"]} == reasons
+    ask = opened(workspace, FUMISHIRUBE_SECURITY_ALLOW_SYMLINK="true")
+    answer = ask("search_text", manual_name=NAME, query=".")
+    assert [one["section_id"] for one in answer["results"]] == ["in"]
+    assert answer["skipped"] == [{"section_id": "out", "reason": "refused"}]
+
+
+def test_edits_show_in_the_next_answer(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [entry("a", "A")], a="旧い本文")
+    with Fumishirube(workspace) as server:
+        for text in ("旧い本文", "新しい本文", "旧い本文"):
+            made(workspace, [entry("a", text)], a=text)
+            assert server.ok("get_section", manual_name=NAME, section_id="a")["text"] == text
+            assert searched(server, text, mode="plain") == ["a"]
+            assert server.ok("get_toc", manual_name=NAME)["toc"][0]["title"] == text
+
+
+def test_a_hidden_folder_counts_only_with_a_toc(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [])
+    manuals.write(workspace, {".git/config": "", ".編/00_目次.json": '{"toc": []}'})
+    assert opened(workspace)("list_manuals") == {"manuals": [".編", NAME]}
+
+
+def test_no_root_is_no_manuals(tmp_path: Path) -> None:
+    (tmp_path / "fumishirube.yaml").write_text(SURFACE, encoding="utf-8")
+    assert opened(tmp_path)("list_manuals") == {"manuals": []}
+
+
+def test_projections_are_kept_and_a_damaged_file_of_them_costs_only_time(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [entry("a", "A")], a="帝 王 切 開")
+    os.utime(workspace / "manuals" / NAME / "a.txt", (1_600_000_000, 1_600_000_000))
+    query = {"manual_name": NAME, "query": "帝王切開", "mode": "loose"}
+    file = workspace / ".fumishirube" / "chapters" / "projections.sqlite"
+    first = opened(workspace)("search_text", **query)
+    assert first["results"]
+    assert file.exists()
+    assert opened(workspace)("search_text", **query) == first
+    for path in file.parent.iterdir():
+        path.write_bytes(b"no database at all" * 100)
+    assert opened(workspace)("search_text", **query) == first
+
+
+def test_projections_that_another_process_holds_are_left_alone(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [entry("a", "A")], a="帝 王 切 開")
+    os.utime(workspace / "manuals" / NAME / "a.txt", (1_600_000_000, 1_600_000_000))
+    query = {"manual_name": NAME, "query": "帝王切開", "mode": "loose"}
+    file = workspace / ".fumishirube" / "chapters" / "projections.sqlite"
+    with closing(manuals.opened(workspace)) as application:
+        first = manuals.ask(application, "search_text", **query)
+    before = file.stat().st_ino
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode=EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        assert opened(workspace)("search_text", **query) == first
+        assert file.stat().st_ino == before
+        other.execute("COMMIT")
+
+
+def test_a_toc_read_right_after_a_change_is_read_once_more(tmp_path: Path) -> None:
+    """Two changes may share one time stamp, where the clock of the file system is coarse."""
+    workspace = made(tmp_path, [entry("a", "A")], a="x")
+    toc = workspace / "manuals" / NAME / "00_目次.json"
+    ask, stamp = opened(workspace), toc.stat().st_mtime_ns
+    assert ask("get_toc", manual_name=NAME)["toc"][0]["title"] == "A"
+    toc.write_text(toc.read_text(encoding="utf-8").replace('"A"', '"B"'), encoding="utf-8")
+    os.utime(toc, ns=(stamp, stamp))
+    while not is_settled(stamp):
+        time.sleep(0.1)
+    assert ask("get_toc", manual_name=NAME)["toc"][0]["title"] == "B"
+
+
+def test_projections_of_files_that_are_gone_are_forgotten(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [entry("a", "A"), entry("b", "B")], a="甲", b="乙")
+    store = workspace / ".fumishirube" / "chapters" / "projections.sqlite"
+
+    def searched_and_kept() -> set[str]:
+        for file in (workspace / "manuals" / NAME).glob("*.txt"):
+            os.utime(file, (1_600_000_000, 1_600_000_000))
+        opened(workspace)("search_text", manual_name=NAME, query="甲", mode="plain")
+        with closing(sqlite3.connect(store)) as connection:
+            return {path for (path,) in connection.execute("SELECT path FROM projections")}
+
+    assert searched_and_kept() == {"a.txt", "b.txt"}
+    made(workspace, [entry("a", "A"), entry("c", "C")], a="甲の乙", c="丙")
+    assert searched_and_kept() == {"a.txt", "c.txt"}
+
+
+@pytest.mark.parametrize("kept", ["0", "1"])
+def test_a_small_memory_changes_no_answer(tmp_path: Path, kept: str) -> None:
+    toc = [entry(str(n), "A") for n in range(5)]
+    workspace = made(tmp_path, toc, **{str(n): f"本文{n}" for n in range(5)})
+    ask = opened(workspace, FUMISHIRUBE_CACHE_MAX_SECTIONS_IN_MEMORY=kept)
+    for _ in range(2):
+        assert len(ask("search_text", manual_name=NAME, query="本文")["results"]) == 5
