@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -202,6 +203,16 @@ def test_the_error_id_of_an_answer_is_that_of_the_log(
         error_id = answer["_meta"]["fumishirube/error"]["details"]["error_id"]
         stderr = wire.hang_up()
     assert {*re.findall(r"error_id\W+([0-9a-f]{12})", stderr)} == {error_id}
+
+
+def test_a_call_whose_text_fails_is_reported_once(workspace: Path, plugins: Path) -> None:
+    offer(plugins, "tools = lambda self, context: [replace(TOOL, text=lambda *_: 1 / 0)]")
+    with Wire(workspace, **installed(workspace), FUMISHIRUBE_LOG_LEVEL="INFO") as wire:
+        answer = wire.request("tools/call", {"name": "own_tool", "arguments": {}})
+        assert answer["result"]["isError"]
+        lines = [line for line in wire.hang_up().splitlines() if "elapsed_ms" in line]
+    calls = [json.loads(line) for line in lines]
+    assert [(call["tool"], call.get("code")) for call in calls] == [("own_tool", "internal_error")]
 
 
 MISSING = "pipelines.own.scorers[0]: no scorer is called 'absent'"

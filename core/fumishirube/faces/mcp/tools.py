@@ -111,10 +111,10 @@ class ToolHandlers:
         try:
             unpacked = unpack_arguments(tool, arguments.get(_WHOLE, arguments))
             payload = call_tool(tool, unpacked, call)
-            self._work.report(tool.name, arguments, payload, None, began)
-            meta: dict[str, Any] | None = {**TRUST} if tool.quotes else None
             text = tool.text(payload) if tool.text else compact(payload)
             content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
+            self._work.report(tool.name, arguments, payload, None, began)
+            meta: dict[str, Any] | None = {**TRUST} if tool.quotes else None
             return types.CallToolResult(content=content, structured_content=payload, _meta=meta)
         except Exception as error:
             # An error that leaves this method would reach the client without a code.
