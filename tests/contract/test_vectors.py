@@ -158,6 +158,12 @@ def test_another_setting_of_the_embedder_has_vectors_and_answers_of_its_own(
     assert len(workspace.embedded()) == 4
 
 
+def test_doctor_takes_vectors_for_no_index_of_another_version(workspace: Workspace) -> None:
+    assert workspace.run("index").code == 0
+    told = workspace.run("doctor").out.splitlines()
+    assert [line for line in told if "another version" in line] == []
+
+
 def test_a_grep_embeds_nothing(workspace: Workspace) -> None:
     assert workspace.run("grep", "grant", "--manual", "m").code == 0
     assert workspace.embedded() == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -12,9 +13,30 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from manuals import Done, fumishirube, write
+from manuals import Done, fumishirube, stranger, write
 from stdio import Fumishirube
 from warm_start import warm_script
+
+PLAIN_INDEX = '''
+from fumishirube import Index, Stage, hook
+from fumishirube_stages.indexes.tantivy import Tantivy, TantivyIndex
+
+
+class PlainIndex(TantivyIndex):
+    rebuilding = None
+
+
+class Plain(Tantivy):
+    """The built-in index, without the ability to make another one beside itself."""
+
+    def open(self, folder, fields):
+        return PlainIndex(self, folder, fields)
+
+
+@hook
+def register_indexes(register):
+    register("plain", Plain)
+'''
 
 TEXT = "# Pump\n\nThe pump needs oil each spring.\n"
 
@@ -123,6 +145,37 @@ def test_an_added_folder_is_removed_again(home: Path) -> None:
     assert run(home, "add", "pumps", "--remove").out.startswith("no folders")
     assert run(home, "find", "oil").code == 2
     assert (home / "documents" / "specs" / "pump.md").read_text() == TEXT
+
+
+def test_an_old_index_of_an_added_folder_is_named_and_can_be_removed(home: Path) -> None:
+    run(home, "add", "pumps", "../documents/specs")
+    assert run(home, "find", "oil").code == 0
+    (kept,) = home.rglob("index/pumps-*/*")
+    old = kept.with_name("0" * 8)
+    shutil.copytree(kept, old)
+    warned = [line for line in run(home, "doctor").out.splitlines() if line.startswith("warn")]
+    assert len(warned) == 1, warned
+    assert "manual pumps" in warned[0]
+    assert "fumishirube index pumps --rebuild" in warned[0]
+    assert run(home, "index", "pumps", "--rebuild").code == 0
+    assert [*kept.parent.iterdir()] == [kept]
+    assert "warn" not in run(home, "doctor").out
+
+
+def test_an_index_that_cannot_be_rebuilt_while_it_answers_is_deleted_first(home: Path) -> None:
+    plugin = {"PYTHONPATH": stranger(home, PLAIN_INDEX)}
+    configured = "pipelines: {manual: {index: {use: plain}}}\n"
+    (home / "empty" / "fumishirube.yaml").write_text(configured)
+    write(home / "empty", {"own/a.md": TEXT})
+    run(home, "add", "pumps", "../documents/specs")
+    for manual in ("own", "pumps"):
+        assert run(home, "index", manual, **plugin).out == f"{manual}  1 section in 1 file\n"
+        (kept,) = home.rglob(f"index/{manual}*/*")
+        (kept / "mark").write_text("of the first index")
+        again = run(home, "index", manual, "--rebuild", **plugin)
+        assert again.out.startswith(f"{manual}  1 section in 1 file"), again.err
+        assert not (kept / "mark").exists(), manual
+        assert kept.is_dir()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")

@@ -37,6 +37,8 @@ from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import SearchAssessment, Trace
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fumishirube.engine.background import BackgroundIndexer
     from fumishirube.engine.vectors.section_vectors import StoredVectors
     from fumishirube.text.file_texts import ManualTexts
@@ -311,6 +313,14 @@ class PipelineContext:
         if state is not None:
             self._index_folders.remove_others(manual_id)
         return state
+
+    def index_folder(self, manual_id: str) -> Path:
+        """Return the folder that contains the indexes of a manual, for any settings."""
+        return self._index_folders.folder(manual_id)
+
+    def other_indexes(self, manual_id: str) -> Sequence[Path]:
+        """Return the indexes of a manual that other settings or another version made."""
+        return self._index_folders.others(manual_id)
 
     @contextmanager
     def serving(self) -> Iterator[None]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -51,9 +53,14 @@ class IndexFolders:
         self._fingerprint = fingerprint
         self._scratch: list[ScratchFolder] = []
 
+    def folder(self, name: str) -> Path:
+        """Return the folder that contains the indexes of a name, whether it exists or not."""
+        state, path = self._place(name)
+        return state.path / path
+
     def exists(self, name: str) -> bool:
         """Tell whether the index of this name has a folder."""
-        return (self._state.path / self._path(name)).is_dir()
+        return (self.folder(name) / self._fingerprint).is_dir()
 
     def make(self, name: str, fingerprint: str | None = None) -> Root:
         """Return the folder of an index, which is temporary if permissions allow no other.
@@ -63,10 +70,8 @@ class IndexFolders:
         Raises:
             Forbidden: when anything but permissions prevents it, such as a full disk or a link.
         """
-        state = self._state
-        if self._is_outlying(name):
-            state, name = self._outlying.state, self._outlying.index_name(name)
-        path = self._path(name, fingerprint)
+        state, folder = self._place(name)
+        path = f"{folder}/{fingerprint or self._fingerprint}"
         try:
             return state.make(path)
         except Forbidden as error:
@@ -78,15 +83,22 @@ class IndexFolders:
                     return Root(self._scratch[-1].path).make(path)
             raise refusal from error
 
+    def others(self, name: str) -> list[Path]:
+        """Return the indexes of a name that other settings or another version made."""
+        place, folders, _ = next(os.walk(self.folder(name)), ("", [], []))
+        others = (folder for folder in folders if folder != self._fingerprint)
+        return [Path(place, folder) for folder in others if not folder.startswith(VECTORS)]
+
     def remove_others(self, name: str) -> None:
         """Remove the indexes of a name that other settings or another version made."""
-        current = self._state.path / self._path(name)
-        for folder in current.parent.iterdir() if current.is_dir() else ():
-            if folder.name != current.name and not folder.name.startswith(VECTORS):
-                shutil.rmtree(folder, ignore_errors=True)  # it may be in use; doctor names it
+        for folder in self.others(name) if self.exists(name) else ():
+            shutil.rmtree(folder, ignore_errors=True)  # it may be in use; doctor names it
 
-    def _path(self, name: str, fingerprint: str | None = None) -> str:
-        return f"index/{name}/{fingerprint or self._fingerprint}"
+    def _place(self, name: str) -> tuple[Root, str]:
+        """Return the folder of state for a name, and the path in it of the name's indexes."""
+        if self._is_outlying(name):
+            return self._outlying.state, f"index/{self._outlying.index_name(name)}"
+        return self._state, f"index/{name}"
 
     def close(self) -> None:
         """Remove the temporary folders."""

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -85,13 +85,11 @@ def check_writable(root: Root, subject: str, remedy: str) -> Check:
     return Check("ok", subject, "can be written")
 
 
-def leftovers(current: Path, subject: str, command: str) -> Iterator[Check]:
+def leftovers(others: Sequence[Path], subject: str, command: str) -> Iterator[Check]:
     """Report indexes of a manual that other settings or another version made.
 
     A server may change or delete them meanwhile.
     """
-    _, folders, _ = next(os.walk(current.parent), ("", [], []))
-    others = [current.parent / name for name in folders if name != current.name]
     if others:
         size = sum(map(_size, others))
         number = counted(len(others), "folder")

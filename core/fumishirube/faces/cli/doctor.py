@@ -215,12 +215,8 @@ def _surface(application: Application, pipeline_surface: ConfiguredSurface) -> I
     yield Check("ok", subject, f"{counted(len(manuals), 'manual')}: {listed(manuals)}")
     for manual in manuals:
         yield from _manual(application, context, manual)
-        index_folder = (
-            application.state.path / "index" / manual / pipeline_surface.index_fingerprint
-        )
-        yield from leftovers(
-            index_folder, f"manual {manual}", f"fumishirube index {manual} --rebuild"
-        )
+        command = f"fumishirube index {manual} --rebuild"
+        yield from leftovers(context.other_indexes(manual), f"manual {manual}", command)
 
 
 def _manual(application: Application, context: PipelineContext, manual: str) -> Iterator[Check]:

@@ -21,7 +21,6 @@ from fumishirube.faces.cli.output import counted, listed, print_json, reason_tex
 from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import Bar, chosen_manuals, opened, search_context
-from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.interrupts import interrupt
 from fumishirube.query import Query
@@ -53,7 +52,7 @@ def run(options: Namespace) -> int:
         manuals = chosen_manuals(context, options.manuals)
         for manual in manuals:
             try:
-                rows.append((manual, _indexed(application, context, manual, options)))
+                rows.append((manual, _indexed(context, manual, options)))
             except ToolError as error:
                 if len(manuals) == 1 and not options.follow:
                     raise
@@ -67,15 +66,13 @@ def run(options: Namespace) -> int:
     return OK if whole else FAILURE
 
 
-def _indexed(
-    application: Application, context: PipelineContext, manual: str, options: Namespace
-) -> IndexState:
+def _indexed(context: PipelineContext, manual: str, options: Namespace) -> IndexState:
     """Index what changed in one manual."""
     bar = Bar(expected=True)
     try:
         rebuilt = context.rebuild(manual, bar.progress) if options.rebuild else None
         if options.rebuild and rebuilt is None:
-            _delete_index(application, manual)
+            _delete_index(context, manual)
         return rebuilt or context.prepare(manual, Query(""), bar.progress, vectors=True)
     finally:
         bar.close()
@@ -140,9 +137,9 @@ def _forget_followed(context: PipelineContext, states: dict[str, IndexState | No
                 states.pop(manual, None)
 
 
-def _delete_index(application: Application, manual: str) -> None:
+def _delete_index(context: PipelineContext, manual: str) -> None:
     """Delete every index of a manual, for any settings."""
-    folder = application.state.path / "index" / manual
+    folder = context.index_folder(manual)
     for _ in range(_ATTEMPTS):
         if not folder.exists():
             return
