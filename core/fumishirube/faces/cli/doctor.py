@@ -123,33 +123,31 @@ def _application(application: Application) -> Iterator[Check]:
     yield Check("ok", "tools", listed([tool.name for tool in catalog.tools], 20) or "none")
     yield from _servers(application)
     yield from _state(application)
-    for pipeline_surface in application.surfaces:
-        if _writes(application, pipeline_surface):
-            yield _check_root(
-                application.contexts[pipeline_surface.name].root, pipeline_surface.surface.root
-            )
-        if pipeline_surface.indexed:
-            yield from _surface(application, pipeline_surface)
-        yield from _diagnostics(application, pipeline_surface)
+    for configured in application.surfaces:
+        if _writes(application, configured):
+            yield _check_root(application.contexts[configured.name].root, configured.surface.root)
+        if configured.indexed:
+            yield from _surface(application, configured)
+        yield from _diagnostics(application, configured)
     yield from _fault_checks(application.guard.log.faults())
 
 
-def _writes(application: Application, pipeline_surface: ConfiguredSurface) -> bool:
-    context = application.contexts[pipeline_surface.name]
-    with suppress(PluginError), application.fences.building(application.work(pipeline_surface)):
-        return any(not tool.read_only for tool in pipeline_surface.surface.tools(context))
+def _writes(application: Application, configured: ConfiguredSurface) -> bool:
+    context = application.contexts[configured.name]
+    with suppress(PluginError), application.fences.building(application.work(configured)):
+        return any(not tool.read_only for tool in configured.surface.tools(context))
     return False  # a surface that fails has a line of its own
 
 
-def _diagnostics(application: Application, pipeline_surface: ConfiguredSurface) -> Iterator[Check]:
-    surface, context = pipeline_surface.surface, application.contexts[pipeline_surface.name]
+def _diagnostics(application: Application, configured: ConfiguredSurface) -> Iterator[Check]:
+    surface, context = configured.surface, application.contexts[configured.name]
     if not isinstance(surface, HasDiagnostics):
         return
     try:
-        with application.fences.building(application.work(pipeline_surface)):
+        with application.fences.building(application.work(configured)):
             diagnostics = [*surface.diagnostics(context)]
     except PluginError as error:
-        yield Check("FAIL", f"surface {pipeline_surface.name}", str(error), _OTHER_PLUGIN)
+        yield Check("FAIL", f"surface {configured.name}", str(error), _OTHER_PLUGIN)
         return
     for diagnostic in diagnostics:
         status: Literal["warn", "FAIL"] = "FAIL" if diagnostic.serious else "warn"
@@ -187,18 +185,18 @@ def _check_root(root: Root, name: str) -> Check:
     return check_writable(root, f"root {name}", f"make it writable, or set roots.{name}")
 
 
-def _surface(application: Application, pipeline_surface: ConfiguredSurface) -> Iterator[Check]:
-    root = pipeline_surface.surface.root
+def _surface(application: Application, configured: ConfiguredSurface) -> Iterator[Check]:
+    root = configured.surface.root
     subject = f"root {root}"
     folder = application.loaded.folder(root)
-    context = application.contexts[pipeline_surface.name]
-    elsewhere = pipeline_surface.of_manuals and application.loaded.own.folders
+    context = application.contexts[configured.name]
+    elsewhere = configured.of_manuals and application.loaded.own.folders
     if not elsewhere and not folder.is_dir():
         setting = application.loaded.origins.get(f"roots.{root}", f"roots.{root}")
         remedy = f"create it, or set {setting} to the right folder"
         yield Check("FAIL", subject, f"there is no folder {folder.name!r}", remedy)
         return
-    if not pipeline_surface.of_manuals:
+    if not configured.of_manuals:
         # A surface that reads this root indexes it as a whole, not by manual.
         yield Check("ok", subject, f"the folder {folder.name!r} is there")
         return
