@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fumishirube.config.configuration import Use
+from fumishirube.config.pipelines import Use
 from fumishirube.disk.folders import RACY_NS
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application

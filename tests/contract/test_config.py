@@ -256,6 +256,45 @@ def test_an_error_says_where_and_what_was_meant(
     assert "nput should" not in said
 
 
+def test_a_list_may_contain_the_defaults_and_names_alone(opened: Opened) -> None:
+    default = DEFAULT["scorers"]
+    without = [name for name in ("regex", "plain") if name not in default]
+    more = opened(f"pipelines: {{manual: {{scorers: [{without[0]}, defaults, {without[1]}]}}}}")
+    assert names(more, "scorers") == [without[0], *default, without[1]]
+    assert names(more, "fusers") == DEFAULT["fusers"]
+    assert names(opened("pipelines: {manual: {scorers: [lexical]}}"), "scorers") == ["lexical"]
+    assert (
+        names(opened("pipelines: {manual: {refiners: [defaults]}}"), "refiners")
+        == (DEFAULT["refiners"])
+    )
+
+
+def test_a_stage_beside_the_defaults_takes_the_place_of_its_name(opened: Opened) -> None:
+    own = "{use: lexical, with: {coverage_weight: 0.7}}"
+    application = opened(f"pipelines: {{manual: {{scorers: [{own}, defaults]}}}}")
+    assert names(application, "scorers") == DEFAULT["scorers"]
+    assert stage(application, "scorers", "lexical").coverage_weight == 0.7
+    place = "pipelines.manual.scorers[1].with.coverage_weight"
+    wrong = own.replace("0.7", "-1")
+    said = refusal(opened, f"pipelines: {{manual: {{scorers: [defaults, {wrong}]}}}}")
+    assert said.startswith(f"{place}: must be at least 0, got -1")
+
+
+@pytest.mark.parametrize(
+    ("scorers", "said"),
+    [
+        ("[defaults, defaults]", "pipelines.manual.scorers[1]: 'defaults' is used twice"),
+        ("[defaults, plain, plain]", "pipelines.manual.scorers[2]: 'plain' is used twice"),
+        ("[defaults, lexicall]", "pipelines.manual.scorers[1]: no scorer is called 'lexicall'"),
+        ("[5]", "pipelines.manual.scorers[0]: must be an object, got 5"),
+    ],
+)
+def test_a_list_with_the_defaults_is_checked_as_written(
+    opened: Opened, scorers: str, said: str
+) -> None:
+    assert refusal(opened, f"pipelines: {{manual: {{scorers: {scorers}}}}}").startswith(said)
+
+
 def test_a_file_that_is_no_text_is_refused(workspace: Path) -> None:
     (workspace / "fumishirube.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match=r"fumishirube\.yaml: it is not valid YAML"):
@@ -357,12 +396,20 @@ def test_a_list_of_names_with_plus_is_added_to_the_default(opened: Opened) -> No
     assert opened("", named).surfaces[0].surface.extras == default
 
 
-@pytest.mark.parametrize("names", ["+site", "+", "grep,+addressed", "+none"])
+@pytest.mark.parametrize("names", ["+site", "+", "+none"])
 def test_a_name_with_plus_that_cannot_be_added_is_refused(opened: Opened, names: str) -> None:
     yaml = f"surfaces: [{{use: manual, with: {{extras: [{names}]}}}}]"
     assert refusal(opened, yaml).startswith("surfaces[0].with.extras[")
     said = refusal(opened, "", {"FUMISHIRUBE_SURFACE_EXTRAS": names})
     assert said.startswith("FUMISHIRUBE_SURFACE_EXTRAS: expected none, or ")
+
+
+def test_names_with_and_without_plus_are_not_mixed(opened: Opened) -> None:
+    rule = "write + before every name, to add them to the default, or before none"
+    yaml = "surfaces: [{use: manual, with: {extras: [+coverage, cite]}}]"
+    assert refusal(opened, yaml).startswith(f"surfaces[0].with.extras: {rule}")
+    variable = "FUMISHIRUBE_SURFACE_EXTRAS"
+    assert refusal(opened, "", {variable: "grep,+addressed"}) == f"{variable}: {rule}"
 
 
 @pytest.mark.parametrize("model", [Config, Lexical, Exploration])

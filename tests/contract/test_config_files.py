@@ -47,7 +47,7 @@ BROKEN = [
     "search: {max_result: 3}",
     "server: {port: 70000}",
 ]
-STRANGERS = {"borda", "outdated", "recent"}
+STRANGERS = {"borda", "ini", "outdated", "recent"}
 """Stages of packages that the documents speak of, and that are not installed here."""
 
 
@@ -231,7 +231,7 @@ def samples() -> list[str]:
 def test_the_schema_knows_what_the_documents_show(schema: Any, text: str) -> None:
     unknown = set(re.findall(r"use: ([a-z-]+)", text)) - known(schema)
     assert unknown <= STRANGERS
-    if not unknown:
+    if not any(re.search(rf"\b{name}\b", text) for name in STRANGERS):
         jsonschema.validate(yaml.safe_load(text) or {}, schema)
 
 

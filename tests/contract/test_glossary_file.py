@@ -118,6 +118,13 @@ def test_a_pipeline_without_the_fuser_is_warned_of(workspace: Path) -> None:
     configured = "pipelines: {manual: {fusers: [{use: rrf}]}}\n"
     (workspace / "fumishirube.yaml").write_text(configured, encoding="utf-8")
     assert "glossary.yaml: no pipeline uses it" in command(workspace, "doctor").stdout
+    with Wire(workspace) as server:
+        server.ok("manual_ls")
+        answer = find(server, "ノーツの使い方", "ノーツ", alternatives=["掲示板の使い方"])
+    assert "glossary" not in answer
+    assert answer["degraded"] == (
+        "alternatives were not searched: no fuser in pipelines.manual.fusers takes them up"
+    )
 
 
 @pytest.mark.parametrize(

@@ -69,4 +69,7 @@ def test_every_file_on_the_map_is_there() -> None:
 def test_the_yaml_names_known_stages() -> None:
     (block,) = blocks("yaml")
     refiners = yaml.safe_load(block)["pipelines"]["manual"]["refiners"]
-    assert [use["use"] for use in refiners] == ["exploration", "recent", "cutoff"]
+    assert [use if isinstance(use, str) else use["use"] for use in refiners] == [
+        "recent",
+        "defaults",
+    ]

@@ -20,8 +20,11 @@ from typing import NamedTuple
 import pytest
 import yaml
 
+from fumishirube_manual.surface import ManualSurface
+
 ROOT = Path(__file__).parents[2]
 READMES = (ROOT / "README.md", ROOT / "README.ja.md")
+FUSERS = [use["use"] for use in ManualSurface.pipeline["fusers"]]
 FUMISHIRUBE = Path(sys.executable).with_name("fumishirube")
 
 _BLOCK = re.compile(r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -142,7 +145,7 @@ HELLO = {
 def test_the_yaml_is_a_configuration(readme: Path, workspace: Path) -> None:
     for block in blocks(readme, "yaml"):
         fusers = yaml.safe_load(block)["pipelines"]["manual"]["fusers"]
-        assert fusers == [{"use": "borda"}]
+        assert fusers == ["borda", *FUSERS[1:]]
         (workspace / "fumishirube.yaml").write_text(block.replace("borda", "rrf"), encoding="utf-8")
         try:
             assert "use: rrf" in output_of("fumishirube config show", workspace)

@@ -29,7 +29,7 @@ from fumishirube import (
     Stage,
     TermUse,
 )
-from fumishirube.config.configuration import PipelineSpec, Use
+from fumishirube.config.pipelines import PipelineSpec, Use
 from fumishirube.engine.pipeline import NamedStage, Pipeline, failures
 from fumishirube.errors import Cancelled
 from fumishirube.plugins.discovery import load_plugins

@@ -9,7 +9,7 @@ from typing import Any
 
 from manuals import Done, fumishirube
 
-from fumishirube.config.configuration import Use
+from fumishirube.config.pipelines import Use
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.tools.calls import call_tool

@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from fumishirube.config.classic import FILE, KNOWN, flat_keys, takes
-from fumishirube.config.configuration import Config, LoadedConfig, PipelineSpec, resolved_roots
+from fumishirube.config.configuration import Config, LoadedConfig, resolved_roots
+from fumishirube.config.pipelines import PipelineSpec
 from fumishirube.config.yaml_file import leaves, read_yaml
 from fumishirube.disk.roots import Root
 from fumishirube.errors import ConfigError

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, JsonValue, ValidationError
 
@@ -15,6 +15,7 @@ from fumishirube.config.classic import ClassicSections, merge_classic, source_pl
 from fumishirube.config.glossary import FILE as GLOSSARY
 from fumishirube.config.glossary import Glossary, read_glossary
 from fumishirube.config.personal import OwnManuals, own_folders, own_manuals
+from fumishirube.config.pipelines import PipelineSpec, Use
 from fumishirube.config.sections import (
     AdaptiveSettings,
     CacheSettings,
@@ -34,31 +35,6 @@ from fumishirube.plugins.registry import KINDS
 from fumishirube.stages import Env
 
 FILE = "fumishirube.yaml"
-
-
-class Use(ConfigModel):
-    """A stage of a pipeline, or a surface: its registered name, and its settings."""
-
-    use: str
-    alias: Annotated[str | None, Field(alias="as")] = None
-    settings: dict[str, Any] = Field(alias="with", default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The name of this use: ``as``, or else ``use``."""
-        return self.alias or self.use
-
-
-class PipelineSpec(ConfigModel):
-    """The stages of a pipeline. A kind that is not set keeps the surface's default."""
-
-    loaders: tuple[Use, ...] | None = None
-    tokenizer: Use | None = None
-    embedder: Use | None = None
-    index: Use | None = None
-    scorers: tuple[Use, ...] | None = None
-    fusers: tuple[Use, ...] | None = None
-    refiners: tuple[Use, ...] | None = None
 
 
 class Config(ConfigModel):

@@ -57,9 +57,9 @@ def apply_environment(
     """
     values = dict(raw)
     for name, info in model.model_fields.items():
-        if name in values:
-            values[name] = _added(values[name], info)
         here = f"{coordinate}.{name}" if coordinate else name
+        if name in values:
+            values[name] = _added(values[name], info, here)
         inner = info.annotation
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             below = values.get(name) or {}
@@ -77,7 +77,7 @@ def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
     if bool in _kinds(info.annotation):
         value = text.lower() in _TRUE if text.lower() in _TRUE | _FALSE else text
     if get_origin(info.annotation) is tuple:
-        names = _added([name.strip() for name in text.split(",") if name.strip()], info)
+        names = _added([name.strip() for name in text.split(",") if name.strip()], info, env.name)
         value = [] if names == ["none"] else [name for name in names if name not in env.others]
         if env.shared:
             value = [name for name in names if name in choices(info)]
@@ -89,13 +89,18 @@ def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
         raise ConfigError(f'{env.name}: expected {expectation(info)}, got "{text[:80]}"') from error
 
 
-def _added(value: Any, info: FieldInfo) -> Any:
-    """Return the default and the further names, if every name of a list begins with ``+``."""
+def _added(value: Any, info: FieldInfo, where: str) -> Any:
+    """Return the default and the further names, if the names of a list begin with ``+``."""
     default = info.get_default()
     if not (isinstance(value, list) and isinstance(default, tuple) and value and choices(info)):
         return value
-    if not all(isinstance(name, str) and name.startswith("+") for name in value):
+    added = [isinstance(name, str) and name.startswith("+") for name in value]
+    if not any(added):
         return value
+    if not all(added):
+        raise ConfigError(
+            f"{where}: write + before every name, to add them to the default, or before none"
+        )
     return [*dict.fromkeys([*default, *(name.removeprefix("+") for name in value)])]
 
 

@@ -18,8 +18,6 @@ from fumishirube.config.configuration import (
     PIPELINE_KEYS,
     SINGLE_KINDS,
     LoadedConfig,
-    PipelineSpec,
-    Use,
     locating_errors,
 )
 from fumishirube.config.notices import (
@@ -34,6 +32,7 @@ from fumishirube.config.outside import (
     outside_statistics,
 )
 from fumishirube.config.personal import OwnManuals
+from fumishirube.config.pipelines import PipelineSpec, Use, listed_uses
 from fumishirube.config.sections import NO_EMBEDDER
 from fumishirube.config.validation import build_model
 from fumishirube.disk.rights import FolderRights, Rights
@@ -128,7 +127,7 @@ class Application(ToolHost):
         for configured in self.surfaces:
             self.contexts[configured.name] = self._context(configured)
         if self.loaded.glossary.meanings:
-            self.warnings += unused_glossary(surface.stages for surface in self.surfaces)
+            self.warnings += unused_glossary(self.surfaces)
         self.served = [
             self.fenced(surface, self.contexts[surface.name]) for surface in self.surfaces
         ]
@@ -222,15 +221,15 @@ class Application(ToolHost):
         stages: dict[str, list[NamedStage[Any]]] = {}
         for kind_name, key in PIPELINE_KEYS.items():
             chosen, where = getattr(spec, key), f"pipelines.{named}.{key}"
+            default = getattr(default_spec, key)
             if chosen is None:
-                chosen = getattr(default_spec, key)
                 with self.fences.settled(work, requested=self._requested):
-                    stages[kind_name] = self._stages(kind_name, chosen, where)
+                    stages[kind_name] = self._stages(kind_name, default, None, where)
             else:
-                stages[kind_name] = self._stages(kind_name, chosen, where)
+                stages[kind_name] = self._stages(kind_name, chosen, default, where)
         check_stages(surface, spec, stages, f"pipelines.{named}", self.fences)
-        default = use.name in self.plugins.registry.default_surfaces()
-        return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins, default)
+        of_default = use.name in self.plugins.registry.default_surfaces()
+        return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins, of_default)
 
     def _default_pipeline(self, surface: Surface) -> dict[str, Any]:
         pipeline = dict(surface.pipeline)
@@ -240,7 +239,11 @@ class Application(ToolHost):
         return pipeline
 
     def _stages(
-        self, kind_name: str, chosen: Use | tuple[Use, ...] | None, coordinate: str
+        self,
+        kind_name: str,
+        chosen: Use | tuple[Use, ...] | None,
+        default: tuple[Use, ...] | None,
+        coordinate: str,
     ) -> list[NamedStage[Any]]:
         if chosen is None:
             return []
@@ -250,9 +253,9 @@ class Application(ToolHost):
         assert isinstance(chosen, tuple)
         named = [
             self._stage(kind_name, use, f"{coordinate}[{place}]")
-            for place, use in enumerate(chosen)
+            for place, use in listed_uses(chosen, default or ())
         ]
-        _check_distinct([stage.name for stage in named], coordinate)
+        _check_distinct([use.name for use in chosen], coordinate)
         return named
 
     def _stage(self, kind_name: str, use: Use, coordinate: str) -> NamedStage[Any]:

@@ -132,7 +132,9 @@ class PipelineContext:
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Update the manual's index, answer from the cache or the pipeline, and store the trace."""
         with self._call():
-            return self._finder.find(manual_id, self._shared.glossary.applied(query), progress)
+            if "synonyms" in self._configured.searched:
+                query = self._shared.glossary.applied(query)
+            return self._finder.find(manual_id, query, progress)
 
     def texts(
         self,

@@ -111,13 +111,23 @@ class Finder(NamedTuple):
             sections=extent.sections,
             skipped=extent.skipped,
             aside=extent.aside,
-            degraded="; ".join(filter(None, (state.degraded, *failures(search)))) or None,
+            degraded="; ".join(
+                filter(None, (state.degraded, *failures(search), self._unsearched(query)))
+            )
+            or None,
             cache=outcome,
             thresholds=thresholds,
             origin=Origin(self.configured.recipe, state.fingerprint, query.recorded()),
             report=report,
             manuals=state.manuals,
         )
+
+    def _unsearched(self, query: Query) -> str:
+        """Say so if no fuser takes up the alternatives of a query."""
+        if not query.alternatives or "alternatives" in self.configured.searched:
+            return ""
+        key = f"pipelines.{self.configured.pipeline_name}.fusers"
+        return f"alternatives were not searched: no fuser in {key} takes them up"
 
     def _store(self, trace: Trace, *, written: bool = True) -> StoredTrace:
         stored = self.shared.traces.put(trace, written=written)

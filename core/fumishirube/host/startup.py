@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from fumishirube.config.classic import takes
-from fumishirube.config.configuration import LoadedConfig, Use, load_config, without_state
+from fumishirube.config.configuration import LoadedConfig, load_config, without_state
 from fumishirube.config.notices import keep_fixed_settings
 from fumishirube.config.outside import outside_roots
+from fumishirube.config.pipelines import Use
 from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.errors import ConfigError
 from fumishirube.host.application import Application

@@ -25,7 +25,7 @@ from fumishirube.errors import ConfigError, PluginError
 from fumishirube.host.fences import Fences
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES, StageRegistry
-from fumishirube.stages import ResourceStage
+from fumishirube.stages import NeedsOfSurface, ResourceStage
 from fumishirube.surfaces import Surface
 from fumishirube.text.folding import FOLDING
 from fumishirube.traces.records import PipelineSnapshot, Trace
@@ -72,6 +72,14 @@ class ConfiguredSurface:
     def indexes(self) -> Sequence[NamedStage[Any]]:
         """The index of its manuals, if it has manuals."""
         return self.stages["indexes"] if self.of_manuals else ()
+
+    @cached_property
+    def searched(self) -> frozenset[str]:
+        """What its fusers say that they search with, such as ``alternatives`` and ``synonyms``."""
+        fusers = (named.stage for named in self.stages["fusers"])
+        return frozenset(
+            need for stage in fusers if isinstance(stage, NeedsOfSurface) for need in stage.needs
+        )
 
     @property
     def index_fingerprint(self) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, PipelineSpec
+from fumishirube.config.configuration import PIPELINE_KEYS
 from fumishirube.config.glossary import FILE as GLOSSARY
+from fumishirube.config.pipelines import PipelineSpec, Use
 from fumishirube.engine.pipeline import NamedStage, comes_last, generates
 from fumishirube.errors import ConfigError
 from fumishirube.host.fences import Fences
+from fumishirube.host.surfaces import ConfiguredSurface
 from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage
 from fumishirube.surfaces import Surface
 
@@ -54,10 +56,8 @@ def check_stages(
         for kind_name, key in PIPELINE_KEYS.items()
     }
     for kind_name, key in PIPELINE_KEYS.items():
-        if getattr(spec, key) is None:
-            continue
-        for place, named in enumerate(stages[kind_name]):
-            where = f"{coordinate}.{key}" + ("" if kind_name in SINGLE_KINDS else f"[{place}]")
+        for place, named in _chosen(getattr(spec, key), stages[kind_name]):
+            where = f"{coordinate}.{key}{place}"
             with fences.configuring(kind_name, type(named.stage), named.name, where):
                 why = next(_reasons(surface, key, named, by_key), None)
             if why is not None:
@@ -67,10 +67,20 @@ def check_stages(
                 )
 
 
-def unused_glossary(pipelines: Iterable[Stages]) -> Iterator[str]:
+def _chosen(
+    uses: Use | Sequence[Use] | None, stages: Sequence[NamedStage[Any]]
+) -> Iterator[tuple[str, NamedStage[Any]]]:
+    """Yield the stages that a configuration names, each with its place in a list."""
+    if isinstance(uses, Use):
+        yield from (("", named) for named in stages)
+    elif uses is not None:
+        places = {use.name: f"[{place}]" for place, use in enumerate(uses)}
+        yield from ((places[named.name], named) for named in stages if named.name in places)
+
+
+def unused_glossary(surfaces: Iterable[ConfiguredSurface]) -> Iterator[str]:
     """Yield a warning if no fuser searches with the words of the glossary."""
-    fusers = [named.stage for stages in pipelines for named in stages["fusers"]]
-    if not any("synonyms" in _needs(stage, "fusers") for stage in fusers):
+    if not any("synonyms" in configured.searched for configured in surfaces):
         yield f"{GLOSSARY}: no pipeline uses it; add {{use: glossary}} to pipelines.manual.fusers"
 
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Literal
 
-from fumishirube.config.configuration import Use, load_config
+from fumishirube.config.configuration import load_config
 from fumishirube.config.personal import USERS_FOLDER
+from fumishirube.config.pipelines import Use
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import UnlistedEntry, UnlistedReason
 from fumishirube.engine.folder_index import IndexState

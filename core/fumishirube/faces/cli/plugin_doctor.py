@@ -12,7 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, Use, load_config
+from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, load_config
+from fumishirube.config.pipelines import Use
 from fumishirube.errors import ConfigError, PluginError, did_you_mean
 from fumishirube.faces.cli.checks import Check, print_checks
 from fumishirube.faces.cli.exit_codes import FAILURE, OK

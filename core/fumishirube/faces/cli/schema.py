@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from fumishirube.config.classic import MOVED, keys
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, Config
 from fumishirube.config.environment import choices
+from fumishirube.config.pipelines import DEFAULTS
 from fumishirube.errors import first_line
 from fumishirube.faces.cli.streams import complain
 from fumishirube.host.standard_streams import foreign_code
@@ -68,9 +69,15 @@ def _add_classic(
 def _kinds(registry: StageRegistry) -> dict[str, Any]:
     kinds: dict[str, Any] = {}
     for kind_name, key in PIPELINE_KEYS.items():
-        single = {"$ref": f"#/$defs/{registry[kind_name].kind.noun}"}
-        many = {"type": "array", "items": single}
-        kinds[key] = {"anyOf": [single if kind_name in SINGLE_KINDS else many, {"type": "null"}]}
+        names = [offer.name for offer in registry[kind_name]]
+        written = {"$ref": f"#/$defs/{registry[kind_name].kind.noun}"}
+        chosen: dict[str, Any]
+        if kind_name in SINGLE_KINDS:
+            chosen = {"anyOf": [written, {"enum": names}]}
+        else:
+            items = {"anyOf": [written, {"enum": [*names, DEFAULTS]}]}
+            chosen = {"type": "array", "items": items}
+        kinds[key] = {"anyOf": [chosen, {"type": "null"}]}
     return kinds
 
 

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
-from fumishirube.config.configuration import LoadedConfig, Use, load_config
+from fumishirube.config.configuration import LoadedConfig, load_config
+from fumishirube.config.pipelines import Use
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound, did_you_mean
 from fumishirube.faces.cli.folders import folder, folders_in_place

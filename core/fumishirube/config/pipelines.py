@@ -1,0 +1,62 @@
+"""Which stages a pipeline has: the lists of the file, and the defaults of a surface."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from fumishirube.config.sections import ConfigModel
+
+DEFAULTS = "defaults"
+"""In a list of stages, stands for those that the surface has by default."""
+
+
+class Use(ConfigModel):
+    """A stage of a pipeline, or a surface: its registered name, and its settings.
+
+    The name alone is enough for one without settings.
+    """
+
+    use: str
+    alias: Annotated[str | None, Field(alias="as")] = None
+    settings: dict[str, Any] = Field(alias="with", default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, value: Any) -> Any:
+        return {"use": value} if isinstance(value, str) else value
+
+    @property
+    def name(self) -> str:
+        """The name of this use: ``as``, or else ``use``."""
+        return self.alias or self.use
+
+
+class PipelineSpec(ConfigModel):
+    """The stages of a pipeline. A kind that is not set keeps the surface's default.
+
+    A list takes the place of the default list. It may contain that list as ``defaults``; another
+    stage in it that has the name of a default one takes its place.
+    """
+
+    loaders: tuple[Use, ...] | None = None
+    tokenizer: Use | None = None
+    embedder: Use | None = None
+    index: Use | None = None
+    scorers: tuple[Use, ...] | None = None
+    fusers: tuple[Use, ...] | None = None
+    refiners: tuple[Use, ...] | None = None
+
+
+def listed_uses(chosen: Sequence[Use], default: Sequence[Use]) -> Iterator[tuple[int, Use]]:
+    """Yield the stages that a list chooses, each with its place in that list."""
+    if all(use.use != DEFAULTS for use in chosen):
+        yield from enumerate(chosen)
+        return
+    own = {use.name: (place, use) for place, use in enumerate(chosen)}
+    usual = {use.name for use in default}
+    for place, use in enumerate(chosen):
+        if use.use == DEFAULTS:
+            yield from (own.get(default_use.name, (place, default_use)) for default_use in default)
+        elif use.name not in usual:
+            yield place, use
