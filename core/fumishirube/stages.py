@@ -24,7 +24,8 @@ Running_co = TypeVar("Running_co", covariant=True)
 class Stage(BaseModel):
     """A unit that can be swapped. Its fields are its settings; it has no other state.
 
-    Raise the ``revision`` of one that reads a file in another way: indexes are built again.
+    Indexes are built again when ``revision`` is raised. That is for stages of large packages and
+    for remembered documents; otherwise a plugin's changed code is noticed.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
 from fumishirube.disk.folders import FolderEntry
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.stages import ClaimedFile, Loader
+
+
+@runtime_checkable
+class RevisedLoader(Protocol):
+    """A loader that reads its files again when its code changes."""
+
+    @property
+    def source_code(self) -> str:
+        """A digest of the code; empty if it is not known."""
+        ...
 
 
 def claims(
@@ -27,6 +38,7 @@ def claims(
     listed = replace(root, listed=(*entries.values(),))
     claimed: dict[str, ClaimedFile] = {}
     for loader in loaders:
+        code = loader.source_code if isinstance(loader, RevisedLoader) else ""
         for source in loader.sources(listed):
             path = source.path
             if path in claimed or path not in entries:
@@ -38,15 +50,16 @@ def claims(
                 claimed[path] = former
             else:
                 present = [entries[p] for p in deciding if p in entries]
-                claimed[path] = ClaimedFile(source, loader, *_stamped(present))
+                claimed[path] = ClaimedFile(source, loader, *_stamped(present, code))
     return claimed
 
 
-def _stamped(entries: Sequence[FolderEntry]) -> tuple[str, int, int]:
-    if len(entries) == 1:  # almost always, and every large folder has thousands
+def _stamped(entries: Sequence[FolderEntry], code: str) -> tuple[str, int, int]:
+    if len(entries) == 1 and not code:  # almost always, and every large folder has thousands
         (entry,) = entries
         return f"{entry.size}:{entry.modified_ns}", entry.modified_ns, entry.size
-    stamp = " ".join(f"{entry.size}:{entry.modified_ns}" for entry in entries)
+    parts = [f"{entry.size}:{entry.modified_ns}" for entry in entries]
+    stamp = " ".join([*parts, code] if code else parts)
     return stamp, max(entry.modified_ns for entry in entries), entries[0].size
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -27,6 +27,7 @@ from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, RecordedFault, described
 from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
 from fumishirube.interrupts import is_interrupt
+from fumishirube.plugins.source_digests import source_digest
 from fumishirube.stages import Fields, OpenIndex, Vectors
 
 _SENT = frozenset({"preparation"})
@@ -169,6 +170,11 @@ class FencedLoader(FencedStage):
         self._claims: dict[Path, tuple[Source, ...]] = {}
         self._late: dict[Path, Future[tuple[Source, ...]]] = {}
         self._failing: set[Path] = set()
+
+    @cached_property
+    def source_code(self) -> str:
+        """A digest of the code, which is part of the stamps of the claimed files."""
+        return source_digest(type(self._stage))
 
     def sources(self, root: Root) -> tuple[Source, ...]:
         """Return the claimed files, or those of the last listing if it fails or takes too long."""

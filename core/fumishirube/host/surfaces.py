@@ -25,6 +25,7 @@ from fumishirube.errors import ConfigError, PluginError
 from fumishirube.host.fences import Fences
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES, StageRegistry
+from fumishirube.plugins.source_digests import source_digest
 from fumishirube.stages import NeedsOfSurface, ResourceStage
 from fumishirube.surfaces import Surface
 from fumishirube.text.folding import FOLDING
@@ -81,15 +82,21 @@ class ConfiguredSurface:
             need for stage in fusers if isinstance(stage, NeedsOfSurface) for need in stage.needs
         )
 
-    @property
+    @cached_property
     def index_fingerprint(self) -> str:
-        """The fingerprint that an index depends on: folding, loaders, tokenizer and index."""
-        stages = (
+        """The fingerprint that an index depends on: folding, loaders, tokenizer and index.
+
+        A plugin's tokenizer and index are other ones when their code changes.
+        """
+        loaders = [named.stage.fingerprint for named in self.stages["loaders"]]
+        foreign = {report.plugin for report in self.plugins.reports if not report.builtin}
+        others = [
             named.stage.fingerprint
-            for kind_name in ("loaders", "tokenizers", "indexes")
+            + (source_digest(type(named.stage)) if named.plugin in foreign else "")
+            for kind_name in ("tokenizers", "indexes")
             for named in self.stages[kind_name]
-        )
-        return "-".join((f"f{FOLDING}", *stages))
+        ]
+        return "-".join((f"f{FOLDING}", *loaders, *others))
 
     @cached_property
     def answer_fingerprint(self) -> str:

@@ -310,7 +310,7 @@ _REMEDIES = {
         "divide it, or raise limits.file_bytes, or its loader's most_bytes, parse_steps or "
         "unpacked_bytes"
     ),
-    "loader_failed": "check the file; --verbose shows the error of its loader",
+    "loader_failed": "correct the file, or its loader; --verbose shows the error",
     "damaged": "open it in its own program, and save it again",
     "wrong_type": "rename it with the suffix of what it is",
     "encrypted": "save it without a password, or give its loader the password",

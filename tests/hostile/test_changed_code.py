@@ -1,0 +1,94 @@
+"""The code of a plugin changes: what its loader or tokenizer made is made again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from manuals import Done, fumishirube, write
+from strangers import stranger
+
+LOADER = """
+from fumishirube import Document, Section, Source, Stage, hook
+
+class Ini(Stage):
+    def sources(self, root):
+        return [Source(e.path) for e in root.files() if e.path.endswith(".ini")]
+
+    def load(self, root, source):
+        text = root.read_bytes(source.path).decode()
+        {line}
+        lines = text.count("\\n") + 1
+        section = Section(title, 1, lines, 0, len(text), len(text), 0)
+        return Document(source.path, "ini", text, (section,))
+
+@hook
+def register_loaders(register):
+    register("ini", Ini)
+"""
+TOKENIZER = """
+from fumishirube import hook
+from fumishirube_stages.tokenizers.bigram import Bigram
+
+class Words(Bigram):
+    def terms(self, text):
+        return [term for term in super().terms(text) {line}]
+
+@hook
+def register_tokenizers(register):
+    register("words", Words)
+"""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    files = {"m/a.md": "# Oil\n\nChange the oil.\n", "m/b.ini": "alarm = on\n"}
+    return write(tmp_path / "work", files)
+
+
+def install(workspace: Path, code: str, line: str) -> None:
+    code = code.replace("{line}", line)
+    module = workspace.parent / "plugins" / "owner.py"
+    if module.exists():
+        module.write_text(code, encoding="utf-8")
+    else:
+        stranger(module.parent, "owner", code)
+
+
+def run(workspace: Path, *words: str) -> Done:
+    environ = {"PYTHONPATH": str(workspace.parent / "plugins"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return fumishirube(*words, cwd=workspace, environ=environ)
+
+
+def titles(workspace: Path, query: str) -> list[str]:
+    done = run(workspace, "find", query, "--json", "--limit", "5")
+    return [hit["title"] for hit in done.json["hits"]] if done.code == 0 else []
+
+
+def test_a_file_is_read_again_by_a_corrected_loader(workspace: Path) -> None:
+    (workspace / "fumishirube.yaml").write_text(
+        "pipelines: {manual: {loaders: [defaults, ini]}}\n", encoding="utf-8"
+    )
+    install(workspace, LOADER, "raise KeyError('x')")
+    assert titles(workspace, "alarm") == []
+    assert "correct the file, or its loader" in run(workspace, "doctor").out
+    install(workspace, LOADER, "title = 'Old settings'")
+    assert titles(workspace, "alarm") == ["Old settings"]
+    assert "its loader failed" not in run(workspace, "doctor").out
+    install(workspace, LOADER, "title = 'Settings'")
+    assert titles(workspace, "alarm") == ["Settings"]
+
+
+def test_another_tokenizer_has_another_index(workspace: Path) -> None:
+    (workspace / "fumishirube.yaml").write_text(
+        "pipelines: {manual: {tokenizer: words}}\n", encoding="utf-8"
+    )
+    install(workspace, TOKENIZER, "if term != 'oil'")
+    assert titles(workspace, "oil") == ["Oil"]
+    indexes = workspace / ".fumishirube" / "index" / "m"
+    (first,) = indexes.iterdir()
+    assert titles(workspace, "oil") == ["Oil"]
+    assert [*indexes.iterdir()] == [first]
+    install(workspace, TOKENIZER, "")
+    assert titles(workspace, "oil") == ["Oil"]
+    assert len([*indexes.iterdir()]) == 2
