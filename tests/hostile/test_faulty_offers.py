@@ -345,9 +345,11 @@ def test_what_a_command_returns_is_named_if_it_is_no_exit_code(
     done = run(workspace, *words)
     assert done.code == 1
     problem = f"greeting.run() returned {named}, which is no exit code"
-    assert done.err == f"error: command {' '.join(words[-2:])!r}: {problem}\n"
+    name = f"command {' '.join(words[-2:])!r}"
+    assert done.err == f"error: {name} of plugin greeter: {problem}\n"
 
 
+GREET, SERVES = (f"command {words!r} of plugin greeter" for words in ("greet", "serve --greet"))
 FAILING = "greeting.add_arguments() failed: KeyError: 'x'"
 
 
@@ -356,11 +358,11 @@ def test_a_command_that_cannot_add_its_arguments_is_named_and_the_others_remain(
 ) -> None:
     greeter(plugins, arguments="raise KeyError('x')")
     done = run(workspace, "greet")
-    assert (done.code, done.err) == (1, f"error: command 'greet': {FAILING}\n")
+    assert (done.code, done.err) == (1, f"error: {GREET}: {FAILING}\n")
     for words in (["man"], ["completion", "bash"]):
         done = run(workspace, *words)
         assert done.code == 0
-        assert done.err == f"problem: command 'greet': {FAILING}; it is left out\n"
+        assert done.err == f"problem: {GREET}: {FAILING}; it is left out\n"
         assert "find" in done.out
         assert "greet" not in done.out
 
@@ -372,10 +374,13 @@ def test_a_way_to_serve_that_cannot_add_its_arguments_leaves_the_others(
     for words in (["serve", "--help"], ["man"]):
         done = run(workspace, *words)
         assert done.code == 0
-        assert done.err == f"problem: command 'serve --greet': {FAILING}; it is left out\n"
+        assert done.err == f"problem: {SERVES}: {FAILING}; it is left out\n"
         assert "http" in done.out
     done = run(workspace, "serve", "--greet")
-    assert (done.code, done.err) == (1, f"error: command 'serve --greet': {FAILING}\n")
+    assert (done.code, done.err) == (
+        1,
+        f"error: {SERVES}: {FAILING}\n",
+    )
 
 
 def test_a_sign_of_percent_in_the_help_of_an_option_breaks_no_other_command(
@@ -385,3 +390,56 @@ def test_a_sign_of_percent_in_the_help_of_an_option_breaks_no_other_command(
     assert "50% off" in run(workspace, "man").out
     assert "50% off" in run(workspace, "greet", "--help").out
     assert "[50\\% off]" in run(workspace, "completion", "zsh").out
+
+
+@pytest.mark.parametrize(
+    "failing", [{"returned": "fail()"}, {"arguments": "fail()"}], ids=["run", "arguments"]
+)
+@pytest.mark.parametrize("error", ["KeyboardInterrupt", "RuntimeError('hostile')"])
+def test_a_command_that_fails_is_named_with_its_plugin(
+    workspace: Path, plugins: Path, failing: dict[str, str], error: str
+) -> None:
+    greeter(plugins, **failing)
+    with (plugins / "greeting.py").open("a", encoding="utf-8") as module:
+        module.write(f"\ndef fail():\n    raise {error}\n")
+    done = run(workspace, "greet")
+    assert done.code == 1
+    assert "command 'greet' of plugin greeter" in done.err
+    assert error.partition("(")[0] in done.err
+    assert "unexpected" not in done.err
+
+
+def test_a_fault_of_a_command_is_known_until_it_works(workspace: Path, plugins: Path) -> None:
+    greeter(plugins, returned="0 // int('WORKS' in __import__('os').environ)")
+    assert run(workspace, "greet").code == 1
+    problem = "command 'greet' failed: ZeroDivisionError: integer "
+    assert report(workspace, "greeter")["faults"][0].startswith(problem)
+    assert doctor_names(workspace, "greeter", problem)
+    done = fumishirube("greet", cwd=workspace, environ=installed(workspace) | {"WORKS": "1"})
+    assert done.code == 0, done.err
+    assert report(workspace, "greeter")["faults"] == []
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        {"returned": "print('kind') or __import__('os')._exit(7)"},
+        {"arguments": "__import__('os')._exit(7)"},
+    ],
+    ids=["run", "arguments"],
+)
+def test_a_command_that_ends_the_process_is_named_by_the_next_start(
+    workspace: Path, plugins: Path, failing: dict[str, str]
+) -> None:
+    greeter(plugins, **failing)
+    assert run(workspace, "greet").code == 7
+    problem = "command 'greet' failed: the process ended while it ran"
+    assert f"problem: plugin greeter: {problem}" in run(workspace, "find", "oil").err
+    assert report(workspace, "greeter")["faults"][0].startswith(problem)
+
+
+def test_a_command_that_exits_or_refuses_is_no_fault(workspace: Path, plugins: Path) -> None:
+    greeter(plugins, returned="print('kind') or __import__('sys').exit(3)")
+    done = run(workspace, "greet")
+    assert (done.code, done.out, done.err) == (3, "kind\n", "")
+    assert report(workspace, "greeter")["faults"] == []

@@ -104,7 +104,10 @@ def test_a_command_that_cannot_be_imported_is_named(tmp_path: Path) -> None:
     _stranger(tmp_path, "hello", GREET.format(name="greet", module="absent_one", serves=False))
     done = _run(tmp_path, "greet")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "command 'greet': absent_one cannot be imported: ModuleNotFoundError" in done.stderr
+    assert (
+        "command 'greet' of plugin hello: absent_one cannot be imported: ModuleNotFoundError"
+        in done.stderr
+    )
     assert _run(tmp_path, "--help").returncode == 0
 
 

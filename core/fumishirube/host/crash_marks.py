@@ -34,6 +34,7 @@ _SLOTS, _WIDTH = 64, 512
 _FREE = b"\0"
 _FIELDS = 4
 _ATTEMPTS = 10
+_NUMBERS = count(1)
 
 
 class ForeignWork(NamedTuple):
@@ -64,7 +65,6 @@ class CrashMarks:
         self._handle: int | None = None
         self._file: Path | None = None
         self._free: list[int] = []
-        self._numbers = count(1)
         self._tried = False
         self._forget = before_exit(self.close)
 
@@ -80,7 +80,7 @@ class CrashMarks:
             yield
             return
         begin = slot * _WIDTH
-        record = b"%d\t%d\t%s\n" % (next(self._numbers), threading.get_ident(), work)
+        record = b"%d\t%d\t%s\n" % (next(_NUMBERS), threading.get_ident(), work)
         try:
             marks[begin : begin + len(record)] = record
             yield
@@ -131,8 +131,12 @@ def crashed_work(state: Path) -> list[ForeignWork]:
     for folder in (state / FOLDER, _elsewhere(state)):
         with suppress(OSError):  # another process may have just removed the folder
             files += sorted(folder.glob("*-*")) if is_own_folder(folder) else ()
+    processes: dict[str, bytes] = {}
     for file in files:
-        crashed += _innermost(_taken(file))
+        process = file.name.partition("-")[0]
+        processes[process] = processes.get(process, b"") + _taken(file)
+    for marks in processes.values():
+        crashed += _innermost(marks)
     with suppress(OSError):  # not there, or in use
         _elsewhere(state).rmdir()
     return crashed

@@ -7,7 +7,7 @@ import json
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -198,13 +198,16 @@ class PluginGuard:
         self.log.record_crashes(self._state)
 
     @contextmanager
-    def marked(self, work: ForeignWork) -> Iterator[None]:
-        """Mark a plugin's code while it runs; its exceptions reach the caller."""
+    def marked(self, work: ForeignWork, *, prints: bool = False) -> Iterator[None]:
+        """Mark a plugin's code while it runs; its exceptions reach the caller.
+
+        What it ``prints`` is the output of a command; else it goes to standard error.
+        """
         thread = get_ident()
         running = self._running.setdefault(thread, [])
         running.append((work, time.monotonic()))
         try:
-            with foreign_code(), self._marks.running(work.encoded):
+            with nullcontext() if prints else foreign_code(), self._marks.running(work.encoded):
                 yield
         finally:
             running.pop()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Protocol, cast
 
 from fumishirube.errors import PluginError, first_line
+from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.registry import NAME
 
 SERVE = "serve"
@@ -52,6 +53,13 @@ class Command:
     serves: bool = False
     variable: str | None = None
     web_server: str | None = None
+    plugin: str = ""
+    """The plugin that registers it, which the framework fills in."""
+
+    @property
+    def origin(self) -> str:
+        """The command and its plugin, as messages name them."""
+        return f"command {self.words!r}" + (f" of plugin {self.plugin}" if self.plugin else "")
 
     @property
     def words(self) -> str:
@@ -66,16 +74,14 @@ class Command:
         """
         try:
             module = import_module(self.module)
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:  # a module may exit, and extensions in Rust panic
+            if is_interrupt(error):
+                raise
             what = first_line(error)
-            raise PluginError(
-                f"command {self.words!r}: {self.module} cannot be imported: {what}"
-            ) from error
+            raise PluginError(f"{self.origin}: {self.module} cannot be imported: {what}") from error
         for function in ("add_arguments", "run"):
             if not callable(getattr(module, function, None)):
-                raise PluginError(f"command {self.words!r}: {self.module} has no {function}()")
+                raise PluginError(f"{self.origin}: {self.module} has no {function}()")
         return cast("CommandModule", module)
 
 
@@ -88,12 +94,12 @@ def add_arguments_of(command: Command, parser: ArgumentParser) -> CommandModule:
     module = command.load()
     try:
         module.add_arguments(parser)
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:  # it may exit
+        if is_interrupt(error):
+            raise
         what = first_line(error)
         raise PluginError(
-            f"command {command.words!r}: {command.module}.add_arguments() failed: {what}"
+            f"{command.origin}: {command.module}.add_arguments() failed: {what}"
         ) from error
     return module
 
@@ -108,14 +114,15 @@ def exit_code_of(command: Command, returned: object) -> int:
         return returned
     what = repr(returned) if isinstance(returned, int) else type(returned).__name__
     raise PluginError(
-        f"command {command.words!r}: {command.module}.run() returned {what}, which is no exit code"
+        f"{command.origin}: {command.module}.run() returned {what}, which is no exit code"
     )
 
 
 class CommandRegister:
     """Registers the commands of one plugin."""
 
-    def __init__(self) -> None:
+    def __init__(self, plugin: str = "") -> None:
+        self._plugin = plugin
         self.offers: list[Command] = []
 
     def __call__(self, command: Command) -> None:
@@ -132,7 +139,7 @@ class CommandRegister:
             raise PluginError(f"command {command.name!r}: {command.module!r} is no dotted name")
         if (command.variable or command.web_server) and not command.serves:
             raise PluginError(f"command {command.name!r}: only a way to serve has such a field")
-        self.offers.append(command)
+        self.offers.append(replace(command, plugin=self._plugin))
 
 
 class CommandRegistry:

@@ -264,7 +264,7 @@ def _registers(plugin: str) -> Iterator[tuple[str, Register[object] | CommandReg
     for kind in KINDS:
         defaults = kind.kind_name in (SURFACES, LOADERS)
         yield kind.kind_name, (DefaultRegister if defaults else Register)(kind, plugin)
-    yield _COMMANDS, CommandRegister()
+    yield _COMMANDS, CommandRegister(plugin)
 
 
 def _resolve_clashes(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:

@@ -7,8 +7,9 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from fumishirube.faces.cli.command_parsers import add_ways_to_serve, build_parser
+from fumishirube.faces.cli.command_parsers import Commands, add_ways_to_serve, build_parser
 from fumishirube.faces.cli.exit_codes import OK, guarded
 from fumishirube.faces.cli.messages import use_language
 from fumishirube.faces.cli.parser import COMMANDS, Parser
@@ -18,7 +19,10 @@ from fumishirube.faces.cli.streams import (
 )
 from fumishirube.host.standard_streams import claim_output, exit_now, use_utf8_streams
 from fumishirube.interrupts import handle_interrupts
-from fumishirube.plugins.commands import SERVE, exit_code_of
+from fumishirube.plugins.commands import SERVE, Command, exit_code_of
+
+if TYPE_CHECKING:
+    from fumishirube.plugins.discovery import Plugins
 
 _LOG = logging.getLogger("fumishirube")
 
@@ -54,7 +58,7 @@ def _run(words: Sequence[str], *, own_process: bool) -> int:
     elif own_process:
         claim_output(raw=getattr(options, "raw", False))
     code = guarded(
-        lambda: exit_code_of(options.invoked, options.run(options)),
+        lambda: _code_of(options),
         as_json=getattr(options, "json", False),
     )
     if sys.stdout is not None:
@@ -90,7 +94,7 @@ def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
         plugins = early_plugins(words)
         known = plugins.commands.verbs() | known
     if chosen in known:
-        added = commands.add(known[chosen])
+        added = _added(commands, known[chosen], plugins, words)
         if chosen == SERVE and added.lacks(words):
             plugins = early_plugins(words)
             add_ways_to_serve(added, plugins.commands, words)
@@ -103,6 +107,28 @@ def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
         commands.add_remaining(known.values())
     parser.set_defaults(plugins=plugins)
     return parser, parser.parse(words)
+
+
+def _added(
+    commands: Commands, command: Command, plugins: Plugins | None, words: Sequence[str]
+) -> Parser:
+    """Return the parser of the chosen command; a plugin's may fail over it."""
+    if plugins is None:
+        return commands.add(command)
+    from fumishirube.faces.cli.plugin_commands import watched  # noqa: PLC0415 - only they pay for it
+    from fumishirube.faces.cli.workspace import early_options  # noqa: PLC0415 - the same
+
+    with watched(command, plugins, early_options(words), "add_arguments"):
+        return commands.add(command)
+
+
+def _code_of(options: Namespace) -> int:
+    """Run the chosen command, and return its exit code."""
+    if options.plugins is None:
+        return exit_code_of(options.invoked, options.run(options))
+    from fumishirube.faces.cli.plugin_commands import run_command  # noqa: PLC0415 - only they pay for it
+
+    return run_command(options)
 
 
 def _set_up_logs(*, verbose: bool) -> None:

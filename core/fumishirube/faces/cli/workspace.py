@@ -42,10 +42,10 @@ _NAMED = 5
 """Names listed in an error message, at most."""
 
 
-def early_plugins(words: Sequence[str]) -> Plugins:
-    """Load the plugins before the command line is parsed, for their commands.
+def early_options(words: Sequence[str]) -> Namespace | None:
+    """Return the options that choose a workspace, before the command line is parsed.
 
-    If a plugin ends the process, the next process of this workspace reports it.
+    Returns ``None`` if they are wrong, which the command itself reports.
     """
     known = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     known.add_argument("--workspace")
@@ -54,8 +54,18 @@ def early_plugins(words: Sequence[str]) -> Plugins:
     known.add_argument("--no-plugins", action="store_true")
     known.add_argument("--trust", action="store_true")
     try:
-        options, _ = known.parse_known_args(words)
-    except (ArgumentError, SystemExit):  # the command itself reports the error
+        return known.parse_known_args(words)[0]
+    except (ArgumentError, SystemExit):
+        return None
+
+
+def early_plugins(words: Sequence[str]) -> Plugins:
+    """Load the plugins before the command line is parsed, for their commands.
+
+    If a plugin ends the process, the next process of this workspace reports it.
+    """
+    options = early_options(words)
+    if options is None:
         return load_plugins(strangers="--no-plugins" not in words)
     return plugins_for(options)
 

@@ -1,0 +1,78 @@
+"""Commands of plugins: marked while they run, and named when they fail or end the process."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
+
+from fumishirube.config.configuration import load_config
+from fumishirube.config.outside import outside_roots
+from fumishirube.errors import ConfigError, FumishirubeError, PluginError
+from fumishirube.faces.cli.folders import folder, folders_in_place
+from fumishirube.host.crash_marks import ForeignWork
+from fumishirube.host.faults import PluginGuard, described
+from fumishirube.interrupts import is_interrupt
+from fumishirube.plugins.commands import Command, exit_code_of
+from fumishirube.plugins.discovery import Plugins
+
+_PASSING = (FumishirubeError, SystemExit, BrokenPipeError)
+"""How a command may end: an error for its user, an exit code, or a closed output."""
+
+
+def run_command(options: Namespace) -> int:
+    """Run the chosen command, and return its exit code.
+
+    Raises:
+        PluginError: when a plugin's command fails unexpectedly, or returns no exit code.
+    """
+    command: Command = options.invoked
+    with watched(command, options.plugins, options, "run"):
+        return exit_code_of(command, options.run(options))
+
+
+@contextmanager
+def watched(
+    command: Command, plugins: Plugins | None, options: Namespace | None, function: str
+) -> Iterator[None]:
+    """Mark a plugin's command while a function of it runs, and record its failures.
+
+    What it prints is the output of the command. One that serves is not marked: a signal ends it.
+
+    Raises:
+        PluginError: instead of any error that is not meant for the user; it names the plugin.
+    """
+    reports = plugins.reports if plugins else ()
+    report = next((report for report in reports if report.plugin == command.plugin), None)
+    if report is None or report.builtin or options is None:
+        yield
+        return
+    work = ForeignWork(report.plugin, report.distribution, f"command {command.words!r}")
+    guard = _guard(options)
+    with closing(guard) if guard else nullcontext():
+        try:
+            with guard.marked(work, prints=True) if guard and not command.serves else nullcontext():
+                yield
+        except BaseException as error:
+            if isinstance(error, _PASSING) or is_interrupt(error):
+                raise
+            if guard:
+                guard.log.record(work, described(error), method=function)
+            raise PluginError(f"{command.origin} failed: {described(error)}") from error
+        if guard:
+            guard.log.worked(work, function)
+
+
+def _guard(options: Namespace) -> PluginGuard | None:
+    """Return the guard of the workspace; none if its configuration is unusable."""
+    try:
+        loaded = load_config(
+            folder(options),
+            options.config,
+            trusted=options.trust,
+            folders=folders_in_place(options),
+        )
+        loaded.trust.check(outside_roots(loaded, ("state",)))
+    except ConfigError:  # reported when the workspace is opened
+        return None
+    return PluginGuard(loaded.folder("state"))
