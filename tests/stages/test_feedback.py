@@ -22,11 +22,13 @@ TWO = Feedback(hits=2)
 
 ONCE, TWICE = log(1 + 11.5 / 1.5), log(1 + 10.5 / 2.5)
 """The rarity of a word of one section in twelve, and of two."""
-# WING has wing twice, flow and drag; FLOW has flow and heat; PIPE has pipe and drag.
-WING_LENGTH = hypot((1 + log(2)) * ONCE, TWICE, TWICE)
-OTHER_LENGTH = hypot(ONCE, TWICE)
-ALIKE = TWICE**2 / (WING_LENGTH * OTHER_LENGTH)
-"""The product of WING's vector with that of FLOW, by flow, and with that of PIPE, by drag."""
+SINGLE = 0.75 * ONCE
+"""What a word that no other hit has counts in the length of a vector."""
+# WING and FLOW both have flow, WING and PIPE drag; wing (twice), heat and pipe are in one hit each.
+ALIKE = TWICE**2 / (hypot(SINGLE, TWICE, TWICE) * hypot(SINGLE, TWICE))
+"""The product of WING's vector with that of FLOW, and with that of PIPE."""
+PAIR = TWICE**2 / (hypot(SINGLE, SINGLE, TWICE) * hypot(SINGLE, TWICE))
+"""The product of WING's vector with that of FLOW where there is no PIPE."""
 
 
 def refined(
@@ -55,16 +57,31 @@ def test_the_worked_example() -> None:
 
 def test_words_count_in_any_form_and_in_names() -> None:
     named = passage("n.md", title="Wings", ancestors=("Flowing",), body="xyz")
-    corpus = MemoryCorpus([*ITEMS, named], Bigram())
-    scores = refined((WING, 3.0), (named, 1.0), stage=Feedback(hits=1), corpus=corpus)
-    assert scores["n.md"] > 1.0
-    plain = passage("n.md", body="xyz")
-    alone = refined((WING, 3.0), (plain, 1.0), stage=Feedback(hits=1), corpus=corpus)
-    assert alone["n.md"] == 1.0
+    last = passage("last.md", body="wing wings")
+    corpus = MemoryCorpus([*ITEMS, named, last], Bigram())
+    hits = ((WING, 3.0), (named, 1.0), (last, 0.5))
+    one = Feedback(hits=1, common_share=1.0)
+    assert refined(*hits, stage=one, corpus=corpus)["n.md"] > 1.0
+    plain = MemoryCorpus([*ITEMS, named, last])
+    assert refined(*hits, stage=one, corpus=plain)["n.md"] == 1.0
+
+
+def test_a_word_counts_as_often_as_a_hit_has_it() -> None:
+    wings = passage("w.md", body="wing wing wing flow")
+    corpus = MemoryCorpus([*ITEMS, wings], Bigram())
+    # In 13 sections wing and drag are in two, flow in three.
+    two, three = log(1 + 11.5 / 2.5), log(1 + 10.5 / 3.5)
+    single = 0.75 * log(1 + 12.5 / 1.5)
+    left, right = (1 + log(2)) * two, (1 + log(3)) * two
+    product = (left * right + three**2) / (hypot(left, three, single) * hypot(right, three))
+    one = Feedback(hits=1, common_share=1.0)
+    scores = refined((WING, 3.0), (wings, 1.0), stage=one, corpus=corpus)
+    assert scores["w.md"] == pytest.approx(1.0 + 6.0 * product)
 
 
 def test_a_hit_that_shares_words_passes_one_that_shares_none() -> None:
-    scores = refined((WING, 3.0), (REST[0], 1.0), (FLOW, 0.9), stage=Feedback(hits=1))
+    one = Feedback(hits=1, weight=1.0)
+    scores = refined((WING, 3.0), (REST[0], 1.0), (FLOW, 0.9), stage=one)
     assert [*scores] == ["wing.md", "flow.md", "0.md"]
     assert scores["0.md"] == 1.0
 
@@ -98,7 +115,7 @@ def test_the_settings_are_the_numbers_of_the_formula() -> None:
     assert added(Feedback(hits=2, common_share=2 / 12)) == base
     assert added(Feedback(hits=2, least_words=1), "lift") == base
     assert added(Feedback(hits=2, weight=1.0)) == pytest.approx([value / 2 for value in base])
-    assert added(Feedback(hits=2, depth=2)) == pytest.approx([*base[:2], 0.0])
+    assert added(Feedback(hits=2, depth=2)) == pytest.approx([6 * PAIR, 6 * PAIR, 0.0])
     # FLOW counts as much as WING, and has no word of PIPE.
     assert added(Feedback(hits=2, power=0.0)) == pytest.approx([*base[:2], 6 * ALIKE / 2])
     assert added(Feedback(hits=2, power=1.0))[2] == pytest.approx(6 * ALIKE / (1 + 1 / 3))
@@ -184,7 +201,7 @@ def test_a_score_of_zero_or_below_weighs_nothing() -> None:
     for score in (0.0, -1.0):
         assert refined((WING, score), (FLOW, -2.0)) == {"wing.md": score, "flow.md": -2.0}
     scores = refined((WING, 3.0), (FLOW, -1.0))
-    assert scores == pytest.approx({"wing.md": 3.0, "flow.md": -1.0 + 6 * ALIKE})
+    assert scores == pytest.approx({"wing.md": 3.0, "flow.md": -1.0 + 6 * PAIR})
 
 
 def test_no_hits_remain_none() -> None:
