@@ -1,8 +1,8 @@
-"""Feedback by hand: the relevance model of Lavrenko and Croft (2001), as the docstring says."""
+"""Feedback by hand: Rocchio's vectors (1971), as the docstring says."""
 
 from __future__ import annotations
 
-from math import log
+from math import hypot, log
 
 import pytest
 
@@ -17,17 +17,18 @@ PIPE = passage("pipe.md", body="pipes drag")
 REST = [passage(f"{number}.md", body="zzz") for number in range(9)]
 ITEMS = [WING, FLOW, PIPE, *REST]
 CORPUS = MemoryCorpus(ITEMS, Bigram())
-AVERAGE = (19 + 9 + 10 + 9 * 3) / 12
 FIVE = "lift speed tube plane angle"
 TWO = Feedback(hits=2)
 
-
-def rare(count: int) -> float:
-    return log(1 + (12 - count + 0.5) / (count + 0.5))
-
-
-def bm25(frequency: int, length: int) -> float:
-    return frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / AVERAGE))
+ONCE, TWICE = log(1 + 11.5 / 1.5), log(1 + 10.5 / 2.5)
+"""The rarity of a word of one section in twelve, and of two."""
+SINGLE = 0.75 * ONCE
+"""What a word that no other hit has counts in the length of a vector."""
+# WING and FLOW both have flow, WING and PIPE drag; wing (twice), heat and pipe are in one hit each.
+ALIKE = TWICE**2 / (hypot(SINGLE, TWICE, TWICE) * hypot(SINGLE, TWICE))
+"""The product of WING's vector with that of FLOW, and with that of PIPE."""
+PAIR = TWICE**2 / (hypot(SINGLE, SINGLE, TWICE) * hypot(SINGLE, TWICE))
+"""The product of WING's vector with that of FLOW where there is no PIPE."""
 
 
 def refined(
@@ -41,38 +42,46 @@ def refined(
     return {hit.passage.path: hit.score for hit in ranking.hits}
 
 
-def added(stage: Feedback = TWO, text: str = FIVE, corpus: MemoryCorpus = CORPUS) -> list[float]:
+def added(stage: Feedback = TWO, text: str = FIVE) -> list[float]:
     """Return what the hits WING, FLOW and PIPE gain, whose scores are 3, 1 and 0.5."""
     before = {"wing.md": 3.0, "flow.md": 1.0, "pipe.md": 0.5}
-    after = refined((WING, 3.0), (FLOW, 1.0), (PIPE, 0.5), text=text, stage=stage, corpus=corpus)
+    after = refined((WING, 3.0), (FLOW, 1.0), (PIPE, 0.5), text=text, stage=stage)
     return [after[path] - score for path, score in before.items()]
 
 
 def test_the_worked_example() -> None:
-    # Of WING's four words two are wing, of FLOW's two one is flow; WING's score is three times.
-    wing, flow, drag, heat = 3 * 2 / 4, 3 / 4 + 1 / 2, 3 / 4, 1 / 2
-    total = wing + flow + drag + heat
-    factor = 5 * 0.15 / 0.85 / total
-    expected = [
-        wing * rare(1) * bm25(2, 19) + flow * rare(2) * bm25(1, 19) + drag * rare(2) * bm25(1, 19),
-        flow * rare(2) * bm25(1, 9) + heat * rare(1) * bm25(1, 9),
-        drag * rare(2) * bm25(1, 10),
-    ]
-    assert added() == pytest.approx([factor * value for value in expected])
+    # WING and FLOW are compared with each other; PIPE with both, and FLOW's score is a third.
+    factor, third = 2 * 3.0, (1 / 3) ** 3
+    assert added() == pytest.approx([factor * ALIKE, factor * ALIKE, factor * ALIKE / (1 + third)])
 
 
 def test_words_count_in_any_form_and_in_names() -> None:
     named = passage("n.md", title="Wings", ancestors=("Flowing",), body="xyz")
-    corpus = MemoryCorpus([*ITEMS, named], Bigram())
-    scores = refined((WING, 3.0), (named, 1.0), stage=Feedback(hits=1), corpus=corpus)
-    assert scores["n.md"] > 1.0
-    plain = passage("n.md", body="xyz")
-    alone = refined((WING, 3.0), (plain, 1.0), stage=Feedback(hits=1), corpus=corpus)
-    assert alone["n.md"] == 1.0
+    last = passage("last.md", body="wing wings")
+    corpus = MemoryCorpus([*ITEMS, named, last], Bigram())
+    hits = ((WING, 3.0), (named, 1.0), (last, 0.5))
+    one = Feedback(hits=1, common_share=1.0)
+    assert refined(*hits, stage=one, corpus=corpus)["n.md"] > 1.0
+    plain = MemoryCorpus([*ITEMS, named, last])
+    assert refined(*hits, stage=one, corpus=plain)["n.md"] == 1.0
+
+
+def test_a_word_counts_as_often_as_a_hit_has_it() -> None:
+    wings = passage("w.md", body="wing wing wing flow")
+    corpus = MemoryCorpus([*ITEMS, wings], Bigram())
+    # In 13 sections wing and drag are in two, flow in three.
+    two, three = log(1 + 11.5 / 2.5), log(1 + 10.5 / 3.5)
+    single = 0.75 * log(1 + 12.5 / 1.5)
+    left, right = (1 + log(2)) * two, (1 + log(3)) * two
+    product = (left * right + three**2) / (hypot(left, three, single) * hypot(right, three))
+    one = Feedback(hits=1, common_share=1.0)
+    scores = refined((WING, 3.0), (wings, 1.0), stage=one, corpus=corpus)
+    assert scores["w.md"] == pytest.approx(1.0 + 6.0 * product)
 
 
 def test_a_hit_that_shares_words_passes_one_that_shares_none() -> None:
-    scores = refined((WING, 3.0), (REST[0], 1.0), (FLOW, 0.9), stage=Feedback(hits=1))
+    one = Feedback(hits=1, weight=1.0)
+    scores = refined((WING, 3.0), (REST[0], 1.0), (FLOW, 0.9), stage=one)
     assert [*scores] == ["wing.md", "flow.md", "0.md"]
     assert scores["0.md"] == 1.0
 
@@ -91,6 +100,9 @@ def test_a_hit_that_shares_words_passes_one_that_shares_none() -> None:
         (Feedback(hits=2, longest=13), FIVE),
         (Feedback(hits=2, weight=0.0), FIVE),
         (Feedback(hits=2, common_share=0.0), FIVE),
+        # flow and drag are in two of twelve sections.
+        (Feedback(hits=2, common_share=0.1), FIVE),
+        (Feedback(hits=2, depth=1), FIVE),
     ],
 )
 def test_where_nothing_is_added(stage: Feedback, text: str) -> None:
@@ -100,58 +112,41 @@ def test_where_nothing_is_added(stage: Feedback, text: str) -> None:
 def test_the_settings_are_the_numbers_of_the_formula() -> None:
     base = added()
     assert added(Feedback(hits=2, longest=14)) == base
-    assert added(Feedback(hits=2, weight=0.5)) == pytest.approx(
-        [value * 0.85 / 0.15 for value in base]
-    )
-    assert added(text=f"{FIVE} river") == pytest.approx([value * 6 / 5 for value in base])
-    # wing and flow are the two words with the most weight, so that PIPE gains nothing.
-    assert added(Feedback(hits=2, words=2))[2] == 0.0
-    assert added(Feedback(hits=2, words=3))[2] > 0.0
-    # flow and drag are in two of twelve sections.
     assert added(Feedback(hits=2, common_share=2 / 12)) == base
-    assert added(Feedback(hits=2, common_share=0.1))[2] == 0.0
-    assert added(Feedback(hits=2, depth=1)) == pytest.approx([base[0], 0.0, 0.0])
-    # With one hit heat is no word that counts.
-    only = added(Feedback(hits=1))
-    assert only[1] < base[1]
-    assert only == pytest.approx(added(Feedback(hits=1, longest=19)))
+    assert added(Feedback(hits=2, least_words=1), "lift") == base
+    assert added(Feedback(hits=2, weight=1.0)) == pytest.approx([value / 2 for value in base])
+    assert added(Feedback(hits=2, depth=2)) == pytest.approx([6 * PAIR, 6 * PAIR, 0.0])
+    # FLOW counts as much as WING, and has no word of PIPE.
+    assert added(Feedback(hits=2, power=0.0)) == pytest.approx([*base[:2], 6 * ALIKE / 2])
+    assert added(Feedback(hits=2, power=1.0))[2] == pytest.approx(6 * ALIKE / (1 + 1 / 3))
+    # The first hit has no other to be compared with.
+    assert added(Feedback(hits=1)) == pytest.approx([0.0, 6 * ALIKE, 6 * ALIKE])
+    # Only the first hits' lengths count: those of 19 characters, and of 19 and 9.
+    assert added(Feedback(hits=1, longest=19)) == added(Feedback(hits=1))
     assert added(Feedback(hits=1, longest=18)) == [0.0, 0.0, 0.0]
 
 
-def test_a_common_word_leaves_its_place_to_the_next() -> None:
-    # wing is the first word of all, and flow the first of the rest.
-    common = MemoryCorpus([*ITEMS[:3], *(passage(f"{n}.md", body="wing") for n in range(9))])
-    gains = added(Feedback(hits=2, words=1), corpus=common)
-    assert gains[1] > 0.0
-    assert gains[2] == 0.0
+def test_the_same_text_gains_the_most() -> None:
+    again = passage("again.md", body=WING.fields["body"])
+    corpus = MemoryCorpus([*ITEMS, again], Bigram())
+    scores = refined((WING, 3.0), (again, 1.0), stage=Feedback(hits=1), corpus=corpus)
+    assert scores["again.md"] == pytest.approx(1.0 + 6.0)
 
 
-def test_three_times_as_many_words_as_count_are_looked_up() -> None:
-    first = passage("first.md", body="red red red red sea sea sea sky sky sun")
-    last = passage("last.md", body="sky sun")
-    for common, adds in ((("red", "sea"), True), (("red", "sea", "sky"), False)):
-        rest = [passage(f"{number}.md", body=" ".join(common)) for number in range(9)]
-        corpus = MemoryCorpus([first, last, *rest])
-        scores = refined((first, 2.0), (last, 1.0), stage=Feedback(hits=1, words=1), corpus=corpus)
-        assert (scores["last.md"] > 1.0) is adds
+def sections(number: int, characters: int) -> list[Passage]:
+    """Return sections with a common word, each another number of times, and words of their own.
 
-
-def word(number: int) -> str:
-    return "".join(chr(ord("a") + int(digit)) for digit in f"{number:04}")
-
-
-def lines(hits: int, characters: int) -> list[Passage]:
-    """Return sections of five words each and a common one, of a number of characters in all."""
-    bodies = [" ".join(["shared", *(word(6 * hit + n) for n in range(5))]) for hit in range(hits)]
-    bodies[0] += " " + "1" * (characters - 1 - sum(map(len, bodies[:5])))
-    return [passage(f"{hit:02}.md", body=body) for hit, body in enumerate(bodies)]
+    The bodies of the first five have a number of characters in all.
+    """
+    shared = [" ".join(["shared"] * (1 + n * n % 7)) for n in range(number)]
+    bodies = [f"{text} own{n} word{n}" for n, text in enumerate(shared)]
+    bodies[0] += " " + "-" * (characters - 1 - sum(map(len, bodies[:5])))
+    return [passage(f"{n:02}.md", body=body) for n, body in enumerate(bodies)]
 
 
 def test_the_defaults() -> None:
-    items = lines(30, 10_000)
-    corpus = MemoryCorpus(
-        [*items, *(passage(f"x{number}.md", body="zzz") for number in range(200))]
-    )
+    items = sections(30, 10_000)
+    corpus = MemoryCorpus([*items, *(passage(f"x{n}.md", body="zzz") for n in range(200))])
     hits = tuple(Hit(item, 100.0 - place) for place, item in enumerate(items))
 
     def scores(stage: Feedback) -> list[tuple[str, float]]:
@@ -160,23 +155,26 @@ def test_the_defaults() -> None:
 
     default = scores(Feedback())
     assert len(default) == len(items)
-    named = {"hits": 5, "words": 20, "longest": 2000, "depth": 20}
-    assert default == scores(Feedback(**named))
-    for name, others in {"hits": (6,), "words": (19, 21), "depth": (19, 21)}.items():
-        for other in others:
-            assert scores(Feedback(**{**named, name: other})) != default
-    unchanged = [(hit.passage.path, hit.score) for hit in hits]
-    assert scores(Feedback(longest=1999)) == unchanged
-    longer = (Hit(passage("00.md", body=items[0].fields["body"] + "1"), 100.0), *hits[1:])
-    assert Feedback().refine(Ranking(longer), Query(FIVE), corpus).hits == longer
-    fewer = scores(Feedback(hits=4, longest=9999))
-    assert fewer != scores(Feedback(longest=9999))
+    named = {"hits": 5, "weight": 2.0, "power": 3.0, "least_words": 5, "longest": 2000, "depth": 20}
+    assert default == scores(Feedback(common_share=0.2, **named))
+    others = {"hits": (4, 6), "weight": (1.9,), "power": (2.9,), "least_words": (6,)}
+    for name, values in {**others, "longest": (1999,), "depth": (19, 21)}.items():
+        for value in values:
+            assert scores(Feedback(**{**named, name: value})) != default
 
 
-def test_where_every_body_is_empty_nothing_is_added() -> None:
+def test_words_in_more_than_a_fifth_of_the_sections_are_left_out() -> None:
+    pair = [passage(f"{number}.md", body=f"shared own{number}") for number in range(2)]
+    for others, gains in ((8, True), (7, False)):
+        corpus = MemoryCorpus([*pair, *(passage(f"x{n}.md", body="zzz") for n in range(others))])
+        assert (refined((pair[0], 2.0), (pair[1], 1.0), corpus=corpus)["1.md"] > 1.0) is gains
+
+
+def test_where_every_body_is_empty_names_are_compared() -> None:
     titled = [passage(f"{number}.md", title=f"wing {number}", body="") for number in range(2)]
-    scores = refined((titled[0], 2.0), (titled[1], 1.0), corpus=MemoryCorpus(titled))
-    assert scores == {"0.md": 2.0, "1.md": 1.0}
+    corpus = MemoryCorpus([*titled, *ITEMS[1:]], Bigram())
+    scores = refined((titled[0], 2.0), (titled[1], 1.0), corpus=corpus)
+    assert scores == pytest.approx({"0.md": 2.0 + 4.0, "1.md": 1.0 + 4.0})
 
 
 def test_a_corpus_without_stems_counts_words() -> None:
@@ -187,16 +185,23 @@ def test_a_corpus_without_stems_counts_words() -> None:
     assert scores["flow.md"] > 0.5
 
 
-def test_words_of_two_letters_function_words_and_numbers_are_none() -> None:
-    noise = passage("x.md", body="an ox is 42 with which")
-    corpus = MemoryCorpus([noise, *REST], Bigram())
-    assert refined((noise, 2.0), corpus=corpus, stage=Feedback(hits=1, common_share=1.0)) == {
-        "x.md": 2.0
-    }
+@pytest.mark.parametrize(
+    ("words", "gains"), [("a is with which b 7 翼", False), ("ox", True), ("42", True)]
+)
+def test_words_have_two_letters_or_digits_and_are_no_function_words(
+    words: str, gains: bool
+) -> None:
+    pair = [passage(f"x{number}.md", body=words) for number in range(2)]
+    corpus = MemoryCorpus([*pair, *REST], Bigram())
+    scores = refined((pair[0], 2.0), (pair[1], 1.0), corpus=corpus)
+    assert (scores["x1.md"] > 1.0) is gains
 
 
-def test_a_score_below_zero_weighs_nothing() -> None:
-    assert refined((WING, -1.0), (FLOW, -2.0)) == {"wing.md": -1.0, "flow.md": -2.0}
+def test_a_score_of_zero_or_below_weighs_nothing() -> None:
+    for score in (0.0, -1.0):
+        assert refined((WING, score), (FLOW, -2.0)) == {"wing.md": score, "flow.md": -2.0}
+    scores = refined((WING, 3.0), (FLOW, -1.0))
+    assert scores == pytest.approx({"wing.md": 3.0, "flow.md": -1.0 + 6 * PAIR})
 
 
 def test_no_hits_remain_none() -> None:

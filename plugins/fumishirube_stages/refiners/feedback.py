@@ -1,51 +1,36 @@
-"""Feedback: raises hits that share the words of the first ones."""
+"""Feedback: raises hits that resemble the first ones."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from math import log, sqrt
+from typing import Annotated
 
 from pydantic import Field
 
 from fumishirube import Corpus, Hit, Query, Ranking, Stage
-from fumishirube.text import (
-    FormFinder,
-    form_finder,
-    is_function,
-    occurrences,
-    query_terms,
-    rarity,
-)
+from fumishirube.text import is_function, query_terms, rarity
 from fumishirube_stages.long_questions import english_words
 
-_WORD = re.compile(r"[a-z]{3,}")
-_CONSIDERED = 3
-"""How many times the number of words are looked up, of which the common ones are left out."""
-_K1, _B = 1.2, 0.75
-
-
-class _WeightedTerm(NamedTuple):
-    """A term, its weight times its rarity, and what finds its forms if it is a stem."""
-
-    term: str
-    value: float
-    finder: FormFinder | None
-
-    def count(self, text: str) -> int:
-        return len(self.finder(text)) if self.finder else occurrences(text, self.term)
+_WORD = re.compile("[0-9a-z]{2,}")
+_SINGLE = 0.75
+"""The rarity of a word that one hit alone has, as part of that of a word of one section."""
 
 
 class Feedback(Stage):
-    """Adds to the first hits the scores of words that the very first ones have in common.
+    """Adds to the first hits what they have in common with the very first ones.
 
-    This is the relevance model of Lavrenko and Croft (2001) as pseudo-relevance feedback, without a
-    second search. A word's weight is the sum over the first ``hits`` hits of its share of the hit's
-    words, times the share of the hit's score in their sum. The ``words`` words with the most weight
-    count, in any form, except those in more than ``common_share`` of the sections. Each adds its
-    share of their weight times its BM25 score (k1 1.2, b 0.75), times the number of the query's
-    words, times ``weight`` / (1 - ``weight``). The first ``depth`` hits are scored.
+    This is pseudo-relevance feedback by Rocchio's vectors (1971), without a second search. The
+    vector of a hit has for each of its words, in any form, (1 + ln of their number) times the
+    word's rarity, and is then divided by its length; words in more than ``common_share`` of the
+    sections are left out. To save time, a word that no other hit has is not looked up: it counts in
+    the length alone, with three quarters of the rarity of a word of one section. A hit gains
+    ``weight`` times the highest score times its mean product with the vectors of the other ones
+    among the first ``hits`` hits, each weighted by its share of the highest score to the power of
+    ``power``. The first ``depth`` hits are compared.
 
     It serves questions of ``least_words`` English words or more, and no Japanese. Nothing is added
     where the bodies of the first hits have more than ``longest`` characters on average: sections of
@@ -53,8 +38,8 @@ class Feedback(Stage):
     """
 
     hits: Annotated[int, Field(ge=1)] = 5
-    words: Annotated[int, Field(ge=1)] = 20
-    weight: Annotated[float, Field(ge=0, lt=1)] = 0.15
+    weight: Annotated[float, Field(ge=0)] = 2.0
+    power: Annotated[float, Field(ge=0)] = 3.0
     common_share: Annotated[float, Field(ge=0, le=1)] = 0.2
     least_words: Annotated[int, Field(ge=1)] = 5
     longest: Annotated[int, Field(ge=0)] = 2000
@@ -62,50 +47,63 @@ class Feedback(Stage):
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
         """Return the same hits, ordered by their new scores."""
-        number = english_words(query.text, alone=True)
         first = ranking.hits[: self.hits]
-        length = sum(len(hit.passage.fields["body"]) for hit in first)
-        if number < self.least_words or length > self.longest * len(first):
+        if not first or first[0].score <= 0:
             return ranking
-        terms = self._weighted_terms(first, corpus)
-        factor = number * self.weight / (1 - self.weight)
-        average = corpus.average_length("body") or 1.0
+        length = sum(len(hit.passage.fields["body"]) for hit in first)
+        if length > self.longest * len(first):
+            return ranking
+        if english_words(query.text, alone=True) < self.least_words:
+            return ranking
+        compared = ranking.hits[: self.depth]
+        factor = self.weight * first[0].score
         raised = [
-            hit.scored(hit.score + factor * _score(hit, terms, average))
-            for hit in ranking.hits[: self.depth]
+            hit.scored(hit.score + factor * likeness)
+            for hit, likeness in zip(compared, self._likenesses(compared, corpus), strict=True)
         ]
         hits = (*raised, *ranking.hits[self.depth :])
         return ranking._replace(hits=tuple(sorted(hits, key=Hit.sort_key)))
 
-    def _weighted_terms(self, first: Sequence[Hit], corpus: Corpus) -> Sequence[_WeightedTerm]:
-        """Return the words of the first hits, each with its share of the weight times its rarity.
-
-        A word is the term by which the corpus scores it, such as a stem.
-        """
-        written = [Counter[str](_WORD.findall(_text(hit))) for hit in first]
-        terms = {
-            word: () if is_function(word) else query_terms(corpus, word)
-            for word in set[str]().union(*written)
-        }
-        weights: defaultdict[str, float] = defaultdict(float)
-        for hit, words in zip(first, written, strict=True):
-            total = sum(number * len(terms[word]) for word, number in words.items())
-            for word, number in words.items():
-                for term in terms[word]:
-                    weights[term] += max(0.0, hit.score) * number / total
-        ordered = sorted(weights, key=lambda term: (-weights[term], term))
-        best = ordered[: _CONSIDERED * self.words]
-        counts = corpus.frequencies(best) if best else {}
-        most = self.common_share * corpus.size
-        chosen = [term for term in best if weights[term] and counts[term] <= most][: self.words]
-        chosen_weight = sum(weights[term] for term in chosen)
-        return [
-            _WeightedTerm(
-                term,
-                weights[term] / chosen_weight * rarity(corpus.size, counts[term]),
-                form_finder(corpus, term),
+    def _likenesses(self, compared: Sequence[Hit], corpus: Corpus) -> Sequence[float]:
+        """Return the weighted mean product of each hit's vector with those of the first ones."""
+        vectors = self._vectors(compared, corpus)
+        highest = compared[0].score
+        weights = [max(0.0, hit.score / highest) ** self.power for hit in compared[: self.hits]]
+        total = sum(weights)
+        centre: defaultdict[str, float] = defaultdict(float)
+        for weight, vector in zip(weights, vectors, strict=False):
+            for term, value in vector.items():
+                centre[term] += weight * value
+        likenesses = []
+        for place, vector in enumerate(vectors):
+            own = weights[place] if place < len(weights) else 0.0
+            product = sum(
+                value * (centre[term] - own * value)
+                for term, value in vector.items()
+                if term in centre
             )
-            for term in chosen
+            likenesses.append(product / (total - own) if total > own else 0.0)
+        return likenesses
+
+    def _vectors(self, compared: Sequence[Hit], corpus: Corpus) -> Sequence[Mapping[str, float]]:
+        """Return the vectors of hits, by the terms by which the corpus scores words, as stems."""
+        written = [Counter[str](_WORD.findall(_text(hit))) for hit in compared]
+        # Most words are in one hit: to look up their stems would take half of the time.
+        numbers = Counter(chain.from_iterable(written))
+        terms = {
+            word: query_terms(corpus, word)
+            for word, number in numbers.items()
+            if number > 1 and not is_function(word)
+        }
+        size = corpus.size
+        counts = corpus.frequencies({term for every in terms.values() for term in every})
+        most = self.common_share * size
+        rarities = {t: rarity(size, count) for t, count in counts.items() if count <= most}
+        single = (_SINGLE * rarity(size, 1)) ** 2
+        once = {word for word, number in numbers.items() if number == 1}
+        return [
+            _vector(words, terms, rarities, single * len(once.intersection(words)))
+            for words in written
         ]
 
 
@@ -115,12 +113,22 @@ def _text(hit: Hit) -> str:
     return f"{fields['title']} {fields['headings']} {fields['body']}"
 
 
-def _score(hit: Hit, terms: Sequence[_WeightedTerm], average: float) -> float:
-    """Return the BM25 score of a hit for some terms."""
-    text = _text(hit)
-    norm = _K1 * (1 - _B + _B * len(hit.passage.fields["body"]) / average)
-    score = 0.0
-    for weighted in terms:
-        number = weighted.count(text)
-        score += weighted.value * number * (_K1 + 1) / (number + norm)
-    return score
+def _vector(
+    words: Mapping[str, int],
+    terms: Mapping[str, Sequence[str]],
+    rarities: Mapping[str, float],
+    square: float,
+) -> Mapping[str, float]:
+    """Return the vector of a text with these words, and with others whose ``square`` is added."""
+    numbers: defaultdict[str, int] = defaultdict(int)
+    # In the order of the text: sums of a set's order would differ from process to process.
+    for word, number in words.items():
+        for term in terms.get(word, ()):
+            numbers[term] += number
+    vector = {
+        term: (1 + log(number)) * rarities[term]
+        for term, number in numbers.items()
+        if term in rarities
+    }
+    length = sqrt(square + sum(value * value for value in vector.values())) or 1.0
+    return {term: value / length for term, value in vector.items()}
