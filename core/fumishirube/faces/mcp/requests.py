@@ -38,7 +38,10 @@ SessionOf: TypeAlias = Callable[[RequestContext], Session | None]
 CallReporter: TypeAlias = Callable[
     [str, object, Mapping[str, JsonValue], ToolError | None, float], None
 ]
-"""Called with the tool, its arguments, its answer, its error, and the seconds it took."""
+"""Called after every call: with the tool, its arguments, its answer, its error, and the seconds.
+
+Without one, every call is logged.
+"""
 
 PACE = 0.1
 """Seconds between two reports of one call."""
@@ -49,8 +52,8 @@ ProgressReporter: TypeAlias = Callable[[float, int, str], Awaitable[None]]
 class RequestRunner:
     """Runs the requests of one server in worker threads.
 
-    ``session_of`` returns the session that a request belongs to, or ``None``. ``report`` is called
-    after every call; without it, each call is logged. ``inner`` is for calls within calls.
+    ``session_of`` returns the session that a request belongs to, or ``None``. ``inner`` is for
+    calls within calls.
     """
 
     def __init__(

@@ -85,9 +85,8 @@ def build_server(
 ) -> Server[Any]:
     """Return an MCP server for any transport.
 
-    ``session_of`` returns the session that a request belongs to, or ``None``. ``report`` is called
-    after every call; without it, a failed call is logged to standard error. ``inner`` is for calls
-    that a tool makes for one call.
+    ``session_of`` returns the session that a request belongs to, or ``None``. ``inner`` is for
+    calls that a tool makes for one call.
     """
     work = RequestRunner(session_of, report, inner)
     tools, changes = ToolHandlers(publisher, work), ChangeNotifier(publisher)

@@ -40,9 +40,8 @@ class _OpenSession:
 class Streamable:
     """An ASGI application that serves a published catalog while ``running``.
 
-    The caller has checked the Host and Origin headers. ``report`` is called after every call, and
-    ``inner`` for those that a tool makes for one call.
-    ``largest`` is the limit of a request's body in bytes.
+    The caller has checked the Host and Origin headers. ``inner`` is for calls that a tool makes for
+    one call. ``largest`` is the limit of a request's body in bytes.
     """
 
     def __init__(
