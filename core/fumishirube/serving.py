@@ -41,7 +41,6 @@ from fumishirube.host.reload.reloader import Reloader, Served, ToolWrapper
 from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
 from fumishirube.host.standard_streams import exit_now, exit_within
 from fumishirube.host.startup import (
-    instructions,
     open_application,
     open_scratch_application,
     server_name,
@@ -103,7 +102,6 @@ __all__ = [
     "guarded",
     "import_mcp",
     "input_schema",
-    "instructions",
     "load_plugins",
     "log_event",
     "log_level",
@@ -205,7 +203,6 @@ def streamable_mcp(
         publisher,
         name=server_name(application),
         version=__version__,
-        instructions=instructions(application),
         report=report,
         inner=inner,
         largest=largest,

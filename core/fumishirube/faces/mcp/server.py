@@ -78,7 +78,6 @@ def build_server(
     *,
     name: str,
     version: str,
-    instructions: str,
     session_of: SessionOf,
     report: CallReporter | None = None,
     inner: InnerCalls | None = None,
@@ -95,7 +94,7 @@ def build_server(
     @asynccontextmanager
     async def lifespan(server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
         def renewed() -> None:
-            server.instructions = publisher.catalog.instructions or server.instructions
+            server.instructions = publisher.catalog.instructions or None
 
         end = publisher.watch(renewed)
         try:
@@ -107,7 +106,7 @@ def build_server(
     server = CatalogServer(
         name,
         version=version,
-        instructions=instructions or None,
+        instructions=publisher.catalog.instructions or None,
         lifespan=lifespan,
         on_list_tools=tools.list,
         on_call_tool=tools.call,
