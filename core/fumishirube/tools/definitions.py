@@ -7,15 +7,14 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Field,
     JsonValue,
-    SerializerFunctionWrapHandler,
     create_model,
-    model_serializer,
 )
 
 from fumishirube.budget import Budget
@@ -28,6 +27,8 @@ LIST_CHARS = 24_000
 ANSWER_CHARS = 48_000
 """The longest answer, in characters, except whole texts; with its frame it is below 50,000."""
 Item = TypeVar("Item")
+OrAbsent: TypeAlias = Annotated[Item | None, Field(exclude_if=lambda value: value is None)]
+"""The type of a field of an answer that is left out when it is ``None``, its default."""
 
 
 @dataclass
@@ -191,20 +192,6 @@ def check_answer(tool: Tool[P, A], answer: object) -> None:
     """Raise a :class:`TypeError` if a tool answered anything but its answer."""
     if not isinstance(answer, tool.answer):
         raise TypeError(f"{tool.name} answered {type(answer).__name__}")
-
-
-class LeanAnswer(Answer):
-    """An answer in which the fields named in ``omitted`` are absent when they are ``None``."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset()
-
-    @model_serializer(mode="wrap")
-    def _lean(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {
-            key: value
-            for key, value in handler(self).items()
-            if value is not None or key not in self.omitted
-        }
 
 
 def fitting(items: Iterable[Item], chars: int = LIST_CHARS) -> Iterator[Item]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
@@ -21,10 +21,10 @@ from fumishirube import (
 )
 from fumishirube.tools import (
     PAGE_CHARS,
-    LeanAnswer,
     LineRange,
     MaxChars,
     NextChar,
+    OrAbsent,
     ReadPosition,
     Session,
     TextPage,
@@ -78,10 +78,8 @@ class ManualReadApplied(Answer):
     mode: Literal["read", "scan_fallback"]
 
 
-class ManualReadAnswer(LeanAnswer):
+class ManualReadAnswer(Answer):
     """The text, its lines, and where the file continues."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"addressed"})
 
     text: str
     truncated: bool
@@ -89,33 +87,20 @@ class ManualReadAnswer(LeanAnswer):
     applied_range: LineRange
     next_cursor: NextChar
     eof: bool
-    addressed: Tags | None = None
+    addressed: OrAbsent[Tags] = None
 
 
-class RangesAnswer(LeanAnswer):
+class RangesAnswer(Answer):
     """The ranges in ``refs``, in order; or, for a ``ref``, the members of its answer."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset(
-        {
-            "items",
-            "text",
-            "truncated",
-            "applied",
-            "applied_range",
-            "next_cursor",
-            "eof",
-            "addressed",
-        }
-    )
-
-    items: tuple[RangeAnswer, ...] | None = None
-    text: str | None = None
-    truncated: bool | None = None
-    applied: ManualReadApplied | None = None
-    applied_range: LineRange | None = None
-    next_cursor: NextChar | None = None
-    eof: bool | None = None
-    addressed: Tags | None = None
+    items: OrAbsent[tuple[RangeAnswer, ...]] = None
+    text: OrAbsent[str] = None
+    truncated: OrAbsent[bool] = None
+    applied: OrAbsent[ManualReadApplied] = None
+    applied_range: OrAbsent[LineRange] = None
+    next_cursor: OrAbsent[NextChar] = None
+    eof: OrAbsent[bool] = None
+    addressed: OrAbsent[Tags] = None
 
 
 def read_tool(
