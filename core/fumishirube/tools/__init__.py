@@ -6,11 +6,9 @@ from fumishirube.tools.argument_errors import FailsWith
 from fumishirube.tools.calls import call_tool, compact, error_payload, unpack_arguments
 from fumishirube.tools.definitions import (
     ANSWER_CHARS,
-    DeliveredRanges,
     OrAbsent,
     Progress,
     Question,
-    ReadPosition,
     Session,
     View,
     fitting,
@@ -35,7 +33,6 @@ __all__ = [
     "PAGE_CHARS",
     "Content",
     "Cursor",
-    "DeliveredRanges",
     "EmbeddingCounts",
     "FailsWith",
     "LineRange",
@@ -46,7 +43,6 @@ __all__ = [
     "Prompt",
     "PromptParameter",
     "Question",
-    "ReadPosition",
     "Resource",
     "Resources",
     "ScanCursor",

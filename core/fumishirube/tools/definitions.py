@@ -32,44 +32,19 @@ OrAbsent: TypeAlias = Annotated[Item | None, Field(exclude_if=lambda value: valu
 
 
 @dataclass
-class ReadPosition:
-    """The last section that a session read of a file, how far, and in which text."""
-
-    start_line: int
-    next_offset: int
-    text_hash: int
-
-
-@dataclass
-class DeliveredRanges:
-    """The ranges of characters of one file's text that a session received, merged."""
-
-    text_hash: int
-    ranges: list[tuple[int, int]] = field(default_factory=list)
-
-    def add(self, start: int, end: int) -> None:
-        """Add a range, and merge it with those that it touches."""
-        apart = [(a, b) for a, b in self.ranges if b < start or a > end]
-        joined = [(a, b) for a, b in self.ranges if (a, b) not in apart]
-        whole = (min([start, *(a for a, _ in joined)]), max([end, *(b for _, b in joined)]))
-        self.ranges = sorted([*apart, whole])
-
-    def holds(self, start: int, end: int) -> bool:
-        """Tell whether every character of a range was received."""
-        return any(a <= start and end <= b for a, b in self.ranges)
-
-
-@dataclass
 class Session:
     """The state of one connection. Calls of one session may run in several threads.
 
-    Read and change the state of a session with its ``lock``, a ``threading.Lock``.
+    Read and change what it keeps with its ``lock``, a ``threading.Lock``.
     """
 
-    discovered: bool = False
-    readings: dict[tuple[str, str], ReadPosition] = field(default_factory=dict)
-    deliveries: dict[tuple[str, str], DeliveredRanges] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock, init=False)
+    _states: dict[type, Any] = field(default_factory=dict, init=False)
+
+    def keep(self, kind: type[Item]) -> Item:
+        """Return the session's one object of a class, made on first use, without arguments."""
+        state: Item = self._states.setdefault(kind, kind())
+        return state
 
 
 class Params(BaseModel):

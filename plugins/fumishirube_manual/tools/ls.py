@@ -13,7 +13,7 @@ from fumishirube import Answer, Call, InvalidParameter, NotFound, Params, Surfac
 from fumishirube.disk import FolderEntry, clean_name, clean_path
 from fumishirube.text import nfc
 from fumishirube.tools import OrAbsent
-from fumishirube_manual.arguments import ROOT_ID
+from fumishirube_manual.arguments import ROOT_ID, note_discovery
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.unread import UnreadRow, unread_rows
 
@@ -63,8 +63,7 @@ def ls_tool(
     def run(params: ManualLsParams, call: Call) -> ManualLsAnswer:
         folder_id = _folder_id(params.id)
         items = _manuals(context) if folder_id == ROOT_ID else _children(context, folder_id)
-        if call.session is not None:
-            call.session.discovered = True
+        note_discovery(call.session)
         manual = folder_id != ROOT_ID and "::" not in folder_id
         return ManualLsAnswer(
             id=folder_id,

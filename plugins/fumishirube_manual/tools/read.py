@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
@@ -25,7 +25,6 @@ from fumishirube.tools import (
     MaxChars,
     NextChar,
     OrAbsent,
-    ReadPosition,
     Session,
     TextPage,
     narrowed_params,
@@ -140,6 +139,18 @@ def read_tool(
     )
 
 
+class _Reading(NamedTuple):
+    """The last section that a session read of a file, how far, and in which text."""
+
+    start_line: int
+    next_offset: int
+    text_hash: int
+
+
+class _Readings(dict[tuple[str, str], _Reading]):
+    """What a session read last of each file, by manual and path."""
+
+
 _SUMMARY = (
     "Returns one section with its sub-sections, by a hit's ref or a heading's line; the same again "
     "goes on after it. Not JSON: see manual_scan. Costs up to max_chars."
@@ -168,7 +179,7 @@ def _read_section(
         start = section.start if ref.start_line else _top(document, section)
         read = TextPage.of(document.text, start, min(section.extent, start + most))
         truncated, mode = read.next_offset < section.extent, "read"
-    position = ReadPosition(section.start_line, read.next_offset, hash(document.text))
+    position = _Reading(section.start_line, read.next_offset, hash(document.text))
     _remember(call.session, place, position)
     record(call.session, manual.id, document, read)
     return ManualReadAnswer(
@@ -213,14 +224,16 @@ def _before(
     """Return where the session's last reading of the same section and text ended."""
     if session is None:
         return None
+    readings = session.keep(_Readings)
     with session.lock:
-        reading = session.readings.get(place)
+        reading = readings.get(place)
     if reading is None or reading.text_hash != hash(document.text):
         return None
     return reading.next_offset if reading.start_line == section.start_line else None
 
 
-def _remember(session: Session | None, place: tuple[str, str], reading: ReadPosition) -> None:
+def _remember(session: Session | None, place: tuple[str, str], reading: _Reading) -> None:
     if session is not None:
+        readings = session.keep(_Readings)
         with session.lock:
-            session.readings[place] = reading
+            readings[place] = reading
