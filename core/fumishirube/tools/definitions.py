@@ -198,14 +198,12 @@ def narrowed_params(
     types = dict(replaced or {})
     if not withheld and not types:
         return params
-    fields = {
+    fields: dict[str, Any] = {
         name: (types[name], ...) if name in types else (info.annotation, info)
         for name, info in params.model_fields.items()
         if name not in withheld
     }
-    narrowed = create_model(  # type: ignore[call-overload]
-        params.__name__, __base__=Params, __doc__=params.__doc__, **fields
-    )
+    narrowed = create_model(params.__name__, __base__=Params, __doc__=params.__doc__, **fields)
     for name in withheld:
         setattr(narrowed, name, params.model_fields[name].default)
     for name, member in vars(params).items():

@@ -15,6 +15,7 @@ import mcp_types as types
 from anyio import from_thread
 from anyio.lowlevel import EventLoopToken, current_token
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -107,6 +108,11 @@ class RequestRunner:
     ) -> None:
         """Report a call, its answer or error, and its time."""
         self._report(name, arguments, answer, error, monotonic() - began)
+
+
+def connection_of(ctx: RequestContext) -> Connection:
+    """Return the connection on which a request came; it outlives the request's session."""
+    return ctx.session._connection  # noqa: SLF001 - the SDK has no public name for it
 
 
 def _logged(name: str, _: object, _answer: object, error: ToolError | None, seconds: float) -> None:
