@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -41,7 +40,6 @@ from fumishirube.host.reload.reloader import Reloader, Served, ToolWrapper
 from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
 from fumishirube.host.standard_streams import exit_now, exit_within
 from fumishirube.host.startup import (
-    instructions,
     open_application,
     open_scratch_application,
     server_name,
@@ -59,6 +57,7 @@ from fumishirube.traces.records import CacheOutcome
 
 if TYPE_CHECKING:
     from fumishirube.faces.mcp.requests import CallReporter
+    from fumishirube.faces.mcp.streamable import Streamable
 
 __all__ = [
     "GROUP",
@@ -71,7 +70,6 @@ __all__ = [
     "InnerCalls",
     "JsonLinesFormatter",
     "LoadedConfig",
-    "McpSessions",
     "PeerProcesses",
     "PersonalTools",
     "PluginReport",
@@ -103,7 +101,6 @@ __all__ = [
     "guarded",
     "import_mcp",
     "input_schema",
-    "instructions",
     "load_plugins",
     "log_event",
     "log_level",
@@ -118,24 +115,11 @@ __all__ = [
     "replace_surrogates",
     "serve",
     "serve_stdio",
-    "server_name",
     "share_memory_pools",
     "start_logs",
     "streamable_mcp",
     "web_server",
 ]
-
-
-class McpSessions(Protocol):
-    """An ASGI application with the sessions of many clients, to be used while ``running``."""
-
-    def running(self) -> AbstractAsyncContextManager[None]:
-        """Run the sessions while the body runs, then end them all. It runs once only."""
-        ...
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request."""
-        ...
 
 
 class WebServer(Protocol):
@@ -191,7 +175,7 @@ def streamable_mcp(
     report: CallReporter,
     inner: InnerCalls | None = None,
     largest: int,
-) -> McpSessions:
+) -> Streamable:
     """Return an ASGI application that serves MCP; the import takes most of a second.
 
     The caller has checked the Host and Origin headers, against rebound names (DNS rebinding).
@@ -199,13 +183,12 @@ def streamable_mcp(
     ``largest`` is the limit of a request's body in bytes.
     """
     from fumishirube import __version__  # noqa: PLC0415 - the façade imports nothing of this package
-    from fumishirube.faces.mcp.streamable import Streamable  # noqa: PLC0415 - half of a start's time
+    from fumishirube.faces.mcp import streamable  # noqa: PLC0415 - half of a start's time
 
-    return Streamable(
+    return streamable.Streamable(
         publisher,
         name=server_name(application),
         version=__version__,
-        instructions=instructions(application),
         report=report,
         inner=inner,
         largest=largest,

@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from fumishirube import Answer, InvalidParameter, LinkKind, Params
-from fumishirube.tools import LeanAnswer
+from fumishirube.tools import OrAbsent
 from fumishirube_graph.docs import Docs
 from fumishirube_graph.errors import skipped_page, unknown_page
 from fumishirube_graph.records import Doc, DocType
@@ -39,18 +39,15 @@ class NonNullParams(Params):
 class UntrustedAnswer(Answer):
     """An answer with text from documents, marked as untrusted; ``warnings`` are optional."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"warnings"})
-
     content_trust: Literal["untrusted"] = "untrusted"
-    warnings: tuple[str, ...] | None = None
+    warnings: OrAbsent[tuple[str, ...]] = None
 
     @model_serializer(mode="wrap")
     def _trusting(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Move the inherited keys behind the keys of the subclass."""
-        dumped = handler(self)
-        last = {key: dumped.pop(key) for key in ("content_trust", "warnings")}
-        dumped |= last
-        return {k: v for k, v in dumped.items() if v is not None or k not in self.omitted}
+        dumped: dict[str, Any] = handler(self)
+        last = {key: dumped.pop(key) for key in ("content_trust", "warnings") if key in dumped}
+        return dumped | last
 
 
 def _not_null(value: Any) -> Any:
@@ -120,16 +117,14 @@ Depth5 = Annotated[
 ]
 
 
-class LinkedPage(LeanAnswer):
+class LinkedPage(Answer):
     """A page at the other end of a link; ``section_id`` where the link names a heading."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"section_id"})
 
     doc_id: str
     filepath: str
     title: str
     link_type: LinkKind
-    section_id: str | None = None
+    section_id: OrAbsent[str] = None
 
 
 class GraphRuntime:

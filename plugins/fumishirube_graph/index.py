@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
-from fumishirube.tools import LeanAnswer
+from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import GraphRuntime, NonNullParams, NotNull, checked_path
 from fumishirube_graph.docs import Docs
 from fumishirube_graph.errors import (
@@ -36,16 +36,14 @@ class IndexLinks(Answer):
     ambiguous: int
 
 
-class IndexEmbeddings(LeanAnswer):
+class IndexEmbeddings(Answer):
     """The state of the vectors; ``failure`` is the reason when there are none."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"failure"})
 
     embedder: str
     embedded: int
     reused: int
     dropped: int
-    failure: str | None = None
+    failure: OrAbsent[str] = None
 
 
 class IndexAnswer(Answer):

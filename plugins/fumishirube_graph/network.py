@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from fumishirube import Answer, Call, LinkKind, Tool
-from fumishirube.tools import ANSWER_CHARS, json_chars
+from fumishirube.tools import ANSWER_CHARS, OrAbsent, json_chars
 from fumishirube_graph.arguments import (
     DATA,
     Center,
@@ -55,16 +55,12 @@ class GraphEdge(Answer):
 class GraphAnswer(UntrustedAnswer):
     """Nodes and edges; when some were left out, also the totals or a cursor."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset(
-        {"warnings", "truncated", "total_nodes", "total_edges", "next_cursor"}
-    )
-
     nodes: tuple[Node, ...]
     edges: tuple[GraphEdge, ...]
-    truncated: bool | None = None
-    total_nodes: int | None = None
-    total_edges: int | None = None
-    next_cursor: str | None = None
+    truncated: OrAbsent[bool] = None
+    total_nodes: OrAbsent[int] = None
+    total_edges: OrAbsent[int] = None
+    next_cursor: OrAbsent[str] = None
 
 
 def graph_tool(runtime: GraphRuntime) -> Tool[GraphParams, GraphAnswer]:

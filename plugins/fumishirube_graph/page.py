@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from fumishirube import Answer, Call, LinkKind, Tool
-from fumishirube.tools import LeanAnswer
+from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import (
     DATA,
     FilePath,
@@ -39,16 +39,14 @@ class PageSection(Answer):
     line_end: int
 
 
-class LinkIssue(LeanAnswer):
+class LinkIssue(Answer):
     """A link with a problem."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"candidates"})
 
     target: str
     link_type: LinkKind
     line: int
     status: Literal["dangling", "ambiguous", "anchor_missing"]
-    candidates: tuple[str, ...] | None = None
+    candidates: OrAbsent[tuple[str, ...]] = None
 
 
 class PageAnswer(UntrustedAnswer):

@@ -6,12 +6,12 @@ import base64
 import binascii
 import json
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
-from fumishirube.tools import ANSWER_CHARS, fitting
+from fumishirube.tools import ANSWER_CHARS, OrAbsent, fitting
 from fumishirube_graph.arguments import (
     DATA,
     Cursor,
@@ -52,11 +52,9 @@ class ListedPage(Answer):
 class ListAnswer(UntrustedAnswer):
     """A page of documents, and their total."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"warnings", "next_cursor"})
-
     pages: tuple[ListedPage, ...]
     total: int
-    next_cursor: str | None = None
+    next_cursor: OrAbsent[str] = None
 
 
 def list_tool(runtime: GraphRuntime) -> Tool[ListParams, ListAnswer]:

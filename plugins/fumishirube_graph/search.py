@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from fumishirube import Call, Query, Ranking, Tool
+from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import (
     DATA,
     Depth3,
@@ -57,15 +58,11 @@ class SearchAnswer(UntrustedAnswer):
     With ``content_truncated``, texts are shorter than usual to keep the answer within its limit.
     """
 
-    omitted: ClassVar[frozenset[str]] = frozenset(
-        {"warnings", "content_truncated", "query_relaxed"}
-    )
-
     results: tuple[DocumentResult, ...]
     total_found: int
     search_type: Literal["hybrid", "fulltext_fallback"]
-    content_truncated: bool | None = None
-    query_relaxed: bool | None = None
+    content_truncated: OrAbsent[bool] = None
+    query_relaxed: OrAbsent[bool] = None
 
 
 def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:

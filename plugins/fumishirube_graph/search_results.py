@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from typing import ClassVar
 
 from fumishirube import Answer, Hit, LinkKind
-from fumishirube.tools import ANSWER_CHARS, LeanAnswer, fitting, json_chars
+from fumishirube.tools import ANSWER_CHARS, OrAbsent, fitting, json_chars
 from fumishirube_graph.arguments import GraphRuntime
 from fumishirube_graph.records import Doc
 from fumishirube_graph.snapshot import GraphSnapshot
@@ -55,10 +54,8 @@ class SearchLinked(Answer):
     summary: str
 
 
-class DocumentResult(LeanAnswer):
+class DocumentResult(Answer):
     """A document."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"linked_pages", "linked_omitted"})
 
     doc_id: str
     filepath: str
@@ -68,8 +65,8 @@ class DocumentResult(LeanAnswer):
     score_breakdown: SearchBreakdown
     relevance_reason: str
     staleness: Level
-    linked_pages: tuple[SearchLinked, ...] | None = None
-    linked_omitted: int | None = None
+    linked_pages: OrAbsent[tuple[SearchLinked, ...]] = None
+    linked_omitted: OrAbsent[int] = None
 
 
 def document_result(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
-from fumishirube.tools import LeanAnswer
+from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import GraphRuntime, NonNullParams, NotNull
 from fumishirube_graph.errors import JsonRpcInternalError, refusing
 from fumishirube_graph.staleness import Level, Reason
@@ -37,15 +37,13 @@ class StaleDocument(Answer):
     stale_refs: tuple[StaleSource, ...]
 
 
-class StaleAnswer(LeanAnswer):
+class StaleAnswer(Answer):
     """The documents with stale sources."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"warnings"})
 
     stale_documents: tuple[StaleDocument, ...]
     total: int
     threshold_days: Annotated[int, Field(ge=0)]
-    warnings: tuple[str, ...] | None = None
+    warnings: OrAbsent[tuple[str, ...]] = None
 
 
 ALL: Literal["all"] = "all"

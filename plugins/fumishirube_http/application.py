@@ -29,7 +29,6 @@ from fumishirube.serving import (
     LoadedConfig,
     Reloader,
     ToolHost,
-    instructions,
     load_plugins,
     open_application,
     process_settings,
@@ -117,7 +116,7 @@ class HttpApplication:
         app = FastAPIOffline(
             title="Fumishirube",
             version=__version__,
-            description=instructions(application),
+            description=application.instructions,
             openapi_url=f"{base}/openapi.json",
             docs_url=f"{base}/docs",
             redoc_url=None,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 
 import anyio
 from anyio import to_thread
 from pydantic import JsonValue
 from starlette.datastructures import Headers
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fumishirube import ToolError
-from fumishirube.serving import CatalogPublisher, InnerCalls, McpSessions, ToolHost, streamable_mcp
+from fumishirube.serving import CatalogPublisher, InnerCalls, ToolHost, streamable_mcp
 from fumishirube_http.limits import MESSAGE, check_values, read_body
 from fumishirube_http.log import Recorder, RequestLogEntry, call_entry
 from fumishirube_http.problems import busy
@@ -38,7 +39,7 @@ class McpEndpoint:
         self._publisher = publisher
         self._record = record
         self._person = person
-        self._served: McpSessions | None = None
+        self._served: ASGIApp | None = None
         self._ready: anyio.Event | None = None
 
     @asynccontextmanager
@@ -60,21 +61,19 @@ class McpEndpoint:
         await (self._served or busy())(scope, receive, send)
 
     async def _run(self, ready: anyio.Event) -> None:
-        served = await to_thread.run_sync(self._made, abandon_on_cancel=True)
-        async with served.running():
-            self._served = served
-            ready.set()
-            await anyio.sleep_forever()
-
-    def _made(self) -> McpSessions:
-        application = self._application
-        return streamable_mcp(
-            application,
+        make = partial(
+            streamable_mcp,
+            self._application,
             self._publisher,
             report=self._report,
             inner=self._inner,
             largest=MESSAGE,
         )
+        served = await to_thread.run_sync(make, abandon_on_cancel=True)
+        async with served.running():
+            self._served = served
+            ready.set()
+            await anyio.sleep_forever()
 
     def _report(
         self,

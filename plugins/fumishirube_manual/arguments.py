@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from fumishirube import Call, InvalidParameter, InvalidPath, Manual, SurfaceContext
 from fumishirube.disk import clean_name, clean_path
-from fumishirube.tools import FailsWith
+from fumishirube.tools import FailsWith, Session
 
 ROOT_ID = "manuals"
 
@@ -34,10 +34,27 @@ FilePath = Annotated[
 ]
 
 
+class _Discovery:
+    """Whether a session has been told which manuals there are."""
+
+    done = False
+
+
+def note_discovery(session: Session | None) -> None:
+    """Note that a session has been told which manuals there are."""
+    if session is not None:
+        session.keep(_Discovery).done = True
+
+
+def must_discover(session: Session | None) -> bool:
+    """Tell whether a session must call ``manual_ls`` first; a call without a session need not."""
+    return session is not None and not session.keep(_Discovery).done
+
+
 def after_discovery(call: Call, arguments: object) -> None:
     """Refuse a call before ``manual_ls`` in its session; calls without a session are allowed."""
     del arguments  # their values do not matter
-    if call.session is not None and not call.session.discovered:
+    if must_discover(call.session):
         raise InvalidParameter(
             "call manual_ls first, then use the ids it returns",
             required_first_call="manual_ls",

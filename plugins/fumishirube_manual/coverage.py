@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from pydantic import Field
 
 from fumishirube import Answer, CoverageReport, TermReport
 from fumishirube.disk import UnlistedReason
-from fumishirube.tools import LeanAnswer
+from fumishirube.tools import OrAbsent
 from fumishirube_manual.diagnosis import CutoffReason
 
 SkipReason: TypeAlias = Literal[
@@ -73,17 +73,15 @@ class SkippedRow(Answer):
     count: int
 
 
-class TermRow(LeanAnswer):
+class TermRow(Answer):
     """How many sections contain a required term; near spellings when none does."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"sections", "near"})
-
     term: str
-    sections: int | None = None
-    near: tuple[str, ...] | None = None
+    sections: OrAbsent[int] = None
+    near: OrAbsent[tuple[str, ...]] = None
 
 
-class Coverage(LeanAnswer):
+class Coverage(Answer):
     """How much of the manual a search covered.
 
     ``scope`` is all files and sections of the manual; ``scanned`` is what the index ruled out or
@@ -93,12 +91,12 @@ class Coverage(LeanAnswer):
     was not searched; symlinks and ignored files are not in scope.
     """
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"matched_at_least"})
-
     scope: Extent
     scanned: Extent
     matched: int
-    matched_at_least: bool | None = Field(None, description="There may be more matches than that.")
+    matched_at_least: OrAbsent[bool] = Field(
+        None, description="There may be more matches than that."
+    )
     returned: int
     cutoff_reason: CutoffReason | None
     skipped: tuple[SkippedRow, ...]

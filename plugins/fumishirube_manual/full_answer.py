@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from fumishirube import Answer, Call, CoverageReport, SurfaceContext, Tool, Trace
-from fumishirube.tools import LeanAnswer, narrowed_params
+from fumishirube.tools import OrAbsent, narrowed_params
 from fumishirube_manual.actions import Action, next_actions
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
 from fumishirube_manual.claim_graph import ClaimGraph, graph_of
@@ -83,17 +83,15 @@ class Summary(Answer):
     integration_status: Literal["ready", "needs_followup", "blocked"]
 
 
-class FullAnswer(LeanAnswer):
+class FullAnswer(Answer):
     """The full answer, for callers inside the process and the command line.
 
     The graph of claims is included on request; it is empty when a setting disables it.
     """
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"claim_graph"})
-
     trace_id: str
     applied: Applied
-    claim_graph: ClaimGraph | None = None
+    claim_graph: OrAbsent[ClaimGraph] = None
     summary: Summary
     next_actions: tuple[Action, ...]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
 
 from fumishirube import (
+    Answer,
     Call,
     Citation,
     Document,
@@ -22,7 +23,7 @@ from fumishirube import (
 from fumishirube.disk import clean_path
 from fumishirube.parsing import PlaceRange, place_range
 from fumishirube.text import Lines
-from fumishirube.tools import LeanAnswer, NextChar, TextPage
+from fumishirube.tools import NextChar, OrAbsent, TextPage
 from fumishirube_manual.arguments import CANDIDATES, ManualId, manual_by_id
 from fumishirube_manual.deliveries import record
 from fumishirube_manual.range_lines import enclosing_section, shown_lines
@@ -107,7 +108,7 @@ LineRanges = Annotated[
 ]
 
 
-class RangeAnswer(LeanAnswer):
+class RangeAnswer(Answer):
     """The numbered lines of one range, or why it cannot be read.
 
     ``before`` is the heading above the first line, ``after`` the next heading below, each with its
@@ -115,22 +116,18 @@ class RangeAnswer(LeanAnswer):
     shown in part, it goes on at ``next_cursor`` of ``manual_scan``.
     """
 
-    omitted: ClassVar[frozenset[str]] = frozenset(
-        {"place", "lines", "before", "after", "left", "next_cursor", "code_left_out", "error"}
-    )
-
     manual_id: str
     path: str
-    place: str | None = None
-    lines: tuple[tuple[int, str], ...] | None = None
-    before: tuple[int, str] | None = None
-    after: tuple[int, str] | None = None
-    left: tuple[int, int] | None = None
-    next_cursor: NextChar | None = None
+    place: OrAbsent[str] = None
+    lines: OrAbsent[tuple[tuple[int, str], ...]] = None
+    before: OrAbsent[tuple[int, str]] = None
+    after: OrAbsent[tuple[int, str]] = None
+    left: OrAbsent[tuple[int, int]] = None
+    next_cursor: OrAbsent[NextChar] = None
     code_left_out: Annotated[
-        int | None, Field(description="How many lines of code were left out.")
+        OrAbsent[int], Field(description="How many lines of code were left out.")
     ] = None
-    error: dict[str, JsonValue] | None = None
+    error: OrAbsent[dict[str, JsonValue]] = None
 
 
 def read_ranges(

@@ -18,7 +18,7 @@ from fumishirube import (
 )
 from fumishirube.disk import clean_name, clean_path
 from fumishirube.tools import FailsWith, Question, Session, did_you_mean
-from fumishirube_manual.arguments import CANDIDATES, after_discovery, manual_by_id
+from fumishirube_manual.arguments import CANDIDATES, after_discovery, manual_by_id, must_discover
 from fumishirube_manual.deliveries import delivered
 
 EVERY_MANUAL = "*"
@@ -63,7 +63,7 @@ def which_manual(
     A session that must call ``manual_ls`` first is not asked.
     """
     named = arguments.get("manual_id") not in (None, "")
-    if named or (session is not None and not session.discovered):
+    if named or must_discover(session):
         return None
     manuals = context.manuals()[:CANDIDATES]
     if len(manuals) < 2:  # noqa: PLR2004 - one is no choice

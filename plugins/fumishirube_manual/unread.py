@@ -2,24 +2,22 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
-from fumishirube import SurfaceContext
-from fumishirube.tools import LeanAnswer
+from fumishirube import Answer, SurfaceContext
+from fumishirube.tools import OrAbsent
 from fumishirube_manual.settings import ManualSettings
 
 _MOST = 8
 OTHERS = "others"
 
 
-class UnreadRow(LeanAnswer):
+class UnreadRow(Answer):
     """How many files with a suffix were not read, and what would read them, if anything."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"reader"})
 
     suffix: str
     count: int
-    reader: str | None = None
+    reader: OrAbsent[str] = None
 
 
 def unread_rows(

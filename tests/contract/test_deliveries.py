@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Wire
 
-from fumishirube.tools import DeliveredRanges
+from fumishirube_manual.deliveries import DeliveredRanges
 
 SECTIONS = 6
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from http_server import HttpServer, probing
+from manuals import write
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from stdio import checked
+from strangers import stranger
 
 ERAS = ["legacy", "2026-07-28", "auto"]
 ENVELOPE = {
@@ -162,3 +165,42 @@ async def test_the_token_is_asked_for_here_too(tmp_path: Any) -> None:
         ):
             assert (await client.list_tools()).tools
         assert "sesame" not in server.log
+
+
+COUNTER = """
+from typing import ClassVar
+from fumishirube import Answer, Params, Stage, Tool, hook
+
+class Calls:
+    number = 0
+
+class Told(Answer):
+    number: int
+
+def count(params, call):
+    calls = call.session.keep(Calls)
+    with call.session.lock:
+        calls.number += 1
+        return Told(number=calls.number)
+
+class Counter(Stage):
+    root: ClassVar[str] = "manuals"
+    pipeline: ClassVar[dict] = {}
+
+    def tools(self, context):
+        return [Tool("count_calls", "Count", "Counts the calls of a session.", Params, Told, count)]
+
+@hook
+def register_surfaces(register):
+    register("counter", Counter, default=True)
+"""
+
+
+async def test_a_plugin_keeps_its_own_state_of_each_session(tmp_path: Path) -> None:
+    plugins = stranger(tmp_path / "plugins", "counter", COUNTER)
+    workspace = write(tmp_path / "work", {"m/a.md": "# Oil\n\nChange the oil.\n"})
+    with HttpServer(workspace, PYTHONPATH=str(plugins)) as server:
+        url = f"{server.url}/mcp"
+        async with Client(url, mode="legacy") as one, Client(url, mode="legacy") as other:
+            counted = [await called(each, server, "count_calls") for each in (one, one, other)]
+    assert [answer.payload["number"] for answer in counted] == [1, 2, 1]

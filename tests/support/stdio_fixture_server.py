@@ -12,6 +12,7 @@ import os  # noqa: E402
 import subprocess  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
+from dataclasses import replace  # noqa: E402
 from threading import Thread  # noqa: E402
 from typing import Annotated, Any, ClassVar  # noqa: E402
 
@@ -147,7 +148,7 @@ def litter(params: Params, call: Call) -> TextAnswer:
 
 def swap(params: Params, call: Call) -> TextAnswer:
     """Offer one tool less from now on."""
-    PUBLISHER.publish(Catalog(PUBLISHER.catalog.tools[:-1], prompts=PUBLISHER.catalog.prompts))
+    PUBLISHER.publish(replace(PUBLISHER.catalog, tools=PUBLISHER.catalog.tools[:-1]))
     return TextAnswer(text="swapped")
 
 
@@ -171,7 +172,11 @@ TOOLS = [
     tool("swap", NoParams, TextAnswer, swap),
 ]
 PUBLISHER = CatalogPublisher(
-    Catalog(TOOLS, prompts=[Prompt("hello", "Hello", "Says hello.", lambda _: "hello")])
+    Catalog(
+        TOOLS,
+        prompts=[Prompt("hello", "Hello", "Says hello.", lambda _: "hello")],
+        instructions="Try echo.",
+    )
 )
 
 
@@ -180,7 +185,7 @@ def main() -> None:
 
     start_logs(os.environ.get("FIXTURE_LOG", QUIET_LEVEL), [StandardErrorHandler()], places=False)
     print("printed at start")  # noqa: T201 - the same
-    run_stdio(PUBLISHER, name="fixture", version="1.2.3", instructions="Try echo.", wire=wire)
+    run_stdio(PUBLISHER, name="fixture", version="1.2.3", wire=wire)
     exit_now()
 
 

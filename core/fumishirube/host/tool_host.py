@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from fumishirube.config.configuration import Config, LoadedConfig
 from fumishirube.errors import AlreadyServed, ConfigError, PluginError
-from fumishirube.host.catalog import Catalog, ListProfile
+from fumishirube.host.catalog import WARNING, Catalog, ListProfile
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.fences import Fences
@@ -172,8 +172,13 @@ class ToolHost:
 
     @property
     def catalog(self) -> Catalog:
-        """The catalog for clients: tools, resources and prompts."""
-        return Catalog((*map(paged, self.tools.values()),), *self._further)
+        """The catalog for clients: tools, resources, prompts and instructions."""
+        return Catalog((*map(paged, self.tools.values()),), *self._further, self.instructions)
+
+    @property
+    def instructions(self) -> str:
+        """The instructions for a client: those of each surface, and a warning."""
+        return " ".join([*filter(None, self.texts("instructions")), WARNING])
 
     def drop_faulty_tools(self) -> Catalog:
         """Leave out tools with faulty schemas, report them as problems, and return the catalog.
@@ -192,8 +197,7 @@ class ToolHost:
         """Make what surfaces of plugins offer, so that ``problems`` lists what is left out."""
         if any(entry.work for entry in self.served):
             self.drop_faulty_tools()
-            for name in ("instructions", "server_name"):
-                self.texts(name)
+            self.texts("server_name")
 
     def texts(self, name: str, default: str = "") -> Sequence[str]:
         """Return a text of each surface, or the default; wrong ones are left out as problems."""

@@ -7,15 +7,14 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Field,
     JsonValue,
-    SerializerFunctionWrapHandler,
     create_model,
-    model_serializer,
 )
 
 from fumishirube.budget import Budget
@@ -28,47 +27,24 @@ LIST_CHARS = 24_000
 ANSWER_CHARS = 48_000
 """The longest answer, in characters, except whole texts; with its frame it is below 50,000."""
 Item = TypeVar("Item")
-
-
-@dataclass
-class ReadPosition:
-    """The last section that a session read of a file, how far, and in which text."""
-
-    start_line: int
-    next_offset: int
-    text_hash: int
-
-
-@dataclass
-class DeliveredRanges:
-    """The ranges of characters of one file's text that a session received, merged."""
-
-    text_hash: int
-    ranges: list[tuple[int, int]] = field(default_factory=list)
-
-    def add(self, start: int, end: int) -> None:
-        """Add a range, and merge it with those that it touches."""
-        apart = [(a, b) for a, b in self.ranges if b < start or a > end]
-        joined = [(a, b) for a, b in self.ranges if (a, b) not in apart]
-        whole = (min([start, *(a for a, _ in joined)]), max([end, *(b for _, b in joined)]))
-        self.ranges = sorted([*apart, whole])
-
-    def holds(self, start: int, end: int) -> bool:
-        """Tell whether every character of a range was received."""
-        return any(a <= start and end <= b for a, b in self.ranges)
+OrAbsent: TypeAlias = Annotated[Item | None, Field(exclude_if=lambda value: value is None)]
+"""The type of a field of an answer that is left out when it is ``None``, its default."""
 
 
 @dataclass
 class Session:
     """The state of one connection. Calls of one session may run in several threads.
 
-    Read and change the state of a session with its ``lock``, a ``threading.Lock``.
+    Read and change what it keeps with its ``lock``, a ``threading.Lock``.
     """
 
-    discovered: bool = False
-    readings: dict[tuple[str, str], ReadPosition] = field(default_factory=dict)
-    deliveries: dict[tuple[str, str], DeliveredRanges] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock, init=False)
+    _states: dict[type, Any] = field(default_factory=dict, init=False)
+
+    def keep(self, kind: type[Item]) -> Item:
+        """Return the session's one object of a class, made on first use, without arguments."""
+        state: Item = self._states.setdefault(kind, kind())
+        return state
 
 
 class Params(BaseModel):
@@ -193,20 +169,6 @@ def check_answer(tool: Tool[P, A], answer: object) -> None:
         raise TypeError(f"{tool.name} answered {type(answer).__name__}")
 
 
-class LeanAnswer(Answer):
-    """An answer in which the fields named in ``omitted`` are absent when they are ``None``."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset()
-
-    @model_serializer(mode="wrap")
-    def _lean(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {
-            key: value
-            for key, value in handler(self).items()
-            if value is not None or key not in self.omitted
-        }
-
-
 def fitting(items: Iterable[Item], chars: int = LIST_CHARS) -> Iterator[Item]:
     """Yield items while their JSON fits into so many characters, but at least one."""
     left = chars
@@ -236,14 +198,12 @@ def narrowed_params(
     types = dict(replaced or {})
     if not withheld and not types:
         return params
-    fields = {
+    fields: dict[str, Any] = {
         name: (types[name], ...) if name in types else (info.annotation, info)
         for name, info in params.model_fields.items()
         if name not in withheld
     }
-    narrowed = create_model(  # type: ignore[call-overload]
-        params.__name__, __base__=Params, __doc__=params.__doc__, **fields
-    )
+    narrowed = create_model(params.__name__, __base__=Params, __doc__=params.__doc__, **fields)
     for name in withheld:
         setattr(narrowed, name, params.model_fields[name].default)
     for name, member in vars(params).items():

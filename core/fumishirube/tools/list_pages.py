@@ -7,14 +7,15 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, create_model
 
 from fumishirube.errors import InvalidParameter
-from fumishirube.tools.definitions import ANSWER_CHARS, Answer, Call, Tool, fitting
+from fumishirube.tools.definitions import ANSWER_CHARS, Answer, Call, OrAbsent, Tool, fitting
 
 M = TypeVar("M", bound=BaseModel)
+_NextCursor: TypeAlias = OrAbsent[str]
 
 _CURSOR = re.compile(r"([0-9]{1,9})\.([0-9a-f]{8})", re.ASCII)
 
@@ -33,8 +34,7 @@ def paged(tool: Tool[Any, Any]) -> Tool[Any, Any]:
     if tool.pages is None:
         return tool
     params = _with(tool.params, cursor=(str | None, None))
-    last = Field(default=None, exclude_if=lambda cursor: cursor is None)
-    answer = _with(tool.answer, next_cursor=(str | None, last))
+    answer = _with(tool.answer, next_cursor=(_NextCursor, None))
     return replace(tool, pages=None, params=params, answer=answer, run=_run(tool, answer))
 
 

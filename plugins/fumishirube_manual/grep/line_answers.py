@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from pydantic import Field
 
+from fumishirube import Answer
 from fumishirube.text import UnreadFile
-from fumishirube.tools import LeanAnswer
+from fumishirube.tools import OrAbsent
 from fumishirube_manual.coverage import NEVER_SEARCHED
 from fumishirube_manual.grep.line_pages import Entry, LinePage
 from fumishirube_manual.grep.matched_texts import MatchedText, MatchedTexts
@@ -20,51 +21,45 @@ _LISTED_SHARE, _LISTED_LEAST = 0.2, 400
 _NAMED = 8
 
 
-class LineGroup(LeanAnswer):
+class LineGroup(Answer):
     """Lines of one section, with neighbouring lines, and other places of equal lines."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"manual_id", "section", "place", "also"})
-
-    manual_id: str | None = None
+    manual_id: OrAbsent[str] = None
     path: str
-    section: str | None = None
-    place: Annotated[str | None, Field(description="As p12, s3, Sheet1!R5.")] = None
+    section: OrAbsent[str] = None
+    place: Annotated[OrAbsent[str], Field(description="As p12, s3, Sheet1!R5.")] = None
     lines: tuple[tuple[int, str], ...]
     also: Annotated[
-        dict[str, tuple[str, ...]] | None,
+        OrAbsent[dict[str, tuple[str, ...]]],
         Field(description="By line number: where else the same line stands; another heading."),
     ] = None
 
 
-class LineCount(LeanAnswer):
+class LineCount(Answer):
     """How many lines match in a file, or in a folder, whose path ends with a slash."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"manual_id"})
-
-    manual_id: str | None = None
+    manual_id: OrAbsent[str] = None
     path: str
     count: int
 
 
-class TextCount(LeanAnswer):
+class TextCount(Answer):
     """How many lines contain one of several texts."""
 
     text: str
     count: int
 
 
-class UnsearchedFiles(LeanAnswer):
+class UnsearchedFiles(Answer):
     """A file that was not searched, or the number of files for a reason."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"manual_id", "path", "count"})
-
-    manual_id: str | None = None
-    path: str | None = None
+    manual_id: OrAbsent[str] = None
+    path: OrAbsent[str] = None
     reason: str
-    count: int | None = None
+    count: OrAbsent[int] = None
 
 
-class Searched(LeanAnswer):
+class Searched(Answer):
     """How many files were searched, and how many indexed sections they have."""
 
     files: int
@@ -76,12 +71,10 @@ _TextWithin: TypeAlias = tuple[int, int, str, str]
 _TextAlso: TypeAlias = tuple[int, int, str, str, tuple[str, ...]]
 
 
-class MatchGroup(LeanAnswer):
+class MatchGroup(Answer):
     """Matching texts, below the file of their first match."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"manual_id"})
-
-    manual_id: str | None = None
+    manual_id: OrAbsent[str] = None
     path: str
     texts: Annotated[
         tuple[_Text | _TextWithin | _TextAlso, ...],
@@ -89,41 +82,34 @@ class MatchGroup(LeanAnswer):
     ]
 
 
-class GrepAnswer(LeanAnswer):
+class GrepAnswer(Answer):
     """Every matching line, page by page; ``total`` is exact for what was searched."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset(
-        {
-            *("manuals", "texts", "groups", "counts", "not_searched", "degraded"),
-            *("next_cursor", "remaining", "matches", "more_matches", "left_out", "complete"),
-            "different_matches",
-        }
-    )
 
     total: Annotated[int, Field(description="Lines that match.")]
     different: Annotated[int, Field(description="Lines that differ.")]
     files: Annotated[int, Field(description="Files with such lines.")]
     left_out: Annotated[
-        int | None, Field(description="Further lines, left out by the pattern without.")
+        OrAbsent[int], Field(description="Further lines, left out by the pattern without.")
     ] = None
     complete: Annotated[
-        bool | None, Field(description="Nothing is on further pages, and nothing was unreadable.")
+        OrAbsent[bool],
+        Field(description="Nothing is on further pages, and nothing was unreadable."),
     ] = None
-    manuals: tuple[str, ...] | None = None
-    texts: tuple[TextCount, ...] | None = None
-    groups: tuple[LineGroup, ...] | None = None
-    counts: tuple[LineCount, ...] | None = None
+    manuals: OrAbsent[tuple[str, ...]] = None
+    texts: OrAbsent[tuple[TextCount, ...]] = None
+    groups: OrAbsent[tuple[LineGroup, ...]] = None
+    counts: OrAbsent[tuple[LineCount, ...]] = None
     matches: Annotated[
-        tuple[MatchGroup, ...] | None,
+        OrAbsent[tuple[MatchGroup, ...]],
         Field(description="Each different text that matched, by the file where it does first."),
     ] = None
-    different_matches: Annotated[int | None, Field(description="Texts that matched.")] = None
-    more_matches: int | None = None
-    next_cursor: str | None = None
-    remaining: tuple[LineCount, ...] | None = None
+    different_matches: Annotated[OrAbsent[int], Field(description="Texts that matched.")] = None
+    more_matches: OrAbsent[int] = None
+    next_cursor: OrAbsent[str] = None
+    remaining: OrAbsent[tuple[LineCount, ...]] = None
     searched: Searched
-    not_searched: tuple[UnsearchedFiles, ...] | None = None
-    degraded: str | None = None
+    not_searched: OrAbsent[tuple[UnsearchedFiles, ...]] = None
+    degraded: OrAbsent[str] = None
 
 
 class SearchScope(NamedTuple):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field, JsonValue
 
 from fumishirube import Answer, Budget, Call, InvalidParameter, Params, Tool, ToolError
 from fumishirube.tools import (
     ANSWER_CHARS,
-    LeanAnswer,
+    OrAbsent,
     call_tool,
     compact,
     error_payload,
@@ -43,14 +43,12 @@ class BatchParams(Params):
     ]
 
 
-class BatchedAnswer(LeanAnswer):
+class BatchedAnswer(Answer):
     """The answer of one call, or its error; neither if the call was not made."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"answer", "error"})
-
     tool: str
-    answer: dict[str, JsonValue] | None = None
-    error: dict[str, JsonValue] | None = None
+    answer: OrAbsent[dict[str, JsonValue]] = None
+    error: OrAbsent[dict[str, JsonValue]] = None
 
 
 class BatchAnswer(Answer):

@@ -16,7 +16,7 @@ from fumishirube import (
 )
 from fumishirube_manual.actions import marginal_gain
 from fumishirube_manual.addressed_tags import with_tags
-from fumishirube_manual.arguments import after_discovery
+from fumishirube_manual.arguments import after_discovery, note_discovery
 from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.diagnosis import Diagnosis, diagnose, recall_ok
 from fumishirube_manual.evidence.annotations import other_wordings, with_weights
@@ -52,8 +52,8 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         diagnosis, account = diagnose(trace, settings.coverage_min), CoverageReport.of(trace)
         answer = compact(context, trace, diagnosis, account, shown_size(params), settings)
         context.conclude(trace.id, assessment(trace, diagnosis, account, answer))
-        if trace.manuals and call.session is not None:
-            call.session.discovered = True
+        if trace.manuals:
+            note_discovery(call.session)
         return answer
 
     everywhere = "everywhere" in settings.extras

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, JsonValue
 
 from fumishirube import Answer, CoverageReport, SurfaceContext, Trace
 from fumishirube.text import estimate_tokens, fold, mentions
-from fumishirube.tools import LeanAnswer
+from fumishirube.tools import OrAbsent
 from fumishirube_manual.coverage import NEVER_SEARCHED, Coverage, coverage_of
 from fumishirube_manual.diagnosis import Answerable, Diagnosis, Status, answerable
 from fumishirube_manual.evidence.missing_words import APART, NOWHERE, absent_of
@@ -23,13 +23,11 @@ from fumishirube_manual.unread import UnreadRow, unread_rows
 from fumishirube_manual.vocabulary import vocabulary_of
 
 
-class InlinePage(LeanAnswer):
+class InlinePage(Answer):
     """The first page of ``integrated_top``.
 
     If copies are folded, ``manual_hits`` continues at ``next_offset``.
     """
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"next_offset"})
 
     trace_id: str
     kind: Literal["integrated_top"]
@@ -37,7 +35,7 @@ class InlinePage(LeanAnswer):
     limit: int
     total: int
     items: tuple[dict[str, JsonValue], ...]
-    next_offset: int | None = None
+    next_offset: OrAbsent[int] = None
 
 
 class ShownSize(NamedTuple):
@@ -47,27 +45,8 @@ class ShownSize(NamedTuple):
     chars: int | None
 
 
-class FindAnswer(LeanAnswer):
+class FindAnswer(Answer):
     """The compact answer; ``manual_hits`` returns the rest by the trace id."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset(
-        [
-            "answerable",
-            "missing",
-            "nowhere",
-            "apart",
-            "unmet",
-            "names",
-            "vocabulary",
-            "glossary",
-            "terms",
-            "manuals",
-            "coverage",
-            "est_tokens",
-            "degraded",
-            "unread_files",
-        ]
-    )
 
     trace_id: str
     candidates: int
@@ -76,46 +55,47 @@ class FindAnswer(LeanAnswer):
     next_actions: tuple[dict[str, JsonValue], ...]
     inline_hits: InlinePage
     answerable: Annotated[
-        Answerable | None,
+        OrAbsent[Answerable],
         Field(description="Whether all that was asked stands together in what was found."),
     ] = None
     missing: Annotated[
-        tuple[str, ...] | None, Field(description="Words that stand in none of the best sections.")
+        OrAbsent[tuple[str, ...]],
+        Field(description="Words that stand in none of the best sections."),
     ] = None
     nowhere: Annotated[
-        tuple[str, ...] | None, Field(description="Those of the missing words in no section.")
+        OrAbsent[tuple[str, ...]], Field(description="Those of the missing words in no section.")
     ] = None
     apart: Annotated[
-        tuple[str, ...] | None,
+        OrAbsent[tuple[str, ...]],
         Field(description="Those in no section that has the required terms."),
     ] = None
     vocabulary: Annotated[
-        tuple[str, ...] | None,
+        OrAbsent[tuple[str, ...]],
         Field(description="Words of this manual near the best hits, to add to the query."),
     ] = None
     glossary: Annotated[
-        dict[str, tuple[str, ...]] | None,
+        OrAbsent[dict[str, tuple[str, ...]]],
         Field(description="Words of the glossary, and what was searched beside each."),
     ] = None
     unmet: Annotated[
-        tuple[int, ...] | None,
+        OrAbsent[tuple[int, ...]],
         Field(description="Alternatives of which none of the best sections holds most."),
     ] = None
     names: Annotated[
-        tuple[dict[str, JsonValue], ...] | None,
+        OrAbsent[tuple[dict[str, JsonValue], ...]],
         Field(description="Options, identifiers and codes of the wordings outside these hits."),
     ] = None
     terms: Annotated[
-        tuple[tuple[JsonValue, ...], ...] | None,
+        OrAbsent[tuple[tuple[JsonValue, ...], ...]],
         Field(description="What each required term did, in how many sections it is, near words."),
     ] = None
     manuals: Annotated[
-        tuple[str, ...] | None, Field(description="The ids of the manuals, of several.")
+        OrAbsent[tuple[str, ...]], Field(description="The ids of the manuals, of several.")
     ] = None
-    coverage: Coverage | None = None
-    est_tokens: Annotated[int | None, Field(description="About how many tokens this is.")] = None
-    degraded: str | None = None
-    unread_files: tuple[UnreadRow, ...] | None = None
+    coverage: OrAbsent[Coverage] = None
+    est_tokens: Annotated[OrAbsent[int], Field(description="About how many tokens this is.")] = None
+    degraded: OrAbsent[str] = None
+    unread_files: OrAbsent[tuple[UnreadRow, ...]] = None
 
 
 def compact(

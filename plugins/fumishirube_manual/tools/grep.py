@@ -21,6 +21,7 @@ from fumishirube import (
 from fumishirube.disk import clean_path
 from fumishirube.text import Reading, UnreadFile, reading
 from fumishirube.tools import MaxChars
+from fumishirube_manual.arguments import note_discovery
 from fumishirube_manual.cited_places import has_places, place_in
 from fumishirube_manual.grep.excluded_matches import ExcludingMatcher
 from fumishirube_manual.grep.line_answers import (
@@ -124,8 +125,8 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
             )
         if params.path_prefix and not account.files and not account.unread:
             raise path_not_found(context, scope.ids, clean_path(params.path_prefix, "path_prefix"))
-        if scope.every and call.session is not None:
-            call.session.discovered = True
+        if scope.every:
+            note_discovery(call.session)
         answer = grep_answer(params.any or (), chars, now, scope, page, account, counting=counting)
         answer = answer.model_copy(update={"left_out": _left_out(matcher)})
         if tally is not None:

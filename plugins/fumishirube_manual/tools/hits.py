@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, JsonValue
 
 from fumishirube import (
+    Answer,
     Call,
     CoverageReport,
     InvalidParameter,
@@ -18,7 +19,7 @@ from fumishirube import (
     Trace,
     TraceRow,
 )
-from fumishirube.tools import LeanAnswer, fitting
+from fumishirube.tools import OrAbsent, fitting
 from fumishirube_manual.claim_graph import graph_of
 from fumishirube_manual.coverage import unread_reason
 from fumishirube_manual.diagnosis import (
@@ -72,17 +73,15 @@ class HitsParams(Params):
     ] = None
 
 
-class HitsAnswer(LeanAnswer):
+class HitsAnswer(Answer):
     """One page of rows; ``manual_id`` is here if the rows omit it."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"manual_id"})
 
     trace_id: str
     kind: Kind
     offset: int
     limit: int
     total: int
-    manual_id: str | None = None
+    manual_id: OrAbsent[str] = None
     items: tuple[dict[str, JsonValue], ...]
 
 

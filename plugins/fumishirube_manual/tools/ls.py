@@ -5,15 +5,15 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
-from fumishirube import Call, InvalidParameter, NotFound, Params, SurfaceContext, Tool
+from fumishirube import Answer, Call, InvalidParameter, NotFound, Params, SurfaceContext, Tool
 from fumishirube.disk import FolderEntry, clean_name, clean_path
 from fumishirube.text import nfc
-from fumishirube.tools import LeanAnswer
-from fumishirube_manual.arguments import ROOT_ID
+from fumishirube.tools import OrAbsent
+from fumishirube_manual.arguments import ROOT_ID, note_discovery
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.unread import UnreadRow, unread_rows
 
@@ -29,29 +29,25 @@ class ManualLsParams(Params):
     ] = None
 
 
-class ManualLsItem(LeanAnswer):
+class ManualLsItem(Answer):
     """A manual, a folder, or a file."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"path", "file_type"})
 
     id: str
     name: str
     kind: Literal["dir", "file"]
-    path: str | None = None
-    file_type: str | None = None
+    path: OrAbsent[str] = None
+    file_type: OrAbsent[str] = None
 
 
-class ManualLsAnswer(LeanAnswer):
+class ManualLsAnswer(Answer):
     """The content of a folder.
 
     For a manual also its ``unread_files``, which no loader reads.
     """
 
-    omitted: ClassVar[frozenset[str]] = frozenset({"unread_files"})
-
     id: str
     items: tuple[ManualLsItem, ...]
-    unread_files: tuple[UnreadRow, ...] | None = None
+    unread_files: OrAbsent[tuple[UnreadRow, ...]] = None
 
 
 class _Place(NamedTuple):
@@ -67,8 +63,7 @@ def ls_tool(
     def run(params: ManualLsParams, call: Call) -> ManualLsAnswer:
         folder_id = _folder_id(params.id)
         items = _manuals(context) if folder_id == ROOT_ID else _children(context, folder_id)
-        if call.session is not None:
-            call.session.discovered = True
+        note_discovery(call.session)
         manual = folder_id != ROOT_ID and "::" not in folder_id
         return ManualLsAnswer(
             id=folder_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
@@ -21,11 +21,10 @@ from fumishirube import (
 )
 from fumishirube.tools import (
     PAGE_CHARS,
-    LeanAnswer,
     LineRange,
     MaxChars,
     NextChar,
-    ReadPosition,
+    OrAbsent,
     Session,
     TextPage,
     narrowed_params,
@@ -78,10 +77,8 @@ class ManualReadApplied(Answer):
     mode: Literal["read", "scan_fallback"]
 
 
-class ManualReadAnswer(LeanAnswer):
+class ManualReadAnswer(Answer):
     """The text, its lines, and where the file continues."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"addressed"})
 
     text: str
     truncated: bool
@@ -89,33 +86,20 @@ class ManualReadAnswer(LeanAnswer):
     applied_range: LineRange
     next_cursor: NextChar
     eof: bool
-    addressed: Tags | None = None
+    addressed: OrAbsent[Tags] = None
 
 
-class RangesAnswer(LeanAnswer):
+class RangesAnswer(Answer):
     """The ranges in ``refs``, in order; or, for a ``ref``, the members of its answer."""
 
-    omitted: ClassVar[frozenset[str]] = frozenset(
-        {
-            "items",
-            "text",
-            "truncated",
-            "applied",
-            "applied_range",
-            "next_cursor",
-            "eof",
-            "addressed",
-        }
-    )
-
-    items: tuple[RangeAnswer, ...] | None = None
-    text: str | None = None
-    truncated: bool | None = None
-    applied: ManualReadApplied | None = None
-    applied_range: LineRange | None = None
-    next_cursor: NextChar | None = None
-    eof: bool | None = None
-    addressed: Tags | None = None
+    items: OrAbsent[tuple[RangeAnswer, ...]] = None
+    text: OrAbsent[str] = None
+    truncated: OrAbsent[bool] = None
+    applied: OrAbsent[ManualReadApplied] = None
+    applied_range: OrAbsent[LineRange] = None
+    next_cursor: OrAbsent[NextChar] = None
+    eof: OrAbsent[bool] = None
+    addressed: OrAbsent[Tags] = None
 
 
 def read_tool(
@@ -155,6 +139,18 @@ def read_tool(
     )
 
 
+class _Reading(NamedTuple):
+    """The last section that a session read of a file, how far, and in which text."""
+
+    start_line: int
+    next_offset: int
+    text_hash: int
+
+
+class _Readings(dict[tuple[str, str], _Reading]):
+    """What a session read last of each file, by manual and path."""
+
+
 _SUMMARY = (
     "Returns one section with its sub-sections, by a hit's ref or a heading's line; the same again "
     "goes on after it. Not JSON: see manual_scan. Costs up to max_chars."
@@ -183,7 +179,7 @@ def _read_section(
         start = section.start if ref.start_line else _top(document, section)
         read = TextPage.of(document.text, start, min(section.extent, start + most))
         truncated, mode = read.next_offset < section.extent, "read"
-    position = ReadPosition(section.start_line, read.next_offset, hash(document.text))
+    position = _Reading(section.start_line, read.next_offset, hash(document.text))
     _remember(call.session, place, position)
     record(call.session, manual.id, document, read)
     return ManualReadAnswer(
@@ -228,14 +224,16 @@ def _before(
     """Return where the session's last reading of the same section and text ended."""
     if session is None:
         return None
+    readings = session.keep(_Readings)
     with session.lock:
-        reading = session.readings.get(place)
+        reading = readings.get(place)
     if reading is None or reading.text_hash != hash(document.text):
         return None
     return reading.next_offset if reading.start_line == section.start_line else None
 
 
-def _remember(session: Session | None, place: tuple[str, str], reading: ReadPosition) -> None:
+def _remember(session: Session | None, place: tuple[str, str], reading: _Reading) -> None:
     if session is not None:
+        readings = session.keep(_Readings)
         with session.lock:
-            session.readings[place] = reading
+            readings[place] = reading

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from fumishirube import Answer, Call, Params, SurfaceContext, Tool
-from fumishirube.tools import LeanAnswer, LineRange, MaxChars, NextChar, ScanCursor, TextPage
+from fumishirube.tools import LineRange, MaxChars, NextChar, OrAbsent, ScanCursor, TextPage
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
@@ -30,10 +30,8 @@ class ManualScanApplied(Answer):
     max_chars: int
 
 
-class ManualScanAnswer(LeanAnswer):
+class ManualScanAnswer(Answer):
     """One page of a file."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"addressed"})
 
     manual_id: str
     path: str
@@ -44,7 +42,7 @@ class ManualScanAnswer(LeanAnswer):
     truncated: bool
     truncated_reason: Literal["none", "max_chars"]
     applied: ManualScanApplied
-    addressed: Tags | None = None
+    addressed: OrAbsent[Tags] = None
 
 
 def scan_tool(

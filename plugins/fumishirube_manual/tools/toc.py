@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -24,7 +24,7 @@ from fumishirube import (
 )
 from fumishirube.disk import clean_path
 from fumishirube.parsing import place_range
-from fumishirube.tools import ANSWER_CHARS, Cursor, FailsWith, LeanAnswer, fitting
+from fumishirube.tools import ANSWER_CHARS, Cursor, FailsWith, OrAbsent, fitting
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
 from fumishirube_manual.cited_places import has_places
 from fumishirube_manual.settings import ManualSettings
@@ -101,34 +101,28 @@ class PagedTocParams(TocParams):
     cursor: Annotated[HeadingCursor | None, Field(description="A next_cursor.")] = None
 
 
-class TocHeading(LeanAnswer):
+class TocHeading(Answer):
     """One heading, the first line of its section, and the page, slide or row of that line."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"place"})
 
     title: str
     line_start: int
     level: int
-    place: str | None = None
+    place: OrAbsent[str] = None
 
 
-class TocItem(LeanAnswer):
+class TocItem(Answer):
     """One file and its first headings; ``headings_total`` if there are more.
 
     ``next_cursor`` starts a page with the headings after them. ``title`` is the title of the whole
     page, if its front matter has one. ``remarks`` say what of the file is not read, and why.
     """
 
-    omitted: ClassVar[frozenset[str]] = frozenset(
-        {"headings_total", "next_cursor", "remarks", "title"}
-    )
-
     path: str
-    title: str | None = None
+    title: OrAbsent[str] = None
     headings: tuple[TocHeading, ...]
-    headings_total: int | None = None
-    next_cursor: HeadingOffset | None = None
-    remarks: tuple[str, ...] | None = None
+    headings_total: OrAbsent[int] = None
+    next_cursor: OrAbsent[HeadingOffset] = None
+    remarks: OrAbsent[tuple[str, ...]] = None
 
 
 class TocApplied(Answer):
@@ -149,16 +143,14 @@ class NextOffset(Answer):
     offset: int
 
 
-class TocAnswer(LeanAnswer):
+class TocAnswer(Answer):
     """One page of files; the first also counts the manual's ``unread_files``."""
-
-    omitted: ClassVar[frozenset[str]] = frozenset({"unread_files"})
 
     applied: TocApplied
     total_files: int
     next_cursor: NextOffset | None
     items: tuple[TocItem, ...]
-    unread_files: tuple[UnreadRow, ...] | None = None
+    unread_files: OrAbsent[tuple[UnreadRow, ...]] = None
 
 
 def toc_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[TocParams, TocAnswer]:

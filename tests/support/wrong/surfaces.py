@@ -187,11 +187,21 @@ class _Running(Counting):
         return [replace(tool, run=run)]
 
 
+class _Calls:
+    """The number of calls in a session."""
+
+    number = 0
+
+
 class _Nervous(_Running):
-    """Fails in a session that has not looked round."""
+    """Fails at the first call of a session."""
 
     def fails(self, params: CountParams, call: Call) -> bool:
-        return call.session is not None and not call.session.discovered
+        if call.session is None:
+            return False
+        calls = call.session.keep(_Calls)
+        calls.number += 1
+        return calls.number == 1
 
 
 class TestNervous(SurfaceContract):

@@ -22,7 +22,7 @@ from fumishirube.host.logs import LEVELS, QUIET_LEVEL, StandardErrorHandler, sta
 from fumishirube.host.reload.inputs import InputWatcher
 from fumishirube.host.reload.reloader import Reloader, ServedApplication, ToolWrapper
 from fumishirube.host.standard_streams import claim_output, claim_wire, exit_now, write_error_line
-from fumishirube.host.startup import instructions, server_name
+from fumishirube.host.startup import server_name
 from fumishirube.interrupts import interrupt, release_interrupts
 from fumishirube.plugins.commands import exit_code_of
 
@@ -92,7 +92,6 @@ def serve_stdio(
                     reloader.publisher,
                     name=server_name(application),
                     version=__version__,
-                    instructions=instructions(application),
                     wire=wire,
                 )
     return finish()

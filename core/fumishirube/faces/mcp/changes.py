@@ -24,7 +24,7 @@ from mcp.server.subscriptions import (
 from mcp.shared.exceptions import MCPError
 
 from fumishirube.errors import ToolError
-from fumishirube.faces.mcp.requests import RequestContext
+from fumishirube.faces.mcp.requests import RequestContext, connection_of
 from fumishirube.host.catalog import CatalogPublisher
 
 LOOK_SECONDS = 1.0
@@ -58,7 +58,7 @@ class ResourceSubscriptions:
         uri = str(params.uri)
         if not await to_thread.run_sync(self._stamp, uri):
             raise MCPError(types.INVALID_PARAMS, "there is no such resource to subscribe to")
-        connection = ctx.session._connection  # noqa: SLF001 - a session is of one message only
+        connection = connection_of(ctx)
         uris = self._older.setdefault(connection, set())
         if uri not in uris and len(self._wanted()) >= MOST_SUBSCRIPTIONS:
             refusal = f"at most {MOST_SUBSCRIPTIONS} resources can be subscribed to"
@@ -71,8 +71,7 @@ class ResourceSubscriptions:
         self, ctx: RequestContext, params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
         """End a subscription of a client of the older protocol."""
-        connection = ctx.session._connection  # noqa: SLF001 - a session is of one message only
-        self._older.get(connection, set()).discard(str(params.uri))
+        self._older.get(connection_of(ctx), set()).discard(str(params.uri))
         return types.EmptyResult()
 
     async def honoured(self, uris: Iterable[str]) -> list[str]:
@@ -157,8 +156,7 @@ class ChangeNotifier:
 
     async def initialized(self, ctx: RequestContext, _: types.NotificationParams) -> None:
         """Register a client of the older protocol, which is notified without a subscription."""
-        connection = ctx.session._connection  # noqa: SLF001 - a session is of one message only
-        self._older.add(connection)
+        self._older.add(connection_of(ctx))
 
     @asynccontextmanager
     async def announcements(self) -> AsyncIterator[None]:

@@ -15,6 +15,7 @@ import mcp_types as types
 from anyio import from_thread
 from anyio.lowlevel import EventLoopToken, current_token
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -38,7 +39,10 @@ SessionOf: TypeAlias = Callable[[RequestContext], Session | None]
 CallReporter: TypeAlias = Callable[
     [str, object, Mapping[str, JsonValue], ToolError | None, float], None
 ]
-"""Called with the tool, its arguments, its answer, its error, and the seconds it took."""
+"""Called after every call: with the tool, its arguments, its answer, its error, and the seconds.
+
+Without one, every call is logged.
+"""
 
 PACE = 0.1
 """Seconds between two reports of one call."""
@@ -49,8 +53,8 @@ ProgressReporter: TypeAlias = Callable[[float, int, str], Awaitable[None]]
 class RequestRunner:
     """Runs the requests of one server in worker threads.
 
-    ``session_of`` returns the session that a request belongs to, or ``None``. ``report`` is called
-    after every call; without it, each call is logged. ``inner`` is for calls within calls.
+    ``session_of`` returns the session that a request belongs to, or ``None``. ``inner`` is for
+    calls within calls.
     """
 
     def __init__(
@@ -104,6 +108,11 @@ class RequestRunner:
     ) -> None:
         """Report a call, its answer or error, and its time."""
         self._report(name, arguments, answer, error, monotonic() - began)
+
+
+def connection_of(ctx: RequestContext) -> Connection:
+    """Return the connection on which a request came; it outlives the request's session."""
+    return ctx.session._connection  # noqa: SLF001 - the SDK has no public name for it
 
 
 def _logged(name: str, _: object, _answer: object, error: ToolError | None, seconds: float) -> None:

@@ -78,16 +78,14 @@ def build_server(
     *,
     name: str,
     version: str,
-    instructions: str,
     session_of: SessionOf,
     report: CallReporter | None = None,
     inner: InnerCalls | None = None,
 ) -> Server[Any]:
     """Return an MCP server for any transport.
 
-    ``session_of`` returns the session that a request belongs to, or ``None``. ``report`` is called
-    after every call; without it, a failed call is logged to standard error. ``inner`` is for calls
-    that a tool makes for one call.
+    ``session_of`` returns the session that a request belongs to, or ``None``. ``inner`` is for
+    calls that a tool makes for one call.
     """
     work = RequestRunner(session_of, report, inner)
     tools, changes = ToolHandlers(publisher, work), ChangeNotifier(publisher)
@@ -96,7 +94,7 @@ def build_server(
     @asynccontextmanager
     async def lifespan(server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
         def renewed() -> None:
-            server.instructions = publisher.catalog.instructions or server.instructions
+            server.instructions = publisher.catalog.instructions or None
 
         end = publisher.watch(renewed)
         try:
@@ -108,7 +106,7 @@ def build_server(
     server = CatalogServer(
         name,
         version=version,
-        instructions=instructions or None,
+        instructions=publisher.catalog.instructions or None,
         lifespan=lifespan,
         on_list_tools=tools.list,
         on_call_tool=tools.call,

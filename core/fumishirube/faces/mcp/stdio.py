@@ -45,35 +45,23 @@ GC_REST = 1.0
 """Seconds without a request before a due collection runs."""
 
 
-def run_stdio(
-    publisher: CatalogPublisher, *, name: str, version: str, instructions: str, wire: Wire
-) -> None:
+def run_stdio(publisher: CatalogPublisher, *, name: str, version: str, wire: Wire) -> None:
     """Serve a catalog over standard streams until the client closes them.
 
     The process ends within half a second after that, so the caller must close its resources at
     once.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
-    served = partial(
-        serve, publisher, name=name, version=version, instructions=instructions, wire=wire
-    )
+    served = partial(serve, publisher, name=name, version=version, wire=wire)
     with suppress(KeyboardInterrupt):
         anyio.run(served)
     exit_within(LAST)
 
 
-async def serve(
-    publisher: CatalogPublisher, *, name: str, version: str, instructions: str, wire: Wire
-) -> None:
+async def serve(publisher: CatalogPublisher, *, name: str, version: str, wire: Wire) -> None:
     """Serve one client, as one session, until it closes the connection."""
     session = Session()
-    server = build_server(
-        publisher,
-        name=name,
-        version=version,
-        instructions=instructions,
-        session_of=lambda _: session,
-    )
+    server = build_server(publisher, name=name, version=version, session_of=lambda _: session)
     incoming, inbound = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outbound, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     pending: set[str] = set()

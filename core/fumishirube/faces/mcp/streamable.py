@@ -14,7 +14,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
-from fumishirube.faces.mcp.requests import CallReporter, RequestContext
+from fumishirube.faces.mcp.requests import CallReporter, RequestContext, connection_of
 from fumishirube.faces.mcp.server import build_server
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.definitions import InnerCalls, Session
@@ -40,9 +40,8 @@ class _OpenSession:
 class Streamable:
     """An ASGI application that serves a published catalog while ``running``.
 
-    The caller has checked the Host and Origin headers. ``report`` is called after every call, and
-    ``inner`` for those that a tool makes for one call.
-    ``largest`` is the limit of a request's body in bytes.
+    The caller has checked the Host and Origin headers. ``inner`` is for calls that a tool makes for
+    one call. ``largest`` is the limit of a request's body in bytes.
     """
 
     def __init__(
@@ -51,7 +50,6 @@ class Streamable:
         *,
         name: str,
         version: str,
-        instructions: str,
         report: CallReporter,
         inner: InnerCalls | None,
         largest: int,
@@ -60,7 +58,6 @@ class Streamable:
             publisher,
             name=name,
             version=version,
-            instructions=instructions,
             session_of=self._session,
             report=report,
             inner=inner,
@@ -121,7 +118,7 @@ class Streamable:
     async def _begin(self, ctx: RequestContext, call_next: CallNext) -> HandlerResult:
         """Open a session when its ``initialize`` succeeds, before the client reads the answer."""
         result = await call_next(ctx)
-        session = ctx.session._connection.session_id  # noqa: SLF001 - the request has no id yet
+        session = connection_of(ctx).session_id  # the request's headers have none yet
         if ctx.method == "initialize" and session is not None:
             self._open.setdefault(session, _OpenSession())
         return result

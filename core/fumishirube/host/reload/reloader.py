@@ -22,7 +22,6 @@ from fumishirube.host.reload.call_counts import CallCounter
 from fumishirube.host.reload.inputs import Inputs, InputWatcher, below, compiled
 from fumishirube.host.reload.rejections import RefusalNotice
 from fumishirube.host.standard_streams import write_error_line
-from fumishirube.host.startup import instructions
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.list_pages import paged
@@ -65,12 +64,9 @@ class Served(Generic[HostT]):
         self._replaced = 0.0
         with ExitStack() as stack:
             stack.enter_context(application.lifespan())
-            application.drop_faulty_tools()
+            catalog = application.drop_faulty_tools()
             tools = stack.enter_context(through([*application.tools.values()]))
-            message = instructions(application)
-            counted = self.calls.catalog(
-                replace(application.catalog, tools=tools, instructions=message)
-            )
+            counted = self.calls.catalog(replace(catalog, tools=tools))
             counted = within.calls.catalog(counted) if within else counted
             application.tools = {tool.name: tool for tool in counted.tools}
             self.catalog = replace(counted, tools=[*map(paged, counted.tools)])
