@@ -287,6 +287,23 @@ def test_find_suggests_the_manual_that_was_meant(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("language", "how_often"),
+    [("en", r"--or TEXT .*?up to (\d+) times"), ("ja", r"--or TEXT .*?(\d+) 回まで")],
+)
+def test_the_help_says_how_often_the_question_may_be_put(
+    workspace: Path, language: str, how_often: str
+) -> None:
+    environ = {"LANGUAGE": language, "LC_ALL": "C.UTF-8", "COLUMNS": "200"}
+    shown = fumishirube("find", "--help", cwd=workspace, **environ).out
+    told = re.search(how_often, shown, re.DOTALL)
+    assert told is not None
+    others = [word for number in range(int(told[1])) for word in ("--or", f"battery {number}")]
+    assert fumishirube("find", "battery", *others, cwd=workspace).code == 0
+    done = fumishirube("find", "battery", *others, "--or", "pump", cwd=workspace)
+    assert f"at most {told[1]} texts" in done.err
+
+
+@pytest.mark.parametrize(
     ("words", "told"),
     [
         (["find", "  "], "the query is blank"),

@@ -22,6 +22,7 @@ from fumishirube_manual.diagnosis import Diagnosis, diagnose, recall_ok
 from fumishirube_manual.evidence.annotations import other_wordings, with_weights
 from fumishirube_manual.evidence.missing_words import with_absent_words
 from fumishirube_manual.evidence.names import with_names
+from fumishirube_manual.find_limits import CANDIDATES, TIME_MS
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (
     after_discovery_or_everywhere,
@@ -34,8 +35,6 @@ from fumishirube_manual.scopes import (
 from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.tools.find_answers import FindAnswer, compact, tokens
 from fumishirube_manual.tools.find_arguments import (
-    CANDIDATES,
-    TIME_MS,
     FindBudget,
     FindParams,
     offered_arguments,
