@@ -110,13 +110,13 @@ class ManualSurface(Stage):
         """Return the tools, in the order in which clients list them."""
         from fumishirube_manual.tools.tool_list import tools
 
-        return tools(context, self._settings(), self.scan_max_chars)
+        return tools(context, self.settings(), self.scan_max_chars)
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools for callers inside the process, whatever tools clients are offered."""
         from fumishirube_manual.tools.tool_list import commands
 
-        return commands(context, self._settings())
+        return commands(context, self.settings())
 
     def with_evidence(self, context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
         """Return the trace of a search with the weights of the concepts of its wordings."""
@@ -147,7 +147,8 @@ class ManualSurface(Stage):
 
         return manual_prompts(context)
 
-    def _settings(self) -> ManualSettings:
+    def settings(self) -> ManualSettings:
+        """Return what the tools and the command ``find`` share."""
         return ManualSettings(
             self.coverage_min,
             self.marginal_gain_min,

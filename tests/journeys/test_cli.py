@@ -240,6 +240,20 @@ def test_find_takes_the_question_in_other_words_too(workspace: Path) -> None:
     assert "出産・育児給付は" in shown
 
 
+def test_find_suggests_as_many_words_as_the_surface_is_set_to(
+    workspace: Path, tmp_path: Path
+) -> None:
+    few, question = tmp_path / "few.yaml", "赤ちゃんのお金"
+    few.write_text("surfaces: [{use: manual, with: {vocabulary_words: 2}}]\n", encoding="utf-8")
+    find = ("find", question, "--manual", "給付金編", "--require", "お金", "--json")
+    usual = fumishirube(*find, cwd=workspace).json["vocabulary"]
+    suggested = fumishirube(*find, "--config", str(few), cwd=workspace).json["vocabulary"]
+    assert suggested == usual[:2] != usual
+    arguments = {"query": question, "manual_id": "給付金編", "required_terms": ["お金"]}
+    call = ("call", "manual_find", json.dumps(arguments), "--config", str(few), "--json")
+    assert fumishirube(*call, cwd=workspace).json["vocabulary"] == suggested
+
+
 def test_the_full_answer_takes_other_words_too(workspace: Path) -> None:
     full = ("find", "屋根", "--full", "--manual", "給付金編", "--require", "給付")
     plain = fumishirube(*full, cwd=workspace).json["summary"]["candidates"]

@@ -9,6 +9,7 @@ from fumishirube import Budget, Citation, NotFound, Query, SurfaceContext, Trace
 from fumishirube.commands import (
     FAILURE,
     OK,
+    Application,
     Bar,
     Emphasised,
     add_json,
@@ -57,7 +58,7 @@ from fumishirube_manual.evidence.annotations import (
 )
 from fumishirube_manual.find_limits import QUERY_CHARS, TERM_CHARS, TERMS, TIME_MS
 from fumishirube_manual.scopes import EVERY_MANUAL
-from fumishirube_manual.settings import VocabularySettings
+from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.unread import every_row
 from fumishirube_manual.vocabulary import with_vocabulary
 
@@ -126,7 +127,7 @@ def run(options: Namespace) -> int:
             print_json(answer)
             return OK if answer["summary"]["candidates"] else FAILURE
         manuals = chosen_manuals(context, _requested(context, options))
-        results = _search(context, manuals, required, options)
+        results = _search(application, manuals, required, options)
         if options.why_not:
             return _print_fate(results.trace, context, options)
         if options.open is not None:
@@ -164,9 +165,10 @@ def _print_fate(trace: Trace, context: SurfaceContext, options: Namespace) -> in
 
 
 def _search(
-    context: SurfaceContext, manuals: list[str], required: tuple[str, ...], options: Namespace
+    application: Application, manuals: list[str], required: tuple[str, ...], options: Namespace
 ) -> SearchResults:
     """Search one manual, or several as one."""
+    context = search_context(application)
     requested = [*dict.fromkeys(manuals)]
     scope = "/".join(sorted(requested)) if options.manual or len(requested) == 1 else EVERY_MANUAL
     bar = Bar()
@@ -179,7 +181,8 @@ def _search(
     try:
         result = context.find(scope, query, bar.progress)
         trace = with_weights(context, result.trace, result.corpus, query.alternatives)
-        trace = with_vocabulary(context, trace, result.corpus, VocabularySettings())
+        vocabulary = _surface(application, trace).settings().vocabulary
+        trace = with_vocabulary(context, trace, result.corpus, vocabulary)
     finally:
         bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or requested}
@@ -188,6 +191,13 @@ def _search(
     return SearchResults(
         options.query, required, options.limit, trace, requested, unread, loose, places
     )
+
+
+def _surface(application: Application, trace: Trace) -> ManualSurface:
+    """Return the surface that searched, or the defaults when it has no such settings."""
+    named = {configured.name: configured.surface for configured in application.surfaces}
+    surface = named[trace.origin.recipe.surface]
+    return surface if isinstance(surface, ManualSurface) else ManualSurface()
 
 
 def _open(results: SearchResults, context: SurfaceContext, options: Namespace) -> int:
