@@ -129,7 +129,6 @@ def assessment(
         cutoff_reason=diagnosis.cutoff_reason,
         recall_ok=recall_ok(trace),
         gaps=len(diagnosis.gaps),
-        conflicts=len(diagnosis.conflicts),
         unscanned=len(account.unread),
         tokens=tokens(answer),
         marginal_gain=marginal_gain(trace),

@@ -141,10 +141,11 @@ def _with_lines(reader: EvidenceReader, rows: Iterable[tuple[TraceRow, Json]]) -
 
 def _rows(trace: Trace, kind: Kind, settings: ManualSettings) -> Sequence[Json]:
     final, extras = trace.search.rows, settings.extras
-    made: dict[str, Callable[[], Sequence[Json]]] = {
+    made: dict[Kind, Callable[[], Sequence[Json]]] = {
         "candidates": lambda: [candidate(trace, row, extras) for row in final],
         "integrated_top": lambda: [integrated(trace, row, extras) for row in final],
         "unscanned": lambda: _unscanned(trace),
+        "conflicts": tuple,
         "gaps": lambda: [dict(gap) for gap in diagnose(trace, settings.coverage_min).gaps],
         "claims": lambda: _plain(graph_of(trace).claims),
         "evidences": lambda: _plain(graph_of(trace).evidences),
@@ -152,7 +153,7 @@ def _rows(trace: Trace, kind: Kind, settings: ManualSettings) -> Sequence[Json]:
         "gate_runs": lambda: _gate_runs(trace, settings),
         "fusion_debug": lambda: _fusion_debug(trace),
     }
-    return made[kind]() if kind in made else ()
+    return made[kind]()
 
 
 def _plain(items: Sequence[BaseModel]) -> list[Json]:
