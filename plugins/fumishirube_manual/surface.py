@@ -122,7 +122,7 @@ class ManualSurface(Stage):
         """Return the trace of a search with the weights of the concepts of its wordings."""
         from fumishirube_manual.evidence.annotations import with_weights
 
-        return with_weights(context, trace, corpus, trace.origin.query.alternatives)
+        return with_weights(context, trace, corpus)
 
     def evidence(
         self, context: SurfaceContext, trace: Trace, row: TraceRow, characters: int

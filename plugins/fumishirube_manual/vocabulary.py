@@ -7,12 +7,12 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from fumishirube import Corpus, SurfaceContext, Trace, TraceRow
 from fumishirube.text import fold, is_function, occurs
 from fumishirube_manual.diagnosis import answerable
 from fumishirube_manual.settings import VocabularySettings
+from fumishirube_manual.stored_values import stored
 
 ANNOTATION = "vocabulary"
 
@@ -69,8 +69,7 @@ def with_vocabulary(
 
 def vocabulary_of(trace: Trace) -> tuple[str, ...]:
     """Return the words that a search suggests."""
-    noted: Any = trace.annotations.get(ANNOTATION)
-    return tuple(noted) if isinstance(noted, list) else ()
+    return tuple(stored(trace, ANNOTATION, list) or ())
 
 
 def _relevance_model(

@@ -180,7 +180,7 @@ def _search(
     )
     try:
         result = context.find(scope, query, bar.progress)
-        trace = with_weights(context, result.trace, result.corpus, query.alternatives)
+        trace = with_weights(context, result.trace, result.corpus)
         vocabulary = _surface(application, trace).settings().vocabulary
         trace = with_vocabulary(context, trace, result.corpus, vocabulary)
     finally:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from fumishirube import (
     Answer,
     Call,
+    Corpus,
     CoverageReport,
     Query,
     SearchAssessment,
@@ -32,7 +34,7 @@ from fumishirube_manual.scopes import (
     scope_id,
     which_manual,
 )
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.settings import Extra, ManualSettings
 from fumishirube_manual.tools.find_answers import FindAnswer, compact, tokens
 from fumishirube_manual.tools.find_arguments import (
     FindBudget,
@@ -103,21 +105,25 @@ def search(
     )
     result = context.find(scope, query, call.progress)
     trace = result.trace
-    if "lines" in settings.extras:
-        trace = with_weights(context, trace, result.corpus, query.alternatives)
-    if "names" in settings.extras:
-        trace = with_names(context, trace, result.corpus)
-    if "answerable" in settings.extras:
-        trace = with_absent_words(context, trace, result.corpus)
-    if "vocabulary" in settings.extras:
-        trace = with_vocabulary(context, trace, result.corpus, settings.vocabulary)
-    if "refers_to" in settings.extras:
-        trace = with_pointers(context, trace)
-    if "addressed" in settings.extras:
-        trace = with_tags(context, trace)
+    for extra, stores in _STORES.items():
+        if extra in settings.extras:
+            trace = stores(context, trace, result.corpus, settings)
     if params.include_claim_graph and settings.claim_graph:
         return with_claim_graph(context, trace, query.budget)
     return trace
+
+
+_STORES: Mapping[Extra, Callable[[SurfaceContext, Trace, Corpus, ManualSettings], Trace]] = {
+    "lines": lambda context, trace, corpus, _: with_weights(context, trace, corpus),
+    "names": lambda context, trace, corpus, _: with_names(context, trace, corpus),
+    "answerable": lambda context, trace, corpus, _: with_absent_words(context, trace, corpus),
+    "vocabulary": lambda context, trace, corpus, settings: with_vocabulary(
+        context, trace, corpus, settings.vocabulary
+    ),
+    "refers_to": lambda context, trace, *_: with_pointers(context, trace),
+    "addressed": lambda context, trace, *_: with_tags(context, trace),
+}
+"""What each extra stores in the trace of a search, in this order: names need the weights."""
 
 
 def assessment(
