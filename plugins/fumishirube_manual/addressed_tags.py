@@ -11,8 +11,8 @@ from fumishirube import SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.tools import TextPage
 from fumishirube_manual.addressed_passages import Addressed, addressed, at_most
 from fumishirube_manual.scopes import document_of
-from fumishirube_manual.settings import ManualSettings
 from fumishirube_manual.stored_values import stored
+from fumishirube_manual.surface import ManualSurface
 
 ANNOTATION = "addressed"
 
@@ -47,7 +47,7 @@ def tags(trace: Trace, row: TraceRow) -> Sequence[JsonValue]:
     return lines if isinstance(lines, list) else []
 
 
-def tags_of(text: str, read: TextPage, settings: ManualSettings) -> tuple[Addressed, ...] | None:
+def tags_of(text: str, read: TextPage, settings: ManualSurface) -> tuple[Addressed, ...] | None:
     """Return the tagged lines of a page, if any; ``None`` without the extra ``addressed``."""
     if "addressed" not in settings.extras:
         return None

@@ -15,7 +15,7 @@ from fumishirube_manual.diagnosis import (
     diagnose,
     top_hits,
 )
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.find import assessment, search
 from fumishirube_manual.tools.find_arguments import FindParams
 
@@ -98,7 +98,7 @@ class FullAnswer(LeanAnswer):
     next_actions: tuple[Action, ...]
 
 
-def full_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindParams, FullAnswer]:
+def full_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[FindParams, FullAnswer]:
     """Return ``manual_find`` with its full answer; servers do not offer it."""
 
     def run(params: FindParams, call: Call) -> FullAnswer:

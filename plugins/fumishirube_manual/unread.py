@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from fumishirube import SurfaceContext
 from fumishirube.tools import LeanAnswer
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
 
 _MOST = 8
 OTHERS = "others"
@@ -23,7 +23,7 @@ class UnreadRow(LeanAnswer):
 
 
 def unread_rows(
-    context: SurfaceContext, settings: ManualSettings, *manual_ids: str
+    context: SurfaceContext, settings: ManualSurface, *manual_ids: str
 ) -> tuple[UnreadRow, ...] | None:
     """Return a row for each suffix, the most frequent first; ``None`` if all files were read."""
     return (every_row(context, *manual_ids) or None) if "unread" in settings.extras else None

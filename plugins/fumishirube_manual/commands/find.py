@@ -181,8 +181,7 @@ def _search(
     try:
         result = context.find(scope, query, bar.progress)
         trace = with_weights(context, result.trace, result.corpus)
-        vocabulary = _surface(application, trace).settings().vocabulary
-        trace = with_vocabulary(context, trace, result.corpus, vocabulary)
+        trace = with_vocabulary(context, trace, result.corpus, _surface(application, trace))
     finally:
         bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or requested}

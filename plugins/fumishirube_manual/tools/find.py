@@ -25,6 +25,7 @@ from fumishirube_manual.evidence.annotations import other_wordings, with_weights
 from fumishirube_manual.evidence.missing_words import with_absent_words
 from fumishirube_manual.evidence.names import with_names
 from fumishirube_manual.find_limits import CANDIDATES, TIME_MS
+from fumishirube_manual.plain_texts import find_text
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (
     after_discovery_or_everywhere,
@@ -34,7 +35,8 @@ from fumishirube_manual.scopes import (
     scope_id,
     which_manual,
 )
-from fumishirube_manual.settings import Extra, ManualSettings
+from fumishirube_manual.settings import Extra
+from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.find_answers import FindAnswer, compact, tokens
 from fumishirube_manual.tools.find_arguments import (
     FindBudget,
@@ -42,10 +44,11 @@ from fumishirube_manual.tools.find_arguments import (
     offered_arguments,
     shown_size,
 )
+from fumishirube_manual.views import hits_view
 from fumishirube_manual.vocabulary import with_vocabulary
 
 
-def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindParams, FindAnswer]:
+def find_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[FindParams, FindAnswer]:
     """Return the tool."""
 
     def run(params: FindParams, call: Call) -> FindAnswer:
@@ -73,6 +76,8 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         run=run,
         question=partial(which_manual, context),
         before=after_discovery_or_everywhere if everywhere else after_discovery,
+        text=find_text if "plain" in settings.extras else None,
+        view=hits_view(),
         examples=(
             {
                 "query": "Who may claim the travel allowance?",
@@ -84,7 +89,7 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
 
 
 def search(
-    context: SurfaceContext, params: FindParams, call: Call, settings: ManualSettings
+    context: SurfaceContext, params: FindParams, call: Call, settings: ManualSurface
 ) -> Trace:
     """Run the search of a call, and return its trace."""
     scope = scope_id(context, params.manual_id, settings.extras)
@@ -113,13 +118,11 @@ def search(
     return trace
 
 
-_STORES: Mapping[Extra, Callable[[SurfaceContext, Trace, Corpus, ManualSettings], Trace]] = {
+_STORES: Mapping[Extra, Callable[[SurfaceContext, Trace, Corpus, ManualSurface], Trace]] = {
     "lines": lambda context, trace, corpus, _: with_weights(context, trace, corpus),
     "names": lambda context, trace, corpus, _: with_names(context, trace, corpus),
     "answerable": lambda context, trace, corpus, _: with_absent_words(context, trace, corpus),
-    "vocabulary": lambda context, trace, corpus, settings: with_vocabulary(
-        context, trace, corpus, settings.vocabulary
-    ),
+    "vocabulary": with_vocabulary,
     "refers_to": lambda context, trace, *_: with_pointers(context, trace),
     "addressed": lambda context, trace, *_: with_tags(context, trace),
 }

@@ -13,7 +13,7 @@ from fumishirube_manual.arguments import ManualId
 from fumishirube_manual.evidence.annotations import MOST_ALTERNATIVES, other_wordings
 from fumishirube_manual.find_limits import CANDIDATES, QUERY_CHARS, TERM_CHARS, TERMS, TIME_MS
 from fumishirube_manual.scopes import PathPrefix, Scope
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.find_answers import ShownSize
 
 INLINE_HITS = 5
@@ -127,12 +127,12 @@ def shown_size(params: FindParams) -> ShownSize:
     return ShownSize(hits, params.max_chars)
 
 
-def _withheld(settings: ManualSettings) -> set[str]:
+def _withheld(settings: ManualSurface) -> set[str]:
     withheld = {"path_prefix", "alternatives"}.difference(settings.extras)
     return withheld if "lines" in settings.extras else withheld | {"max_chars"}
 
 
-def offered_arguments(settings: ManualSettings) -> type[FindParams]:
+def offered_arguments(settings: ManualSurface) -> type[FindParams]:
     """Return the parameters without those that the settings disable."""
     return narrowed_params(
         FindParams,

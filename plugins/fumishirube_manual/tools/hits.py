@@ -31,6 +31,7 @@ from fumishirube_manual.diagnosis import (
 )
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 from fumishirube_manual.evidence.shown_hits import LINE_CHARS
+from fumishirube_manual.plain_texts import hits_text
 from fumishirube_manual.rows import (
     SCORE_DIGITS,
     Json,
@@ -40,7 +41,8 @@ from fumishirube_manual.rows import (
     ref_of,
     signals,
 )
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
+from fumishirube_manual.views import hits_view
 
 Kind = Literal[
     "candidates",
@@ -86,7 +88,7 @@ class HitsAnswer(LeanAnswer):
     items: tuple[dict[str, JsonValue], ...]
 
 
-def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsParams, HitsAnswer]:
+def hits_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[HitsParams, HitsAnswer]:
     """Return the tool."""
 
     def run(params: HitsParams, _call: Call) -> HitsAnswer:
@@ -127,6 +129,8 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         params=HitsParams,
         answer=HitsAnswer,
         run=run,
+        text=hits_text if "plain" in settings.extras else None,
+        view=hits_view(),
         examples=({"trace_id": "7b017120588e43d2a1c4f578d582c42e", "offset": 5, "limit": 10},),
     )
 
@@ -139,7 +143,7 @@ def _with_lines(reader: EvidenceReader, rows: Iterable[tuple[TraceRow, Json]]) -
     ]
 
 
-def _rows(trace: Trace, kind: Kind, settings: ManualSettings) -> Sequence[Json]:
+def _rows(trace: Trace, kind: Kind, settings: ManualSurface) -> Sequence[Json]:
     final, extras = trace.search.rows, settings.extras
     made: dict[Kind, Callable[[], Sequence[Json]]] = {
         "candidates": lambda: [candidate(trace, row, extras) for row in final],
@@ -171,7 +175,7 @@ def _unscanned(trace: Trace) -> list[Json]:
     ]
 
 
-def _gate_runs(trace: Trace, settings: ManualSettings) -> list[Json]:
+def _gate_runs(trace: Trace, settings: ManualSurface) -> list[Json]:
     weights = fusion_settings(trace).get("weights", {})
     cutoff = diagnose(trace, settings.coverage_min).cutoff_reason
     rows: list[Json] = []
