@@ -11,7 +11,8 @@ from fumishirube import SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.tools import TextPage
 from fumishirube_manual.addressed_passages import Addressed, addressed, at_most
 from fumishirube_manual.scopes import document_of
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.stored_values import stored
+from fumishirube_manual.surface import ManualSurface
 
 ANNOTATION = "addressed"
 
@@ -42,12 +43,11 @@ def with_tags(context: SurfaceContext, trace: Trace) -> Trace:
 
 def tags(trace: Trace, row: TraceRow) -> Sequence[JsonValue]:
     """Return the tagged lines of a row's section, in the format of the answers."""
-    stored = trace.annotations.get(ANNOTATION)
-    lines = stored.get(_key(row.path, row.start_line)) if isinstance(stored, dict) else None
+    lines = (stored(trace, ANNOTATION, dict) or {}).get(_key(row.path, row.start_line))
     return lines if isinstance(lines, list) else []
 
 
-def tags_of(text: str, read: TextPage, settings: ManualSettings) -> tuple[Addressed, ...] | None:
+def tags_of(text: str, read: TextPage, settings: ManualSurface) -> tuple[Addressed, ...] | None:
     """Return the tagged lines of a page, if any; ``None`` without the extra ``addressed``."""
     if "addressed" not in settings.extras:
         return None

@@ -11,7 +11,7 @@ from fumishirube import Citation, Document, Manual, ToolError
 from fumishirube.commands import digest
 from fumishirube.parsing import PlaceRange, lines_of, place_at, place_range
 from fumishirube.text import Lines
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
 
 
 class CitedPlace(NamedTuple):
@@ -73,6 +73,6 @@ def place_of_section(
     return None
 
 
-def has_places(settings: ManualSettings) -> bool:
+def has_places(settings: ManualSurface) -> bool:
     """Return whether answers include places."""
     return "documents" in settings.extras

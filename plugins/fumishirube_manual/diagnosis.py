@@ -41,7 +41,6 @@ class Diagnosis(NamedTuple):
     cutoff_reason: CutoffReason | None
     file_bias: float
     gaps: tuple[Mapping[str, JsonValue], ...]
-    conflicts: tuple[Mapping[str, JsonValue], ...] = ()
 
 
 def diagnose(trace: Trace, coverage_min: float) -> Diagnosis:

@@ -15,7 +15,7 @@ from fumishirube_manual.diagnosis import (
     diagnose,
     top_hits,
 )
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.find import assessment, search
 from fumishirube_manual.tools.find_arguments import FindParams
 
@@ -72,7 +72,7 @@ class Applied(Answer):
 
 
 class Summary(Answer):
-    """The result of a search, in numbers."""
+    """The result of a search, in numbers; conflicts are not looked for, so there are 0."""
 
     scanned_files: int
     scanned_nodes: int
@@ -96,7 +96,7 @@ class FullAnswer(Answer):
     next_actions: tuple[Action, ...]
 
 
-def full_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindParams, FullAnswer]:
+def full_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[FindParams, FullAnswer]:
     """Return ``manual_find`` with its full answer; servers do not offer it."""
 
     def run(params: FindParams, call: Call) -> FullAnswer:
@@ -194,7 +194,7 @@ def _summary(account: CoverageReport, diagnosis: Diagnosis) -> Summary:
         scanned_nodes=account.scanned_sections,
         candidates=account.returned,
         file_bias_ratio=diagnosis.file_bias,
-        conflict_count=len(diagnosis.conflicts),
+        conflict_count=0,
         gap_count=len(diagnosis.gaps),
         integration_status=_integration(account, diagnosis),
     )
@@ -210,5 +210,5 @@ def _integration(
         for out in account.unread
     )
     capped = diagnosis.cutoff_reason in ("time_budget", "candidate_cap")
-    open_ends = diagnosis.gaps or diagnosis.conflicts or unread or capped or account.unranked
+    open_ends = diagnosis.gaps or unread or capped or account.unranked
     return "needs_followup" if open_ends else "ready"

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text import References
+from fumishirube_manual.stored_values import stored
 
 ANNOTATION = "refers_to"
 
@@ -50,8 +51,7 @@ def _pointing(manual: Manual) -> Callable[[str], list[JsonValue] | None]:
 
 def pointers(trace: Trace, row: TraceRow) -> Sequence[JsonValue]:
     """Return the references of a row of a trace, each with path, line and title."""
-    noted = trace.annotations.get(ANNOTATION)
-    targets = noted.get(_key(row.path, row.start_line)) if isinstance(noted, dict) else None
+    targets = (stored(trace, ANNOTATION, dict) or {}).get(_key(row.path, row.start_line))
     return targets if isinstance(targets, list) else []
 
 

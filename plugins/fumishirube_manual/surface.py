@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 
 from fumishirube import Corpus, Env, Stage, SurfaceContext, Tool, Trace, TraceRow
 from fumishirube.tools import PAGE_CHARS, MaxChars, Prompt, Resources
-from fumishirube_manual.settings import DEFAULT_EXTRAS, Extra, ManualSettings, VocabularySettings
+from fumishirube_manual.settings import DEFAULT_EXTRAS, Extra
 
 
 class ManualSurface(Stage):
@@ -15,6 +15,9 @@ class ManualSurface(Stage):
 
     ``extras`` names additions to the contract: keys, parameters and a tool. With ``claim_graph``, a
     call that requests the graph of claims gets it.
+
+    ``coverage_min`` is the coverage that an answering section needs. When a follow-up brings less
+    than ``marginal_gain_min``, no further one is proposed.
 
     The extra ``names`` reports the options, identifiers and codes in the wordings of a query that
     no hit shows: the most relevant line of those in up to six sections, and those that occur
@@ -79,9 +82,9 @@ class ManualSurface(Stage):
     coverage_min: Annotated[float, Field(ge=0, le=1), Env("COVERAGE_MIN_RATIO")] = 0.9
     marginal_gain_min: Annotated[float, Field(ge=0, le=1), Env("MARGINAL_GAIN_MIN")] = 0.02
     claim_graph: Annotated[bool, Env("MANUAL_FIND_CLAIM_GRAPH_ENABLED")] = True
-    vocabulary_words: Annotated[int, Field(ge=1, le=8)] = VocabularySettings().words
-    vocabulary_hits: Annotated[int, Field(ge=1, le=200)] = VocabularySettings().hits
-    vocabulary_section_words: Annotated[int, Field(ge=1)] = VocabularySettings().section_words
+    vocabulary_words: Annotated[int, Field(ge=1, le=8)] = 8
+    vocabulary_hits: Annotated[int, Field(ge=1, le=200)] = 20
+    vocabulary_section_words: Annotated[int, Field(ge=1)] = 100
     extras: Annotated[tuple[Extra, ...], Env("FUMISHIRUBE_SURFACE_EXTRAS", others=("append",))] = (
         DEFAULT_EXTRAS
     )
@@ -110,19 +113,19 @@ class ManualSurface(Stage):
         """Return the tools, in the order in which clients list them."""
         from fumishirube_manual.tools.tool_list import tools
 
-        return tools(context, self._settings(), self.scan_max_chars)
+        return tools(context, self)
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools for callers inside the process, whatever tools clients are offered."""
         from fumishirube_manual.tools.tool_list import commands
 
-        return commands(context, self._settings())
+        return commands(context, self)
 
     def with_evidence(self, context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
         """Return the trace of a search with the weights of the concepts of its wordings."""
         from fumishirube_manual.evidence.annotations import with_weights
 
-        return with_weights(context, trace, corpus, trace.origin.query.alternatives)
+        return with_weights(context, trace, corpus)
 
     def evidence(
         self, context: SurfaceContext, trace: Trace, row: TraceRow, characters: int
@@ -146,14 +149,3 @@ class ManualSurface(Stage):
         from fumishirube_manual.prompts import manual_prompts
 
         return manual_prompts(context)
-
-    def _settings(self) -> ManualSettings:
-        return ManualSettings(
-            self.coverage_min,
-            self.marginal_gain_min,
-            self.extras,
-            self.claim_graph,
-            VocabularySettings(
-                self.vocabulary_words, self.vocabulary_hits, self.vocabulary_section_words
-            ),
-        )

@@ -6,7 +6,7 @@ from typing import Any
 
 from fumishirube import Answer, SurfaceContext
 from fumishirube.tools import OrAbsent
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
 
 _MOST = 8
 OTHERS = "others"
@@ -21,7 +21,7 @@ class UnreadRow(Answer):
 
 
 def unread_rows(
-    context: SurfaceContext, settings: ManualSettings, *manual_ids: str
+    context: SurfaceContext, settings: ManualSurface, *manual_ids: str
 ) -> tuple[UnreadRow, ...] | None:
     """Return a row for each suffix, the most frequent first; ``None`` if all files were read."""
     return (every_row(context, *manual_ids) or None) if "unread" in settings.extras else None

@@ -7,12 +7,12 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from fumishirube import Corpus, SurfaceContext, Trace, TraceRow
 from fumishirube.text import fold, is_function, occurs
 from fumishirube_manual.diagnosis import answerable
-from fumishirube_manual.settings import VocabularySettings
+from fumishirube_manual.stored_values import stored
+from fumishirube_manual.surface import ManualSurface
 
 ANNOTATION = "vocabulary"
 
@@ -30,7 +30,7 @@ _SHORTEST, _SHORTEST_ENGLISH = 2, 3
 
 
 def offered_words(
-    rows: Sequence[TraceRow], query_text: str, corpus: Corpus, settings: VocabularySettings
+    rows: Sequence[TraceRow], query_text: str, corpus: Corpus, settings: ManualSurface
 ) -> tuple[str, ...]:
     """Return the words that distinguish the headings of the best hits from the manual, best first.
 
@@ -40,16 +40,16 @@ def offered_words(
     is weighted by its score. Words of the folded text ``query_text`` are excluded, and so are parts
     of a better word, and words that contain one.
     """
-    shares, forms = _relevance_model(rows[: settings.hits])
+    shares, forms = _relevance_model(rows[: settings.vocabulary_hits])
     new = {
         word: share for word, share in shares.items() if share > 0 and not occurs(query_text, word)
     }
     counts = _sections_with(new, corpus)
-    total_words = max(1, corpus.size) * settings.section_words
+    total_words = max(1, corpus.size) * settings.vocabulary_section_words
     scores = {word: p * math.log(p * total_words / max(1, counts[word])) for word, p in new.items()}
     chosen: list[str] = []
     for word in sorted(scores, key=lambda word: (-scores[word], word)):
-        if len(chosen) == settings.words or scores[word] <= 0:
+        if len(chosen) == settings.vocabulary_words or scores[word] <= 0:
             break
         if not any(word in other or other in word for other in chosen):
             chosen.append(word)
@@ -57,7 +57,7 @@ def offered_words(
 
 
 def with_vocabulary(
-    context: SurfaceContext, trace: Trace, corpus: Corpus, settings: VocabularySettings
+    context: SurfaceContext, trace: Trace, corpus: Corpus, settings: ManualSurface
 ) -> Trace:
     """Store in a trace the manual's own words, if the words of the query do not occur together."""
     if ANNOTATION in trace.annotations or answerable(trace) == "yes":
@@ -69,8 +69,7 @@ def with_vocabulary(
 
 def vocabulary_of(trace: Trace) -> tuple[str, ...]:
     """Return the words that a search suggests."""
-    noted: Any = trace.annotations.get(ANNOTATION)
-    return tuple(noted) if isinstance(noted, list) else ()
+    return tuple(stored(trace, ANNOTATION, list) or ())
 
 
 def _relevance_model(

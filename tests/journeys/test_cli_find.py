@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 from pathlib import Path
 
@@ -158,6 +160,20 @@ def test_find_takes_the_question_in_other_words_too(workspace: Path) -> None:
     assert "出産・育児給付は" in shown
 
 
+def test_find_suggests_as_many_words_as_the_surface_is_set_to(
+    workspace: Path, tmp_path: Path
+) -> None:
+    few, question = tmp_path / "few.yaml", "赤ちゃんのお金"
+    few.write_text("surfaces: [{use: manual, with: {vocabulary_words: 2}}]\n", encoding="utf-8")
+    find = ("find", question, "--manual", "給付金編", "--require", "お金", "--json")
+    usual = fumishirube(*find, cwd=workspace).json["vocabulary"]
+    suggested = fumishirube(*find, "--config", str(few), cwd=workspace).json["vocabulary"]
+    assert suggested == usual[:2] != usual
+    arguments = {"query": question, "manual_id": "給付金編", "required_terms": ["お金"]}
+    call = ("call", "manual_find", json.dumps(arguments), "--config", str(few), "--json")
+    assert fumishirube(*call, cwd=workspace).json["vocabulary"] == suggested
+
+
 def test_the_full_answer_takes_other_words_too(workspace: Path) -> None:
     full = ("find", "屋根", "--full", "--manual", "給付金編", "--require", "給付")
     plain = fumishirube(*full, cwd=workspace).json["summary"]["candidates"]
@@ -202,6 +218,23 @@ def test_find_suggests_the_manual_that_was_meant(workspace: Path) -> None:
     done = fumishirube("find", "battery", "--manual", "feild-guide", cwd=workspace)
     assert (done.code, done.out) == (1, "")
     assert "did you mean 'field-guide'?" in done.err
+
+
+@pytest.mark.parametrize(
+    ("language", "how_often"),
+    [("en", r"--or TEXT .*?up to (\d+) times"), ("ja", r"--or TEXT .*?(\d+) 回まで")],
+)
+def test_the_help_says_how_often_the_question_may_be_put(
+    workspace: Path, language: str, how_often: str
+) -> None:
+    environ = {"LANGUAGE": language, "LC_ALL": "C.UTF-8", "COLUMNS": "200"}
+    shown = fumishirube("find", "--help", cwd=workspace, **environ).out
+    found = re.search(how_often, shown, re.DOTALL)
+    assert found is not None
+    others = [word for number in range(int(found[1])) for word in ("--or", f"battery {number}")]
+    assert fumishirube("find", "battery", *others, cwd=workspace).code == 0
+    done = fumishirube("find", "battery", *others, "--or", "pump", cwd=workspace)
+    assert f"at most {found[1]} texts" in done.err
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ JAPANESE = {"LC_ALL": "", "LC_MESSAGES": "", "LANG": "ja_JP.UTF-8", "LANGUAGE": 
 ENGLISH = {**JAPANESE, "LANG": "en_US.UTF-8"}
 KANA = re.compile("[\u3041-\u30ff\u4e00-\u9fff]")
 PLACEHOLDER = re.compile(r"\{\d\}")
+NUMBER = re.compile(r"\d+")
 
 # What the command line says of its own, and what it prints of errors raised anywhere below it.
 SPEAKING = [
@@ -105,7 +106,9 @@ def helps(parser: Parser) -> Iterator[str]:
 def test_every_help_text_has_a_translation() -> None:
     texts = {*helps(whole_parser(load_plugins(strangers=False)))}
     assert len(texts) > 150
-    assert texts - catalog("ja").keys() == set(), "add them to faces/cli/messages/ja.po"
+    lacking = texts - catalog("ja").keys()
+    lacking = {text for text in lacking if NUMBER.sub("{0}", text) not in catalog("ja")}
+    assert lacking == set(), "add them to faces/cli/messages/ja.po"
 
 
 def said(node: ast.expr) -> str | None:

@@ -7,11 +7,11 @@ import pytest
 from fumishirube import TraceRow
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import fold
-from fumishirube_manual.settings import VocabularySettings
+from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.vocabulary import offered_words
 from fumishirube_stages.tokenizers.bigram import Bigram
 
-SETTINGS = VocabularySettings(words=8, hits=20, section_words=10)
+SETTINGS = {"words": 8, "hits": 20, "section_words": 10}
 
 
 def row(title: str, *ancestors: str, score: float = 1.0) -> TraceRow:
@@ -23,7 +23,8 @@ def offered(*rows: TraceRow, known: str = "", **settings: int) -> tuple[str, ...
     corpus = MemoryCorpus(
         [passage(f"{n}.md", title=title) for n, title in enumerate(titles)], Bigram()
     )
-    return offered_words(rows, fold(known), corpus, SETTINGS._replace(**settings))
+    values = {f"vocabulary_{name}": value for name, value in (SETTINGS | settings).items()}
+    return offered_words(rows, fold(known), corpus, ManualSurface(**values))
 
 
 def test_words_are_ordered_by_their_share_of_the_divergence() -> None:

@@ -9,6 +9,7 @@ from fumishirube import Budget, Citation, NotFound, Query, SurfaceContext, Trace
 from fumishirube.commands import (
     FAILURE,
     OK,
+    Application,
     Bar,
     Emphasised,
     add_json,
@@ -44,8 +45,6 @@ from fumishirube_manual.commands.editors import open_file
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
 from fumishirube_manual.commands.fates import add_explanations, fate_json, fate_lines
 from fumishirube_manual.commands.full_find import (
-    LONGEST_TERM,
-    TIME_MS,
     add_full_arguments,
     check_full_arguments,
     full_answer,
@@ -57,14 +56,13 @@ from fumishirube_manual.evidence.annotations import (
     other_wordings,
     with_weights,
 )
+from fumishirube_manual.find_limits import QUERY_CHARS, TERM_CHARS, TERMS, TIME_MS
 from fumishirube_manual.scopes import EVERY_MANUAL
-from fumishirube_manual.settings import VocabularySettings
+from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.unread import every_row
 from fumishirube_manual.vocabulary import with_vocabulary
 
 SHOWN = 5
-MOST_TERMS = 2
-LONGEST_QUERY = 100_000
 
 _INDENT = "   "
 
@@ -80,8 +78,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="TERM",
         action="append",
         default=[],
-        type=_text("TERM", LONGEST_TERM),
-        help="a word that the sections should contain; once or twice "
+        type=_text("TERM", TERM_CHARS),
+        help=f"a word that the sections should contain; up to {TERMS} times "
         "(default: the rarest words of the query that occur in the manual)",
     )
     parser.add_argument(
@@ -90,8 +88,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="TEXT",
         action="append",
         default=[],
-        type=_text("TEXT", LONGEST_TERM),
-        help="the question in other words, or a part of it; up to five times",
+        type=_text("TEXT", TERM_CHARS),
+        help=f"the question in other words, or a part of it; up to {MOST_ALTERNATIVES} times",
     )
     help_text = f"how many sections to show (default: {SHOWN})"
     parser.add_argument("--limit", metavar="N", type=at_least(1), default=SHOWN, help=help_text)
@@ -109,12 +107,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Search, and print the result; return 1 if nothing is found, or a manual is not searched."""
     try:
-        options.query = _text("the query", LONGEST_QUERY)(" ".join(options.words))
+        options.query = _text("the query", QUERY_CHARS)(" ".join(options.words))
     except ArgumentTypeError as error:
         options.parser.error(str(error))
     required = tuple({fold(term): term.strip() for term in options.require}.values())
-    if len(required) > MOST_TERMS:
-        options.parser.error(f"--require: at most {MOST_TERMS} terms, got {len(required)}")
+    if len(required) > TERMS:
+        options.parser.error(f"--require: at most {TERMS} terms, got {len(required)}")
     options.alternatives = other_wordings(options.query, options.alternatives)
     if len(options.alternatives) > MOST_ALTERNATIVES:
         texts = len(options.alternatives)
@@ -129,7 +127,7 @@ def run(options: Namespace) -> int:
             print_json(answer)
             return OK if answer["summary"]["candidates"] else FAILURE
         manuals = chosen_manuals(context, _requested(context, options))
-        results = _search(context, manuals, required, options)
+        results = _search(application, manuals, required, options)
         if options.why_not:
             return _print_fate(results.trace, context, options)
         if options.open is not None:
@@ -167,9 +165,10 @@ def _print_fate(trace: Trace, context: SurfaceContext, options: Namespace) -> in
 
 
 def _search(
-    context: SurfaceContext, manuals: list[str], required: tuple[str, ...], options: Namespace
+    application: Application, manuals: list[str], required: tuple[str, ...], options: Namespace
 ) -> SearchResults:
     """Search one manual, or several as one."""
+    context = search_context(application)
     requested = [*dict.fromkeys(manuals)]
     scope = "/".join(sorted(requested)) if options.manual or len(requested) == 1 else EVERY_MANUAL
     bar = Bar()
@@ -181,8 +180,8 @@ def _search(
     )
     try:
         result = context.find(scope, query, bar.progress)
-        trace = with_weights(context, result.trace, result.corpus, query.alternatives)
-        trace = with_vocabulary(context, trace, result.corpus, VocabularySettings())
+        trace = with_weights(context, result.trace, result.corpus)
+        trace = with_vocabulary(context, trace, result.corpus, _surface(application, trace))
     finally:
         bar.close()
     unread = {name: every_row(context, name) for name in trace.manuals or requested}
@@ -191,6 +190,13 @@ def _search(
     return SearchResults(
         options.query, required, options.limit, trace, requested, unread, loose, places
     )
+
+
+def _surface(application: Application, trace: Trace) -> ManualSurface:
+    """Return the surface that searched, or the defaults when it has no such settings."""
+    named = {configured.name: configured.surface for configured in application.surfaces}
+    surface = named[trace.origin.recipe.surface]
+    return surface if isinstance(surface, ManualSurface) else ManualSurface()
 
 
 def _open(results: SearchResults, context: SurfaceContext, options: Namespace) -> int:

@@ -12,10 +12,8 @@ from fumishirube import Budget, Call, ConfigError, Query, SurfaceContext
 from fumishirube.commands import Application, at_least, call_tool, chosen_manuals, complain
 from fumishirube.text import concepts
 from fumishirube_manual.commands.results import picked
+from fumishirube_manual.find_limits import CANDIDATES, TERM_CHARS, TERMS, TIME_MS
 
-TIME_MS = 60_000
-MOST_PICKED = 2
-LONGEST_TERM = 200
 WHOLE_ID = 32
 
 _ARGUMENTS = {
@@ -34,7 +32,7 @@ def add_full_arguments(parser: ArgumentParser) -> None:
     """Add the options of a full answer."""
     help_text = "with --full: also the claims in the hits, and their evidence"
     parser.add_argument("--claims", action="store_true", default=None, help=help_text)
-    help_text = "with --full: the most sections to return (default: 200)"
+    help_text = f"with --full: the most sections to return (default: {CANDIDATES})"
     parser.add_argument("--max-candidates", metavar="N", type=at_least(1), help=help_text)
     help_text = f"with --full: the time limit in milliseconds (default: {TIME_MS})"
     parser.add_argument("--time-ms", metavar="N", type=at_least(1), help=help_text)
@@ -89,8 +87,6 @@ def full_answer(
 def _picked(context: SurfaceContext, manual: str, query: str) -> Sequence[str]:
     """Pick terms as a plain find does, and print them: the full answer requires some."""
     trace = context.find(manual, Query(query, budget=Budget.of(TIME_MS))).trace
-    chosen = picked(trace) or [
-        concept.text[:LONGEST_TERM] for concept in concepts(query)[:MOST_PICKED]
-    ]
+    chosen = picked(trace) or [concept.text[:TERM_CHARS] for concept in concepts(query)[:TERMS]]
     complain(f"picked terms: {', '.join(chosen)}; name others with --require TERM")
     return chosen

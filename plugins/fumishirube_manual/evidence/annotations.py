@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from fumishirube import Corpus, SurfaceContext, Trace, TraceRow
 from fumishirube.text import concepts, fold
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, concept_weights
+from fumishirube_manual.stored_values import stored
 
 ANNOTATION = "concepts"
 ALTERNATIVE = "alternative-"
@@ -20,15 +21,13 @@ MOST_ALTERNATIVES = 8
 _OTHERS = 0.5
 
 
-def with_weights(
-    context: SurfaceContext, trace: Trace, corpus: Corpus, alternatives: Iterable[str] = ()
-) -> Trace:
+def with_weights(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
     """Store in a trace the weights of the concepts of its query and of each alternative."""
     if ANNOTATION in trace.annotations:
         return trace
     query = trace.origin.query
     others = (text for other in query.rewordings() for text in (other.text, *other.required))
-    wordings = [(trace.text, *trace.required, *others), *((text,) for text in alternatives)]
+    wordings = [(trace.text, *trace.required, *others), *((text,) for text in query.alternatives)]
     return context.annotate(trace, ANNOTATION, [_noted(texts, corpus) for texts in wordings])
 
 
@@ -44,8 +43,7 @@ def weights_of(trace: Trace, own: int) -> Sequence[ConceptWeight]:
 
     Empty if the trace has no stored weights.
     """
-    noted = trace.annotations.get(ANNOTATION)
-    wordings: Sequence[Any] = noted if isinstance(noted, list) else []
+    wordings = stored(trace, ANNOTATION, list) or []
     weights: dict[str, ConceptWeight] = {}
     order = sorted(range(len(wordings)), key=lambda number: number != own)
     for number in order:
@@ -57,8 +55,7 @@ def weights_of(trace: Trace, own: int) -> Sequence[ConceptWeight]:
 
 def weights_of_each(trace: Trace) -> Sequence[Sequence[ConceptWeight]]:
     """Return the weights of the concepts of each wording, those of the query first."""
-    noted = trace.annotations.get(ANNOTATION)
-    wordings: Sequence[Any] = noted if isinstance(noted, list) else []
+    wordings = stored(trace, ANNOTATION, list) or []
     return [[ConceptWeight(*concept) for concept in wording] for wording in wordings]
 
 
@@ -67,8 +64,7 @@ def wordings_of(trace: Trace) -> Sequence[Sequence[tuple[str, float]]]:
 
     A concept that does not occur in the manual gets the highest weight of its wording.
     """
-    noted = trace.annotations.get(ANNOTATION)
-    wordings: Sequence[Any] = noted if isinstance(noted, list) else []
+    wordings = stored(trace, ANNOTATION, list) or []
     return [_worths(wording) for wording in wordings]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 from pydantic import JsonValue
 
 from fumishirube import Bool, Clause, Corpus, Holds, SurfaceContext, Trace
 from fumishirube.text import concepts, fold
 from fumishirube_manual.diagnosis import answerable
+from fumishirube_manual.stored_values import stored
 
 ANNOTATION = "absent"
 NOWHERE, APART = "nowhere", "apart"
@@ -41,8 +41,7 @@ def with_absent_words(context: SurfaceContext, trace: Trace, corpus: Corpus) -> 
 
 def absent_of(trace: Trace, kind: str, missing: Collection[str]) -> tuple[str, ...]:
     """Return the words of a kind among the missing ones."""
-    noted: Any = trace.annotations.get(ANNOTATION)
-    words = noted.get(kind, ()) if isinstance(noted, dict) else ()
+    words = (stored(trace, ANNOTATION, dict) or {}).get(kind, ())
     return tuple(word for word in missing if word in words)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -13,6 +13,7 @@ from fumishirube.text import fold, mentions
 from fumishirube_manual.evidence.annotations import weights_of_each
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import line_weight
+from fumishirube_manual.stored_values import stored
 
 ANNOTATION = "names"
 
@@ -72,8 +73,7 @@ def with_names(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
 
 def names_of(trace: Trace) -> Sequence[NamePlaces]:
     """Return the stored names of a search."""
-    noted: Any = trace.annotations.get(ANNOTATION)
-    return [NamePlaces(*row) for row in noted] if isinstance(noted, list) else []
+    return [NamePlaces(*row) for row in stored(trace, ANNOTATION, list) or ()]
 
 
 def _place(name: str, corpus: Corpus, weights: Sequence[ConceptWeight]) -> NamePlaces | None:

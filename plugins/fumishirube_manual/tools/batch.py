@@ -19,6 +19,7 @@ from fumishirube.tools import (
     paged,
     unpack_arguments,
 )
+from fumishirube_manual.surface import ManualSurface
 
 CALLS = 5
 TIME_MS = 40_000
@@ -57,7 +58,9 @@ class BatchAnswer(Answer):
     items: tuple[BatchedAnswer, ...]
 
 
-def batch_tool(tools: Sequence[Tool[Any, Any]]) -> Tool[BatchParams, BatchAnswer]:
+def batch_tool(
+    tools: Sequence[Tool[Any, Any]], settings: ManualSurface
+) -> Tool[BatchParams, BatchAnswer]:
     """Return the tool, which calls ``tools``.
 
     Each call is checked and answered as if it were made alone; its error does not end the others.
@@ -105,7 +108,7 @@ def batch_tool(tools: Sequence[Tool[Any, Any]]) -> Tool[BatchParams, BatchAnswer
         params=BatchParams,
         answer=BatchAnswer,
         run=run,
-        text=text,
+        text=text if "plain" in settings.extras else None,
         examples=(
             {
                 "calls": [

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from fumishirube import (
     Answer,
     Call,
+    Corpus,
     CoverageReport,
     Query,
     SearchAssessment,
@@ -22,6 +24,8 @@ from fumishirube_manual.diagnosis import Diagnosis, diagnose, recall_ok
 from fumishirube_manual.evidence.annotations import other_wordings, with_weights
 from fumishirube_manual.evidence.missing_words import with_absent_words
 from fumishirube_manual.evidence.names import with_names
+from fumishirube_manual.find_limits import CANDIDATES, TIME_MS
+from fumishirube_manual.plain_texts import find_text
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (
     after_discovery_or_everywhere,
@@ -31,20 +35,20 @@ from fumishirube_manual.scopes import (
     scope_id,
     which_manual,
 )
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.settings import Extra
+from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.find_answers import FindAnswer, compact, tokens
 from fumishirube_manual.tools.find_arguments import (
-    CANDIDATES,
-    TIME_MS,
     FindBudget,
     FindParams,
     offered_arguments,
     shown_size,
 )
+from fumishirube_manual.views import hits_view
 from fumishirube_manual.vocabulary import with_vocabulary
 
 
-def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindParams, FindAnswer]:
+def find_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[FindParams, FindAnswer]:
     """Return the tool."""
 
     def run(params: FindParams, call: Call) -> FindAnswer:
@@ -72,6 +76,8 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
         run=run,
         question=partial(which_manual, context),
         before=after_discovery_or_everywhere if everywhere else after_discovery,
+        text=find_text if "plain" in settings.extras else None,
+        view=hits_view(),
         examples=(
             {
                 "query": "Who may claim the travel allowance?",
@@ -83,7 +89,7 @@ def find_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[FindPar
 
 
 def search(
-    context: SurfaceContext, params: FindParams, call: Call, settings: ManualSettings
+    context: SurfaceContext, params: FindParams, call: Call, settings: ManualSurface
 ) -> Trace:
     """Run the search of a call, and return its trace."""
     scope = scope_id(context, params.manual_id, settings.extras)
@@ -104,21 +110,23 @@ def search(
     )
     result = context.find(scope, query, call.progress)
     trace = result.trace
-    if "lines" in settings.extras:
-        trace = with_weights(context, trace, result.corpus, query.alternatives)
-    if "names" in settings.extras:
-        trace = with_names(context, trace, result.corpus)
-    if "answerable" in settings.extras:
-        trace = with_absent_words(context, trace, result.corpus)
-    if "vocabulary" in settings.extras:
-        trace = with_vocabulary(context, trace, result.corpus, settings.vocabulary)
-    if "refers_to" in settings.extras:
-        trace = with_pointers(context, trace)
-    if "addressed" in settings.extras:
-        trace = with_tags(context, trace)
+    for extra, stores in _STORES.items():
+        if extra in settings.extras:
+            trace = stores(context, trace, result.corpus, settings)
     if params.include_claim_graph and settings.claim_graph:
         return with_claim_graph(context, trace, query.budget)
     return trace
+
+
+_STORES: Mapping[Extra, Callable[[SurfaceContext, Trace, Corpus, ManualSurface], Trace]] = {
+    "lines": lambda context, trace, corpus, _: with_weights(context, trace, corpus),
+    "names": lambda context, trace, corpus, _: with_names(context, trace, corpus),
+    "answerable": lambda context, trace, corpus, _: with_absent_words(context, trace, corpus),
+    "vocabulary": with_vocabulary,
+    "refers_to": lambda context, trace, *_: with_pointers(context, trace),
+    "addressed": lambda context, trace, *_: with_tags(context, trace),
+}
+"""What each extra stores in the trace of a search, in this order: names need the weights."""
 
 
 def assessment(
@@ -130,7 +138,6 @@ def assessment(
         cutoff_reason=diagnosis.cutoff_reason,
         recall_ok=recall_ok(trace),
         gaps=len(diagnosis.gaps),
-        conflicts=len(diagnosis.conflicts),
         unscanned=len(account.unread),
         tokens=tokens(answer),
         marginal_gain=marginal_gain(trace),

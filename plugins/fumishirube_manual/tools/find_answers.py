@@ -18,7 +18,7 @@ from fumishirube_manual.evidence.names import names_of
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 from fumishirube_manual.evidence.shown_hits import LINE_CHARS, shown_hits
 from fumishirube_manual.rows import evident, integrated, numbered, ref_of
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.unread import UnreadRow, unread_rows
 from fumishirube_manual.vocabulary import vocabulary_of
 
@@ -104,7 +104,7 @@ def compact(
     diagnosis: Diagnosis,
     account: CoverageReport,
     shown: ShownSize,
-    settings: ManualSettings,
+    settings: ManualSurface,
 ) -> FindAnswer:
     """Return the answer that every client gets, with the extra keys that the settings name."""
     rows, extras = trace.search.rows, settings.extras

@@ -11,19 +11,14 @@ from fumishirube.text import fold
 from fumishirube.tools import MaxChars, narrowed_params
 from fumishirube_manual.arguments import ManualId
 from fumishirube_manual.evidence.annotations import MOST_ALTERNATIVES, other_wordings
+from fumishirube_manual.find_limits import CANDIDATES, QUERY_CHARS, TERM_CHARS, TERMS, TIME_MS
 from fumishirube_manual.scopes import PathPrefix, Scope
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.find_answers import ShownSize
 
-QUERY_CHARS = 100_000
-TERM_CHARS = 200
-TIME_MS = 60_000
-CANDIDATES = 200
 INLINE_HITS = 5
 _BESIDE_ALTERNATIVES = 3
 """How many hits an answer has besides one for each alternative; at least ``INLINE_HITS`` in all."""
-
-TERMS = 2
 
 
 def _not_blank(value: str) -> str:
@@ -67,15 +62,16 @@ RequiredTerm = Annotated[str, Field(max_length=TERM_CHARS)]
 class FindBudget(Params):
     """The most candidates that a search returns, and its time limit."""
 
-    max_candidates: Annotated[Positive | None, Field(description="Default 200.")] = None
-    time_ms: Annotated[Positive | None, Field(description="Default 60000.")] = None
+    max_candidates: Annotated[Positive | None, Field(description=f"Default {CANDIDATES}.")] = None
+    time_ms: Annotated[Positive | None, Field(description=f"Default {TIME_MS}.")] = None
 
 
 class InlineHits(Params):
     """The number of hits in the answer itself."""
 
     limit: Annotated[
-        Positive | None, Field(description="1 to 5; default 5, one more an alternative.")
+        Positive | None,
+        Field(description=f"1 to {INLINE_HITS}; default {INLINE_HITS}, one more an alternative."),
     ] = None
 
 
@@ -131,12 +127,12 @@ def shown_size(params: FindParams) -> ShownSize:
     return ShownSize(hits, params.max_chars)
 
 
-def _withheld(settings: ManualSettings) -> set[str]:
+def _withheld(settings: ManualSurface) -> set[str]:
     withheld = {"path_prefix", "alternatives"}.difference(settings.extras)
     return withheld if "lines" in settings.extras else withheld | {"max_chars"}
 
 
-def offered_arguments(settings: ManualSettings) -> type[FindParams]:
+def offered_arguments(settings: ManualSurface) -> type[FindParams]:
     """Return the parameters without those that the settings disable."""
     return narrowed_params(
         FindParams,

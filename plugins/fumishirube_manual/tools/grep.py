@@ -41,6 +41,7 @@ from fumishirube_manual.grep.matching_lines import (
     names_case,
     pattern_matcher,
 )
+from fumishirube_manual.grep.plain_lines import grep_text
 from fumishirube_manual.json_escapes import unescaped
 from fumishirube_manual.scopes import (
     EVERY_MANUAL,
@@ -52,7 +53,7 @@ from fumishirube_manual.scopes import (
     scope_id,
     which_manual,
 )
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
 
 PAGE = 10_000
 TIME_MS = 60_000
@@ -93,7 +94,7 @@ class GrepParams(Params):
         return bool(self.matches_only) and not self.count_only
 
 
-def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepParams, GrepAnswer]:
+def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepParams, GrepAnswer]:
     """Return the tool."""
 
     def run(params: GrepParams, call: Call) -> GrepAnswer:
@@ -148,6 +149,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[GrepPar
         run=run,
         question=partial(which_manual, context),
         before=after_discovery_or_everywhere,
+        text=grep_text if "plain" in settings.extras else None,
         examples=(
             {"any": ["5 seconds", "timeout"], "manual_id": "handbook", "word": True},
             {"regex": "E-?[0-9]{3}", "manual_id": "*", "count_only": True},

@@ -32,6 +32,7 @@ from fumishirube_manual.diagnosis import (
 )
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 from fumishirube_manual.evidence.shown_hits import LINE_CHARS
+from fumishirube_manual.plain_texts import hits_text
 from fumishirube_manual.rows import (
     SCORE_DIGITS,
     Json,
@@ -41,7 +42,8 @@ from fumishirube_manual.rows import (
     ref_of,
     signals,
 )
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
+from fumishirube_manual.views import hits_view
 
 Kind = Literal[
     "candidates",
@@ -85,7 +87,7 @@ class HitsAnswer(Answer):
     items: tuple[dict[str, JsonValue], ...]
 
 
-def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsParams, HitsAnswer]:
+def hits_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[HitsParams, HitsAnswer]:
     """Return the tool."""
 
     def run(params: HitsParams, _call: Call) -> HitsAnswer:
@@ -126,6 +128,8 @@ def hits_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[HitsPar
         params=HitsParams,
         answer=HitsAnswer,
         run=run,
+        text=hits_text if "plain" in settings.extras else None,
+        view=hits_view(),
         examples=({"trace_id": "7b017120588e43d2a1c4f578d582c42e", "offset": 5, "limit": 10},),
     )
 
@@ -138,12 +142,13 @@ def _with_lines(reader: EvidenceReader, rows: Iterable[tuple[TraceRow, Json]]) -
     ]
 
 
-def _rows(trace: Trace, kind: Kind, settings: ManualSettings) -> Sequence[Json]:
+def _rows(trace: Trace, kind: Kind, settings: ManualSurface) -> Sequence[Json]:
     final, extras = trace.search.rows, settings.extras
-    made: dict[str, Callable[[], Sequence[Json]]] = {
+    made: dict[Kind, Callable[[], Sequence[Json]]] = {
         "candidates": lambda: [candidate(trace, row, extras) for row in final],
         "integrated_top": lambda: [integrated(trace, row, extras) for row in final],
         "unscanned": lambda: _unscanned(trace),
+        "conflicts": tuple,
         "gaps": lambda: [dict(gap) for gap in diagnose(trace, settings.coverage_min).gaps],
         "claims": lambda: _plain(graph_of(trace).claims),
         "evidences": lambda: _plain(graph_of(trace).evidences),
@@ -151,7 +156,7 @@ def _rows(trace: Trace, kind: Kind, settings: ManualSettings) -> Sequence[Json]:
         "gate_runs": lambda: _gate_runs(trace, settings),
         "fusion_debug": lambda: _fusion_debug(trace),
     }
-    return made[kind]() if kind in made else ()
+    return made[kind]()
 
 
 def _plain(items: Sequence[BaseModel]) -> list[Json]:
@@ -169,7 +174,7 @@ def _unscanned(trace: Trace) -> list[Json]:
     ]
 
 
-def _gate_runs(trace: Trace, settings: ManualSettings) -> list[Json]:
+def _gate_runs(trace: Trace, settings: ManualSurface) -> list[Json]:
     weights = fusion_settings(trace).get("weights", {})
     cutoff = diagnose(trace, settings.coverage_min).cutoff_reason
     rows: list[Json] = []

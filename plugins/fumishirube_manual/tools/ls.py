@@ -14,7 +14,7 @@ from fumishirube.disk import FolderEntry, clean_name, clean_path
 from fumishirube.text import nfc
 from fumishirube.tools import OrAbsent
 from fumishirube_manual.arguments import ROOT_ID, note_discovery
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.unread import UnreadRow, unread_rows
 
 _FOLDER, _FILE = "dir", "file"
@@ -56,7 +56,7 @@ class _Place(NamedTuple):
 
 
 def ls_tool(
-    context: SurfaceContext, settings: ManualSettings
+    context: SurfaceContext, settings: ManualSurface
 ) -> Tool[ManualLsParams, ManualLsAnswer]:
     """Return the tool; any successful call enables the other manual tools in its session."""
 

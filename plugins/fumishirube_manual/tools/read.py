@@ -32,8 +32,9 @@ from fumishirube.tools import (
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
+from fumishirube_manual.plain_texts import read_text
 from fumishirube_manual.ranges import RANGES_CHARS, LineRanges, RangeAnswer, read_ranges
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
 
 
 class ReadRef(Params):
@@ -103,7 +104,7 @@ class RangesAnswer(Answer):
 
 
 def read_tool(
-    context: SurfaceContext, settings: ManualSettings
+    context: SurfaceContext, settings: ManualSurface
 ) -> Tool[ManualReadParams, ManualReadAnswer] | Tool[ManualReadParams, RangesAnswer]:
     """Return the tool; with the setting, it also reads ranges of lines."""
 
@@ -126,6 +127,7 @@ def read_tool(
         name="manual_read",
         title="Read a section",
         before=after_discovery,
+        text=read_text if "plain" in settings.extras else None,
         examples=({"ref": {"manual_id": "handbook", "path": "leave.md", "start_line": 12}},),
     )
     if "refs" not in settings.extras:
@@ -159,7 +161,7 @@ _RANGES = " With refs: up to 8 ranges of numbered lines, JSON too; 40 cost 1,000
 
 
 def _read_section(
-    context: SurfaceContext, settings: ManualSettings, ref: ReadRef, most: int, call: Call
+    context: SurfaceContext, settings: ManualSurface, ref: ReadRef, most: int, call: Call
 ) -> ManualReadAnswer:
     manual = manual_by_id(context, ref.manual_id)
     document = manual.document(ref.path)

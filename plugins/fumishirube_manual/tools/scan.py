@@ -11,7 +11,7 @@ from fumishirube.tools import LineRange, MaxChars, NextChar, OrAbsent, ScanCurso
 from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
 
 
 class ManualScanParams(Params):
@@ -46,15 +46,15 @@ class ManualScanAnswer(Answer):
 
 
 def scan_tool(
-    context: SurfaceContext, settings: ManualSettings, page_chars: int
+    context: SurfaceContext, settings: ManualSurface
 ) -> Tool[ManualScanParams, ManualScanAnswer]:
-    """Return the tool; ``page_chars`` is the default size of a page."""
+    """Return the tool."""
 
     def run(params: ManualScanParams, call: Call) -> ManualScanAnswer:
         manual = manual_by_id(context, params.manual_id)
         document = manual.document(params.path)
         text = document.text
-        most = params.max_chars or page_chars
+        most = params.max_chars or settings.scan_max_chars
         start = TextPage.start_offset(text, params.start_line, params.cursor)
         read = TextPage.of(text, start, start + most)
         record(call.session, manual.id, document, read)

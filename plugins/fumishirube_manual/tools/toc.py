@@ -27,7 +27,7 @@ from fumishirube.parsing import place_range
 from fumishirube.tools import ANSWER_CHARS, Cursor, FailsWith, OrAbsent, fitting
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
 from fumishirube_manual.cited_places import has_places
-from fumishirube_manual.settings import ManualSettings
+from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.unread import UnreadRow, unread_rows
 
 _FILES = 20
@@ -153,7 +153,7 @@ class TocAnswer(Answer):
     unread_files: OrAbsent[tuple[UnreadRow, ...]] = None
 
 
-def toc_tool(context: SurfaceContext, settings: ManualSettings) -> Tool[TocParams, TocAnswer]:
+def toc_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[TocParams, TocAnswer]:
     """Return the tool."""
 
     def run(params: TocParams, _call: Call) -> TocAnswer:
@@ -239,7 +239,7 @@ def _items(
     manual: Manual,
     paths: Sequence[str],
     applied: TocApplied,
-    settings: ManualSettings,
+    settings: ManualSurface,
     start: HeadingOffset,
 ) -> Iterator[TocItem]:
     for path in paths:
@@ -248,7 +248,7 @@ def _items(
 
 
 def _item(
-    manual: Manual, path: str, applied: TocApplied, settings: ManualSettings, start: HeadingOffset
+    manual: Manual, path: str, applied: TocApplied, settings: ManualSurface, start: HeadingOffset
 ) -> TocItem:
     if not applied.include_headings:
         return TocItem(path=path, headings=())
@@ -274,7 +274,7 @@ def _item(
     )
 
 
-def _heading(document: Document, section: Section, settings: ManualSettings) -> TocHeading:
+def _heading(document: Document, section: Section, settings: ManualSurface) -> TocHeading:
     places = document.places if has_places(settings) else ()
     place = place_range(places, section.start_line, section.end_line)
     return TocHeading(
