@@ -170,8 +170,8 @@ class PipelineContext:
             if named.name == name:
                 return named.stage
         raise ConfigError(
-            f"pipelines.{self._configured.name}.scorers: one called {name!r} is needed; add "
-            f"{{use: {name}}}, or another one with 'as: {name}'"
+            f"pipelines.{self._configured.pipeline_name}.scorers: one called {name!r} is needed; "
+            f"add {{use: {name}}}, or another one with 'as: {name}'"
         )
 
     def vectors(self, embedder: str | None = None) -> StoredVectors:
