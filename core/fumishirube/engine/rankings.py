@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion: the one place where rankings are merged by rank."""
+"""Reciprocal rank fusion: how rankings are merged by rank."""
 
 from __future__ import annotations
 
