@@ -195,6 +195,11 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
             "did you mean 'manual'?",
         ),
         ("pipelines: {zzz: {}}", "pipelines.zzz: no surface", "there are: manual, vault"),
+        (
+            "surfaces: [{use: graph}]\npipelines: {graph: {fusers: []}}",
+            "pipelines.graph: no surface has this name",
+            "there are: docs",
+        ),
         ("piplines: {}", "piplines: there is no such setting", "did you mean 'pipelines'?"),
         ("roots: {manual: x}", "roots.manual: there is no such setting", "'manuals'?"),
         (

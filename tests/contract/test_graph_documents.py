@@ -94,6 +94,19 @@ def test_front_matter_that_nests_without_end_costs_only_itself(tmp_path: Path) -
     ]
 
 
+def test_front_matter_ends_at_three_dots_too(tmp_path: Path) -> None:
+    page = indexed_page(tmp_path, {"a.md": "---\ntitle: Dots\n...\nbody\n\n---\n\nmore\n"})
+    assert (page["title"], page["content"]) == ("Dots", "body\n\n---\n\nmore")
+    assert warned(tmp_path) == []
+
+
+def test_front_matter_longer_than_a_book_is_ignored_and_says_so(tmp_path: Path) -> None:
+    head = f"title: Long\naliases: [{'x, ' * 400_000}]"
+    page = indexed_page(tmp_path, {"a.md": f"---\n{head}\n---\nbody\n"})
+    assert (page["title"], page["content"]) == ("a", "body")
+    assert warned(tmp_path) == ["front_matter_invalid"]
+
+
 def test_front_matter_that_nothing_closes_is_text(tmp_path: Path) -> None:
     assert indexed_page(tmp_path, {"a.md": "---\ntitle: x\n"})["content"] == "---\ntitle: x"
 

@@ -76,7 +76,6 @@ ONLY_IN = {
     "yaml": (
         "core/fumishirube/config/yaml_file.py",
         "plugins/fumishirube_stages/loaders/front_matter.py",
-        "plugins/fumishirube_stages/loaders/markdown.py",
     ),
     "pathspec": ("core/fumishirube/disk/ignore_rules.py",),
     "tantivy": (

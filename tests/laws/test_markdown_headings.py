@@ -264,6 +264,14 @@ def test_settings_with_a_mistake_are_no_text_and_give_no_title(
     assert body(document, document.sections[0]).strip() == ""
 
 
+def test_long_front_matter_is_front_matter(markdown: Loaded) -> None:
+    for more in ("summary: " + "言葉" * 20_000, "\n".join(f"k{n}: v" for n in range(20_000))):
+        document = markdown(f"---\ntitle: 版\n{more}\n---\n# 総則\n")
+        assert [section.title for section in document.sections][-1] == "総則"
+        assert document.text[document.content :] == "# 総則\n"
+    assert outline(markdown(f"---\ntitle: 版\nx: {'言葉' * 20_000}\n---\n本文\n")) == [(1, 1, "版")]
+
+
 def test_a_rule_at_the_top_that_nothing_closes_is_a_rule(markdown: Loaded) -> None:
     assert outline(markdown("---\ntitle: a\n# 総則\n")) == [(1, 1, "rules"), (3, 1, "総則")]
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from fumishirube import Hit, LeftOut, Outcome, Query, Ranking, Run, fused_ranking, merge_rankings
 from fumishirube.engine.rankings import RRF_K, merge_by_rank, united_hit
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.fusers.rrf import Rrf, normal, top_score
+from fumishirube_stages.fused_scores import normal, top_score
+from fumishirube_stages.fusers.rrf import Rrf
 
 A, B, C, D = (passage(f"{name}.md", body=name) for name in "abcd")
 QUERY = Query("x")

@@ -293,11 +293,12 @@ class Application(ToolHost):
     def _check_names(self) -> None:
         if self.loaded.alone_as:
             return  # other surfaces are ignored, and so are their pipelines
-        known = [configured.pipeline_name for configured in self.surfaces]
-        known += [use.name for use in self.config.surfaces if use.name not in self.contexts]
+        built = {configured.name for configured in self.surfaces}
+        left_out = {use.name for use in self.config.surfaces} - built
+        known = left_out | {configured.pipeline_name for configured in self.surfaces}
         for name in self.config.pipelines:
             if name not in known:
-                hint = did_you_mean(name, dict.fromkeys(known))
+                hint = did_you_mean(name, sorted(known))
                 raise ConfigError(f"pipelines.{name}: no surface has this name; {hint}")
 
     def _context(self, configured: ConfiguredSurface) -> PipelineContext:

@@ -172,8 +172,8 @@ class PipelineContext:
             if named.name == name:
                 return named.stage
         raise ConfigError(
-            f"pipelines.{self._configured.name}.scorers: one called {name!r} is needed; add "
-            f"{{use: {name}}}, or another one with 'as: {name}'"
+            f"pipelines.{self._configured.pipeline_name}.scorers: one called {name!r} is needed; "
+            f"add {{use: {name}}}, or another one with 'as: {name}'"
         )
 
     def vectors(self, embedder: str | None = None) -> StoredVectors:
@@ -332,7 +332,7 @@ class PipelineContext:
             return
         from fumishirube.engine.background import BackgroundIndexer  # noqa: PLC0415 - only servers
 
-        self.library.follow(on=True, checked=True)
+        self.library.follow(on=True)
         try:
             with closing(BackgroundIndexer(self._shared.leads)) as self._background:
                 if self._configured.of_manuals:

@@ -20,7 +20,7 @@ from fumishirube import (
     merge_rankings,
 )
 from fumishirube.text import fold
-from fumishirube_stages.fusers.rrf import normal
+from fumishirube_stages.fused_scores import RRF_K, normal
 
 BASE = "base"
 
@@ -49,7 +49,7 @@ class Decompose(Stage):
     max_sub_queries: Annotated[
         int, Field(ge=1, le=8), Env("MANUAL_FIND_QUERY_DECOMP_MAX_SUB_QUERIES")
     ] = 3
-    rrf_k: Annotated[int, Field(ge=1), Env("MANUAL_FIND_QUERY_DECOMP_RRF_K")] = 60
+    rrf_k: Annotated[int, Field(ge=1), Env("MANUAL_FIND_QUERY_DECOMP_RRF_K")] = RRF_K
     base_weight: Annotated[
         float, Field(ge=0, le=1), Env("MANUAL_FIND_QUERY_DECOMP_BASE_WEIGHT")
     ] = 0.3

@@ -16,9 +16,8 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
-from fumishirube_stages.fusers.rrf import normal, top_score
+from fumishirube_stages.fused_scores import RRF_K, normal, top_score
 
-_K = 60
 _LEAST = 0.01
 """The least coverage of a run, so that hits without any keep their order."""
 
@@ -56,7 +55,7 @@ class GlossaryFuser(Stage):
         words: dict[str, JsonValue] = {row.word: [*row.others] for row in query.synonyms}
         shared = [_shared(outcome) for outcome in outcomes]
         scale = top_score(*(outcome.ranking for outcome in outcomes))
-        merged = merge_rankings(shared, _K)
+        merged = merge_rankings(shared, RRF_K)
         best = max((row.best for row in merged), default=0.0)
         hits = [row.hit.scored(scale * normal(row.best, best)) for row in merged]
         ranking = outcomes[0].ranking if len(outcomes) == 1 else fused_ranking(hits, shared)

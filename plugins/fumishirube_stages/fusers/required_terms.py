@@ -26,8 +26,8 @@ from fumishirube import (
     merge_rankings,
 )
 from fumishirube.text import concepts, fold, mentions
+from fumishirube_stages.fused_scores import RRF_K, normal
 from fumishirube_stages.fusers.picked_terms import rarest_words
-from fumishirube_stages.fusers.rrf import normal
 from fumishirube_stages.long_questions import share_of_words
 
 FREE = "g0"
@@ -53,7 +53,7 @@ class RequiredTerms(Stage):
     say what is wanted, such as "rounded to two decimal places", and these are often the rarest.
     """
 
-    k: Annotated[int, Field(ge=1)] = 60
+    k: Annotated[int, Field(ge=1)] = RRF_K
     free_weight: Annotated[float, Field(gt=0)] = 1.0
     required_weight: Annotated[float, Field(gt=0)] = 1.1
     both_weight: Annotated[float, Field(gt=0)] = 1.1

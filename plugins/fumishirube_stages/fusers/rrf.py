@@ -15,6 +15,7 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
+from fumishirube_stages.fused_scores import RRF_K
 
 
 class Rrf(Stage):
@@ -23,7 +24,7 @@ class Rrf(Stage):
     The formula is that of ``fumishirube.merge_rankings``, in ``engine/rankings.py``.
     """
 
-    k: Annotated[int, Field(ge=1)] = 60
+    k: Annotated[int, Field(ge=1)] = RRF_K
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
         """Return the query as the only run."""
@@ -35,13 +36,3 @@ class Rrf(Stage):
             return outcomes[0].ranking
         merged = merge_rankings(outcomes, self.k)
         return fused_ranking([m.hit.scored(m.score) for m in merged], outcomes)
-
-
-def normal(value: float, top: float) -> float:
-    """Return a value divided by the top value; 0 when that is 0."""
-    return value / top if top > 0 else 0.0
-
-
-def top_score(*rankings: Ranking) -> float:
-    """Return the highest score of the best hits of some rankings; 0 when there are none."""
-    return max((ranking.hits[0].score for ranking in rankings if ranking.hits), default=0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import JsonValue
@@ -15,14 +16,17 @@ if TYPE_CHECKING:
     import yaml
 
 _OPENS = re.compile(r"---[ \t]*\n")
-_CLOSES = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
+_CLOSES = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _NESTING = "[{-?:"
 """Every nested collection begins with one of these."""
 _NESTED = 1_000
+_LONGEST = 1_048_576
+"""The most characters, about a second of work."""
 _LONGEST_NESTED = 65_536
 """The most characters for the slow parser, about a second of work."""
 _MOST_VALUES = 10_000
 """The most values; an alias repeats everything it refers to."""
+_SETTING = re.compile(r"[\w-]+:(?:\s|$)|[ \t#-]")
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
 _NUMBER = re.compile(
@@ -42,39 +46,96 @@ class FrontMatter(NamedTuple):
     remarks: tuple[LoaderRemark, ...] = ()
 
 
-def front_matter(text: str) -> FrontMatter:
-    """Parse the block between ``---`` on the first line and the next ``---``, if any."""
+class _WrittenBlock(NamedTuple):
+    """The YAML of the front matter, and the offset of the content."""
+
+    yaml: str
+    end: int
+
+    @property
+    def is_settings(self) -> bool:
+        """Whether each line looks like YAML, whether it can be parsed or not."""
+        return all(_SETTING.match(line) for line in self.yaml.splitlines() if line.strip())
+
+
+def _written_block(text: str) -> _WrittenBlock | None:
+    """Return what is between ``---`` on the first line and the next ``---`` or ``...``, if any."""
     opening = _OPENS.match(text)
     closing = opening and _CLOSES.search(text, opening.end())
     if not opening or not closing:
+        return None
+    return _WrittenBlock(text[opening.end() : closing.start()], closing.end())
+
+
+def front_matter(text: str) -> FrontMatter:
+    """Parse the front matter of a text, if it has any."""
+    block = _written_block(text)
+    if block is None:
         return FrontMatter()
     try:
-        return FrontMatter(closing.end(), _facts(text[opening.end() : closing.start()]))
+        return FrontMatter(block.end, _facts(block.yaml))
     except ValueError as error:
         remark = LoaderRemark("front_matter_invalid", 1, f"the front matter is ignored: {error}")
-        return FrontMatter(closing.end(), {}, (remark,))
+        return FrontMatter(block.end, {}, (remark,))
 
 
-def _facts(block: str) -> dict[str, JsonValue]:
-    """Return the values of the block by key.
+def titled(text: str) -> tuple[int, Mapping[str, str]]:
+    """Return where the content begins in a manual, and the title by its key, if there is one.
+
+    There, front matter that is no mapping is text. With a mistake, such as an unquoted colon, it is
+    not text either, but gives no title.
+    """
+    block = _written_block(text)
+    if block is None:
+        return 0, {}
+    import yaml  # noqa: PLC0415 - as below
+
+    try:
+        node = _composed(block.yaml)
+    except ValueError:
+        return block.end if block.is_settings else 0, {}
+    if node is None:
+        return block.end, {}
+    if not isinstance(node, yaml.MappingNode):
+        return 0, {}
+    if not all(isinstance(key, yaml.ScalarNode) for key, _ in node.value):
+        return block.end if block.is_settings else 0, {}
+    value = {key.value: value for key, value in node.value}.get("title")
+    title = without_surrogates(value.value.strip()) if isinstance(value, yaml.ScalarNode) else ""
+    return block.end, {"title": title} if title else {}
+
+
+def _composed(written: str) -> yaml.Node | None:
+    """Return the node that a block makes; ``None`` if it is empty.
 
     Raises:
-        ValueError: when it is not a YAML mapping, has a key twice, or is too large.
+        ValueError: when it is not YAML, or is too large.
     """
     import yaml  # noqa: PLC0415 - 12 ms that documents without front matter do not need
 
     # PyYAML's C parser is ten times faster where available, but very deep nesting crashes the
-    # process; the Python parser only raises an error.
-    shallow = sum(map(block.count, _NESTING)) <= _NESTED
-    if not shallow and len(block) > _LONGEST_NESTED:
-        raise ValueError(f"it has over {_LONGEST_NESTED} characters")
-    try:
-        node = yaml.compose(
-            block,
-            Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader) if shallow else yaml.BaseLoader,
-        )
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError("it is no valid YAML") from error
+    # process; the Python parser only raises an error, and takes escaped surrogates.
+    shallow = sum(map(written.count, _NESTING)) <= _NESTED
+    longest = _LONGEST if shallow else _LONGEST_NESTED
+    if len(written) > longest:
+        raise ValueError(f"it has over {longest} characters")
+    loaders = [getattr(yaml, "CBaseLoader", yaml.BaseLoader)] if shallow else []
+    loaders += [yaml.BaseLoader] if len(written) <= _LONGEST_NESTED else []
+    for loader in loaders:
+        with suppress(yaml.YAMLError, RecursionError):
+            return yaml.compose(written, Loader=loader)
+    raise ValueError("it is no valid YAML")
+
+
+def _facts(written: str) -> dict[str, JsonValue]:
+    """Return the values of a block by key.
+
+    Raises:
+        ValueError: when it is not a YAML mapping, has a key twice, or is too large.
+    """
+    import yaml  # noqa: PLC0415 - as above
+
+    node = _composed(written)
     if node is None:
         return {}
     if not isinstance(node, yaml.MappingNode):

@@ -1,11 +1,10 @@
 """Markdown files, divided at their headings."""
 
 import codecs
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import PurePosixPath
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -22,14 +21,10 @@ from fumishirube import (
 )
 from fumishirube.text import Lines, unify_line_ends
 from fumishirube_stages.loaders.decoded_files import DecodedFile, decoded_file
-from fumishirube_stages.loaders.divisions import without_surrogates
 from fumishirube_stages.loaders.globs import matcher
 from fumishirube_stages.loaders.headings import MOST_STEPS, headings, parsed
 from fumishirube_stages.loaders.names import is_navigation, left_nothing, sources_ending
 
-_FRONT_MATTER_OPENS = re.compile(r"---[ \t]*\n")
-_FRONT_MATTER_CLOSES = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
-_FRONT_MATTER_LIMIT = 16_384
 _PLAIN_TEXT = [
     ".adoc",
     ".cfg",
@@ -55,7 +50,6 @@ _PLAIN_TEXT = [
     ".yaml",
     ".yml",
 ]
-_SETTING = re.compile(r"[\w-]+:(?:\s|$)|[ \t#-]")
 
 
 class Markdown(Stage):
@@ -68,7 +62,7 @@ class Markdown(Stage):
     is skipped; the default is about four seconds.
     """
 
-    revision: ClassVar[int] = 2  # reads files that end within a character
+    revision: ClassVar[int] = 3  # reads long front matter
     reads_if: ClassVar[Mapping[str, str]] = {
         suffix: f"give it suffixes: [.md, {suffix}] in {{loaders}}" for suffix in _PLAIN_TEXT
     }
@@ -106,16 +100,16 @@ class Markdown(Stage):
         """
         path = source.path
         text, remarks = _decoded(root.read_bytes(path), self.undecodable or "skip")
-        front = _front_matter(text)
-        stem = PurePosixPath(path).stem
+        end, facts = _titled(text)
+        title = facts.get("title", PurePosixPath(path).stem)
         return Document(
             path=path,
             file_type="md",
             text=text,
-            sections=tuple(_sections(text, front, stem, self)),
+            sections=tuple(_sections(text, end, title, self)),
             navigation=is_navigation(path),
-            facts={"title": front.title} if front.title else {},
-            content=front.end,
+            facts=facts,
+            content=end,
             remarks=remarks,
         )
 
@@ -148,11 +142,13 @@ class Markdown(Stage):
         )
 
 
-class _FrontMatter(NamedTuple):
-    """The offset after the YAML front matter, and its title."""
+def _titled(text: str) -> tuple[int, Mapping[str, str]]:
+    """Return where the content begins, and the title of the front matter."""
+    if not text.startswith("---"):
+        return 0, {}
+    from fumishirube_stages.loaders.front_matter import titled  # noqa: PLC0415 - few files need it
 
-    end: int = 0
-    title: str | None = None
+    return titled(text)
 
 
 # --- sections -------------------------------------------------------------------------------
@@ -176,15 +172,15 @@ def _decoded(data: bytes, undecodable: str) -> DecodedFile:
     return DecodedFile(unify_line_ends(text), (remark,))
 
 
-def _sections(text: str, front: _FrontMatter, stem: str, settings: Markdown) -> Iterator[Section]:
+def _sections(text: str, begin: int, title: str, settings: Markdown) -> Iterator[Section]:
     lines = Lines(text)
     levels = settings.heading_levels or 6
     wanted = [
         heading
-        for heading in headings(text, front.end, lines, settings.parse_steps)
+        for heading in headings(text, begin, lines, settings.parse_steps)
         if heading.level <= levels
     ]
-    return divide_at_headings(text, wanted, front.title or stem, front.end, lines)
+    return divide_at_headings(text, wanted, title, begin, lines)
 
 
 def _linked_sections(
@@ -198,32 +194,3 @@ def _linked_sections(
         last = lines.at(begin + len(before.rstrip()) - 1)
         yield Section("", lines.at(start), last, begin, first, first, begin, level=0)
     yield from divide_at_headings(text, headings, None, lines=lines)
-
-
-# --- front matter ---------------------------------------------------------------------------
-
-
-def _front_matter(text: str) -> _FrontMatter:
-    """Find YAML between ``---`` and ``---`` at the start; anything but a mapping is text.
-
-    Front matter with a mistake, such as an unquoted colon, is not text either, but has no title.
-    """
-    opening = _FRONT_MATTER_OPENS.match(text)
-    closing = opening and _FRONT_MATTER_CLOSES.search(text, opening.end())
-    if not opening or not closing or closing.start() > _FRONT_MATTER_LIMIT:
-        return _FrontMatter()
-    import yaml  # noqa: PLC0415 - 12 ms that manuals without front matter do not need
-
-    inner = text[opening.end() : closing.start()]
-    try:
-        # BaseLoader creates only strings, lists and mappings.
-        content = yaml.load(inner, yaml.BaseLoader)  # noqa: S506
-    except (yaml.YAMLError, RecursionError):
-        is_yaml = all(_SETTING.match(line) for line in inner.splitlines() if line.strip())
-        return _FrontMatter(closing.end()) if is_yaml else _FrontMatter()
-    if not isinstance(content, dict | None):
-        return _FrontMatter()
-    title = content.get("title") if content else None
-    return _FrontMatter(
-        closing.end(), without_surrogates(title.strip()) if isinstance(title, str) else None
-    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from fumishirube import IndexMatch, Query
 
@@ -11,17 +12,31 @@ MAX_CANDIDATES = 200
 PER_DOCUMENT = 10
 
 
-def document_scores(query: Query, scorer: str) -> dict[str, float] | None:
-    """Return a scorer's scores of documents, by path; ``None`` if it stored none.
+Weigh = Callable[[bool], tuple[float, float, float]]
+"""The weights of vectors, links and full text, by whether full text matched anything."""
 
-    The fuser ``weighted-sum`` reads them too.
+
+@dataclass
+class DocumentScores:
+    """What the scorers of documents and their fuser hand on to each other during one search.
+
+    ``by_scorer`` has each scorer's scores of documents, by path. ``weigh`` is how the fuser weighs
+    them, if it is one that does.
     """
-    return query.state.shared(dict[str, dict[str, float]], "documents").get(scorer)
+
+    by_scorer: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    weigh: Weigh | None = None
 
 
-def store_document_scores(query: Query, scorer: str, values: dict[str, float]) -> None:
-    """Store a scorer's scores of documents."""
-    query.state.shared(dict[str, dict[str, float]], "documents")[scorer] = values
+def document_scores(query: Query) -> DocumentScores:
+    """Return what was handed on in the search of a query so far."""
+    return query.state.shared(DocumentScores)
+
+
+def unscored(stages: Mapping[str, Sequence[object]], parts: Sequence[str]) -> list[str]:
+    """Return the parts of a document's score that no configured scorer computes."""
+    scored = {getattr(scorer, "document_score", None) for scorer in stages["scorers"]}
+    return [part for part in parts if part not in scored]
 
 
 def candidate_sections(matches: Iterable[IndexMatch]) -> list[IndexMatch]:

@@ -28,7 +28,7 @@ from fumishirube_stages.scorers.evidence import (
     MAX_CANDIDATES,
     by_document,
     candidate_sections,
-    store_document_scores,
+    document_scores,
 )
 from fumishirube_stages.scorers.text_hits import passes_filter
 
@@ -69,9 +69,8 @@ class Fulltext(Stage):
         greatest = best[0].estimate if best else 0.0
         if best:
             values = by_document(best)
-            store_document_scores(
-                query, "fulltext", {path: rows[0] / greatest for path, rows in values.items()}
-            )
+            documents = {path: rows[0] / greatest for path, rows in values.items()}
+            document_scores(query).by_scorer["fulltext"] = documents
         hits = tuple(Hit(match.passage, match.estimate / greatest) for match in best)
         return Ranking(hits, diagnostics={"query_relaxed": True} if relaxed and best else {})
 

@@ -8,7 +8,7 @@ from fumishirube_stages.scorers.evidence import (
     MAX_CANDIDATES,
     PER_DOCUMENT,
     by_document,
-    store_document_scores,
+    document_scores,
 )
 
 _TOP = 3
@@ -32,9 +32,8 @@ class Vector(Stage):
         must = query.must
         best = [m for m in similar if len(query.terms_in(m.passage, must)) == len({*must})]
         values = by_document(best)
-        store_document_scores(
-            query, "vector", {path: _together(rows) for path, rows in values.items()}
-        )
+        documents = {path: _together(rows) for path, rows in values.items()}
+        document_scores(query).by_scorer["vector"] = documents
         hits = [Hit(match.passage, match.estimate) for match in best]
         compared: str = getattr(corpus, "comparison", "")
         if not compared:

@@ -1,0 +1,16 @@
+"""What fusers share: the constant of reciprocal rank fusion, and scores below the highest one."""
+
+from fumishirube import Ranking
+
+RRF_K = 60
+"""The constant ``k`` of the paper."""
+
+
+def normal(value: float, top: float) -> float:
+    """Return a value divided by the top value; 0 when that is 0."""
+    return value / top if top > 0 else 0.0
+
+
+def top_score(*rankings: Ranking) -> float:
+    """Return the highest score of the best hits of some rankings; 0 when there are none."""
+    return max((ranking.hits[0].score for ranking in rankings if ranking.hits), default=0.0)
