@@ -33,7 +33,6 @@ from fumishirube.text import occurs
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
 from fumishirube_stages.indexes.tantivy_files import CheckedSearcher
-from fumishirube_stages.indexes.tantivy_queries import LookupCache
 from fumishirube_stages.indexes.tantivy_terms import ListedTerms
 from fumishirube_stages.tokenizers.bigram import Bigram
 from fumishirube_stages.tokenizers.ngram import NGram
@@ -311,21 +310,3 @@ def state_of(folder: Path) -> tuple[dict[str, IndexedFile], object]:
 
 def lengths_of(corpus: Corpus) -> list[float]:
     return [corpus.average_length(name) for name in FIELDS]
-
-
-def test_a_cache_of_lookups_keeps_what_was_used_last_and_never_more_than_its_size() -> None:
-    cache, looked_up = LookupCache[int, str](8), list[int]()
-
-    def look_up(number: int) -> str:
-        looked_up.append(number)
-        return str(number)
-
-    for number in range(100):
-        assert cache.of(0, look_up) == "0"
-        assert cache.of(number, look_up) == str(number)
-        assert len({*cache, *cache._before}) <= 8
-    assert looked_up == [*range(100)], "the value that every second call uses was dropped"
-    cache.of(98, look_up)
-    assert looked_up == [*range(100)]
-    cache.of(50, look_up)
-    assert looked_up[-1] == 50, "a value that was not used for long is still there"

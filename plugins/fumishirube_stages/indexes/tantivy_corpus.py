@@ -35,7 +35,7 @@ from fumishirube_stages.indexes.tantivy_queries import (
 )
 from fumishirube_stages.indexes.tantivy_terms import ListedTerms
 
-_CACHED_PASSAGES = 2048
+_CACHED_PASSAGES = 1024
 _CACHED_FREQUENCIES = 4096
 _CACHED_TEXTS = 256
 _SHORT, _CACHED_SHORT_TEXTS = 32, 4096

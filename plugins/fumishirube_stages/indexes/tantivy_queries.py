@@ -54,26 +54,21 @@ V = TypeVar("V")
 
 
 class LookupCache(dict[K, V]):
-    """A cache of limited size: when one half is full, the values used before it are dropped.
+    """A cache of limited size, which is emptied when it is full.
 
     An ``lru_cache`` of a method would keep its object in memory until a full garbage collection.
     """
 
     def __init__(self, most: int) -> None:
-        self._half = most // 2
-        self._before: dict[K, V] = {}
+        self._most = most
 
     def of(self, key: K, look_up: Callable[[K], V]) -> V:
         """Return the value of a key; look it up the first time."""
         value = self.get(key)
         if value is None:
-            value = self._before.get(key)
-            if value is None:
-                value = look_up(key)
-            if len(self) >= self._half:
-                self._before = self.copy()
+            if len(self) >= self._most:
                 self.clear()
-            self[key] = value
+            value = self[key] = look_up(key)
         return value
 
 
