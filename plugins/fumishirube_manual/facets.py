@@ -58,6 +58,11 @@ def facet_of(folded: str, title: str) -> Facet:
     return "unknown"
 
 
+def excepts(folded: str) -> bool:
+    """Return whether a folded sentence has a word of exceptions."""
+    return _any(folded, _CUES["exceptions"])
+
+
 def denies(folded: str) -> bool:
     """Return whether a folded sentence contains a negation."""
     return _DENIAL.search(_NO_DENIAL.sub("", folded)) is not None

@@ -303,6 +303,8 @@ def test_a_file_that_is_swapped_between_the_look_and_the_opening_is_not_read(
 def test_a_folder_that_is_swapped_between_the_look_and_the_opening_is_not_entered(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Where names are compared without case, a folder's entry is looked at before it is opened."""
+    monkeypatch.setattr(fumishirube.disk.folders, "_CASE_BLIND", True)
     folder = world.root.path / "a"
     surveyed = fumishirube.disk.roots.kind_of
 

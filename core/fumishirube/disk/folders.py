@@ -102,6 +102,18 @@ class OpenFolder:
         flags = os.O_RDONLY | _DIRECTORY | NO_FOLLOW | PLAIN
         return OpenFolder(path, os.open(name, flags, dir_fd=self.handle))
 
+    def at_once(self, name: str) -> OpenFolder | None:
+        """Open a folder inside this one without a look at its entry.
+
+        ``None`` if it cannot be opened so: it is missing, spelled otherwise, a link or no folder.
+        """
+        if _CASE_BLIND or self.handle is None:
+            return None
+        try:
+            return self.inner(name)
+        except OSError:
+            return None
+
     def stays_in(self, top: str, name: str = "") -> bool:
         """Tell whether the folder, or an entry of it, lies below ``top``.
 

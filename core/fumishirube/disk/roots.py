@@ -212,7 +212,7 @@ class Root:
             Forbidden: when the path contains a link.
         """
         with self.opened(path) as folder:
-            below = os.path.relpath(folder.path, self.top).replace(os.sep, "/")
+            below = folder.path.removeprefix(os.fspath(self.top)).strip(os.sep).replace(os.sep, "/")
         return replace(self, below=below, listed=None)
 
     @contextmanager
@@ -229,9 +229,11 @@ class Root:
             folder = OpenFolder.at_top(os.fspath(self.top))
             try:
                 for segment in _segments(self.below) + _segments(path):
-                    spelled, status = folder.entry(segment)
-                    _must_be(kind_of(status.st_mode), "dir", path)
-                    below = folder.inner(spelled)
+                    below = folder.at_once(segment)
+                    if below is None:
+                        spelled, status = folder.entry(segment)
+                        _must_be(kind_of(status.st_mode), "dir", path)
+                        below = folder.inner(spelled)
                     folder.close()
                     folder = below
                 _must_stay(folder, self.top, path)

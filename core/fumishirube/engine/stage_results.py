@@ -37,10 +37,11 @@ def checked_hits(result: Ranking | Iterable[Hit], *, trusted: bool = False) -> R
 
     Unless the stage is ``trusted``, also raise if anything in it is of another type.
     """
-    if not isinstance(result, Ranking):
+    if isinstance(result, Ranking):
+        _require(isinstance(result.hits, Sequence), "the hits of a ranking are a sequence")
+        _require(_are(result.hits, Hit), "a ranking contains hits, and nothing else")
+    else:
         result = Ranking(_items(result, Hit))
-    _require(isinstance(result.hits, Sequence), "the hits of a ranking are a sequence")
-    _require(_are(result.hits, Hit), "a ranking contains hits, and nothing else")
     _require(_are_finite([hit.score for hit in result.hits]), "a score is not a finite number")
     if not trusted:
         _check_reports(result)

@@ -158,7 +158,8 @@ def occurs(folded_text: str, folded_term: str) -> bool:
 
     An empty term occurs nowhere.
     """
-    return occurrences(folded_text, folded_term, 1) > 0
+    # Most terms are in few texts.
+    return folded_term in folded_text and occurrences(folded_text, folded_term, 1) > 0
 
 
 def occurrences(folded_text: str, folded_term: str, most: int | None = None) -> int:

@@ -24,7 +24,8 @@ def mentions(folded_text: str, folded_term: str) -> bool:
     """Tell whether a term occurs in a text in any form, as :func:`occurs` decides."""
     if occurs(folded_text, folded_term):
         return True
-    return any(occurs(folded_text, form) for form in term_forms(folded_term)[1:])
+    others = term_forms(folded_term)[1:]
+    return bool(others) and any(occurs(folded_text, form) for form in others)
 
 
 @lru_cache(maxsize=2048)

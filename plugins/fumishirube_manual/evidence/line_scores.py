@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from heapq import heapify, heappop, heapreplace
-from operator import or_
+from operator import mul, or_
 
 from fumishirube.text import fold
 from fumishirube_manual.evidence.concept_weights import (
@@ -255,7 +255,7 @@ class LineScores:
         """The score of each line: its own concepts, and a part of what an adjacent line adds."""
         scores = []
         for at, present in enumerate(self._shares):
-            own = sum(worth * share for worth, share in zip(self._worths, present, strict=False))
+            own = sum(map(mul, self._worths, present))
             if own:
                 beside = [self._more(at, other) for other in (at - 1, at + 1)]
                 own += _NEAR * max(beside)
@@ -269,15 +269,17 @@ class LineScores:
         if not 0 <= other < len(self._shares):
             return 0.0
         return sum(
-            worth * max(0.0, theirs - ours)
+            worth * (theirs - ours)
             for worth, ours, theirs in zip(
                 self._worths, self._shares[at], self._shares[other], strict=False
             )
+            if theirs > ours
         )
 
     def _gain(self, at: int, covered: Sequence[float]) -> float:
         new = sum(
-            worth * max(0.0, share - known)
+            worth * (share - known)
             for worth, share, known in zip(self._worths, self._shares[at], covered, strict=False)
+            if share > known
         )
         return new + _REPEATED * self.every[at]

@@ -24,7 +24,7 @@ from fumishirube_manual.evidence.lines import (
     SectionLines,
 )
 from fumishirube_manual.evidence.own_texts import OwnTexts
-from fumishirube_manual.facets import facet_of
+from fumishirube_manual.facets import excepts
 
 _MISSING = 8
 _MOST = 0.5
@@ -129,8 +129,7 @@ class EvidenceReader:
         wording = wording_of(row)
         if wording not in self._weights:
             self._weights[wording] = weights_of(self._trace, wording)
-        exceptional = facet_of("", own.following) == "exceptions"
-        exceptions = own.following if exceptional else ""
+        exceptions = own.following if excepts(fold(own.following)) else ""
         self._surroundings[row.path, row.start_line] = own.block, exceptions
         return SectionLines(
             own.text, row.start_line, self._weights[wording], titles, self._wording(wording)

@@ -218,8 +218,7 @@ class TantivyCorpus(Translator):
         return sum(self._searcher.doc_freq(field, term) for field in self._anywhere)
 
     def _all(self, query: Query) -> list[Passage]:
-        limit = max(1, self._searcher.num_docs)
-        hits = self._searcher.search(query, limit, count=False).hits
+        hits = self._searcher.search(query, max(1, self._searcher.num_docs), count=False).hits
         return [self._passage(at.segment_ord, at.doc) for _, at in hits]
 
     def _passage(self, segment: int, number: int) -> Passage:
@@ -251,11 +250,12 @@ class TantivyCorpus(Translator):
             return Query.empty_query()
         narrowed = [self._narrow(form) for form in term_forms(text)]
         query = either([query for query, _ in narrowed])
-        if all(exact for _, exact in narrowed) or _number(self._searcher, query) > self._verified:
+        exact = all(exact for _, exact in narrowed)
+        if exact or (number := _number(self._searcher, query)) > self._verified:
             return query
-        passages = self._all(query)
+        passages = self._all(query) if number else []
         keys = [f"{p.path}\n{p.start_line}" for p in passages if holds(p, text)]
-        if len(keys) == len(passages):
+        if keys and len(keys) == len(passages):
             return query  # faster than a list of keys
         return Query.term_set_query(self._schema, "key", keys) if keys else Query.empty_query()
 

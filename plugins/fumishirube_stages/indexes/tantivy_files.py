@@ -123,7 +123,8 @@ class CommittedFiles:
 
     def _stamp(self, name: str) -> FileStamp | None:
         try:
-            status = os.stat(self._folder / name)  # noqa: PTH116 - every search waits for this
+            # Every search waits for this.
+            status = os.stat(os.path.join(self._folder, name))  # noqa: PTH116, PTH118
         except OSError:
             return None
         return FileStamp(status.st_ino, status.st_size, status.st_mtime_ns)

@@ -147,9 +147,7 @@ class Lexical(Stage):
         if not analysis.terms and not extras:
             return ()
         limit = min(self.pool, self.scan_hard_cap) if self.prescan else self.scan_hard_cap
-        limit = min(limit, query.pool or limit)
-        if query.budget.spent:
-            limit = min(limit, _LATE)
+        limit = min(limit, query.pool or limit, _LATE if query.budget.spent else limit)
         cutoff = ScoreCutoff(self.sure, self.promising)
         clause = self._candidate_clause(query, analysis, extras, corpus)
         matches = best_matches(corpus, clause, limit, cutoff, query.exclude)
@@ -194,32 +192,34 @@ class Lexical(Stage):
     ) -> Sequence[Hit]:
         """Score passages, each once a search; then add the scores of a filter's own terms."""
         scores = query.state.shared(SearchScores, "lexical", self.fingerprint, query.text)
+        self._add(scores, [p for p in passages if p.key not in scores.hits], analysis)
+        hits = [scores.hits[passage.key] for passage in passages]
+        for place, hit in enumerate(hits if extras else ()):
+            names = text_of_names(hit.passage.fields)
+            parts = self._term_score(hit.passage.fields, names, extras, analysis)
+            hits[place] = hit.scored(hit.score + sum(parts[:3:2]))
+        return hits
+
+    def _add(self, scores: SearchScores, new: Iterable[Passage], analysis: QueryAnalysis) -> None:
+        """Score passages that are new in a search."""
         section_title = self.section_title_weight * (len(analysis.groups) > self.few_concepts)
         weights = NameWeights(self.page_title_weight, self.file_name_weight, section_title)
-        for passage in passages:
-            if passage.key not in scores.parts:
-                hit, between, named = self._score(passage, analysis)
-                names = scores.names(passage, analysis, weights, named)
-                scores.parts[passage.key] = hit, between, names
-        best = scores.best
+        parts = [
+            (hit, between, scores.names(hit.passage, analysis, weights, named))
+            for hit, between, named in (self._score(passage, analysis) for passage in new)
+        ]
+        best = scores.best(hit.coverage for hit, *_ in parts)
         power = self.coverage_power * best**2
         power *= min(1.0, self.few_concepts / max(1, len(analysis.groups)))
-        quoted = {passage.key for passage in analysis.quoted}
         # No title adds more than section_title times the rarity: a quotation remains before it.
         quotation = self.quotation_weight + section_title
         quotation *= sum(term.value for term in analysis.terms if term.share)
-        hits = []
-        for passage in passages:
-            hit, between, names = scores.parts[passage.key]
+        for hit, between, names in parts:
             present = min(1.0, hit.coverage / best)
             score = hit.score * present**power + names
             score += between * present ** (self.between_power * best**2)
-            score += quotation if passage.key in quoted else 0.0
-            if extras:
-                names_text = text_of_names(passage.fields)
-                score += sum(self._term_score(passage.fields, names_text, extras, analysis)[:3:2])
-            hits.append(hit.scored(score))
-        return hits
+            score += quotation if hit.passage in analysis.quoted else 0.0
+            scores.hits[hit.passage.key] = hit.scored(score)
 
     def _analysis(self, query: Query, corpus: Corpus) -> QueryAnalysis:
         """Analyse the query once a search."""

@@ -179,6 +179,7 @@ def _parts(text: str) -> tuple[str, ...]:
     return tuple([text[start : start + _CJK_CHARACTERS] for start in range(last + 1)])
 
 
+@lru_cache(maxsize=1024)
 def _whole_words(stretch: str, start: int, end: int) -> str:
     """Cut incomplete words at both ends."""
     while start < end and start and _inside_word(stretch[start - 1], stretch[start]):
@@ -192,6 +193,7 @@ def _inside_word(left: str, right: str) -> bool:
     return left.isalnum() and right.isalnum() and not is_cjk(left) and not is_cjk(right)
 
 
+@lru_cache(maxsize=1024)
 def _counts(span: str) -> bool:
-    japanese = sum(is_cjk(character) for character in span)
+    japanese = sum(map(is_cjk, span))
     return japanese >= _CJK_CHARACTERS or len(span.split()) >= _WORDS

@@ -76,20 +76,18 @@ class QueryAnalysis(NamedTuple):
 
     def matched(self, text: str) -> tuple[str, ...]:
         """Return the concepts in their form in a text, or their longest parts that occur in it."""
-        whole = tuple(
-            dict.fromkeys(filter(None, (self._form(group, text) for group in self.groups)))
-        )
-        return whole or tuple(_parts(self.groups, text))
+        whole: dict[str, None] = {}
+        for group in self.groups:
+            if occurs(text, group.text):
+                whole[group.text] = None
+            elif self.finders and len(group.shares) == 1:
+                whole |= dict.fromkeys(self._forms(group, text)[:1])
+        return tuple(whole) or tuple(_parts(self.groups, text))
 
-    def _form(self, group: WeightedConcept, text: str) -> str | None:
-        """Return a concept in the form in which it occurs in a text."""
-        if group.text in text and occurs(text, group.text):
-            return group.text
-        if len(group.shares) > 1 or not self.finders:
-            return None
+    def _forms(self, group: WeightedConcept, text: str) -> Sequence[str]:
+        """Return the forms of a concept of one term that occur in a text."""
         finder = self.finders.get(next(iter(group.shares)))
-        forms = finder(text) if finder else ()
-        return forms[0] if forms else None
+        return finder(text) if finder else ()
 
 
 def form_finders(corpus: Corpus, terms: Iterable[str]) -> Mapping[str, FormFinder]:

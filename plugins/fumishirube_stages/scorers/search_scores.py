@@ -22,24 +22,19 @@ class NameWeights(NamedTuple):
 
 
 class SearchScores:
-    """The scores of passages in one search, and the best coverage among the first ones.
-
-    ``parts`` has, by the key of a passage, its hit with the score of its concepts, the score of its
-    terms between concepts, and that of its names.
-    """
+    """The hits of passages in one search by their keys, and the best coverage of the first ones."""
 
     def __init__(self) -> None:
-        self.parts: dict[tuple[str, int], tuple[Hit, float, float]] = {}
+        self.hits: dict[tuple[str, int], Hit] = {}
         self._best: float | None = None
         self._titles: dict[str, float] = {}
         self._files: dict[tuple[str, str], float] = {}
         self._sections: dict[str, float] = {}
 
-    @property
-    def best(self) -> float:
-        """The best coverage of the passages that were scored first; 1 if they cover nothing."""
+    def best(self, coverages: Iterable[float]) -> float:
+        """Return the best coverage of the passages scored first; 1 if they cover nothing."""
         if self._best is None:
-            self._best = max((hit.coverage for hit, *_ in self.parts.values()), default=0.0) or 1.0
+            self._best = max(coverages, default=0.0) or 1.0
         return self._best
 
     def names(
@@ -115,14 +110,16 @@ def title_score(
     covered: set[int] = set()
     present: set[str] = set()
     for term in terms:
-        if term.share and (places := set(_places(title, term, analysis))):
+        if not term.share or (not term.forms and term.term not in title):
+            continue  # nearly all of them
+        if places := set(_places(title, term, analysis)):
             value += term.value
             covered |= places
             present.add(term.term)
-    if sum(not present.isdisjoint(group.shares) for group in analysis.groups) < least:
+    if not value or sum(not present.isdisjoint(group.shares) for group in analysis.groups) < least:
         return 0.0
     length = len(title) - title.count(" ")
-    return value * sqrt(len(covered) / length) if value else 0.0
+    return value * sqrt(len(covered) / length)
 
 
 def _places(title: str, term: WeightedTerm, analysis: QueryAnalysis) -> Iterator[int]:
