@@ -178,6 +178,20 @@ def test_without_an_index_the_error_names_the_stage_that_sleeps(
     assert refused["message"].startswith(named)
 
 
+def test_a_tokenizer_that_sleeps_over_the_query_is_named_beside_the_stages_that_call_it(
+    serving: Serving, workspace: Path
+) -> None:
+    pipeline(workspace, TOKENIZER)
+    wire = serving()
+    wire.ok("manual_ls")
+    assert wire.ok("manual_find", **ASKED)["candidates"] > 0  # the index is there
+    asked = ASKED | {"query": "am I tired", "required_terms": ["tired"]}
+    answer = wire.ok("manual_find", **asked, budget={"time_ms": 1500})
+    named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep was at work"
+    assert named in answer["degraded"]
+    assert "tokenizer 'sleeping-tokenizer' failed: it was abandoned after " in wire.hang_up()
+
+
 NAP = "loaders: [{use: sleeping-loader}, {use: markdown}]"
 
 

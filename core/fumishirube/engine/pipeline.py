@@ -81,12 +81,16 @@ class PipelineResult(NamedTuple):
 
 @dataclass(frozen=True)
 class Pipeline:
-    """The scorers, fusers (outermost first) and refiners of one surface, in order."""
+    """The scorers, fusers (outermost first) and refiners of one surface, in order.
+
+    ``at_work`` names what an abandoned stage calls on its thread, such as a tokenizer, if it does.
+    """
 
     scorers: Sequence[NamedStage[Scorer]]
     fusers: Sequence[NamedStage[Fuser]]
     refiners: Sequence[NamedStage[Refiner]]
     strict: bool = False
+    at_work: Callable[[StageCall, int], str] | None = None
 
     def run(self, query: Query, corpus: Corpus) -> PipelineResult:
         """Answer a query, record each stage, and count what the answer reports.
@@ -111,6 +115,8 @@ class Pipeline:
             except Overdue as overdue:
                 search.recorder.leave()
                 message = f"{overdue.call} was abandoned after {overdue.seconds:.1f} s"
+                if self.at_work and (inner := self.at_work(overdue.call, search.recorder.thread)):
+                    message += f", while {inner} was at work"
                 _log.error("%s: the time of the call was over", message)
                 if self.strict:
                     raise TimeoutError(message) from overdue

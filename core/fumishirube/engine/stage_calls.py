@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from functools import lru_cache
-from threading import Thread
+from threading import Thread, get_ident
 from typing import NamedTuple, Protocol, TypeVar
 
 from fumishirube.budget import Budget
@@ -55,12 +55,14 @@ class Overdue(Exception):
 class Recorder:
     """Collects the spans of one search. A span is made when its work is done.
 
-    ``current`` is the running stage, and its start by :func:`time.monotonic`; another thread may
-    read it. ``abandoned`` tells whether the search has to end before its next stage.
+    ``current`` is the running stage, and its start by :func:`time.monotonic`; ``thread`` is the
+    thread on which it runs; another thread may read both. ``abandoned`` tells whether the search
+    has to end before its next stage.
     """
 
     def __init__(self) -> None:
         self.current: tuple[StageCall, float] | None = None
+        self.thread = 0
         self.abandoned = False
         self._began = time.perf_counter()
         self._children: list[list[Span]] = [[]]
@@ -75,6 +77,7 @@ class Recorder:
         """
         if self.abandoned:
             raise Cancelled("the search was left behind")
+        self.thread = get_ident()
         self.current = (call, time.monotonic())
         try:
             yield

@@ -14,6 +14,9 @@ from fumishirube.text.projections import TextRange
 
 T = TypeVar("T")
 
+_LARGEST = 1e100
+"""Of larger scores, later stages might make infinite ones, and be blamed for it."""
+
 
 class WrongResult(ValueError):
     """A stage returned what its kind cannot return; the message quotes no text."""
@@ -44,6 +47,8 @@ def checked_hits(result: Ranking | Iterable[Hit], *, trusted: bool = False) -> R
         result = Ranking(_items(result, Hit))
     _require(_are_finite([hit.score for hit in result.hits]), "a score is not a finite number")
     if not trusted:
+        largest = max((abs(hit.score) for hit in result.hits), default=0.0)
+        _require(largest <= _LARGEST, "a score is too large a number")
         _check_reports(result)
         if result.hits:
             _check_hits(result.hits)

@@ -88,7 +88,11 @@ class PipelineContext:
             stored_manuals(configured.indexes, partial(self._only, "tokenizers"), self.indexed_of),
         )
         self._pipeline = Pipeline(
-            stages["scorers"], stages["fusers"], stages["refiners"], shared.strict
+            stages["scorers"],
+            stages["fusers"],
+            stages["refiners"],
+            shared.strict,
+            shared.fences.at_work,
         )
         self._finder = Finder(configured, shared, self._pipeline, self.prepare)
         is_outlying = self.library.is_outlying

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
@@ -35,10 +35,9 @@ _SENT = frozenset({"preparation"})
 
 
 class FencedStage:
-    """A stage of a plugin; each of its methods runs marked and watched."""
+    """A stage of a plugin; its methods run marked and watched, and may raise ``_answers``."""
 
     _answers: ClassVar[tuple[type[FumishirubeError], ...]] = ()
-    """What it may raise."""
 
     def __init__(
         self, stage: object, work: ForeignWork, guard: PluginGuard, *, strict: bool
@@ -98,17 +97,36 @@ class _FencedTokenizer(_NamedInErrors):
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a folded text."""
-        with self._watched("terms"):
-            returned = self._stage.terms(text)  # type: ignore[attr-defined]
-            terms = () if isinstance(returned, str) else tuple(returned)
-            if isinstance(returned, str) or not all(isinstance(term, str) for term in terms):
-                raise TypeError("it returned something else than texts")
-            return terms
+        return self._terms("terms", text)
+
+    def __getattr__(self, name: str) -> Any:
+        checked = {"query_terms": self._terms, "form_finder": self._finder}.get(name)
+        if checked is None or not callable(getattr(self._stage, name)):
+            return super().__getattr__(name)
+        return partial(checked, name)
+
+    def _terms(self, method: str, text: str) -> Sequence[str]:
+        with self._watched(method):
+            return _texts(getattr(self._stage, method)(text))
+
+    def _finder(self, method: str, term: str) -> Callable[[str], Sequence[str]] | None:
+        with self._watched(method):
+            finder = getattr(self._stage, method)(term)
+            if finder is not None and not callable(finder):
+                raise TypeError(f"it returned a {type(finder).__name__} and no function")
+
+        def words(text: str) -> Sequence[str]:
+            with self._watched(method):
+                return _texts(finder(text))
+
+        return words if finder else None
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return a clause that matches wherever a folded text occurs, and whether only there."""
         with self._watched("narrow"):
             clause, exact = self._stage.narrow(text)  # type: ignore[attr-defined]
+            if not isinstance(clause, Clause):
+                raise TypeError(f"it returned a {type(clause).__name__} and no clause")
             return clause, exact
 
 
@@ -126,8 +144,6 @@ class _FencedEmbedder(_NamedInErrors):
 
 
 class _FencedIndexPart(_NamedInErrors):
-    """What an index of a plugin has opened."""
-
     _answers = (ToolError, IndexDamaged)
 
 
@@ -257,13 +273,20 @@ class FencedLoader(FencedStage):
 
     def loaded_elsewhere(self, root: Root, source: Source) -> None:
         """Remove the failure of a file that another process has loaded."""
-        work = self._work._replace(file=f"{root.path.name}/{source.path}")
-        self._guard.log.worked(work, "load")
+        file = f"{root.path.name}/{source.path}"
+        self._guard.log.worked(self._work._replace(file=file), "load")
 
     def _check(self, error: BaseException, file: str) -> None:
         if self._strict:
             message = f"{self._work.stage} of plugin {self._work.plugin} failed on {file}"
             raise PluginError(f"{message}: {described(error)}") from error
+
+
+def _texts(returned: Iterable[str]) -> tuple[str, ...]:
+    texts = tuple(returned)
+    if isinstance(returned, str) or not all(isinstance(text, str) for text in texts):
+        raise TypeError("it returned something else than texts")
+    return texts
 
 
 def _is_source(source: object) -> bool:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from fumishirube.disk.roots import Root
 from fumishirube.engine.file_loads import SlowFile
 from fumishirube.engine.pipeline import SKIPPED, NamedStage
+from fumishirube.engine.stage_calls import StageCall
 from fumishirube.errors import AlreadyServed, ConfigError, PluginError, ToolError, UnknownStage
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
@@ -229,6 +230,15 @@ class Fences:
             work = self.work(kind_name, stage, span.name) if stage else None
             if work is not None and not self._guard.log.recorded_since(work, began):
                 self._guard.log.record(work, (span.error or "").rpartition(f"{SKIPPED}: ")[2])
+
+    def at_work(self, call: StageCall, thread: int) -> str:
+        """Record and name a stage of a plugin that runs on the thread of another, overdue one."""
+        at_work = self._guard.at_work(thread, 0.0)
+        if at_work is None or at_work[0].stage == f"{call.kind} {call.name!r}":
+            return ""
+        work, since = at_work
+        self._guard.log.record(work, f"it was abandoned after {time.monotonic() - since:.1f} s")
+        return f"{work.stage} of plugin {work.plugin}"
 
     def slow_files(
         self,
