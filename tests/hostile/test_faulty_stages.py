@@ -184,8 +184,8 @@ def test_a_tokenizer_that_sleeps_over_the_query_is_named_beside_the_stages_that_
     pipeline(workspace, TOKENIZER)
     wire = serving()
     wire.ok("manual_ls")
-    assert wire.ok("manual_find", **ASKED)["candidates"] > 0  # the index is there
-    asked = ASKED | {"query": "am I tired", "required_terms": ["tired"]}
+    assert wire.ok("manual_find", **SEARCH)["candidates"] > 0  # the index is there
+    asked = SEARCH | {"query": "am I tired", "required_terms": ["tired"]}
     answer = wire.ok("manual_find", **asked, budget={"time_ms": 1500})
     named = "tokenizer 'sleeping-tokenizer' of plugin broken-sleep was at work"
     assert named in answer["degraded"]
