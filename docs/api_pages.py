@@ -20,12 +20,13 @@ MODULES = (
     "fumishirube.disk",
     "fumishirube.tools",
     "fumishirube.parsing",
+    "fumishirube.agreed_names",
 )
 
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "api-stages": (
         "Stages: what a plugin registers, and what a search passes to it",
-        ("stages", "query", "budget", "model", "engine", "plugins", "traces"),
+        ("stages", "query", "budget", "model", "engine", "plugins", "traces", "agreed_names"),
     ),
     "api-corpus": (
         "Corpus: documents, clauses, and queries of stages",
@@ -117,14 +118,14 @@ def api_pages() -> dict[str, str]:
     for module in map(importlib.import_module, MODULES):
         origins = _origins(module)
         for name in module.__all__:
-            home = origins[name]
+            home = origins.get(name, module.__name__)
             group = next(g for g, (_, parts) in GROUPS.items() if home.split(".")[1] in parts)
             pages[group].append(_entry(module, importlib.import_module(home), name))
     return {f"{name}.md": "\n\n".join(parts) + "\n" for name, parts in pages.items()}
 
 
 def _origins(module: ModuleType) -> dict[str, str]:
-    """Return the defining module of each name in a public module."""
+    """Return the defining module of each name that a public module imports."""
     return {
         alias.name: node.module or ""
         for node in ast.walk(ast.parse(inspect.getsource(module)))

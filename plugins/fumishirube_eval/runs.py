@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from pydantic import JsonValue
 
 from fumishirube import Call, ConfigError, ToolError
+from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.commands import Application, call_tool
 from fumishirube.serving import CacheOutcome, compact
 from fumishirube.text import estimate_tokens, nfc
@@ -21,7 +22,6 @@ from fumishirube_eval.metrics import CaseResult, case_metrics
 FIRST_TIME_MS = 600_000
 """The time limit for the first search of a manual, which may have to index it."""
 
-EVERY_MANUAL = "*"
 
 _PAGE = 1000
 _CUT_SHORT = frozenset({"time_budget", "candidate_cap"})

@@ -21,6 +21,7 @@ from fumishirube import (
     Trace,
     TraceRow,
 )
+from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.commands import Application, search_context, section_at, suggest
 from fumishirube.serving import (
     HasEvidence,
@@ -32,7 +33,6 @@ from fumishirube.text import fold
 from fumishirube_inspect.reports import Report
 
 TIME_MS = 60_000
-EVERY_MANUAL = "*"
 LONGEST = 10_000
 """The most characters of a query."""
 

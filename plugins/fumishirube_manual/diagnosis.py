@@ -9,10 +9,8 @@ from typing import Any, Literal, NamedTuple
 from pydantic import JsonValue
 
 from fumishirube import Span, Trace, TraceRow
+from fumishirube.agreed_names import FREE, REQUIRED
 from fumishirube_manual.evidence.annotations import wordings_of
-
-FREE = "g0"
-REQUIRED = "g_req"
 
 Status = Literal[
     "required_effective",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from fumishirube import Answer, Call, CoverageReport, SurfaceContext, Tool, Trace
+from fumishirube.agreed_names import FREE, REQUIRED
 from fumishirube.tools import OrAbsent, narrowed_params
 from fumishirube_manual.actions import Action, next_actions
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
@@ -166,7 +167,7 @@ def _applied(trace: Trace, diagnosis: Diagnosis, params: FindParams) -> Applied:
         required_terms_missing=report.missing,
         required_top_k=shown,
         required_top_hits=holding,
-        selected_gate="g_req" if gated else "g0",
+        selected_gate=REQUIRED if gated else FREE,
         gate_selection_reason=_why(gated=gated, effective=bool(effective)),
         sem_cache_used=trace.cache.used,
         sem_cache_hit=trace.cache.hit,

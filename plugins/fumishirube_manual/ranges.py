@@ -20,6 +20,7 @@ from fumishirube import (
     SurfaceContext,
     ToolError,
 )
+from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.disk import clean_path
 from fumishirube.parsing import PlaceRange, place_range
 from fumishirube.text import Lines
@@ -27,7 +28,6 @@ from fumishirube.tools import NextChar, OrAbsent, TextPage
 from fumishirube_manual.arguments import CANDIDATES, ManualId, manual_by_id
 from fumishirube_manual.deliveries import record
 from fumishirube_manual.range_lines import enclosing_section, shown_lines
-from fumishirube_manual.scopes import EVERY_MANUAL
 
 MOST_RANGES = 8
 RANGES_CHARS = 8_000

@@ -16,12 +16,11 @@ from fumishirube import (
     SurfaceContext,
     Trace,
 )
+from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.disk import clean_name, clean_path
 from fumishirube.tools import FailsWith, Question, Session, did_you_mean
 from fumishirube_manual.arguments import CANDIDATES, after_discovery, manual_by_id, must_discover
 from fumishirube_manual.deliveries import delivered
-
-EVERY_MANUAL = "*"
 
 
 def _distinct(value: str | tuple[str, ...]) -> str | tuple[str, ...]:

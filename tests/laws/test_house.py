@@ -371,6 +371,7 @@ def test_the_core_does_not_know_the_built_ins() -> None:
 
 PUBLIC = (
     "fumishirube",
+    "fumishirube.agreed_names",
     "fumishirube.disk",
     "fumishirube.parsing",
     "fumishirube.text",

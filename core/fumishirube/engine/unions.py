@@ -13,6 +13,7 @@ from functools import cache
 from itertools import chain
 from typing import Literal
 
+from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.corpus import (
     Bool,
     Clause,
@@ -31,8 +32,6 @@ from fumishirube.model import LeftOut, OutsideSearch, Passage, Skipped
 from fumishirube.text.query_concepts import rarity
 from fumishirube.text.word_forms import FormFinder, form_finder, query_terms
 from fumishirube.tools.definitions import Progress
-
-EVERY_MANUAL = "*"
 
 
 def is_union(manual_id: str) -> bool:

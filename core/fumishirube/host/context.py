@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import JsonValue
 
+from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
 from fumishirube.disk.roots import Root
@@ -20,7 +21,7 @@ from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.outlying import ForgetsManuals, OutlyingFolders, stored_manuals
 from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.engine.recovery import RecoverableIndex
-from fumishirube.engine.unions import EVERY_MANUAL, JoinedProgress, is_union, united_state
+from fumishirube.engine.unions import JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host import embedders
 from fumishirube.host.fences import unlisted_by

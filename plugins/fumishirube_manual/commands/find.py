@@ -6,6 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping
 
 from fumishirube import Budget, Citation, NotFound, Query, SurfaceContext, Trace
+from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.commands import (
     FAILURE,
     OK,
@@ -57,7 +58,6 @@ from fumishirube_manual.evidence.annotations import (
     with_weights,
 )
 from fumishirube_manual.find_limits import QUERY_CHARS, TERM_CHARS, TERMS, TIME_MS
-from fumishirube_manual.scopes import EVERY_MANUAL
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.unread import every_row
 from fumishirube_manual.vocabulary import with_vocabulary

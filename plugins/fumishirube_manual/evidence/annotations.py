@@ -8,14 +8,12 @@ from typing import Any
 from pydantic import JsonValue
 
 from fumishirube import Corpus, SurfaceContext, Trace, TraceRow
+from fumishirube.agreed_names import ALTERNATIVE
 from fumishirube.text import concepts, fold
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, concept_weights
 from fumishirube_manual.stored_values import stored
 
 ANNOTATION = "concepts"
-ALTERNATIVE = "alternative-"
-"""The prefix of the label of a hit that an alternative wording returned."""
-
 MOST_ALTERNATIVES = 8
 
 _OTHERS = 0.5

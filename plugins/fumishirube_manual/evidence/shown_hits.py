@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from fumishirube import TraceRow
+from fumishirube.agreed_names import PINNED_TOP, SECOND
 from fumishirube.text import fold
 from fumishirube_manual.evidence.annotations import wording_of
 from fumishirube_manual.evidence.fills import fill
@@ -20,10 +21,6 @@ _WORDING_CHARS = 150
 GAP_SCORE, GAP_WORTH = 0.68, 0.25
 """Below these shares of the highest score, or of the highest worth, a hit has no text."""
 
-PINNED = "pinned_top"
-"""The label of the best hits of one side, or of one wording, of a query."""
-SECOND = "second"
-"""A further label of such a hit if the same side or wording has a better one."""
 
 _FIRST_SHARE = 0.6
 """If a number of characters is requested, lines take at most this share of their usual room, hits
@@ -110,13 +107,13 @@ def _chars_of_parts(rows: Sequence[TraceRow]) -> int | None:
 
 
 def _is_best(row: TraceRow) -> bool:
-    return PINNED in row.labels and SECOND not in row.labels
+    return PINNED_TOP in row.labels and SECOND not in row.labels
 
 
 def _room(row: TraceRow, rank: int) -> int:
     if not rank or _is_best(row):
         return _BEST_HIT_CHARS
-    return _NEXT_HIT_CHARS if rank <= _SEVERAL or PINNED in row.labels else LINE_CHARS
+    return _NEXT_HIT_CHARS if rank <= _SEVERAL or PINNED_TOP in row.labels else LINE_CHARS
 
 
 def _drop_beyond_gap(shown: Sequence[ShownHit], unmet: Collection[int]) -> None:
@@ -129,7 +126,7 @@ def _drop_beyond_gap(shown: Sequence[ShownHit], unmet: Collection[int]) -> None:
     score = GAP_SCORE * max(hit.row.score for hit in shown)
     worth = GAP_WORTH * max(hit.evidence.worth for hit in shown)
     for hit in shown[1:]:
-        if PINNED in hit.row.labels and wording_of(hit.row) not in unmet:
+        if PINNED_TOP in hit.row.labels and wording_of(hit.row) not in unmet:
             continue
         if hit.row.score < score or hit.evidence.worth < worth:
             _drop_text([hit])

@@ -18,6 +18,7 @@ from fumishirube import (
     Tool,
     ToolError,
 )
+from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.disk import clean_path
 from fumishirube.text import Reading, UnreadFile, reading
 from fumishirube.tools import MaxChars
@@ -44,7 +45,6 @@ from fumishirube_manual.grep.matching_lines import (
 from fumishirube_manual.grep.plain_lines import grep_text
 from fumishirube_manual.json_escapes import unescaped
 from fumishirube_manual.scopes import (
-    EVERY_MANUAL,
     PathPrefix,
     Scope,
     after_discovery_or_everywhere,

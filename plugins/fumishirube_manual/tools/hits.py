@@ -19,12 +19,11 @@ from fumishirube import (
     Trace,
     TraceRow,
 )
+from fumishirube.agreed_names import FREE, PINNED, REQUIRED, SIDE
 from fumishirube.tools import OrAbsent, fitting
 from fumishirube_manual.claim_graph import graph_of
 from fumishirube_manual.coverage import unread_reason
 from fumishirube_manual.diagnosis import (
-    FREE,
-    REQUIRED,
     diagnose,
     file_bias,
     fusion_settings,
@@ -204,7 +203,7 @@ def _gate_runs(trace: Trace, settings: ManualSurface) -> list[Json]:
 
 
 def _scoring_mode(spans: Sequence[Span]) -> str:
-    split = any(child.name.startswith("side:") for span in spans for child in span.children)
+    split = any(child.name.startswith(SIDE) for span in spans for child in span.children)
     return "query_decomp_rrf" if split else "lexical"
 
 
@@ -235,7 +234,7 @@ def _fusion_debug(trace: Trace) -> list[Json]:
                 "score": round(row.score, SCORE_DIGITS),
                 "ref": ref_of(trace, row.path, row.start_line) | {"signals": [*signals(row)]},
                 "contributions": contributions,
-                "guaranteed_top": "pinned" in row.labels,
+                "guaranteed_top": PINNED in row.labels,
             }
         )
     return items

@@ -19,10 +19,10 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
+from fumishirube.agreed_names import ALTERNATIVE, PINNED_TOP, SECOND
 from fumishirube_stages.fused_scores import RRF_K, normal, top_score
 
 TOGETHER, QUERY = "together", "query"
-LABEL = "alternative-"
 _OF_EACH = 2
 
 
@@ -56,7 +56,7 @@ class Alternatives(Stage):
         together = replace(plain, text=" ".join((query.text, *query.alternatives)))
         each = replace(plain, pool=self.each_pool)
         others = (
-            Run(f"{LABEL}{number}", replace(each, text=text), self.each_weight)
+            Run(f"{ALTERNATIVE}{number}", replace(each, text=text), self.each_weight)
             for number, text in enumerate(query.alternatives, start=1)
         )
         return (Run(TOGETHER, together), Run(QUERY, each, self.each_weight), *others)
@@ -75,7 +75,7 @@ class Alternatives(Stage):
         for fused in merge_rankings(outcomes, self.k):
             best, *others = sorted(shares[fused.hit.passage.key], reverse=True)
             more = self.agreement * sum(share for share, _ in others)
-            labels = [name for _, name in (best, *others) if name.startswith(LABEL)][:1]
+            labels = [name for _, name in (best, *others) if name.startswith(ALTERNATIVE)][:1]
             labels += pinned.get(fused.hit.passage.key, ())
             hits.append(fused.hit.scored(scale * (best[0] + more) / (1 + self.agreement), *labels))
         return fused_ranking(hits, outcomes)
@@ -91,9 +91,9 @@ def _best_of_each(
             least = near * hits[0].score
             key = min(hit.passage.key for hit in hits if hit.score >= least)
             if not place:
-                labels[key] = ("pinned_top",)
+                labels[key] = (PINNED_TOP,)
             else:
-                labels.setdefault(key, ("pinned_top", "second"))
+                labels.setdefault(key, (PINNED_TOP, SECOND))
     return labels
 
 

@@ -19,6 +19,7 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
+from fumishirube.agreed_names import PINNED_TOP, SIDE
 from fumishirube.text import fold
 from fumishirube_stages.fused_scores import RRF_K, normal
 
@@ -62,7 +63,7 @@ class Decompose(Stage):
         split = query.state.shared(dict[str, tuple[str, ...]], "decompose")
         if query.text not in split:
             split[query.text] = sides(query.text, corpus)
-        subs = [Run(f"side:{side}", replace(query, text=side)) for side in split[query.text]]
+        subs = [Run(f"{SIDE}{side}", replace(query, text=side)) for side in split[query.text]]
         return (base, *subs)[: self.max_sub_queries]
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
@@ -81,7 +82,7 @@ class Decompose(Stage):
             rank = normal(fused.score, top_rank)
             score = self.base_weight * normal(base.get(key, 0.0), top_base)
             score = scale * (score + (1 - self.base_weight) * rank)
-            labels = ("query_decomp_rrf", "pinned_top") if key in pinned else ("query_decomp_rrf",)
+            labels = ("query_decomp_rrf", PINNED_TOP) if key in pinned else ("query_decomp_rrf",)
             hits.append(fused.hit.scored(score, *labels))
         return fused_ranking(hits, outcomes)
 

@@ -25,13 +25,11 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
+from fumishirube.agreed_names import FREE, PINNED, REQUIRED
 from fumishirube.text import concepts, fold, mentions
 from fumishirube_stages.fused_scores import RRF_K, normal
 from fumishirube_stages.fusers.picked_terms import rarest_words
 from fumishirube_stages.long_questions import share_of_words
-
-FREE = "g0"
-REQUIRED = "g_req"
 
 _STRONG = frozenset({"exact", "phrase", "code_exact", "number_context", "proximity"})
 
@@ -239,7 +237,7 @@ def _gate(gated_runs: Sequence[Outcome], k: int) -> tuple[Hit, ...]:
 def _pinned(hits: Sequence[Hit], gates: Sequence[Outcome]) -> list[Hit]:
     """Pin the best hit of each gate, so that no later stage drops it."""
     best = {gate.ranking.hits[0].passage.key for gate in gates if gate.ranking.hits}
-    return [hit.labelled("pinned") if hit.passage.key in best else hit for hit in hits]
+    return [hit.labelled(PINNED) if hit.passage.key in best else hit for hit in hits]
 
 
 def _labelled(hit: Hit, terms: _Terms, query: Query) -> Hit:

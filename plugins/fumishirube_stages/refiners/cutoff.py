@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from fumishirube import Corpus, Hit, LeftOut, Query, Ranking, Stage
+from fumishirube.agreed_names import PINNED, PINNED_TOP, SECOND
 
 
 class Cutoff(Stage):
@@ -25,7 +26,7 @@ class Cutoff(Stage):
         """Return the first hits; report the others as left out."""
         hits = self._lifted(ranking.hits)
         end = self._end(hits)
-        remaining = [*hits[:end], *(hit for hit in hits[end:] if "pinned" in hit.labels)][
+        remaining = [*hits[:end], *(hit for hit in hits[end:] if PINNED in hit.labels)][
             : self.limit
         ]
         returned = remaining if query.limit is None else remaining[: query.limit]
@@ -46,11 +47,11 @@ class Cutoff(Stage):
 
     def _lifted(self, hits: Sequence[Hit]) -> list[Hit]:
         """Move the best hits of each side or wording among the first hits, the second ones last."""
-        pinned = (hit for hit in hits[self.sure :] if "pinned_top" in hit.labels)
-        late = sorted(pinned, key=lambda hit: "second" in hit.labels)
+        pinned = (hit for hit in hits[self.sure :] if PINNED_TOP in hit.labels)
+        late = sorted(pinned, key=lambda hit: SECOND in hit.labels)
         if not late:
             return list(hits)
-        yielding = [hit for hit in hits[1 : self.sure] if "pinned_top" not in hit.labels]
+        yielding = [hit for hit in hits[1 : self.sure] if PINNED_TOP not in hit.labels]
         yielding = yielding[-len(late) :]
         first = [*(hit for hit in hits[: self.sure] if hit not in yielding), *late]
         return _non_increasing([*first, *(hit for hit in hits if hit not in first)])

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from fumishirube import Corpus, Env, Hit, LeftOut, Query, Ranking, Stage
+from fumishirube.agreed_names import PINNED
 
 
 class Exploration(Stage):
@@ -58,7 +59,7 @@ class Exploration(Stage):
         deferred: list[Hit] = []
         for hit in hits:
             taken[hit.passage.path] += 1
-            enters = taken[hit.passage.path] <= self.per_file or "pinned" in hit.labels
+            enters = taken[hit.passage.path] <= self.per_file or PINNED in hit.labels
             (first if enters else deferred).append(hit)
         return first, deferred
 
