@@ -24,9 +24,10 @@ _REWORDINGS = 3
 
 
 class SearchState:
-    """Objects that the runs of one search share, so that stages compute them only once.
+    """Objects that the runs of one search share.
 
-    It saves time and never changes an answer. Runs made with ``dataclasses.replace`` share it.
+    Stages keep there what they compute only once, and what they hand on to later stages. Runs made
+    with ``dataclasses.replace`` share it.
     """
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from linked_corpus import WrittenLinks
 
 from fumishirube import IndexMatch, Query, Ranking, TextMatches
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.scorers.evidence import document_scores
+from fumishirube_stages.document_scores import document_scores
 from fumishirube_stages.scorers.fulltext import Fulltext, _joined, _pieces
 
 PAGES = [passage(f"{name}.md", 1, title="red", body=name) for name in "abcd"]
@@ -28,7 +28,7 @@ def test_sections_score_their_estimate_over_the_greatest() -> None:
     ranking = score(corpus, query)
     assert rows(ranking) == {"b.md": 1.0, "a.md": 0.25}
     assert ranking.diagnostics == {}
-    assert document_scores(query, "fulltext") == {"b.md": 1.0, "a.md": 0.25}
+    assert document_scores(query).by_scorer["fulltext"] == {"b.md": 1.0, "a.md": 0.25}
     assert corpus.searches == [(("red", "sea"), 2000, frozenset({"a.md"}), 1.0)]
 
 
@@ -94,7 +94,7 @@ def test_when_nothing_matches_nothing_is_said_to_be_relaxed() -> None:
     ranking = score(corpus, query)
     assert ranking.hits == ()
     assert ranking.diagnostics == {}
-    assert document_scores(query, "fulltext") is None
+    assert "fulltext" not in document_scores(query).by_scorer
     empty = WrittenLinks(PAGES)
     assert score(empty, Query("")).hits == ()
     assert len(empty.searches) == 1
@@ -197,7 +197,7 @@ def test_a_document_scores_as_its_best_section() -> None:
     )
     query = Query("red")
     score(corpus, query)
-    assert document_scores(query, "fulltext") == {"a.md": 1.0}
+    assert document_scores(query).by_scorer["fulltext"] == {"a.md": 1.0}
 
 
 def test_matches_of_several_searches_are_joined_each_at_its_best() -> None:

@@ -7,10 +7,9 @@ from linked_corpus import WrittenLinks
 
 from fumishirube import Neighbour, Query
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.scorers.evidence import document_scores, store_document_scores
+from fumishirube_stages.document_scores import document_scores
 from fumishirube_stages.scorers.graph import Graph
 from fumishirube_stages.scorers.vector import Vector
-from fumishirube_stages.weights import Weigh
 
 PAGES = [passage(f"{name}.md", line, body="x") for name in "abcdef" for line in (1, 5)]
 
@@ -33,11 +32,11 @@ def scored(
     """The scores by document, each at its first section, the same as were stored."""
     query = Query("x", **query_fields)  # type: ignore[arg-type]
     if similar is not None:
-        store_document_scores(query, "vector", similar)
+        document_scores(query).by_scorer["vector"] = similar
     hits = [*(stage or Graph()).score(query, WrittenLinks(PAGES, links=LINKS), {})]
     assert all(hit.passage.start_line == 1 for hit in hits)
     scores = {hit.passage.path: hit.score for hit in hits}
-    assert (document_scores(query, "graph") or {}) == scores
+    assert (document_scores(query).by_scorer.get("graph") or {}) == scores
     return scores
 
 
@@ -74,18 +73,18 @@ def test_only_documents_of_the_scope_are_returned() -> None:
 
 def test_a_document_without_sections_is_scored_and_is_no_hit() -> None:
     query = Query("x")
-    store_document_scores(query, "vector", {"a.md": 1.0})
+    document_scores(query).by_scorer["vector"] = {"a.md": 1.0}
     corpus = WrittenLinks(PAGES, links={"a.md": [out("empty.md")]})
     hits = [*Graph().score(query, corpus, {})]
     assert [hit.passage.path for hit in hits] == ["a.md"]
-    assert document_scores(query, "graph") == {"a.md": 1.0, "empty.md": 0.5}
+    assert document_scores(query).by_scorer["graph"] == {"a.md": 1.0, "empty.md": 0.5}
 
 
 def test_it_starts_from_the_best_documents_by_vectors_and_full_text_together() -> None:
     """Half of each, unless a fuser weighs them; equal ones by path."""
     query = Query("x")
-    store_document_scores(query, "vector", {"a.md": 0.2, "b.md": 0.5, "f.md": 0.4})
-    store_document_scores(query, "fulltext", {"a.md": 0.4, "d.md": 0.55})
+    document_scores(query).by_scorer["vector"] = {"a.md": 0.2, "b.md": 0.5, "f.md": 0.4}
+    document_scores(query).by_scorer["fulltext"] = {"a.md": 0.4, "d.md": 0.55}
     corpus = WrittenLinks(PAGES)
     hits = [*Graph(seeds=2).score(query, corpus, {})]
     assert {hit.passage.path for hit in hits} == {"a.md", "d.md"}
@@ -94,7 +93,7 @@ def test_it_starts_from_the_best_documents_by_vectors_and_full_text_together() -
         assert any_text is True
         return 0.9, 0.0, 0.1
 
-    query.state.shared(dict[str, Weigh], "weigh")["weigh"] = weigh
+    document_scores(query).weigh = weigh
     hits = [*Graph(seeds=2).score(query, corpus, {})]
     assert {hit.passage.path for hit in hits} == {"b.md", "f.md"}
 
@@ -107,7 +106,7 @@ def test_of_equal_documents_the_first_by_path_is_a_start() -> None:
 def test_without_vectors_or_links_there_is_nothing() -> None:
     assert scored(None) == {}
     query = Query("x")
-    store_document_scores(query, "vector", {"a.md": 1.0})
+    document_scores(query).by_scorer["vector"] = {"a.md": 1.0}
     assert [*Graph().score(query, MemoryCorpus(PAGES), {})] == []
 
 
@@ -132,7 +131,7 @@ def test_vectors_and_full_text_count_alike(
     similar: dict[str, float], texts: dict[str, float], best: str
 ) -> None:
     query = Query("x")
-    store_document_scores(query, "vector", similar)
-    store_document_scores(query, "fulltext", texts)
+    document_scores(query).by_scorer["vector"] = similar
+    document_scores(query).by_scorer["fulltext"] = texts
     (hit,) = Graph(seeds=1).score(query, WrittenLinks(PAGES), {})
     assert hit.passage.path == best

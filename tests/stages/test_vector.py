@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from linked_corpus import WrittenLinks
 
 from fumishirube import IndexMatch, Query
 from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.document_scores import DocumentScores, document_scores, unscored
 from fumishirube_stages.scorers.evidence import (
     MAX_CANDIDATES,
     PER_DOCUMENT,
     by_document,
     candidate_sections,
-    document_scores,
-    store_document_scores,
 )
 from fumishirube_stages.scorers.vector import Vector
 
@@ -48,8 +49,7 @@ def test_a_document_scores_by_its_best_section_and_the_mean_of_its_best_three() 
     corpus.similar = [*corpus.similar, match("c.md", 2, 0.2)]
     query = Query("red")
     [*Vector().score(query, corpus, {})]
-    scores = document_scores(query, "vector")
-    assert scores is not None
+    scores = document_scores(query).by_scorer["vector"]
     assert scores["a.md"] == pytest.approx(0.8 * 0.9 + 0.2 * (0.9 + 0.7 + 0.5) / 3)
     assert scores["b.md"] == 0.4
     assert scores["c.md"] == pytest.approx(0.8 * 0.6 + 0.2 * (0.6 + 0.2) / 2)
@@ -59,7 +59,7 @@ def test_without_vectors_or_links_there_is_nothing() -> None:
     for corpus in (WrittenLinks(similar=[match("a.md", 1, 1)], vectors=False), MemoryCorpus()):
         query = Query("red")
         assert [*Vector().score(query, corpus, {})] == []
-        assert document_scores(query, "vector") is None
+        assert document_scores(query).by_scorer == {}
 
 
 def test_candidates_are_200_and_ten_of_a_document() -> None:
@@ -88,14 +88,16 @@ def test_the_sections_of_a_document_are_listed_best_first() -> None:
     assert by_document(rows) == {"a.md": [0.7, 0.2], "b.md": [0.5]}
 
 
-def test_scores_of_documents_are_of_one_search() -> None:
+def test_the_runs_of_a_search_share_the_scores_of_its_documents() -> None:
     query = Query("red")
-    store_document_scores(query, "vector", {"a.md": 1.0})
-    store_document_scores(query, "graph", {"b.md": 0.5})
-    assert document_scores(query, "vector") == {"a.md": 1.0}
-    assert document_scores(query, "graph") == {"b.md": 0.5}
-    assert document_scores(query, "fulltext") is None
-    assert document_scores(Query("red"), "vector") is None
+    document_scores(query).by_scorer["vector"] = {"a.md": 1.0}
+    assert document_scores(replace(query, text="blue")).by_scorer == {"vector": {"a.md": 1.0}}
+    assert document_scores(Query("red")) == DocumentScores({}, None)
+
+
+def test_what_no_configured_scorer_computes_is_unscored() -> None:
+    assert unscored({"scorers": [Vector(), object()]}, ["graph", "vector"]) == ["graph"]
+    assert unscored({"scorers": []}, ["vector"]) == ["vector"]
 
 
 def test_it_generates_candidates() -> None:

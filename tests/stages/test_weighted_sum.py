@@ -7,12 +7,11 @@ from pydantic import ValidationError
 
 from fumishirube import Hit, Outcome, Query, Ranking, Run
 from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.document_scores import document_scores
 from fumishirube_stages.fusers.weighted_sum import WeightedSum
-from fumishirube_stages.scorers.evidence import store_document_scores
 from fumishirube_stages.scorers.fulltext import Fulltext
 from fumishirube_stages.scorers.graph import Graph
 from fumishirube_stages.scorers.vector import Vector
-from fumishirube_stages.weights import Weigh
 
 CORPUS = MemoryCorpus()
 PARTS = {
@@ -31,7 +30,7 @@ def fused(stage: WeightedSum, parts: dict[str, dict[str, float]], *hits: Hit) ->
     (run,) = stage.plan(query, CORPUS)
     assert (run.name, run.query) == ("all", query)
     for name, values in parts.items():
-        store_document_scores(query, name, values)
+        document_scores(query).by_scorer[name] = values
     ranking = Ranking(hits, diagnostics={"before": 1})
     return stage.fuse(query, [Outcome(run, ranking)], CORPUS)
 
@@ -161,7 +160,7 @@ def test_it_needs_a_scorer_that_it_sums_and_each_that_it_weighs() -> None:
 def test_its_weights_reach_the_scorers_of_the_search() -> None:
     query = Query("x")
     WeightedSum(alpha=0.5, fulltext_share=0.5).plan(query, CORPUS)
-    weigh = query.state.shared(dict[str, Weigh], "weigh")["weigh"]
+    weigh = document_scores(query).weigh
     assert weigh(True) == (0.5, 0.25, 0.25)
     assert weigh(False) == (0.5, 0.5, 0.0)
 

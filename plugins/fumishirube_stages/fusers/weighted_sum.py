@@ -3,12 +3,12 @@
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
 from fumishirube import Corpus, Hit, Outcome, Query, Ranking, Run, Stage
-from fumishirube_stages.weights import Weigh, unscored
+from fumishirube_stages.document_scores import document_scores, unscored
 
 _Share = Annotated[float, Field(ge=0, le=1)]
 _PARTS = ("vector", "graph", "fulltext")
@@ -51,13 +51,13 @@ class WeightedSum(Stage):
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
         """Return the query as the only run, with the weights for its scorers."""
-        query.state.shared(dict[str, Weigh], "weigh")["weigh"] = self._weigh
+        document_scores(query).weigh = self._weigh
         return (Run("all", query),)
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
         """Order documents by score, then path; order the sections of each by their own score."""
         ranking = outcomes[0].ranking
-        documents: Mapping[str, Any] = query.state.shared(dict[str, dict[str, float]], "documents")
+        documents = document_scores(query).by_scorer
         if not documents:
             return ranking  # none of the three scorers ran
         hybrid = "vector" in documents

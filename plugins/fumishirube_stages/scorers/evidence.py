@@ -1,27 +1,14 @@
-"""The scores of whole documents during one search, by scorer."""
+"""The sections by which scorers judge whole documents."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from fumishirube import IndexMatch, Query
+from fumishirube import IndexMatch
 
 MAX_CANDIDATES = 200
 PER_DOCUMENT = 10
-
-
-def document_scores(query: Query, scorer: str) -> dict[str, float] | None:
-    """Return a scorer's scores of documents, by path; ``None`` if it stored none.
-
-    The fuser ``weighted-sum`` reads them too.
-    """
-    return query.state.shared(dict[str, dict[str, float]], "documents").get(scorer)
-
-
-def store_document_scores(query: Query, scorer: str, values: dict[str, float]) -> None:
-    """Store a scorer's scores of documents."""
-    query.state.shared(dict[str, dict[str, float]], "documents")[scorer] = values
 
 
 def candidate_sections(matches: Iterable[IndexMatch]) -> list[IndexMatch]:

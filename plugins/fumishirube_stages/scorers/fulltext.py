@@ -24,12 +24,8 @@ from fumishirube import (
     TextMatches,
 )
 from fumishirube.text import concepts, fold, words
-from fumishirube_stages.scorers.evidence import (
-    MAX_CANDIDATES,
-    by_document,
-    candidate_sections,
-    store_document_scores,
-)
+from fumishirube_stages.document_scores import document_scores
+from fumishirube_stages.scorers.evidence import MAX_CANDIDATES, by_document, candidate_sections
 from fumishirube_stages.scorers.text_hits import passes_filter
 
 _LOOKED_AT = 10 * MAX_CANDIDATES
@@ -69,9 +65,8 @@ class Fulltext(Stage):
         greatest = best[0].estimate if best else 0.0
         if best:
             values = by_document(best)
-            store_document_scores(
-                query, "fulltext", {path: rows[0] / greatest for path, rows in values.items()}
-            )
+            documents = {path: rows[0] / greatest for path, rows in values.items()}
+            document_scores(query).by_scorer["fulltext"] = documents
         hits = tuple(Hit(match.passage, match.estimate / greatest) for match in best)
         return Ranking(hits, diagnostics={"query_relaxed": True} if relaxed and best else {})
 

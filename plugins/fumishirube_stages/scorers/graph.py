@@ -6,8 +6,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from fumishirube import Corpus, Hit, LinkedCorpus, Passage, Query, Stage, link_levels
-from fumishirube_stages.scorers.evidence import document_scores, store_document_scores
-from fumishirube_stages.weights import Weigh, unscored
+from fumishirube_stages.document_scores import DocumentScores, document_scores, unscored
 
 
 class Graph(Stage):
@@ -35,24 +34,23 @@ class Graph(Stage):
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
     ) -> Iterable[Hit]:
         """Return the first section of every document reached."""
-        similar = document_scores(query, "vector")
-        if not isinstance(corpus, LinkedCorpus) or similar is None:
+        documents = document_scores(query)
+        if not isinstance(corpus, LinkedCorpus) or "vector" not in documents.by_scorer:
             return ()
         options = query.stage_arguments.get("graph", {})
         depth = options.get("depth", self.depth)
-        hops = _hops(corpus, self._best(query, similar), depth, options.get("link_types", ()))
+        hops = _hops(corpus, self._best(documents), depth, options.get("link_types", ()))
         reached = {p: n for p, n in hops.items() if query.within is None or p in query.within}
-        store_document_scores(
-            query, "graph", {path: 1 / (1 + number) for path, number in reached.items()}
-        )
+        scores = {path: 1 / (1 + number) for path, number in reached.items()}
+        documents.by_scorer["graph"] = scores
         first = {path: corpus.page(path) for path in reached}
-        return [Hit(first[p][0], 1 / (1 + number)) for p, number in reached.items() if first[p]]
+        return [Hit(first[path][0], score) for path, score in scores.items() if first[path]]
 
-    def _best(self, query: Query, similar: Mapping[str, float]) -> list[str]:
+    def _best(self, documents: DocumentScores) -> list[str]:
         """Return the start documents: the best by vectors and full text together."""
-        texts = document_scores(query, "fulltext") or {}
-        weigh = query.state.shared(dict[str, Weigh], "weigh").get("weigh", _evenly)
-        alpha, _, gamma = weigh(bool(texts))
+        similar = documents.by_scorer["vector"]
+        texts = documents.by_scorer.get("fulltext", {})
+        alpha, _, gamma = (documents.weigh or _evenly)(bool(texts))
         combined = {
             path: alpha * similar.get(path, 0.0) + gamma * texts.get(path, 0.0)
             for path in {*similar, *texts}

@@ -4,12 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from fumishirube import Corpus, Hit, Passage, Query, Ranking, Stage, VectorCorpus
-from fumishirube_stages.scorers.evidence import (
-    MAX_CANDIDATES,
-    PER_DOCUMENT,
-    by_document,
-    store_document_scores,
-)
+from fumishirube_stages.document_scores import document_scores
+from fumishirube_stages.scorers.evidence import MAX_CANDIDATES, PER_DOCUMENT, by_document
 
 _TOP = 3
 _BEST, _REST = 0.8, 0.2
@@ -32,9 +28,8 @@ class Vector(Stage):
         must = query.must
         best = [m for m in similar if len(query.terms_in(m.passage, must)) == len({*must})]
         values = by_document(best)
-        store_document_scores(
-            query, "vector", {path: _together(rows) for path, rows in values.items()}
-        )
+        documents = {path: _together(rows) for path, rows in values.items()}
+        document_scores(query).by_scorer["vector"] = documents
         hits = [Hit(match.passage, match.estimate) for match in best]
         compared: str = getattr(corpus, "comparison", "")
         if not compared:
