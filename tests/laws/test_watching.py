@@ -225,11 +225,11 @@ def test_a_survey_of_what_was_touched_is_a_survey_of_everything(rows: list[list[
 
 
 @contextmanager
-def _followed(workspace: Path, *, checked: bool) -> Iterator[ManualFolder]:
+def _followed(workspace: Path) -> Iterator[ManualFolder]:
     """Follow a manual ``m`` of more files than a call surveys, ``0.md`` and so on."""
     files = {f"m/{number}.md": f"# {number}\n" for number in range(MORE)}
     library = Library(Root(manuals.write(workspace, files) / "manuals"), [Markdown()])
-    library.follow(on=True, checked=checked)
+    library.follow(on=True)
     try:
         yield library.manual("m")
     finally:
@@ -241,9 +241,9 @@ def test_of_an_edited_file_only_that_one_is_looked_at(
 ) -> None:
     if not is_local(tmp_path):
         pytest.skip("nothing here is ever quiet")
-    with _followed(tmp_path, checked=False) as manual:
-        for _ in range(2):
-            manual.sweep()
+    with _followed(tmp_path) as manual:
+        manual.sweep()
+        manual.check()
         surveyed = Root.survey
         looks: list[str] = []
         monkeypatch.setattr(Root, "survey", lambda *given: looks.append("look") or surveyed(*given))
@@ -263,7 +263,7 @@ def test_beside_the_calls_a_survey_finds_what_has_no_event(
 ) -> None:
     if not is_local(tmp_path):
         pytest.skip("nothing here is ever quiet")
-    with _followed(tmp_path, checked=True) as manual:
+    with _followed(tmp_path) as manual:
         before = manual.sweep()["7.md"]
         assert manual.check_due, "the watch begins beside the calls"
         manual.check()
@@ -283,7 +283,7 @@ def test_beside_the_calls_a_survey_finds_what_has_no_event(
 
 
 def test_a_survey_beside_the_calls_forgets_no_change(tmp_path: Path) -> None:
-    with _followed(tmp_path, checked=True) as manual:
+    with _followed(tmp_path) as manual:
         manual.sweep()
         stop = Event()
 
@@ -348,6 +348,8 @@ def test_only_a_large_manual_that_is_served_is_watched(tmp_path: Path) -> None:
     def watched() -> list[bool]:
         for manual in (large, small):
             manual.sweep()
+            if manual.check_due:
+                manual.check()
         return [manual._watch is not None for manual in (large, small)]
 
     assert watched() == [False, False]

@@ -49,21 +49,20 @@ class Watch:
         self._retry = 0.0
 
     def quiet(self) -> bool:
-        """Tell whether nothing can have changed since the survey at ``looked``."""
+        """Tell whether nothing can have changed since the last survey, if that is not old."""
         touched = self.touched()
-        return touched is not None and not touched
+        return touched is not None and not touched and not self.due
 
     @property
     def due(self) -> bool:
         """Whether the last survey is old, so that another one should check the events."""
         return self._marks is not None and time.monotonic() - self._looked >= _TRUST
 
-    def touched(self, *, checked: bool = False) -> Collection[str] | None:
-        """Return what may have come, gone or changed since the survey at ``looked``.
+    def touched(self) -> Collection[str] | None:
+        """Return what may have come, gone or changed since the last survey.
 
         The paths are those of files, relative and as spelled on disk. ``None`` means anything: a
-        folder came or went, there are no events, or the last survey is old. The age does not matter
-        where surveys are made beside the calls, which are ``checked`` then.
+        folder came or went, or there are no events.
         """
         try:
             if (
@@ -78,7 +77,7 @@ class Watch:
             self.close()
             self._retry = time.monotonic() + _RETRY
             _log.warning("a folder cannot be watched (%s); its files are compared", error.strerror)
-        return self._touched if checked or not self.due else None
+        return self._touched
 
     def surveyed(self) -> None:
         """Note that the folder was surveyed after the last call of :meth:`touched`."""

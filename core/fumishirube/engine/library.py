@@ -51,7 +51,6 @@ class ManualFolder:
         self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
         self._lock = RLock()
         self._followed = False
-        self._checked = False
         self._watch: Watch | None = None
         self._stored_files: Mapping[str, StoredFile] | None = None
 
@@ -60,15 +59,12 @@ class ManualFolder:
         """Whether its files are read from its index, because they are on other machines."""
         return isinstance(self.root, StoredRoot)
 
-    def follow(self, *, on: bool, checked: bool = False) -> None:
-        """Watch the folder if it is large, or stop watching; servers do this.
-
-        With ``checked``, a thread beside the calls begins the watch and calls :meth:`check`.
-        """
+    def follow(self, *, on: bool) -> None:
+        """Let :meth:`check` watch the folder if it is large, or stop watching; servers do this."""
         if self.stored:  # no event tells of changes elsewhere
             return
         with self._lock:
-            self._followed, self._checked = on, checked
+            self._followed = on
             if self._watch is not None and not on:
                 self._watch.close()
                 self._watch = None
@@ -84,7 +80,7 @@ class ManualFolder:
                 return self._sweep_stored(self.root)
             watch, touched = self._watch, None
             if watch is not None:
-                touched = watch.touched(checked=self._checked)
+                touched = watch.touched()
             if touched is not None and not touched:
                 return self._claimed
             if touched is None or len(touched) > _FEW:
@@ -94,8 +90,6 @@ class ManualFolder:
             self._take(survey)
             if watch is not None:
                 watch.surveyed()
-            elif self._followed and not self._checked and len(survey.files) > SWEPT_FILES:
-                self._watch = self._new_watch()
             return self._claimed
 
     def _sweep_stored(self, root: StoredRoot) -> Mapping[str, ClaimedFile]:
@@ -110,18 +104,18 @@ class ManualFolder:
         """Whether :meth:`check` has something to do."""
         with self._lock:
             large = len(self._survey.files) > SWEPT_FILES
-            return self._checked and large and (self._watch is None or self._watch.due)
+            return self._followed and large and (self._watch is None or self._watch.due)
 
     def check(self) -> None:
         """Survey the folder beside the calls, in case events are missing; begin the watch."""
         with self._lock:
             before, watch = self._survey, self._watch
         if watch is None:
-            watch = self._new_watch()
+            watch = Watch(self.root.path, hidden=self.root.listing.hidden)
             watch.touched()  # every change from here on has an event that nothing else reads
         survey = self.root.survey()
         with self._lock:
-            if not self._checked or self._watch not in (None, watch):
+            if not self._followed or self._watch not in (None, watch):
                 watch.close()
             elif self._watch is None:
                 self._watch = watch
@@ -130,9 +124,6 @@ class ManualFolder:
             elif self._survey is before:  # else calls have read events, which this survey may lack
                 self._take(survey)
                 watch.checked()
-
-    def _new_watch(self) -> Watch:
-        return Watch(self.root.path, hidden=self.root.listing.hidden)
 
     def _take(self, survey: Survey) -> None:
         if survey != self._survey:
@@ -291,15 +282,14 @@ class Library:
         self._reserved = frozenset(reserved)
         self._manuals: dict[str, ManualFolder] = {}
         self._followed = False
-        self._checked = False
         self._lock = RLock()
 
-    def follow(self, *, on: bool, checked: bool = False) -> None:
+    def follow(self, *, on: bool) -> None:
         """Watch large manuals, or stop watching; see :meth:`ManualFolder.follow`."""
         with self._lock:
-            self._followed, self._checked = on, checked
+            self._followed = on
             for manual in self._manuals.values():
-                manual.follow(on=on, checked=checked)
+                manual.follow(on=on)
 
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted: folders that are neither links nor hidden."""
@@ -347,7 +337,7 @@ class Library:
             known = self._manuals.get(manual_id)
             if known is None:
                 known = self._manuals[manual_id] = ManualFolder(manual_id, root, self._loaders)
-                known.follow(on=self._followed, checked=self._checked)
+                known.follow(on=self._followed)
             return known
 
     def forget(self, manual_id: str) -> None:

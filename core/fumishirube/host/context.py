@@ -330,7 +330,7 @@ class PipelineContext:
             return
         from fumishirube.engine.background import BackgroundIndexer  # noqa: PLC0415 - only servers
 
-        self.library.follow(on=True, checked=True)
+        self.library.follow(on=True)
         try:
             with closing(BackgroundIndexer(self._shared.leads)) as self._background:
                 if self._configured.of_manuals:
