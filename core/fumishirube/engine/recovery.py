@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from fumishirube.budget import Budget
@@ -58,21 +58,15 @@ class RecoverableIndex:
         self.rebuilt = REBUILT
         return None
 
-    @contextmanager
-    def writing(self, budget: Budget) -> Iterator[bool]:
+    def writing(self, budget: Budget) -> AbstractContextManager[bool]:
         """Become the writer; yield ``False`` if another one stays busy until the deadline."""
-        with self._index.writing(budget) as mine:
-            yield mine
+        return self._index.writing(budget)
 
-    @contextmanager
-    def rebuilding(self, budget: Budget) -> Iterator[bool | None]:
+    def rebuilding(self, budget: Budget) -> AbstractContextManager[bool | None]:
         """Build a new index beside this one; yield ``None`` if the index does not support it."""
+        rebuilding: Callable[[Budget], AbstractContextManager[bool]] | None
         rebuilding = getattr(self._index, "rebuilding", None)
-        if rebuilding is None:
-            yield None
-            return
-        with rebuilding(budget) as mine:
-            yield mine
+        return nullcontext() if rebuilding is None else rebuilding(budget)
 
     def sync(
         self,
