@@ -105,8 +105,8 @@ class FileReaders:
         number: int,
     ) -> ReadingProcesses | None:
         # Most processes never start others.
-        from fumishirube.engine.reading_processes import ReadingProcesses  # noqa: PLC0415
-        from fumishirube.engine.reading_worker import ReadingSetup  # noqa: PLC0415
+        from fumishirube.engine.reading_processes import ReadingProcesses  # noqa: PLC0415 - as said
+        from fumishirube.engine.reading_worker import ReadingSetup  # noqa: PLC0415 - as said
 
         setup = ReadingSetup(self._manual.root, loaders, prepare)
         data, processes = pickle.dumps(setup), self._processes

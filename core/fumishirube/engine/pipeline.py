@@ -11,6 +11,8 @@ from threading import current_thread, main_thread
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from pydantic import JsonValue
+
 from fumishirube.corpus import Corpus
 from fumishirube.corpus_kinds import rehearse, unsearched
 from fumishirube.engine.rankings import merge_by_rank
@@ -274,7 +276,7 @@ class _Search:
         candidates: dict[SectionKey, Passage] = {}
         hits: dict[SectionKey, Hit] = {}
         left_out: list[LeftOut] = []
-        diagnostics: dict[str, object] = {}
+        diagnostics: dict[str, JsonValue] = {}
         for scorer in self.scorers:
             query.budget.check()
             late = hits and query.budget.spent
@@ -297,7 +299,7 @@ class _Search:
         self.counts.candidates.update(
             (key, hit.passage) for key, hit in hits.items() if hit.score > 0
         )
-        return Ranking(tuple(positive), tuple(left_out), diagnostics)  # type: ignore[arg-type]
+        return Ranking(tuple(positive), tuple(left_out), diagnostics)
 
     def _refine(self, refiner: NamedStage[Refiner], ranking: Ranking) -> Ranking:
         self.query.budget.check()

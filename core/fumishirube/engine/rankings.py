@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pydantic import JsonValue
+
 from fumishirube.model import Hit, LeftOut, Ranking
 from fumishirube.query import Outcome
 
@@ -66,14 +68,14 @@ def fused_ranking(hits: Sequence[Hit], outcomes: Sequence[Outcome]) -> Ranking:
     """
     left: dict[LeftOut, None] = {}
     returned = {hit.passage.key for hit in hits}
-    diagnostics: dict[str, object] = {}
+    diagnostics: dict[str, JsonValue] = {}
     for outcome in outcomes:
         for row in outcome.ranking.left_out:
             if (row.path, row.start_line) not in returned:
                 left[row] = None
         diagnostics = {**outcome.ranking.diagnostics, **diagnostics}
     ordered = tuple(sorted(hits, key=Hit.sort_key))
-    return Ranking(ordered, tuple(left), diagnostics)  # type: ignore[arg-type]
+    return Ranking(ordered, tuple(left), diagnostics)
 
 
 def merge_by_rank(outcomes: Sequence[Outcome], k: int = RRF_K) -> Ranking:

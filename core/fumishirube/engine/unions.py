@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
+from typing import Literal
 
 from fumishirube.corpus import (
     Bool,
@@ -195,8 +196,7 @@ class _UnionPart:
         return IndexMatch(self.prefixed(match.passage), match.estimate)
 
     def prefixed(self, passage: Passage) -> Passage:
-        path, *rest = passage
-        return Passage(self.prefix + path, *rest)  # type: ignore[arg-type]
+        return Passage(self.prefix + passage.path, *passage[1:])
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
         if unknown := {term for term in terms if term not in self._frequencies}:
@@ -229,13 +229,10 @@ def _prefixed(name: str, skipped: Sequence[LeftOut]) -> Sequence[LeftOut]:
 
 
 def _united_outside(asides: Sequence[OutsideSearch]) -> OutsideSearch:
-    numbers: Counter[tuple[str, str]] = Counter()
+    numbers: Counter[tuple[str, Literal["file", "folder", "section"]]] = Counter()
     for skipped in chain.from_iterable(aside.unlisted for aside in asides):
         numbers[skipped.reason, skipped.unit] += skipped.number
-    unlisted = tuple(
-        Skipped(reason, unit, number)  # type: ignore[arg-type]
-        for (reason, unit), number in numbers.items()
-    )
+    unlisted = tuple(Skipped(*kind, number) for kind, number in numbers.items())
     return OutsideSearch(sum(aside.headings for aside in asides), unlisted)
 
 
