@@ -45,6 +45,12 @@ class ForeignWork(NamedTuple):
     file: str = ""
 
     @property
+    def key(self) -> str:
+        """The identity that all work of one stage shares, whatever its file."""
+        text = f"{self.plugin}\t{self.distribution}\t{self.stage}"
+        return sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+    @property
     def encoded(self) -> bytes:
         """The encoded mark."""
         text = "\t".join(" ".join(field.split()) for field in self)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import time
@@ -51,8 +50,7 @@ class Fault:
     @property
     def key(self) -> str:
         """The identity that all failures of one stage share."""
-        text = f"{self.plugin}\t{self.distribution}\t{self.stage}"
-        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+        return ForeignWork(self.plugin, self.distribution, self.stage).key
 
     @property
     def sentence(self) -> str:
@@ -79,6 +77,7 @@ class FaultLog:
     """The faults of the plugins of one workspace. Several threads and processes may write."""
 
     def __init__(self, state: Path) -> None:
+        self._state = state
         self._folder = state / FOLDER
         self._lock = Lock()
         self._faults: dict[str, Fault] | None = None
@@ -115,22 +114,21 @@ class FaultLog:
             return
         with self._lock:
             known = self._known()
-            key = Fault(*work, problem="", last=0).key
-            if key in known and known[key].file == work.file:
-                del known[key]
-                self._written.pop(key, None)
+            if work.key in known and known[work.key].file == work.file:
+                del known[work.key]
+                self._written.pop(work.key, None)
                 with suppress(OSError):
-                    self._file(key).unlink()
+                    self._file(work.key).unlink()
 
     def recorded_since(self, work: ForeignWork, when: float) -> bool:
         """Tell whether this process recorded a failure of this stage since then."""
         with self._lock:
-            fault = self._known().get(Fault(*work, problem="", last=0).key)
+            fault = self._known().get(work.key)
             return fault is not None and fault.last >= when
 
-    def record_crashes(self, state: Path) -> None:
+    def record_crashes(self) -> None:
         """Record what plugins ran in processes that died."""
-        for work in crashed_work(state):
+        for work in crashed_work(self._state):
             self.record(work, _CRASHED)
 
     def faults(self) -> Sequence[Fault]:
@@ -172,12 +170,7 @@ class PluginGuard:
     def __init__(self, state: Path) -> None:
         self.log = FaultLog(state)
         self._marks = CrashMarks(state)
-        self._state = state
         self._running: dict[int, list[tuple[ForeignWork, float]]] = {}
-
-    def look_back(self) -> None:
-        """Log which plugins ran in processes that died."""
-        self.log.record_crashes(self._state)
 
     @contextmanager
     def marked(self, work: ForeignWork) -> Iterator[None]:

@@ -34,7 +34,7 @@ def load_plugins_of(loaded: LoadedConfig, *, strangers: bool = True, revision: i
     """
     loaded.trust.check(outside_roots(loaded, ("state",)))
     with closing(PluginGuard(loaded.folder("state"))) as guard:
-        guard.look_back()
+        guard.log.record_crashes()
         return load_plugins(strangers=strangers, revision=revision, importing=guard.importing)
 
 
