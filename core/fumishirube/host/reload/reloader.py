@@ -65,12 +65,10 @@ class Served(Generic[HostT]):
         self._replaced = 0.0
         with ExitStack() as stack:
             stack.enter_context(application.lifespan())
-            application.drop_faulty_tools()
+            catalog = application.drop_faulty_tools()
             tools = stack.enter_context(through([*application.tools.values()]))
             message = instructions(application)
-            counted = self.calls.catalog(
-                replace(application.catalog, tools=tools, instructions=message)
-            )
+            counted = self.calls.catalog(replace(catalog, tools=tools, instructions=message))
             counted = within.calls.catalog(counted) if within else counted
             application.tools = {tool.name: tool for tool in counted.tools}
             self.catalog = replace(counted, tools=[*map(paged, counted.tools)])
