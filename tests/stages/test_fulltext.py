@@ -7,7 +7,7 @@ from linked_corpus import WrittenLinks
 
 from fumishirube import IndexMatch, Query, Ranking, TextMatches
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.scorers.evidence import document_scores
+from fumishirube_stages.document_scores import document_scores
 from fumishirube_stages.scorers.fulltext import Fulltext, _joined, _pieces
 
 PAGES = [passage(f"{name}.md", 1, title="red", body=name) for name in "abcd"]

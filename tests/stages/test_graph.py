@@ -7,7 +7,7 @@ from linked_corpus import WrittenLinks
 
 from fumishirube import Neighbour, Query
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.scorers.evidence import document_scores
+from fumishirube_stages.document_scores import document_scores
 from fumishirube_stages.scorers.graph import Graph
 from fumishirube_stages.scorers.vector import Vector
 

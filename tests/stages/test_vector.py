@@ -9,14 +9,12 @@ from linked_corpus import WrittenLinks
 
 from fumishirube import IndexMatch, Query
 from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.document_scores import DocumentScores, document_scores, unscored
 from fumishirube_stages.scorers.evidence import (
     MAX_CANDIDATES,
     PER_DOCUMENT,
-    DocumentScores,
     by_document,
     candidate_sections,
-    document_scores,
-    unscored,
 )
 from fumishirube_stages.scorers.vector import Vector
 

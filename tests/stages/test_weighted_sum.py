@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from fumishirube import Hit, Outcome, Query, Ranking, Run
 from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.document_scores import document_scores
 from fumishirube_stages.fusers.weighted_sum import WeightedSum
-from fumishirube_stages.scorers.evidence import document_scores
 from fumishirube_stages.scorers.fulltext import Fulltext
 from fumishirube_stages.scorers.graph import Graph
 from fumishirube_stages.scorers.vector import Vector

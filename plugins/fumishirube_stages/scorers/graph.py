@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from fumishirube import Corpus, Hit, LinkedCorpus, Passage, Query, Stage, link_levels
-from fumishirube_stages.scorers.evidence import DocumentScores, document_scores, unscored
+from fumishirube_stages.document_scores import DocumentScores, document_scores, unscored
 
 
 class Graph(Stage):
