@@ -302,9 +302,7 @@ class _Search:
             diagnostics |= ranking.diagnostics
             self.counts.count_matches(ranking.matched, query)
         positive = sorted((hit for hit in hits.values() if hit.score > 0), key=Hit.sort_key)
-        self.counts.candidates.update(
-            (key, hit.passage) for key, hit in hits.items() if hit.score > 0
-        )
+        self.counts.candidates.update((hit.passage.key, hit.passage) for hit in positive)
         return Ranking(tuple(positive), tuple(left_out), diagnostics)
 
     def _refine(self, refiner: NamedStage[Refiner], ranking: Ranking) -> Ranking:
