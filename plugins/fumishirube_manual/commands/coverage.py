@@ -28,13 +28,11 @@ from fumishirube.commands import (
     print_json,
     reason_text,
     search_context,
-    section_at,
-    section_fate,
     table,
     translated,
 )
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
-from fumishirube_manual.commands.fates import add_explanations, fate_json, fate_lines
+from fumishirube_manual.commands.fates import add_explanations, fate_in, fate_json, fate_lines
 from fumishirube_manual.scopes import named_again
 
 
@@ -55,10 +53,7 @@ def run(options: Namespace) -> int:
             if cite.manual_id not in (trace.manuals or (trace.manual_id,)):
                 others = "other manuals" if trace.manuals else "another manual"
                 raise InvalidParameter(f"the trace is of {others}: {trace.manual_id}")
-            path = f"{cite.manual_id}/{cite.path}" if trace.manuals else cite.path
-            document = search_context(application).manual(cite.manual_id).document(cite.path)
-            line = cite.within(document).start_line
-            fate = section_fate(trace, path, section_at(document, line))
+            fate = fate_in(trace, cite, search_context(application))
             lines, plain = fate_lines(fate), fate_json(fate)
         else:
             lines, plain = _lines(trace, options), _plain(trace)

@@ -7,8 +7,18 @@ from collections.abc import Iterator
 
 from pydantic import JsonValue
 
-from fumishirube import Citation, InvalidParameter
-from fumishirube.commands import SCHEME, FateStep, SectionFate, filled, table, translated
+from fumishirube import Citation, InvalidParameter, NotFound, SurfaceContext, Trace
+from fumishirube.commands import (
+    SCHEME,
+    FateStep,
+    SectionFate,
+    filled,
+    section_at,
+    section_fate,
+    suggest,
+    table,
+    translated,
+)
 
 
 def add_explanations(parser: ArgumentParser) -> None:
@@ -17,6 +27,24 @@ def add_explanations(parser: ArgumentParser) -> None:
     parser.add_argument("--explain", action="store_true", help=help_text)
     help_text = "explain why this section (manual://ID/PATH#L10) is not among the hits, or its rank"
     parser.add_argument("--why-not", metavar="REF", type=_reference, help=help_text)
+
+
+def fate_in(trace: Trace, cite: Citation, context: SurfaceContext) -> SectionFate:
+    """Return what happened to a cited section in a search of its manual, or of several.
+
+    Raises:
+        NotFound: when there is no such file; it names the nearest one.
+    """
+    manual = context.manual(cite.manual_id)
+    try:
+        document = manual.document(cite.path)
+    except NotFound as error:
+        if cite.path not in (paths := list(manual.paths())):
+            error.add_note(str(suggest("file", cite.path, paths)))
+        raise
+    section = section_at(document, cite.within(document).start_line)
+    path = f"{cite.manual_id}/{cite.path}" if trace.manuals else cite.path
+    return section_fate(trace, path, section)
 
 
 def fate_lines(section_fate: SectionFate) -> Iterator[str]:

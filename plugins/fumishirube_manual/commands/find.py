@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from fumishirube import Budget, Citation, NotFound, Query, SurfaceContext, Trace
+from fumishirube import Budget, NotFound, Query, SurfaceContext, Trace
 from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.commands import (
     FAILURE,
@@ -24,8 +24,6 @@ from fumishirube.commands import (
     print_json,
     print_line,
     search_context,
-    section_at,
-    section_fate,
     strip_controls,
     terminal_width,
     translated,
@@ -44,7 +42,7 @@ from fumishirube_manual.commands.coverage_lines import (
 )
 from fumishirube_manual.commands.editors import open_file
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
-from fumishirube_manual.commands.fates import add_explanations, fate_json, fate_lines
+from fumishirube_manual.commands.fates import add_explanations, fate_in, fate_json, fate_lines
 from fumishirube_manual.commands.full_find import (
     add_full_arguments,
     check_full_arguments,
@@ -126,7 +124,8 @@ def run(options: Namespace) -> int:
             answer = full_answer(application, context, required, options)
             print_json(answer)
             return OK if answer["summary"]["candidates"] else FAILURE
-        manuals = chosen_manuals(context, _requested(context, options))
+        manuals = chosen_manuals(context, options.manual)
+        _check_reference(context, manuals, options)
         results = _search(application, manuals, required, options)
         if options.why_not:
             return _print_fate(results.trace, context, options)
@@ -140,22 +139,15 @@ def run(options: Namespace) -> int:
     return OK if results.complete and results.trace.search.rows else FAILURE
 
 
-def _requested(context: SurfaceContext, options: Namespace) -> list[str]:
-    """Return the manuals to search, from ``--manual`` and ``--why-not``."""
-    named: list[str] = options.manual
-    if options.why_not is None:
-        return named
-    manual_id = known_manual(context, options.why_not.manual_id)
-    if any(known_manual(context, name) != manual_id for name in named):
-        options.parser.error(f"--why-not: its manual is {manual_id!r}, --manual names another")
-    return [manual_id]
+def _check_reference(context: SurfaceContext, manuals: Sequence[str], options: Namespace) -> None:
+    if options.why_not is not None:
+        manual_id = known_manual(context, options.why_not.manual_id)
+        if manual_id not in manuals:
+            options.parser.error(f"--why-not: its manual is {manual_id!r}, --manual names another")
 
 
 def _print_fate(trace: Trace, context: SurfaceContext, options: Namespace) -> int:
-    citation: Citation = options.why_not
-    document = context.manual(citation.manual_id).document(citation.path)
-    section = section_at(document, citation.within(document).start_line)
-    fate = section_fate(trace, citation.path, section)
+    fate = fate_in(trace, options.why_not, context)
     if options.json:
         print_json(fate_json(fate))
     else:
