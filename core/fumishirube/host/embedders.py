@@ -25,11 +25,10 @@ def named_embedder(
     """Return an embedder, identified by its settings and by the version of its plugin."""
     from fumishirube.engine.vectors.embedding import NamedEmbedder  # noqa: PLC0415 - few pipelines embed
 
-    makers = {o.plugin for o in plugins.registry["embedders"] if o.stage is type(chosen.stage)}
     versions = [
         f"-{report.version}"
         for report in plugins.reports
-        if report.plugin in makers and not report.builtin
+        if report.plugin == chosen.plugin and not report.builtin
     ]
     identity = "".join((chosen.stage.fingerprint, *versions))
     return NamedEmbedder(chosen.name, identity, begun.stage)

@@ -143,17 +143,11 @@ class ConfiguredSurface:
     @cached_property
     def recipe(self) -> PipelineSnapshot:
         """The recipe of the stages for the record of a search."""
-        offers = {
-            offer.plugin
-            for kind_name, stages in self.stages.items()
-            for named in stages
-            for offer in self.plugins.registry[kind_name]
-            if offer.stage is type(named.stage)
-        }
+        plugins = {named.plugin for stages in self.stages.values() for named in stages}
         makers = {
             report.plugin: f"{report.distribution} {report.version}"
             for report in self.plugins.reports
-            if report.plugin in offers
+            if report.plugin in plugins
         }
         return PipelineSnapshot(
             self.name, self.pipeline_name, self.answer_fingerprint, self.uses, makers

@@ -34,7 +34,7 @@ from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface
 from fumishirube.model import UnreadFiles
-from fumishirube.plugins.discovery import load_plugins
+from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES
 from fumishirube.query import Query
 from fumishirube.surfaces import HasDiagnostics
@@ -53,7 +53,8 @@ def run(options: Namespace) -> int:
 
     Returns 2 when the configuration stops the start.
     """
-    checks = [*installation(), *_plugins(options)]
+    options.plugins = plugins_for(options)
+    checks = [*installation(), *_plugins(options.plugins)]
     stopped = False
     try:
         with opened(_chosen(options)) as application:
@@ -72,8 +73,7 @@ def _chosen(options: Namespace) -> Namespace:
     """Without configuration and manuals, choose a surface whose root folder exists."""
     loaded = load_config(folder(options), options.config, folders=folders_in_place(options))
     if loaded.file is None and not loaded.own.folders and not loaded.folder(MANUALS).is_dir():
-        plugins = load_plugins(strangers=not options.no_plugins)
-        for offer in plugins.registry[SURFACES]:
+        for offer in options.plugins.registry[SURFACES]:
             root = getattr(offer.stage, "root", MANUALS)
             if not offer.default and loaded.folder(root).is_dir():
                 options.only = Use(use=offer.name)
@@ -81,8 +81,8 @@ def _chosen(options: Namespace) -> Namespace:
     return options
 
 
-def _plugins(options: Namespace) -> Iterator[Check]:
-    for report in plugins_for(options).reports:
+def _plugins(plugins: Plugins) -> Iterator[Check]:
+    for report in plugins.reports:
         subject = f"plugin {report.plugin}"
         for problem in report.problems:
             remedy = f"update or uninstall {report.distribution}"
@@ -112,8 +112,7 @@ def _application(application: Application) -> Iterator[Check]:
         finding = f"{name} is directly in the folder, and so in no manual"
         yield Check("warn", "manuals", finding, "make a folder for it there, and move it in")
     application.find_left_out()
-    application.drop_faulty_tools()
-    catalog = application.catalog
+    catalog = application.drop_faulty_tools()
     left_out = application.plugins.left_out
     for plugin, problem in left_out:
         yield Check("FAIL", f"plugin {plugin}", problem, _OTHER_PLUGIN)

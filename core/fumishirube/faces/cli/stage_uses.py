@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS
+from fumishirube.config.pipelines import DEFAULTS
 from fumishirube.faces.cli.checks import Check
 from fumishirube.host.application import Application
 from fumishirube.plugins.registry import SURFACES, RegisteredStage, StageKind
@@ -48,18 +49,19 @@ def uses(kind: StageKind, offer: RegisteredStage, application: Application) -> I
 
 def how_to_use(kind: StageKind, offer: RegisteredStage, application: Application) -> str:
     """Return the lines of YAML that use a stage beside those that are used now."""
-    use = f"{{use: {offer.name}}}"
     names = [surface.name for surface in application.surfaces]
     if kind.kind_name == SURFACES:
-        every = [f"{{use: {name}}}" for name in names]
-        return f"write into fumishirube.yaml: surfaces: [{', '.join([*every, use])}]"
+        return f"write into fumishirube.yaml: surfaces: [{', '.join([*names, offer.name])}]"
     surface = next((s for s in application.surfaces if s.indexed), None)
     if surface is None:
         return "configure a surface with a pipeline"
     key = PIPELINE_KEYS[kind.kind_name]
+    use = offer.name
     if kind.kind_name not in SINGLE_KINDS:
-        every = [f"{{use: {named.name}}}" for named in surface.stages[kind.kind_name]]
-        use = f"[{', '.join([*every, use])}]"
+        spec = application.config.pipelines.get(surface.pipeline_name)
+        by_default = spec is None or getattr(spec, key) is None
+        used = [named.name for named in surface.stages[kind.kind_name]]
+        use = f"[{', '.join([*([DEFAULTS] if by_default else used), use])}]"
     pipeline = f"pipelines: {{{surface.pipeline_name}: {{{key}: {use}}}}}"
     return f"write into fumishirube.yaml: {pipeline}"
 
