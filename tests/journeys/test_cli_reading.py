@@ -143,6 +143,15 @@ def test_read_holds_a_citation_to_its_hash(own: Path) -> None:
     assert "[not_found]" in gone.err
 
 
+def test_a_file_that_no_loader_reads_is_not_denied(own: Path) -> None:
+    (own / "manuals" / "m1" / "plan.pdf").write_bytes(b"%PDF-1.4")
+    done = fumishirube("read", "m1/plan.pdf", cwd=own)
+    assert (done.code, done.out) == (1, "")
+    assert "no loader reads it" in done.err
+    assert "it is there; to read it: the package fumishirube-documents" in done.err
+    assert "there is no file" not in done.err
+
+
 def test_scan_follows_its_own_advice_to_the_end(workspace: Path) -> None:
     text, words = "", ["scan", "給付金編", "09_請求手続.txt", "--max-chars", "700", "--json"]
     cursor: list[str] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from fumishirube import (
@@ -92,12 +93,29 @@ def explain(
         return  # there is no better suggestion than the error's own
 
 
+def _reader(context: SurfaceContext, place: ReadTarget) -> str | None:
+    """Return what would read a file that is there and not listed, if anything would."""
+    try:
+        if context.manual(place.manual).root.stat(place.path).kind != "file":
+            return None
+    except NotFound:
+        return None
+    suffix = PurePosixPath(place.path).suffix.lower()
+    rows = context.unread_files(place.manual)
+    return next((row.reader for row in rows if row.suffix == suffix), None)
+
+
 def _nearest(context: SurfaceContext, place: ReadTarget, options: Namespace) -> str:
     """Suggest the section that contains the line, or the file with the nearest name."""
     manual = context.manual(place.manual)
     paths = list(manual.paths())
     if place.path not in paths:
-        return str(suggest("file", place.path, paths))
+        reader = _reader(context, place)
+        return (
+            f"it is there; to read it: {reader}"
+            if reader
+            else str(suggest("file", place.path, paths))
+        )
     line = place.line or 1
     around = [s.start_line for s in manual.document(place.path).sections if s.start_line <= line]
     cite = Citation(place.manual, place.path, max(around, default=1))
