@@ -71,7 +71,8 @@ class PhraseScorer(Stage):
     ) -> Hit:
         text = f"{passage.fields['title']}\n{passage.fields['body']}"
         find_spans = _verbatim if phrases.japanese else _verbatim_words
-        spans = {*find_spans(phrases, text)}
+        # In the order of the query: sums of a set's order would differ from process to process.
+        spans = dict.fromkeys(find_spans(phrases, text))
         score = weight * sum(rarities.of(span) for span in spans)
         labels = {"phrase"} if spans else set()
         if any(occurs(text, whole) for whole in phrases.wholes):
