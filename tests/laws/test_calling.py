@@ -218,6 +218,14 @@ def test_shapes_go_before_the_syntax_of_paths(
     assert refused(customs, arguments)["details"]["parameter"] == name
 
 
+def test_a_missing_argument_with_a_misspelt_name_is_the_unknown_one() -> None:
+    wrong = {"path": "a.md", "contents": "x"}
+    assert refused(Vault, wrong)["message"] == (
+        "unknown argument 'contents'; did you mean 'content'?"
+    )
+    assert refused(Vault, {"path": "a", "zzz": 1})["message"] == "content is required"
+
+
 @pytest.mark.parametrize("arguments", [[], "{}", 5, True, ["a"]])
 def test_arguments_are_an_object(arguments: object) -> None:
     assert refused(Find, arguments)["message"] == "arguments must be an object"

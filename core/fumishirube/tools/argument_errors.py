@@ -92,10 +92,13 @@ def refusal(errors: Sequence[ErrorDetails], shape: Schema) -> ToolError:
     """Return the one error to report, out of all that pydantic found.
 
     Wrong shapes come first, in the declared order of the arguments, unknown arguments last; then
-    errors of validators with a code of their own, such as ``invalid_path``.
+    errors of validators with a code of their own, such as ``invalid_path``. A missing argument with
+    a misspelt name is an unknown one.
     """
     shapes = [error for error in errors if of_shape(error)]
     chosen = (shapes or list(errors))[0]
+    if chosen["type"] == "missing":
+        chosen = _misspelt(chosen, shapes) or chosen
     place = _located(chosen, shape)
     if _members(place.schema):
         below = (f"{place.name}.", f"{place.name}[")
@@ -105,6 +108,16 @@ def refusal(errors: Sequence[ErrorDetails], shape: Schema) -> ToolError:
             return _mistyped(place)
         chosen = fitting[0] if fitting else chosen
     return _error(chosen, _located(chosen, shape), shape)
+
+
+def _misspelt(missing: ErrorDetails, errors: Sequence[ErrorDetails]) -> ErrorDetails | None:
+    """Return the error of an unknown argument whose name is nearly that of a missing one."""
+    place, name = missing["loc"][:-1], str(missing["loc"][-1])
+    for error in errors:
+        beside = error["type"] == "extra_forbidden" and error["loc"][:-1] == place
+        if beside and did_you_mean(str(error["loc"][-1]), [name], ""):
+            return error
+    return None
 
 
 def of_shape(error: ErrorDetails) -> bool:
