@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from lexical_corpus import BLUE, LONG, ONE_OF_3, RED, hits_of, ranked, rarity
+from lexical_corpus import BLUE, CORPUS, LONG, ONE_OF_3, PLAIN, RED, hits_of, ranked, rarity
 from test_candidates import ABOUT, FIRST, QUOTED, SENTENCE, Listed
 from test_candidates import corpus as quoting_corpus
 
@@ -19,6 +19,7 @@ from fumishirube import (
     Part,
     Passage,
     Query,
+    Ranking,
     ScoreCutoff,
     Term,
 )
@@ -339,3 +340,11 @@ def test_a_query_may_ask_for_fewer_candidates_than_the_pool(
     corpus = Listed(FIRST[:1])
     Lexical(pool=4).score(Query("x", pool=asked), corpus, {})
     assert corpus.searched[0][1] == searched
+
+
+def test_a_run_of_another_text_than_the_search_returns_hits_and_counts_nothing() -> None:
+    query = Query("red")
+    query.state.begin(Query("blue"))
+    found = PLAIN.score(query, CORPUS, {})
+    assert not isinstance(found, Ranking)
+    assert [hit.passage for hit in found] == [RED]

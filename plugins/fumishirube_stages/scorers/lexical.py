@@ -175,7 +175,7 @@ class Lexical(Stage):
         if query.must:
             return hits
         # A hit without any part of a concept matched only terms between two concepts.
-        relevant = tuple(hit for hit in hits if hit.coverage or not analysis.groups)
+        relevant = tuple(hit for hit in hits if hit.coverage)
         if not query.is_whole:
             return relevant
         anywhere = query.inside(analysis.anywhere)
@@ -195,9 +195,9 @@ class Lexical(Stage):
         self._add(scores, [p for p in passages if p.key not in scores.hits], analysis)
         hits = [scores.hits[passage.key] for passage in passages]
         for place, hit in enumerate(hits if extras else ()):
-            names = text_of_names(hit.passage.fields)
-            parts = self._term_score(hit.passage.fields, names, extras, analysis)
-            hits[place] = hit.scored(hit.score + sum(parts[:3:2]))
+            fields = hit.passage.fields
+            _, _, more, _ = self._term_score(fields, text_of_names(fields), extras, analysis)
+            hits[place] = hit.scored(hit.score + more)
         return hits
 
     def _add(self, scores: SearchScores, new: Iterable[Passage], analysis: QueryAnalysis) -> None:
@@ -388,7 +388,7 @@ class Lexical(Stage):
             if not frequency:
                 continue
             gain = value * frequency * (self.k1 + 1) / (frequency + norm)
-            if share or not analysis.groups:
+            if share:
                 covered += share
                 score += gain
             else:
