@@ -510,3 +510,51 @@ def test_re2_writes_nothing_about_a_pattern_that_it_refuses(
     regex._compiled.cache_clear()
     assert regex._compiled("(") is None
     assert capfd.readouterr() == ("", "")
+
+
+def batches(*lengths: int, singles: int = 0) -> list[int]:
+    """Return how many texts of these lengths a process gets at a time."""
+    corpus = MemoryCorpus(
+        [passage(f"{n:02}.md", body="x" * length) for n, length in enumerate(lengths)]
+    )
+    searches = regex._Searches([*texts_of(corpus)], Query("x"), 1, 1.0)
+    assert [len(form.text) for _, form in searches.waiting] == [*lengths]
+    searches._singles = singles
+    numbers = []
+    while searches.waiting:
+        numbers.append(len(searches._batch()))
+    return numbers
+
+
+def test_a_process_gets_texts_of_less_than_20_000_characters_at_once() -> None:
+    assert batches(10_000, 9_999) == [2]
+    assert batches(10_000, 10_000) == [1, 1]
+    assert batches(9_000, 9_000, 1_999, 1) == [3, 1]
+    assert batches(30_000, 1, 1) == [1, 2]
+
+
+def test_texts_that_took_too_long_together_go_one_by_one_and_the_others_together() -> None:
+    assert batches(1, 1, 1, 1, singles=2) == [1, 1, 2]
+
+
+class LostWorker(Worker):
+    """A worker that ends in every search."""
+
+    def search(self, texts: Sequence[str], most: int | None, until: float) -> Sequence[TextSpans]:
+        self.end()
+        raise WorkerLost
+
+
+@pytest.mark.parametrize(
+    ("chars", "late", "waiting"), [(1, ["a.md"], ["b.md", "c.md"]), (20_000, [], ["a.md"])]
+)
+def test_a_lone_text_that_ends_a_process_is_late_and_several_wait_to_be_searched_alone(
+    monkeypatch: pytest.MonkeyPatch, chars: int, late: list[str], waiting: list[str]
+) -> None:
+    monkeypatch.setattr(regex, "_BATCH_CHARS", chars)
+    searches = regex._Searches([*texts_of(CORPUS)], Query("red"), 1, 1.0)
+    searches.run(LostWorker(time.monotonic() + 60), time.monotonic() + 60)
+    assert [passage.path for passage in searches._late] == late
+    paths = [text.passage.path for text, _ in searches.waiting]
+    assert paths[: len(waiting)] == waiting
+    assert searches._singles == (0 if late else 3)

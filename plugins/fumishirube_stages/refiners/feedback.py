@@ -29,8 +29,8 @@ class Feedback(Stage):
     sections are left out. To save time, a word that no other hit has is not looked up: it counts in
     the length alone, with three quarters of the rarity of a word of one section. A hit gains
     ``weight`` times the highest score times its mean product with the vectors of the other ones
-    among the first ``hits`` hits, each weighted by its share of the highest score to the power of
-    ``power``. The first ``depth`` hits are compared.
+    among the first ``hits`` hits, each weighted by its score to the power of ``power``. The first
+    ``depth`` hits are compared.
 
     It serves questions of ``least_words`` English words or more, and no Japanese. Nothing is added
     where the bodies of the first hits have more than ``longest`` characters on average: sections of
@@ -48,7 +48,7 @@ class Feedback(Stage):
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
         """Return the same hits, ordered by their new scores."""
         first = ranking.hits[: self.hits]
-        if not first or first[0].score <= 0:
+        if not first:
             return ranking
         length = sum(len(hit.passage.fields["body"]) for hit in first)
         if length > self.longest * len(first):
@@ -67,8 +67,7 @@ class Feedback(Stage):
     def _likenesses(self, compared: Sequence[Hit], corpus: Corpus) -> Sequence[float]:
         """Return the weighted mean product of each hit's vector with those of the first ones."""
         vectors = self._vectors(compared, corpus)
-        highest = compared[0].score
-        weights = [max(0.0, hit.score / highest) ** self.power for hit in compared[: self.hits]]
+        weights = [max(0.0, hit.score) ** self.power for hit in compared[: self.hits]]
         total = sum(weights)
         centre: defaultdict[str, float] = defaultdict(float)
         for weight, vector in zip(weights, vectors, strict=False):
@@ -130,5 +129,5 @@ def _vector(
         for term, number in numbers.items()
         if term in rarities
     }
-    length = sqrt(square + sum(value * value for value in vector.values())) or 1.0
+    length = sqrt(square + sum(value * value for value in vector.values()))
     return {term: value / length for term, value in vector.items()}
