@@ -86,13 +86,14 @@ class MatchedTexts:
                     continue
                 key = shown if self._exact else fold(shown)
                 self._counts[key] += 1
-                around = _stretch(line, start, end) if len(shown) < _LONG else ""
-                self._add_form(key, line[:start][-1:], line[end:][:1], _Shown(place, around))
+                if is_short := len(shown) < _LONG:
+                    self._note_form(key, place, line, (start, end))
                 if key in self._first:
                     if self._counts[key] <= _OTHERS + 1:
                         self._later[key].append(place)
                     continue
                 beside = self._context or (self._context is None and len(self) < _FEW)
+                around = _stretch(line, start, end) if is_short else ""
                 within = _within(text.headings(match.number), around) if beside else ""
                 self._first[key] = place, shown, within
 
@@ -123,16 +124,17 @@ class MatchedTexts:
         ]
         return files, len(self) - offset - len(rows)
 
-    def _add_form(self, key: str, before: str, after: str, shown: _Shown) -> None:
-        """Keep a place if other characters are beside the text there than at those kept."""
-        forms = self._forms[key]
-        if len(forms) <= _OTHERS:
-            forms.setdefault((before, after), shown)
+    def _note_form(self, key: str, place: LinePlace, line: str, span: tuple[int, int]) -> None:
+        """Keep a match if other characters are beside it than beside those kept."""
+        start, end = span
+        forms, beside = self._forms[key], (line[max(0, start - 1) : start], line[end : end + 1])
+        if len(forms) <= _OTHERS and beside not in forms:
+            forms[beside] = _Shown(place, _stretch(line, start, end))
 
     def _examples(self, key: str, first: LinePlace) -> Iterator[str]:
         """Yield a text's other forms: its place, and the text around it."""
         for place, around in self._forms[key].values():
-            if place != first and around:
+            if place != first:
                 yield f"{place.relative_to(first)}: {around}"
 
     def _others(self, key: str, first: LinePlace) -> tuple[str, ...]:
