@@ -15,10 +15,10 @@ from fumishirube.commands import (
     filled,
     section_at,
     section_fate,
-    suggest,
     table,
     translated,
 )
+from fumishirube_manual.commands.pages import about_unlisted
 
 
 def add_explanations(parser: ArgumentParser) -> None:
@@ -35,12 +35,11 @@ def fate_in(trace: Trace, cite: Citation, context: SurfaceContext) -> SectionFat
     Raises:
         NotFound: when there is no such file; it names the nearest one.
     """
-    manual = context.manual(cite.manual_id)
     try:
-        document = manual.document(cite.path)
+        document = context.manual(cite.manual_id).document(cite.path)
     except NotFound as error:
-        if cite.path not in (paths := list(manual.paths())):
-            error.add_note(str(suggest("file", cite.path, paths)))
+        if unlisted := about_unlisted(context, cite.manual_id, cite.path):
+            error.add_note(unlisted)
         raise
     section = section_at(document, cite.within(document).start_line)
     path = f"{cite.manual_id}/{cite.path}" if trace.manuals else cite.path

@@ -93,30 +93,34 @@ def explain(
         return  # there is no better suggestion than the error's own
 
 
-def _reader(context: SurfaceContext, place: ReadTarget) -> str | None:
+def about_unlisted(context: SurfaceContext, manual_id: str, path: str) -> str | None:
+    """Say of a file that is not listed what would read it, or which name is near; else nothing."""
+    manual = context.manual(manual_id)
+    paths = list(manual.paths())
+    if path in paths:
+        return None
+    reader = _reader(context, manual_id, path)
+    return f"it is there; to read it: {reader}" if reader else str(suggest("file", path, paths))
+
+
+def _reader(context: SurfaceContext, manual_id: str, path: str) -> str | None:
     """Return what would read a file that is there and not listed, if anything would."""
     try:
-        if context.manual(place.manual).root.stat(place.path).kind != "file":
+        if context.manual(manual_id).root.stat(path).kind != "file":
             return None
     except NotFound:
         return None
-    suffix = PurePosixPath(place.path).suffix.lower()
-    rows = context.unread_files(place.manual)
+    suffix = PurePosixPath(path).suffix.lower()
+    rows = context.unread_files(manual_id)
     return next((row.reader for row in rows if row.suffix == suffix), None)
 
 
 def _nearest(context: SurfaceContext, place: ReadTarget, options: Namespace) -> str:
     """Suggest the section that contains the line, or the file with the nearest name."""
-    manual = context.manual(place.manual)
-    paths = list(manual.paths())
-    if place.path not in paths:
-        reader = _reader(context, place)
-        return (
-            f"it is there; to read it: {reader}"
-            if reader
-            else str(suggest("file", place.path, paths))
-        )
+    if unlisted := about_unlisted(context, place.manual, place.path):
+        return unlisted
     line = place.line or 1
-    around = [s.start_line for s in manual.document(place.path).sections if s.start_line <= line]
+    sections = context.manual(place.manual).document(place.path).sections
+    around = [section.start_line for section in sections if section.start_line <= line]
     cite = Citation(place.manual, place.path, max(around, default=1))
     return f"next: {command(options, 'read', str(cite))}"
