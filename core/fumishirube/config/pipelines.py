@@ -47,6 +47,14 @@ class PipelineSpec(ConfigModel):
     fusers: tuple[Use, ...] | None = None
     refiners: tuple[Use, ...] | None = None
 
+    def uses(self, key: str) -> Iterator[tuple[str, Use]]:
+        """Yield the stages under a key, each with its place in the list, such as ``[0]``."""
+        chosen: Use | tuple[Use, ...] | None = getattr(self, key)
+        if isinstance(chosen, Use):
+            yield "", chosen
+        elif chosen is not None:
+            yield from ((f"[{number}]", use) for number, use in enumerate(chosen))
+
 
 def listed_uses(chosen: Sequence[Use], default: Sequence[Use]) -> Iterator[tuple[int, Use]]:
     """Yield the stages that a list chooses, each with its place in that list."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from fumishirube.config.configuration import PIPELINE_KEYS
 from fumishirube.config.glossary import FILE as GLOSSARY
-from fumishirube.config.pipelines import PipelineSpec, Use
+from fumishirube.config.pipelines import PipelineSpec
 from fumishirube.engine.pipeline import NamedStage, comes_last, generates
 from fumishirube.errors import ConfigError
 from fumishirube.host.fences import Fences
@@ -56,8 +56,9 @@ def check_stages(
         for kind_name, key in PIPELINE_KEYS.items()
     }
     for kind_name, key in PIPELINE_KEYS.items():
-        for place, named in _chosen(getattr(spec, key), stages[kind_name]):
-            where = f"{coordinate}.{key}{place}"
+        places = {use.name: place for place, use in spec.uses(key)}
+        for named in [each for each in stages[kind_name] if each.name in places]:
+            where = f"{coordinate}.{key}{places[named.name]}"
             with fences.configuring(kind_name, type(named.stage), named.name, where):
                 why = next(_reasons(surface, key, named, by_key), None)
             if why is not None:
@@ -65,17 +66,6 @@ def check_stages(
                     f"{where}: {named.name!r} could do nothing here, because "
                     f"{why}; leave it out, or put it where it can"
                 )
-
-
-def _chosen(
-    uses: Use | Sequence[Use] | None, stages: Sequence[NamedStage[Any]]
-) -> Iterator[tuple[str, NamedStage[Any]]]:
-    """Yield the stages that a configuration names, each with its place in a list."""
-    if isinstance(uses, Use):
-        yield from (("", named) for named in stages)
-    elif uses is not None:
-        places = {use.name: f"[{place}]" for place, use in enumerate(uses)}
-        yield from ((places[named.name], named) for named in stages if named.name in places)
 
 
 def unused_glossary(surfaces: Iterable[ConfiguredSurface]) -> Iterator[str]:

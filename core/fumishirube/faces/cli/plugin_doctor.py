@@ -6,14 +6,13 @@ import shlex
 import sys
 import traceback
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, load_config
-from fumishirube.config.pipelines import Use
 from fumishirube.errors import ConfigError, PluginError, did_you_mean
 from fumishirube.faces.cli.checks import Check, print_checks
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
@@ -238,9 +237,10 @@ def _named_in_file(name: str, noun: str, options: Namespace) -> Iterator[Check]:
     nouns = {key: NOUNS[kind_name] for kind_name, key in PIPELINE_KEYS.items()}
     for pipeline, spec in loaded.config.pipelines.items():
         for key in PIPELINE_KEYS.values():
-            for place, use in _listed(getattr(spec, key)):
+            for place, use in spec.uses(key):
                 coordinate = f"pipelines.{pipeline}.{key}{place}"
-                where = loaded.written.get(f"{coordinate}.use", coordinate)
+                written = loaded.written.get(coordinate, coordinate)
+                where = loaded.written.get(f"{coordinate}.use", written)
                 if use.use != name or nouns[key] == noun:
                     continue
                 finding = f"{coordinate} names {name!r} as a {nouns[key]} ({where})"
@@ -249,14 +249,6 @@ def _named_in_file(name: str, noun: str, options: Namespace) -> Iterator[Check]:
                 else:
                     remedy = "install its package, or leave it out"
                 yield Check("FAIL", "configuration", finding, remedy)
-
-
-def _listed(uses: Use | Sequence[Use] | None) -> Iterator[tuple[str, Use]]:
-    """Yield the stages under a key, with their places in the list."""
-    if isinstance(uses, Use):
-        yield "", uses
-    elif uses is not None:
-        yield from ((f"[{number}]", use) for number, use in enumerate(uses))
 
 
 def _key(noun: str) -> str:
