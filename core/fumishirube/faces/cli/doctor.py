@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Literal
 
-from fumishirube.config.configuration import load_config
 from fumishirube.config.personal import USERS_FOLDER
 from fumishirube.config.pipelines import Use
 from fumishirube.disk.roots import Root
@@ -24,7 +23,7 @@ from fumishirube.faces.cli.checks import (
     print_checks,
 )
 from fumishirube.faces.cli.exit_codes import FAILURE, OK, USAGE_ERROR
-from fumishirube.faces.cli.folders import folder, folders_in_place
+from fumishirube.faces.cli.folders import written_configuration
 from fumishirube.faces.cli.output import counted, listed, reason_text
 from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.workspace import Bar, opened, plugins_for
@@ -71,7 +70,7 @@ def run(options: Namespace) -> int:
 
 def _chosen(options: Namespace) -> Namespace:
     """Without configuration and manuals, choose a surface whose root folder exists."""
-    loaded = load_config(folder(options), options.config, folders=folders_in_place(options))
+    loaded = written_configuration(options)
     if loaded.file is None and not loaded.own.folders and not loaded.folder(MANUALS).is_dir():
         for offer in options.plugins.registry[SURFACES]:
             root = getattr(offer.stage, "root", MANUALS)

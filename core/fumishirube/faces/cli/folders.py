@@ -6,7 +6,7 @@ import os
 from argparse import Namespace
 from pathlib import Path
 
-from fumishirube.config.configuration import FILE
+from fumishirube.config.configuration import FILE, LoadedConfig, load_config
 from fumishirube.config.environment import variables
 from fumishirube.config.personal import configuration_folder, recorded_manuals
 from fumishirube.config.sections import RootSettings
@@ -36,6 +36,16 @@ def folder(options: Namespace) -> Path:
     return existing_folder(
         named or ".", "--workspace" if options.workspace else "WORKSPACE_ROOT", entered=FILE
     )
+
+
+def written_configuration(options: Namespace) -> LoadedConfig:
+    """Return the configuration of a command's workspace, or of the folders that it names.
+
+    Raises:
+        ConfigError: when it cannot be read.
+    """
+    folders = folders_in_place(options)
+    return load_config(folder(options), options.config, trusted=options.trust, folders=folders)
 
 
 def existing_folder(name: str, source: str, entered: str = ".") -> Path:

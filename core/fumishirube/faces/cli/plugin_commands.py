@@ -6,10 +6,9 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 
-from fumishirube.config.configuration import load_config
 from fumishirube.config.outside import outside_roots
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError
-from fumishirube.faces.cli.folders import folder, folders_in_place
+from fumishirube.faces.cli.folders import written_configuration
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
 from fumishirube.interrupts import is_interrupt
@@ -66,12 +65,7 @@ def watched(
 def _guard(options: Namespace) -> PluginGuard | None:
     """Return the guard of the workspace; none if its configuration is unusable."""
     try:
-        loaded = load_config(
-            folder(options),
-            options.config,
-            trusted=options.trust,
-            folders=folders_in_place(options),
-        )
+        loaded = written_configuration(options)
         loaded.trust.check(outside_roots(loaded, ("state",)))
     except ConfigError:  # reported when the workspace is opened
         return None

@@ -12,11 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, load_config
+from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.errors import ConfigError, PluginError, did_you_mean
 from fumishirube.faces.cli.checks import Check, print_checks
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
-from fumishirube.faces.cli.folders import folder, folders_in_place
+from fumishirube.faces.cli.folders import written_configuration
 from fumishirube.faces.cli.plugins import faults_of, reports_of
 from fumishirube.faces.cli.stage_uses import how_to_use, longest_time, names_of, used_check, uses
 from fumishirube.faces.cli.workspace import opened, plugins_for
@@ -231,7 +231,7 @@ def _command(words: str, plugins: Plugins) -> Check:
 def _named_in_file(name: str, noun: str, options: Namespace) -> Iterator[Check]:
     """Report where the file names a stage under a kind that it is not, or that nobody offers."""
     try:
-        loaded = load_config(folder(options), options.config, folders=folders_in_place(options))
+        loaded = written_configuration(options)
     except ConfigError:
         return  # the error itself is reported
     nouns = {key: NOUNS[kind_name] for kind_name, key in PIPELINE_KEYS.items()}

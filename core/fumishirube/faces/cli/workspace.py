@@ -15,7 +15,7 @@ from fumishirube.config.configuration import LoadedConfig, load_config
 from fumishirube.config.pipelines import Use
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound, did_you_mean
-from fumishirube.faces.cli.folders import folder, folders_in_place
+from fumishirube.faces.cli.folders import folder, folders_in_place, written_configuration
 from fumishirube.faces.cli.output import terminal_width
 from fumishirube.faces.cli.streams import complain
 from fumishirube.host.application import Application
@@ -73,12 +73,7 @@ def early_plugins(words: Sequence[str]) -> Plugins:
 def plugins_for(options: Namespace) -> Plugins:
     """Load the plugins for a command's workspace, even if that cannot be opened."""
     try:
-        loaded = load_config(
-            folder(options),
-            options.config,
-            trusted=options.trust,
-            folders=folders_in_place(options),
-        )
+        loaded = written_configuration(options)
         return load_plugins_of(loaded, strangers=not options.no_plugins)
     except ConfigError:  # reported when the workspace is opened
         return load_plugins(strangers=not options.no_plugins)
