@@ -151,7 +151,7 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
     yield from numbered(item.get("lines", ()))
     copies = item.get("also", ())
     if same := [copy for copy in copies if isinstance(copy, str)]:
-        yield f"also {places_text(same)}"
+        yield f"same lines: {places_text(same)}"
     for copy in copies:
         if not isinstance(copy, str):
             lacks = "".join(f", without L{number}" for number in copy.get("lacks", ()))

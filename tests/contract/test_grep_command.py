@@ -30,12 +30,17 @@ def test_the_command_prints_files_sections_and_lines(grep_workspace: Path) -> No
 
 
 def test_the_command_takes_patterns_and_gives_json(grep_workspace: Path) -> None:
-    words = ["grep", "ABORTS", "--regex", "--prefix", "sub", "-C", "1", "--json"]
+    words = ["grep", "aborts", "--regex", "--prefix", "sub", "-C", "1", "--json"]
     answer = fumishirube(*words, cwd=grep_workspace).json
     assert answer["groups"][0]["lines"][1:] == [[4, "use `AbortSignal`"], [5, "FnOnce"]]
     assert fumishirube(*words, "--exact", cwd=grep_workspace).json["total"] == 0
     environ = {"FUMISHIRUBE_SURFACE_EXTRAS": "none"}
     assert fumishirube(*words, cwd=grep_workspace, environ=environ).json["total"] == 1
+    capitals = fumishirube("grep", "ABORTS", "--regex", cwd=grep_workspace)
+    assert (capitals.code, capitals.out) == (1, "")
+    assert "case counts in a pattern of capitals" in capitals.err
+    assert "(?i)" in capitals.err
+    assert fumishirube("grep", "(?i)ABORTS", "--regex", cwd=grep_workspace).code == 0
 
 
 def test_the_command_takes_a_path_as_it_prints_it(tmp_path: Path) -> None:

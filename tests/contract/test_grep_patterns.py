@@ -31,7 +31,11 @@ def test_patterns_are_matched_line_by_line(server: Fumishirube) -> None:
 @pytest.mark.parametrize(
     ("pattern", "numbers"),
     [
-        ("FNO", [5]),
+        ("FNO", []),
+        ("FnO", [5]),
+        ("(?i)FNO", [5]),
+        (r"\Wx|FNO\W?|ONCE", [5, 6]),
+        (r"\WX|FNO\W?|ONCE", []),
         ("[A-Z]nc", [5]),
         ("[A-Z]all", []),
         ("[A-Za-z]all", [6]),
@@ -43,7 +47,7 @@ def test_patterns_are_matched_line_by_line(server: Fumishirube) -> None:
         ("(?i)fn[a-z]", [5]),
     ],
 )
-def test_a_class_of_letters_of_one_case_makes_case_count(
+def test_capitals_and_a_class_of_letters_of_one_case_make_case_count(
     server: Fumishirube, pattern: str, numbers: list[int]
 ) -> None:
     found = server.ok("manual_grep", regex=pattern, manual_id="m", path_prefix="sub")

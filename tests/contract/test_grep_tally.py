@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from evidence_manuals import MANUALS
+from manuals import write
 from stdio import Fumishirube
 
 pytest_plugins = ["evidence_servers"]
@@ -71,3 +73,27 @@ def test_matched_texts_are_paged_without_gaps_and_name_the_line_they_stand_in(
         paged += _matched(page)
         assert page.get("more_matches", 0) == len(whole) - len(paged)
     assert paged == [row[:3] for row in whole]
+
+
+def test_a_line_that_is_the_match_itself_is_not_shown_beside_it(tmp_path: Path) -> None:
+    code = "```\ntool install one\n```\n"
+    files = {"m/a.md": f"# A\n\n{code}", "m/b.md": f"# B\n\nRun tool install two.\n\n{code}"}
+    with Fumishirube(write(tmp_path, files)) as server:
+        arguments = {"regex": "tool install [a-z]+", "manual_id": "*", "matches_only": True}
+        one, two = _matched(server.ok("manual_grep", **arguments))
+        assert one == [4, 2, "tool install one", "A", ["b.md#L6"]]
+        assert two == [3, 1, "tool install two", "B: Run tool install two."]
+
+
+def test_the_text_part_says_that_case_counts_because_of_capitals(server: Fumishirube) -> None:
+    def head(**arguments: object) -> str:
+        (block,) = server.invoke(
+            "call_tool", "manual_grep", {"manual_id": "*", **arguments}
+        ).content
+        return block.text.split("\n")[0]
+
+    assert head(regex="YEN").startswith("0 lines in 0 files; searched ")
+    assert head(regex="YEN").endswith("; case counts")
+    assert "case counts" not in head(regex="YEN", exact=False)
+    assert "case counts" not in head(regex="yen")
+    assert "case counts" not in head(regex="Yen", exact=True)

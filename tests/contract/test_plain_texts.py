@@ -47,7 +47,7 @@ def test_a_hit_is_its_place_its_headings_and_its_lines(server: Fumishirube) -> N
     assert first == f"1. {place} (whole) Fees"
     assert "3 The parking fee is 1,200 yen a day." in text.split("\n")
     assert answer["trace_id"] in text
-    assert f"also {item['also'][0]}" in text
+    assert f"same lines: {item['also'][0]}" in text
 
 
 def test_what_is_amiss_is_never_left_out(server: Fumishirube) -> None:

@@ -44,7 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("texts", metavar="TEXT", nargs="+", help=help_text)
     help_text = "search this manual only; may be repeated (default: all)"
     parser.add_argument("--manual", metavar="ID", action="append", default=[], help=help_text)
-    help_text = "use TEXT as a regular expression, ignoring case unless --exact or with [A-Z]"
+    help_text = "use TEXT as a regular expression; case counts if --exact, [A-Z], or only capitals"
     parser.add_argument("--regex", action="store_true", help=help_text)
     help_text = "leave out lines that match this regular expression"
     parser.add_argument("--without", metavar="PATTERN", help=help_text)
@@ -97,6 +97,8 @@ def run(options: Namespace) -> int:
         _explain(answer, only, options)
         if not (answer["total"] or options.regex) and any(map(_REGEX_LOOK.search, options.texts)):
             complain("TEXT was searched letter by letter; --regex makes it a regular expression")
+        if not answer["total"] and answer.get("case_counts"):
+            complain("case counts in a pattern of capitals; (?i) before it ignores case")
     return OK if answer["total"] else FAILURE
 
 

@@ -91,6 +91,9 @@ class GrepAnswer(Answer):
     left_out: Annotated[
         OrAbsent[int], Field(description="Further lines, left out by the pattern without.")
     ] = None
+    case_counts: Annotated[
+        OrAbsent[bool], Field(description="The pattern names a case; exact false ignores it.")
+    ] = None
     complete: Annotated[
         OrAbsent[bool],
         Field(description="Nothing is on further pages, and nothing was unreadable."),

@@ -276,7 +276,8 @@ def heading_of(line: str) -> str:
 
 
 def section_of(headings: Sequence[str], path: str) -> str:
-    """Return the heading path of a section; empty if it is only the file's name."""
+    """Return the heading path of a section; empty if it is only the file's name or path."""
     name = path.rpartition("/")[2]
     titles = [heading for heading in headings if heading]
-    return "" if titles in ([name], [name.rpartition(".")[0]]) else HEADING_SEPARATOR.join(titles)
+    named_so = titles in ([path], [name], [name.rpartition(".")[0]])
+    return "" if named_so else HEADING_SEPARATOR.join(titles)

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange, fold
-from fumishirube_manual.grep.line_pages import LinePlace
+from fumishirube_manual.grep.line_pages import LinePlace, section_of
 from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, joined_lines
 from fumishirube_manual.rows import HEADING_SEPARATOR
 
@@ -94,7 +94,8 @@ class MatchedTexts:
                     continue
                 beside = self._context or (self._context is None and len(self) < _FEW)
                 around = _stretch(line, start, end) if is_short else ""
-                within = _within(text.headings(match.number), around) if beside else ""
+                around = "" if around == shown else around
+                within = _within(text, match.number, around) if beside else ""
                 self._first[key] = place, shown, within
 
     def page(self, offset: int, max_chars: int) -> tuple[list[FileMatches], int]:
@@ -104,12 +105,12 @@ class MatchedTexts:
         """
         rows: list[tuple[LinePlace, MatchedText]] = []
         file = None
-        in_lines = bool(self._context) or len(self) <= _FEW
+        in_lines = self._context or (self._context is None and len(self) <= _FEW)
         for key, (place, shown, stretch) in [*self._first.items()][offset:]:
             within = stretch if in_lines else ""
-            also = self._others(key, place) if within else ()
-            if within and self._counts[key] > _OTHERS + 1:
-                within = " | ".join((within, *self._examples(key, place)))
+            also = self._others(key, place) if in_lines else ()
+            if in_lines and self._counts[key] > _OTHERS + 1:
+                within = " | ".join(filter(None, (within, *self._examples(key, place))))
             max_chars -= len(shown) + len(within) + sum(map(len, also)) + _ROW_CHARS
             if place[:2] != file:
                 file = place[:2]
@@ -127,7 +128,8 @@ class MatchedTexts:
     def _note_form(self, key: str, place: LinePlace, line: str, span: tuple[int, int]) -> None:
         """Keep a match if other characters are beside it than beside those kept."""
         start, end = span
-        forms, beside = self._forms[key], (line[max(0, start - 1) : start], line[end : end + 1])
+        before, after = line[max(0, start - 1) : start], line[end : end + 1]
+        forms, beside = self._forms[key], (before.strip(), after.strip())
         if len(forms) <= _OTHERS and beside not in forms:
             forms[beside] = _Shown(place, _stretch(line, start, end))
 
@@ -145,10 +147,12 @@ class MatchedTexts:
         return tuple(place.relative_to(first) for place in places)
 
 
-def _within(headings: Sequence[str], around: str) -> str:
+def _within(text: FileText, line: int, around: str) -> str:
     """Return the last headings above a match, and the text around it."""
-    named = HEADING_SEPARATOR.join(headings[-_HEADINGS:])
-    return f"{named}: {around}" if around else named
+    headings = text.headings(line)
+    section = section_of(headings, text.path)
+    named = section and HEADING_SEPARATOR.join(headings[-_HEADINGS:])
+    return ": ".join(filter(None, (named, around)))
 
 
 def _stretch(line: str, start: int, end: int) -> str:

@@ -32,7 +32,7 @@ from fumishirube.text import (
     reading_form,
     wraps,
 )
-from fumishirube_manual.grep.pattern_literals import holds_newline, required_literals
+from fumishirube_manual.grep.pattern_literals import holds_newline, names_case, required_literals
 
 _SCORER = "regex"
 _SECONDS, _SLOW_SECONDS = 20.0, 5.0
@@ -41,10 +41,6 @@ _LEAST_SECONDS, _CHARS_A_SECOND = 1.0, 50_000
 """The time limit of one search: this much, and more for a long text."""
 _SETTINGS: Mapping[str, JsonValue] = {"deadline_ms": int(_SECONDS * 1000)}
 _BLANK = re.compile(r" |\\s")
-_ONE_CASE = re.compile(
-    r"\[(?:(?![^\]]*[a-z]-[a-z])[^\]]*[A-Z]-[A-Z]|(?![^\]]*[A-Z]-[A-Z])[^\]]*[a-z]-[a-z])"
-)
-"""A class of only capital or only small letters; it would match all if case were ignored."""
 _QUOTED = " \t>"
 
 Spans = Sequence[tuple[int, int]]
@@ -219,11 +215,13 @@ def pattern_matcher(
     pattern: str,
     budget: Budget,
     *,
-    exact: bool,
+    exact: bool | None,
     word: bool = False,
     parameter: str = "regex",
 ) -> PatternMatcher:
-    """Return a matcher for a pattern; case counts if ``exact``, or if the pattern names a case.
+    """Return a matcher for a pattern.
+
+    Case counts if ``exact``; without a value, if the pattern names a case.
 
     ``parameter`` is named in errors.
 
@@ -243,14 +241,9 @@ def pattern_matcher(
             "of running text, in place of the line feed",
             parameter=parameter,
         )
-    query = Query(wanted, case_sensitive=exact or names_case(pattern), budget=budget)
+    cased = names_case(pattern) if exact is None else exact
+    query = Query(wanted, case_sensitive=cased, budget=budget)
     return PatternMatcher(context, query, required_literals(pattern))
-
-
-def names_case(pattern: str) -> bool:
-    """Tell whether a regular expression has a class of letters of one case, as in ``[A-Z_]+``."""
-    ignores_case = re.compile(pattern).flags & re.IGNORECASE
-    return not ignores_case and _ONE_CASE.search(pattern) is not None
 
 
 class _Lines(SequenceCorpus):

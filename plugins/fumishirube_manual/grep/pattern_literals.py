@@ -12,6 +12,12 @@ from typing import Any
 
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 _ASSERTIONS = (codes.ASSERT,)
+_ONE_CASE = re.compile(
+    r"\[(?:(?![^\]]*[a-z]-[a-z])[^\]]*[A-Z]-[A-Z]|(?![^\]]*[A-Z]-[A-Z])[^\]]*[a-z]-[a-z])"
+)
+"""A class of only capital or only small letters; it would match all if case were ignored."""
+_ESCAPED = re.compile(r"\\.|\(\?P?<?\w*[>):]?")
+"""An escaped character, or the beginning of a group, perhaps with flags or a name."""
 
 
 def required_literals(pattern: str) -> tuple[str, ...]:
@@ -20,6 +26,19 @@ def required_literals(pattern: str) -> tuple[str, ...]:
     Of several such sets it returns the one whose shortest text is longest. Case does not count.
     """
     return _best(_sets(_parsed(pattern)))
+
+
+def names_case(pattern: str) -> bool:
+    """Tell whether a valid regular expression is written for letters of one case.
+
+    That is so if it has a class of such letters, as in ``[A-Z_]+``, or if all its letters are
+    capitals, and more than one.
+    """
+    if re.compile(pattern).flags & re.IGNORECASE:
+        return False
+    letters = [each for each in _ESCAPED.sub(" ", pattern) if each.upper() != each.lower()]
+    capitals = len(letters) > 1 and all(map(str.isupper, letters))
+    return capitals or _ONE_CASE.search(pattern) is not None
 
 
 def holds_newline(pattern: str) -> bool:

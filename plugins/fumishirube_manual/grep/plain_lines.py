@@ -31,10 +31,11 @@ def grep_text(answer: Json) -> str:
     head += f"; searched {searched['files']} files"
     head += f"; {answer['left_out']} lines left out" if "left_out" in answer else ""
     texts: Any = answer.get("texts") or ()
+    head += "; case counts" if "case_counts" in answer else ""
     head += "".join(f"; {as_json(text['text'])} {text['count']}" for text in texts)
     formatted = {"total", "different", "files", "texts", "searched", "left_out"}
     formatted |= {"groups", "counts", "matches", "more_matches", "next_cursor", "remaining"}
-    formatted |= {"complete", "different_matches"}
+    formatted |= {"complete", "different_matches", "case_counts"}
     lines = [head, *other_members(answer, formatted), *_groups(answer.get("groups") or ())]
     counts: Any = answer.get("counts") or ()
     lines += [f"{place_text(row)}: {row['count']}" for row in counts]
@@ -78,4 +79,4 @@ def _matches(files: Any) -> Iterator[str]:
             repeated = f" ({count}x)" if count > 1 else ""
             if len(within) > 1:
                 repeated = f" ({count}x, also {places_text(within[1])})"
-            yield f"{line} {text}{repeated}" + (f" | {within[0]}" if within else "")
+            yield f"{line} {text}{repeated}" + (f" | {within[0]}" if within and within[0] else "")

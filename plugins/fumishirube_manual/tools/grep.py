@@ -36,12 +36,8 @@ from fumishirube_manual.grep.line_answers import (
 )
 from fumishirube_manual.grep.line_pages import LinePage
 from fumishirube_manual.grep.matched_texts import MatchedTexts
-from fumishirube_manual.grep.matching_lines import (
-    LineMatcher,
-    TextMatcher,
-    names_case,
-    pattern_matcher,
-)
+from fumishirube_manual.grep.matching_lines import LineMatcher, TextMatcher, pattern_matcher
+from fumishirube_manual.grep.pattern_literals import names_case
 from fumishirube_manual.grep.plain_lines import grep_text
 from fumishirube_manual.json_escapes import unescaped
 from fumishirube_manual.scopes import (
@@ -70,7 +66,8 @@ class GrepParams(Params):
         Field(min_length=1, max_length=TEXTS, description="Texts."),
     ] = None
     regex: Annotated[
-        str | None, Field(max_length=2_000, description="Instead; [A-Z], [a-z]: that case.")
+        str | None,
+        Field(max_length=2_000, description="Instead; PATH, [A-Z]: that case."),
     ] = None
     without: Annotated[str | None, Field(max_length=2_000, description="Regex to leave out.")] = (
         None
@@ -80,7 +77,7 @@ class GrepParams(Params):
     context: Annotated[int | None, Field(ge=0, le=3, description="Lines beside.")] = None
     exact: Annotated[bool | None, Field(description="To the letter.")] = None
     word: Annotated[bool | None, Field(description="Whole words.")] = None
-    count_only: Annotated[bool | None, Field(description="Only count, by file.")] = None
+    count_only: Annotated[bool | None, Field(description="Counts by file.")] = None
     matches_only: Annotated[
         bool | None,
         Field(description="Each different match once; if few, in its line."),
@@ -92,6 +89,13 @@ class GrepParams(Params):
     def tallies(self) -> bool:
         """Whether each different match is listed once; counts by file come first."""
         return bool(self.matches_only) and not self.count_only
+
+    @property
+    def case_counts(self) -> bool:
+        """Whether case makes a difference: if that is requested, or the pattern names a case."""
+        if self.exact is None:
+            return self.regex is not None and names_case(self.regex)
+        return self.exact
 
 
 def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepParams, GrepAnswer]:
@@ -129,7 +133,9 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
         if scope.every:
             note_discovery(call.session)
         answer = grep_answer(params.any or (), chars, now, scope, page, account, counting=counting)
-        answer = answer.model_copy(update={"left_out": _left_out(matcher)})
+        cased = params.case_counts and params.exact is None
+        left_out = _left_out(matcher)
+        answer = answer.model_copy(update={"left_out": left_out, "case_counts": cased or None})
         if tally is not None:
             return completed(tally_answer(answer, chars, (offset, now), scope, tally), offset)
         placed = _with_places(context, scope, answer) if has_places(settings) else answer
@@ -141,7 +147,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
         summary=(
             "Returns every line that holds one of some texts (any) or matches a regex, by file and "
             "section, equal lines once, with the exact total and what was not searched. "
-            "Width, case, plurals, and spaces before units do not count; numbers are whole. "
+            "Width, case, plurals, line ends, spaces before units do not count; numbers are whole. "
             "Costs up to max_chars."
         ),
         params=GrepParams,
@@ -162,8 +168,7 @@ def _left_out(matcher: LineMatcher) -> int | None:
 
 
 def _tally(params: GrepParams, matcher: LineMatcher) -> MatchedTexts:
-    exact = params.exact or (params.regex is not None and names_case(params.regex))
-    return MatchedTexts(matcher, exact=bool(exact), context=params.context)
+    return MatchedTexts(matcher, exact=params.case_counts, context=params.context)
 
 
 def _with_places(context: SurfaceContext, scope: SearchScope, answer: GrepAnswer) -> GrepAnswer:
@@ -184,7 +189,7 @@ def _scope(context: SurfaceContext, named: str | tuple[str, ...]) -> SearchScope
 
 
 def _matcher(context: SurfaceContext, params: GrepParams, budget: Budget) -> LineMatcher:
-    matcher, exact = _including(context, params, budget), bool(params.exact)
+    matcher, exact = _including(context, params, budget), params.exact
     if not params.without:
         return matcher
     excluded = pattern_matcher(context, params.without, budget, exact=exact, parameter="without")
@@ -192,16 +197,16 @@ def _matcher(context: SurfaceContext, params: GrepParams, budget: Budget) -> Lin
 
 
 def _including(context: SurfaceContext, params: GrepParams, budget: Budget) -> LineMatcher:
-    exact, word = bool(params.exact), bool(params.word)
+    word = bool(params.word)
     if (params.any is None) == (params.regex is None):
         raise InvalidParameter("name either any or regex", parameter="any")
     if params.regex is not None:
         if not params.regex:
             raise InvalidParameter("regex must not be empty", parameter="regex")
-        return pattern_matcher(context, params.regex, budget, exact=exact, word=word)
+        return pattern_matcher(context, params.regex, budget, exact=params.exact, word=word)
     readings: list[Reading] = []
     for number, text in enumerate(params.any or ()):
-        understood = reading(text, exact=exact, word=word)
+        understood = reading(text, exact=bool(params.exact), word=word)
         if understood is None:
             raise InvalidParameter(
                 "a text must be one line, and not blank; pass several lines as several texts",

@@ -22,6 +22,7 @@ from fumishirube import (
 from fumishirube.agreed_names import PINNED_TOP, SIDE
 from fumishirube.text import fold
 from fumishirube_stages.fused_scores import RRF_K, normal
+from fumishirube_stages.long_questions import english_words
 
 BASE = "base"
 
@@ -36,6 +37,9 @@ _ENGLISH = (
 )
 _LONGEST = 1_000
 """The most characters of a comparison; matching takes quadratic time."""
+_MOST_WORDS = 4
+"""The most English words of a side that are no function words: what is compared is named briefly.
+Around the ``vs`` of a longer one stand other words of the question."""
 _CLAUSE_END = re.compile(r"[。、!?,]")
 _HIRAGANA = re.compile(r"[\u3041-\u309f]+")
 
@@ -118,7 +122,11 @@ def _split_at_to(both: str, corpus: Corpus) -> tuple[str, ...]:
 
 
 def _sound(left: str, right: str) -> tuple[str, ...]:
-    """Return the sides if they differ and each has two characters, or one that is not hiragana."""
+    """Return the sides if they differ and are named briefly.
+
+    Each has two characters, or one that is not hiragana.
+    """
     pair = tuple(side.strip(" 「」『』()\"'") for side in (left, right))
     enough = all(len(side) > 1 or (side and not _HIRAGANA.fullmatch(side)) for side in pair)
-    return pair if enough and pair[0] != pair[1] else ()
+    brief = all(english_words(side) <= _MOST_WORDS for side in pair)
+    return pair if enough and brief and pair[0] != pair[1] else ()
