@@ -30,19 +30,33 @@ SIDES = ((Hit(B, 3.0), Hit(A, 2.0)), (Hit(C, 7.0), Hit(B, 6.0)))
 def test_the_worked_example() -> None:
     # Ranks: a 1/61 + 1/62; b 1/62 + 1/61 + 1/62; c 1/61. 0.3 of the own score, 0.7 of the rank.
     top = 2 / 62 + 1 / 61
+    a = 0.3 + 0.7 * (1 / 61 + 1 / 62) / top
+    b = 0.3 * 0.5 + 0.7
+    c = 0.7 * (1 / 61) / top
+    assert b > a > c
+    # The own scores are 10 and 5; c comes after them.
     assert fused(Decompose(), BASE, *SIDES) == [
-        ("b.md", 8.5, True),
-        ("a.md", round(10 * (0.3 + 0.7 * (1 / 61 + 1 / 62) / top), 9), False),
-        ("c.md", round(10 * 0.7 * (1 / 61) / top, 9), True),
+        ("b.md", 10.0, True),
+        ("a.md", 5.0, False),
+        ("c.md", round(5 * c / a, 9), True),
     ]
+
+
+def test_a_section_that_is_far_ahead_stays_far_ahead() -> None:
+    own = (Hit(A, 50.0), Hit(B, 6.0), Hit(C, 5.0))
+    sides = ((Hit(A, 9.0), Hit(C, 8.0), Hit(B, 7.0)), (Hit(B, 9.0), Hit(C, 8.0), Hit(A, 7.0)))
+    paths_and_scores = [(path, score) for path, score, _ in fused(Decompose(), own, *sides)]
+    assert paths_and_scores == [("a.md", 50.0), ("b.md", 6.0), ("c.md", 5.0)]
 
 
 def test_the_settings_are_the_numbers_of_the_formula() -> None:
     # k = 1: a 1/2 + 1/3 = 5/6, b 1/3 + 1/2 + 1/3 = 7/6, c 1/2.
+    a, b, c = 0.5 + 0.5 * 5 / 7, 0.5 * 0.5 + 0.5, 0.5 * 3 / 7
+    assert a > b > c
     assert fused(Decompose(rrf_k=1, base_weight=0.5), BASE, *SIDES) == [
-        ("a.md", round(10 * (0.5 + 0.5 * 5 / 7), 9), False),
-        ("b.md", 7.5, True),
-        ("c.md", round(10 * 0.5 * 3 / 7, 9), True),
+        ("a.md", 10.0, False),
+        ("b.md", 5.0, True),
+        ("c.md", round(5 * c / b, 9), True),
     ]
 
 
@@ -57,9 +71,9 @@ def test_the_own_best_score_is_the_scale_though_sides_score_higher() -> None:
 def test_without_own_hits_the_best_score_of_a_side_is_the_scale() -> None:
     top = 1 / 61 + 1 / 62
     assert fused(Decompose(), (), *SIDES) == [
-        ("b.md", round(7 * 0.7, 9), True),
-        ("c.md", round(7 * 0.7 * (1 / 61) / top, 9), True),
-        ("a.md", round(7 * 0.7 * (1 / 62) / top, 9), False),
+        ("b.md", 7.0, True),
+        ("c.md", round(7 * (1 / 61) / top, 9), True),
+        ("a.md", round(7 * (1 / 62) / top, 9), False),
     ]
 
 
@@ -96,11 +110,6 @@ def test_the_runs_are_the_question_and_its_sides() -> None:
         ("aとbの違い", ("a", "b")),
         ("あと税の違い", ()),
         ("red vs red", ()),
-        ("the old red wine vs a new blue one", ("the old red wine", "a new blue one")),
-        ("old red wine of France vs blue", ("old red wine of france", "blue")),
-        ("dry old red wine of France vs blue", ()),
-        ("blue vs dry old red wine of France", ()),
-        ("compare blue with dry old red wine of France", ()),
         ("休暇と休暇の違い", ()),
         ("休暇の違い", ()),
         ("あと休暇と欠勤の違い", ("あと休暇", "欠勤")),

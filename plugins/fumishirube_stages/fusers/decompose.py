@@ -1,7 +1,7 @@
 """Comparisons: a run for each side, so that neither side is missing from the result."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -10,6 +10,7 @@ from pydantic import Field
 from fumishirube import (
     Corpus,
     Env,
+    Hit,
     Holds,
     Outcome,
     Query,
@@ -22,7 +23,6 @@ from fumishirube import (
 from fumishirube.agreed_names import PINNED_TOP, SIDE
 from fumishirube.text import fold
 from fumishirube_stages.fused_scores import RRF_K, normal
-from fumishirube_stages.long_questions import english_words
 
 BASE = "base"
 
@@ -37,9 +37,6 @@ _ENGLISH = (
 )
 _LONGEST = 1_000
 """The most characters of a comparison; matching takes quadratic time."""
-_MOST_WORDS = 4
-"""The most English words of a side that are no function words: what is compared is named briefly.
-Around the ``vs`` of a longer one stand other words of the question."""
 _CLAUSE_END = re.compile(r"[。、!?,]")
 _HIRAGANA = re.compile(r"[\u3041-\u309f]+")
 
@@ -47,7 +44,11 @@ _HIRAGANA = re.compile(r"[\u3041-\u309f]+")
 class Decompose(Stage):
     """Splits a comparison into the question and its two sides, and merges their rankings.
 
-    The best section of each side is moved among the first five. Any other query is a single run.
+    The sections are ordered by ``base_weight`` times their share of the question's highest score,
+    plus the rest of the weight times their share of the highest sum of reciprocal ranks. The first
+    then has the highest score of the question's own ranking, the second its second, and so on: a
+    section far ahead of all others stays so. The best section of each side is moved among the first
+    five. Any other query is a single run.
     """
 
     enabled: Annotated[bool, Env("MANUAL_FIND_QUERY_DECOMP_ENABLED")] = True
@@ -71,29 +72,41 @@ class Decompose(Stage):
         return (base, *subs)[: self.max_sub_queries]
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
-        """Blend the ranking of the question with the ranks of its sides."""
+        """Blend the ranking of the question with the ranks of its sides; keep its scores."""
         if not any(outcome.ranking.hits for outcome in outcomes[1:]):
             return outcomes[0].ranking
         merged = merge_rankings(outcomes, self.rrf_k)
         base = {hit.passage.key: hit.score for hit in outcomes[0].ranking.hits}
         top_base = max(base.values(), default=0.0)
         top_rank = merged[0].score
-        scale = top_base or max(fused.best for fused in merged)
         pinned = _best_of_sides(outcomes)
         hits = []
         for fused in merged:
             key = fused.hit.passage.key
             rank = normal(fused.score, top_rank)
             score = self.base_weight * normal(base.get(key, 0.0), top_base)
-            score = scale * (score + (1 - self.base_weight) * rank)
+            score += (1 - self.base_weight) * rank
             labels = ("query_decomp_rrf", PINNED_TOP) if key in pinned else ("query_decomp_rrf",)
             hits.append(fused.hit.scored(score, *labels))
-        return fused_ranking(hits, outcomes)
+        hits.sort(key=Hit.sort_key)
+        levels = sorted(base.values(), reverse=True) or [max(fused.best for fused in merged)]
+        return fused_ranking([*_at_levels(hits, levels)], outcomes)
 
 
 def _best_of_sides(outcomes: Sequence[Outcome]) -> set[tuple[str, int]]:
     rankings = [outcome.ranking.hits for outcome in outcomes[1:]]
     return {hits[0].passage.key for hits in rankings if hits}
+
+
+def _at_levels(hits: Sequence[Hit], levels: Sequence[float]) -> Iterator[Hit]:
+    """Yield hits with the scores of other ones, rank by rank.
+
+    Hits after them have the last of these scores, in proportion to their own ones.
+    """
+    last = hits[: len(levels)][-1].score
+    for place, hit in enumerate(hits):
+        beyond = levels[-1] * normal(hit.score, last)
+        yield hit.scored(levels[place] if place < len(levels) else beyond)
 
 
 def sides(text: str, corpus: Corpus) -> tuple[str, ...]:
@@ -122,11 +135,7 @@ def _split_at_to(both: str, corpus: Corpus) -> tuple[str, ...]:
 
 
 def _sound(left: str, right: str) -> tuple[str, ...]:
-    """Return the sides if they differ and are named briefly.
-
-    Each has two characters, or one that is not hiragana.
-    """
+    """Return the sides if they differ and each has two characters, or one that is not hiragana."""
     pair = tuple(side.strip(" 「」『』()\"'") for side in (left, right))
     enough = all(len(side) > 1 or (side and not _HIRAGANA.fullmatch(side)) for side in pair)
-    brief = all(english_words(side) <= _MOST_WORDS for side in pair)
-    return pair if enough and brief and pair[0] != pair[1] else ()
+    return pair if enough and pair[0] != pair[1] else ()
