@@ -161,7 +161,18 @@ def test_no_place_is_lost_against_a_look_at_every_line(
         for number in naive(text, texts, exact=exact, word=word)
     ]
     arguments: dict[str, Any] = {"any": texts, "exact": exact, "word": word, "max_chars": max_chars}
-    assert check_pages(pages(lasting, manual_id="m", **arguments)) == sorted(expected)
+    answers = pages(lasting, manual_id="m", **arguments)
+    assert check_pages(answers) == sorted(expected)
+    for page, answer in enumerate(answers, start=1):
+        after = {place for later in answers[page:] for place in places(later)}
+        for row in answer.get("texts", ()):
+            holding = {
+                (name, number)
+                for name, text in files.items()
+                for number in naive(text, [row["text"]], exact=exact, word=word)
+            }
+            assert row["count"] == len(holding)
+            assert row.get("left", 0) == len(holding & after)
 
 
 def test_changed_files_are_read_as_they_are_and_end_a_cursor(tmp_path: Path) -> None:

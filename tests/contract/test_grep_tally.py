@@ -85,6 +85,20 @@ def test_a_line_that_is_the_match_itself_is_not_shown_beside_it(tmp_path: Path) 
         assert two == [3, 1, "tool install two", "B: Run tool install two."]
 
 
+def test_the_text_part_says_how_many_lines_with_each_text_are_not_yet_shown(tmp_path: Path) -> None:
+    lines = "".join(f"A red line {number}.\n" for number in range(40))
+    with Fumishirube(
+        write(tmp_path, {"m/a.md": f"# A\n\nA blue line.\n{lines}One more blue.\n"})
+    ) as server:
+        arguments = {"manual_id": "*", "any": ["blue", "red"], "max_chars": 600}
+        answer = server.ok("manual_grep", **arguments)
+        shown = sum("red" in line for group in answer["groups"] for _, line in group["lines"])
+        left = [row.get("left") for row in answer["texts"]]
+        assert left == [1, 40 - shown]
+        (block,) = server.invoke("call_tool", "manual_grep", arguments).content
+        assert f'; "blue" 2 (1 not yet shown); "red" 40 ({40 - shown} not yet shown)' in block.text
+
+
 def test_the_text_part_says_that_case_counts_because_of_capitals(server: Fumishirube) -> None:
     def head(**arguments: object) -> str:
         (block,) = server.invoke(

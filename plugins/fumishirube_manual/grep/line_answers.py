@@ -44,10 +44,11 @@ class LineCount(Answer):
 
 
 class TextCount(Answer):
-    """How many lines contain one of several texts."""
+    """How many lines contain one of several texts, and how many of them are on further pages."""
 
     text: str
     count: int
+    left: OrAbsent[int] = None
 
 
 class UnsearchedFiles(Answer):
@@ -170,8 +171,10 @@ def grep_answer(
     counted = _counts(page.counts, max_chars, scope) if counting else None
     listed = max(_LISTED_LEAST, listed_chars(max_chars))
     remaining = _counts(page.remaining, listed, scope) if not counting else ()
+    left = Counter[int]() if counting else page.remaining_texts
     several = tuple(
-        TextCount(text=text, count=page.texts[number]) for number, text in enumerate(texts)
+        TextCount(text=text, count=page.texts[number], left=left[number] or None)
+        for number, text in enumerate(texts)
     )
     return GrepAnswer(
         total=page.total,

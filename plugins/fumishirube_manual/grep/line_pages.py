@@ -113,6 +113,7 @@ class LinePage:
         self.counts: Counter[tuple[str, str]] = Counter()
         self.remaining: Counter[tuple[str, str]] = Counter()
         self.texts: Counter[int] = Counter()
+        self.remaining_texts: Counter[int] = Counter()
         self._matcher = matcher
         self._offset = offset
         self._left = max_chars
@@ -152,6 +153,7 @@ class LinePage:
                 self._show(place, around, file, _section_and_block(text, file.all, match.number))
             if number >= self.end:
                 self.remaining[place[:2]] += 1
+                self.remaining_texts.update(match.texts)
             elif number >= self._offset and self.entries[number - self._offset].place != place:
                 self._left -= self.entries[number - self._offset].repeat(place, text)
 

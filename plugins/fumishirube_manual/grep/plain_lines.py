@@ -32,7 +32,7 @@ def grep_text(answer: Json) -> str:
     head += f"; {answer['left_out']} lines left out" if "left_out" in answer else ""
     texts: Any = answer.get("texts") or ()
     head += "; case counts" if "case_counts" in answer else ""
-    head += "".join(f"; {as_json(text['text'])} {text['count']}" for text in texts)
+    head += "".join(f"; {_count(text)}" for text in texts)
     formatted = {"total", "different", "files", "texts", "searched", "left_out"}
     formatted |= {"groups", "counts", "matches", "more_matches", "next_cursor", "remaining"}
     formatted |= {"complete", "different_matches", "case_counts"}
@@ -47,6 +47,12 @@ def grep_text(answer: Json) -> str:
         left = ", ".join(f"{place_text(row)}: {row['count']}" for row in rows)
         lines.append(f"next_cursor {answer['next_cursor']}; not yet shown: {left}")
     return "\n".join(lines)
+
+
+def _count(row: Any) -> str:
+    """Format how many lines contain a text, and how many of them are on further pages."""
+    left = f" ({row['left']} not yet shown)" if "left" in row else ""
+    return f"{as_json(row['text'])} {row['count']}{left}"
 
 
 def _groups(groups: Any) -> Iterator[str]:
