@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fumishirube import Hit, LeftOut, Query, Ranking
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.refiners.exploration import Exploration
@@ -89,6 +91,16 @@ def test_a_pinned_hit_enters_whatever_its_file_has() -> None:
     stage = Exploration(places=None, pool=2, per_file=1, enabled=False)
     rows = (hit("a", 1, 9.0), hit("a", 2, 8.0), hit("a", 3, 7.0, "pinned"))
     assert [row[1] for row in refined(stage, *rows)[0]] == [1, 3]
+
+
+@pytest.mark.parametrize("label", ["pinned", "pinned_top"])
+def test_a_pinned_hit_enters_whatever_ranks_above_it(label: str) -> None:
+    rows = [hit(f"f{n:02}", 1, 100.0 - n) for n in range(61)] + [hit("last", 1, 1.0, label)]
+    shown, left = refined(Exploration(), *rows)
+    assert ("last", 1, 1.0, False) in shown
+    assert len(shown) == 50
+    assert [row[0] for row in shown if row[3]] == [f"f{n}" for n in range(39, 49)]
+    assert [row[0] for row in left] == [f"f{n}" for n in range(49, 61)]
 
 
 def test_of_fifty_places_exploration_takes_its_share() -> None:

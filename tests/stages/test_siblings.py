@@ -10,12 +10,12 @@ from fumishirube_stages.refiners.siblings import Siblings
 
 
 def refined(
-    *scores: tuple[str, float], stage: Siblings | None = None
+    *scores: tuple[str, float], stage: Siblings | None = None, text: str = "x"
 ) -> list[tuple[str, int, float]]:
     hits = tuple(
         Hit(passage(path, line, body="x"), score) for line, (path, score) in enumerate(scores, 1)
     )
-    ranking = (stage or Siblings()).refine(Ranking(hits), Query("x"), MemoryCorpus())
+    ranking = (stage or Siblings()).refine(Ranking(hits), Query(text), MemoryCorpus())
     return [(*hit.passage.key, hit.score) for hit in ranking.hits]
 
 
@@ -53,3 +53,21 @@ def test_the_settings_are_the_numbers_of_the_formula() -> None:
         ("a", 1, pytest.approx(3.2)),
         ("a", 2, pytest.approx(2.7)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("concepts", "weight"), [(0, 0.25), (4, 0.25), (5, 0.3125), (6, 0.375), (8, 0.5), (20, 0.5)]
+)
+def test_the_share_grows_with_the_number_of_concepts(concepts: int, weight: float) -> None:
+    # 0.25 up to four concepts, 0.5 from eight on; the evidence exceeds the second hit by 6.
+    text = " ".join(f"word{number}" for number in range(concepts))
+    assert refined(("a", 8.0), ("a", 4.0), text=text) == [
+        ("a", 1, 8 + 2 * weight),
+        ("a", 2, 4 + 6 * weight),
+    ]
+
+
+def test_the_numbers_of_concepts_may_be_the_same() -> None:
+    stage = Siblings(weight=0.0, long_weight=1.0, few_concepts=2, many_concepts=2)
+    assert refined(("a", 2.0), ("a", 2.0), text="one two", stage=stage)[0][2] == 2
+    assert refined(("a", 2.0), ("a", 2.0), text="one two three", stage=stage)[0][2] == 3

@@ -8,13 +8,16 @@ from typing import Annotated
 from pydantic import Field
 
 from fumishirube import Corpus, Env, Hit, LeftOut, Query, Ranking, Stage
-from fumishirube.agreed_names import PINNED
+from fumishirube.agreed_names import PINNED, PINNED_TOP
+
+_PINNED = frozenset({PINNED, PINNED_TOP})
 
 
 class Exploration(Stage):
     """Fills a pool file by file, then adds some lower-ranked hits with reduced scores.
 
-    The best ``per_file`` hits of each file enter first, the others while the pool has places.
+    Pinned hits enter first, then the best ``per_file`` hits of each file, and the others while the
+    pool has places.
     The number of explored hits is ``least`` or ``ratio`` of the pool, whichever is more. When there
     are more hits than ``places``, the pool is made smaller so that pool and explored hits fit in
     ``places``; ``null`` removes this limit.
@@ -32,12 +35,12 @@ class Exploration(Stage):
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
         """Return the pool and the explored hits; report the others as left out."""
-        first, deferred = self._by_file(ranking.hits)
+        pinned = [hit for hit in ranking.hits if hit.labels & _PINNED]
+        others, deferred = self._by_file(ranking.hits)
         quota = max(self.least, math.ceil(self.pool * self.ratio)) if self.enabled else 0
         pool = self._pool_size(len(ranking.hits), quota)
-        free_places = max(0, pool - len(first))
-        pooled = [*first[:pool], *deferred[:free_places]]
-        outside = sorted([*first[pool:], *deferred[free_places:]], key=Hit.sort_key)
+        ordered = [*pinned, *others, *deferred]
+        pooled, outside = ordered[:pool], sorted(ordered[pool:], key=Hit.sort_key)
         explored = [self._explored(hit) for hit in outside[:quota]]
         capped = {hit.passage.key for hit in deferred}
         left = [
@@ -54,13 +57,14 @@ class Exploration(Stage):
         return min(self.pool, max(1, self.places - quota))
 
     def _by_file(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[Hit]]:
+        """Return the hits that are not pinned: the first ones of each file, and the others."""
         taken: Counter[str] = Counter()
         first: list[Hit] = []
         deferred: list[Hit] = []
         for hit in hits:
             taken[hit.passage.path] += 1
-            enters = taken[hit.passage.path] <= self.per_file or PINNED in hit.labels
-            (first if enters else deferred).append(hit)
+            if not hit.labels & _PINNED:
+                (first if taken[hit.passage.path] <= self.per_file else deferred).append(hit)
         return first, deferred
 
     def _explored(self, hit: Hit) -> Hit:
