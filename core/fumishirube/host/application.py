@@ -299,7 +299,7 @@ class Application(ToolHost):
         for name in self.config.pipelines:
             if name not in known:
                 hint = did_you_mean(name, sorted(known))
-                raise ConfigError(f"pipelines.{name}: no surface has this name; {hint}")
+                raise ConfigError(f"no surface has this name; {hint}", at=f"pipelines.{name}")
 
     def _context(self, configured: ConfiguredSurface) -> PipelineContext:
         root = self.root(configured.surface.root)
@@ -382,5 +382,6 @@ def _check_distinct(names: Sequence[str], coordinate: str) -> None:
     for place, name in enumerate(names):
         if name in names[:place]:
             raise ConfigError(
-                f"{coordinate}[{place}]: {name!r} is used twice; give one of them another 'as'"
+                f"{name!r} is used twice; give one of them another 'as'",
+                at=f"{coordinate}[{place}]",
             )

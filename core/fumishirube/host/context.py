@@ -177,8 +177,8 @@ class PipelineContext:
             if named.name == name:
                 return named.stage
         raise ConfigError(
-            f"pipelines.{self._configured.pipeline_name}.scorers: one called {name!r} is needed; "
-            f"add {{use: {name}}}, or another one with 'as: {name}'"
+            f"one called {name!r} is needed; add {{use: {name}}}, or another one with 'as: {name}'",
+            at=f"pipelines.{self._configured.pipeline_name}.scorers",
         )
 
     def vectors(self, embedder: str | None = None) -> StoredVectors:
@@ -384,7 +384,6 @@ class PipelineContext:
     def _only(self, kind_name: str) -> Any:
         stages = self.stages[kind_name]
         if not stages:
-            raise ConfigError(
-                f"pipelines.{self._configured.pipeline_name}: searching needs one of {kind_name}"
-            )
+            where = f"pipelines.{self._configured.pipeline_name}"
+            raise ConfigError(f"searching needs one of {kind_name}", at=where)
         return stages[0].stage

@@ -104,7 +104,7 @@ class Fences:
             with self.building(self.work(kind_name, stage, name)):
                 yield
         except PluginError as error:
-            raise ConfigError(f"{at}: {error}") from error
+            raise ConfigError(str(error), at=at) from error
 
     @contextmanager
     def opened(self, work: ForeignWork | None, stage: ResourceStage[T]) -> Iterator[T]:

@@ -198,7 +198,7 @@ def running(
         try:
             stage = opening.enter_context(fences.opened(work, stage))
         except PluginError as error:
-            raise ConfigError(f"{coordinate}: {error}") from error
+            raise ConfigError(str(error), at=coordinate) from error
     return fences.stage(kind_name, named, stage)
 
 

@@ -63,8 +63,9 @@ def check_stages(
                 why = next(_reasons(surface, key, named, by_key), None)
             if why is not None:
                 raise ConfigError(
-                    f"{where}: {named.name!r} could do nothing here, because "
-                    f"{why}; leave it out, or put it where it can"
+                    f"{named.name!r} could do nothing here, because {why}; leave it out, or put it "
+                    "where it can",
+                    at=where,
                 )
 
 

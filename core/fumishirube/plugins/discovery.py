@@ -113,7 +113,7 @@ class Plugins:
             causes = self._causes(noun, name)
             if not causes:
                 raise
-            raise UnknownStage("; ".join((str(error), *causes))) from error
+            raise UnknownStage("; ".join((error.problem, *causes)), at=coordinate) from error
 
     def _causes(self, noun: str, name: str) -> list[str]:
         """Return the problems of refused plugins that may explain a missing stage."""

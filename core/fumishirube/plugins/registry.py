@@ -127,7 +127,7 @@ class StageKindRegistry:
         if name in self._offers:
             return self._offers[name]
         hint = did_you_mean(name, sorted(self._offers))
-        raise UnknownStage(f"{coordinate}: no {self.kind.noun} is called {name!r}; {hint}")
+        raise UnknownStage(f"no {self.kind.noun} is called {name!r}; {hint}", at=coordinate)
 
 
 class StageRegistry:
