@@ -86,7 +86,7 @@ def _plugins(plugins: Plugins) -> Iterator[Check]:
         subject = f"plugin {report.plugin}"
         for problem in report.problems:
             remedy = f"update or uninstall {report.distribution}"
-            yield Check("FAIL", subject, problem, remedy)
+            yield Check("FAIL", subject, problem.sentence, remedy)
         for deprecation in report.deprecations:
             yield Check("warn", subject, deprecation, f"update {report.distribution}")
         if not report.problems:

@@ -75,7 +75,7 @@ def _offering(plugins: Plugins, name: str) -> list[PluginReport]:
         report
         for report in plugins.reports
         if any(name == offered for _, offered in report.offers)
-        or any(f" {name!r} " in problem for problem in report.problems)
+        or any(problem.stage and problem.stage[1] == name for problem in report.problems)
     ]
 
 
@@ -143,7 +143,7 @@ def _loading(report: PluginReport) -> Iterator[Check]:
         yield Check("ok", subject, f"{package} is imported")
     for problem in report.problems:
         place, remedy = _import_error(report)
-        yield Check("FAIL", subject, f"{problem}{place}", remedy)
+        yield Check("FAIL", subject, f"{problem.sentence}{place}", remedy)
     for deprecation in report.deprecations:
         yield Check("warn", subject, deprecation)
 
