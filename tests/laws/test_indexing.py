@@ -105,7 +105,7 @@ def found(state: IndexState) -> list[tuple[str, int]]:
 
 
 def ranked(query: Query, corpus: Corpus) -> object:
-    ranking, _, report = PIPELINE.run(Query(query.text, query.required), corpus)
+    ranking, _, report, _ = PIPELINE.run(Query(query.text, query.required), corpus)
     return [
         (hit.passage, hit.score, hit.coverage, hit.matched, sorted(hit.labels))
         for hit in ranking.hits

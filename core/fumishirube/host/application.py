@@ -165,8 +165,6 @@ class Application(ToolHost):
                 raise
             except BaseException:  # an observer that exits must not end the call
                 _log.exception("observer %r failed", name)
-        if trace.degraded:
-            self._note_failures(trace)  # of stages that failed without raising
 
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
         """Close files, except those of the memory that ``others`` still use."""
@@ -186,16 +184,6 @@ class Application(ToolHost):
                 if isinstance(named.stage, ArchivesTraces):
                     return named.stage.open_archive(self.config.traces.seconds)
         return None
-
-    def _note_failures(self, trace: Trace) -> None:
-        for configured in self.surfaces:
-            if configured.name == trace.origin.recipe.surface:
-                stages = {
-                    (kind_name, named.name): type(named.stage)
-                    for kind_name, stages in configured.stages.items()
-                    for named in stages
-                }
-                self.fences.note_failures(trace, stages)
 
     def _build_surface(self, use: Use, coordinate: str) -> ConfiguredSurface | None:
         """Build a surface; leave out one of a plugin, or a default one, that cannot be built."""

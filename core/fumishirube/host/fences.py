@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from fumishirube.disk.roots import Root
 from fumishirube.engine.file_loads import SlowFile
-from fumishirube.engine.pipeline import SKIPPED, NamedStage
+from fumishirube.engine.pipeline import NamedStage, StageFailure
 from fumishirube.engine.stage_calls import StageCall
 from fumishirube.errors import AlreadyServed, ConfigError, PluginError, ToolError, UnknownStage
 from fumishirube.host.crash_marks import ForeignWork
@@ -25,12 +25,12 @@ from fumishirube.host.offered_types import check_offers
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.discovery import PluginReport, Plugins
-from fumishirube.plugins.registry import NOUNS
+from fumishirube.plugins.registry import LOADERS, NOUNS
 from fumishirube.stages import Loader, ResourceStage
 from fumishirube.tools.definitions import Call, Tool, check_answer
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resource, Resources
-from fumishirube.traces.records import Span, Trace
+from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")
 
@@ -38,8 +38,6 @@ T = TypeVar("T")
 
 _UPDATING = ("loaders", "tokenizers", "embedders", "indexes")
 """The kinds of stages that take part in the update of an index."""
-_NOISE = 0.01
-"""Seconds by which the clock of a trace may differ."""
 
 
 class Fences:
@@ -62,8 +60,11 @@ class Fences:
         work = self.work(kind_name, type(named.stage), named.name)
         if work is None:
             return named._replace(stage=running, trusted=True)
+        if kind_name == LOADERS:
+            loader = FencedLoader(running, work, self._guard, strict=self._strict)
+            return named._replace(stage=loader)
         kind = FENCES_OF_KINDS.get(kind_name, FencedStage)
-        return named._replace(stage=kind(running, work, self._guard, strict=self._strict))
+        return named._replace(stage=kind(running, work, self._guard))
 
     def updates(self, stages: Mapping[str, Sequence[NamedStage[Any]]]) -> WatchedUpdates:
         """Return what runs the updates of a surface with these running stages."""
@@ -218,18 +219,13 @@ class Fences:
         work = ForeignWork(plugin, maker.distribution, "its search_finished")
         return self._guard.watched(work)(observe)
 
-    def note_failures(self, trace: Trace, stages: dict[tuple[str, str], type[object]]) -> None:
-        """Record which stages of plugins failed in a search without raising.
-
-        ``stages`` are the classes of the pipeline's stages, by kind and name.
-        """
-        began = trace.created - trace.search.ms / 1000 - _NOISE
-        for span in _failed(trace.search):
-            kind_name = f"{span.kind}s"
-            stage = stages.get((kind_name, span.name))
-            work = self.work(kind_name, stage, span.name) if stage else None
-            if work is not None and not self._guard.log.recorded_since(work, began):
-                self._guard.log.record(work, (span.error or "").rpartition(f"{SKIPPED}: ")[2])
+    def note_failures(self, failed: Iterable[StageFailure], began: float) -> None:
+        """Record the stages of plugins that failed in a search since then without raising."""
+        for named, problem in failed:
+            if isinstance(named.stage, FencedStage):
+                work = named.stage.foreign_work
+                if not self._guard.log.recorded_since(work, began):
+                    self._guard.log.record(work, problem)
 
     def at_work(self, call: StageCall, thread: int) -> str:
         """Record and name a stage of a plugin that runs on the thread of another, overdue one."""
@@ -274,12 +270,5 @@ class Fences:
 def unlisted_by(loaders: Iterable[object], root: Callable[[], Root]) -> Iterator[str]:
     """Yield a sentence about each loader of a plugin that failed to list the files of a folder."""
     for loader in loaders:
-        if type(loader) is FencedLoader and (problem := loader.problem_of(root())):
+        if isinstance(loader, FencedLoader) and (problem := loader.problem_of(root())):
             yield problem
-
-
-def _failed(span: Span) -> Iterator[Span]:
-    if span.error:
-        yield span
-    for child in span.children:
-        yield from _failed(child)
