@@ -194,6 +194,17 @@ def test_a_module_begins_with_a_sentence_about_it() -> None:
     assert {name: said for name, said in first.items() if not said.endswith((".", "?"))} == {}
 
 
+def test_a_finding_of_a_checker_is_silenced_with_a_reason() -> None:
+    silenced = re.compile(r"# noqa: [A-Z0-9, ]+$|# type: ignore\[[a-z, -]+\]$|# noqa$")
+    bare = [
+        f"{called(file)}:{number}"
+        for file in [*MODULES, *OWN_PACKAGES]
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+        if silenced.search(line)
+    ]
+    assert bare == []
+
+
 def test_nobody_prints_but_the_command_line() -> None:
     prints = [
         f"{called(file)}:{node.lineno}"

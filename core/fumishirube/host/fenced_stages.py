@@ -56,7 +56,7 @@ class FencedStage(Generic[S]):
         """Send the stage alone to other processes; what fails there is repeated in its fence."""
         return self._stage.__reduce_ex__(protocol)
 
-    @property  # type: ignore[misc]
+    @property  # type: ignore[misc]  # a class is no property elsewhere
     def __class__(self) -> type:
         """The class of the stage, so that ``isinstance`` checks pass."""
         return type(self._stage)
