@@ -42,14 +42,14 @@ MOST_LINES = 400
 LONG_LINES = 300
 LONG = {
     "core/fumishirube/disk/roots.py": "the one way to files, with all that it refuses",
-    "core/fumishirube/engine/pipeline.py": "one recursion with its fences",
+    "core/fumishirube/engine/pipeline.py": "one recursion with its guards",
     "core/fumishirube/corpus.py": "clauses, their meaning, and the interface of corpora",
     "core/fumishirube/engine/library.py": "the manuals of a root, and the loader of each file",
     "core/fumishirube/engine/folder_index.py": "one index, and how it follows its files",
     "core/fumishirube/faces/cli/doctor.py": "the list of what is checked",
     "core/fumishirube/host/application.py": "all that a configuration builds",
     "core/fumishirube/host/context.py": "one capability: all that a surface may use",
-    "core/fumishirube/host/fenced_stages.py": "a fence for each kind of stage",
+    "core/fumishirube/host/guarded_stages.py": "a guard for each kind of stage",
     "core/fumishirube/plugins/discovery.py": "how plugins are loaded, one by one, and reported",
     "core/fumishirube/stages.py": "the protocols of all kinds of stages",
     "core/fumishirube/surfaces.py": "the capability of a surface, and its optional abilities",

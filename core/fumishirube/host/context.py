@@ -24,8 +24,8 @@ from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.unions import JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host import embedders
-from fumishirube.host.fences import unlisted_by
 from fumishirube.host.finder import Finder
+from fumishirube.host.guarded_offers import unlisted_by
 from fumishirube.host.indexes import IndexFolders, OpenIndexes
 from fumishirube.host.loaders import remembering_loaders, unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, running
@@ -68,7 +68,7 @@ class PipelineContext:
         whole: PipelineContext | None = None,
     ) -> None:
         with ExitStack() as opening:
-            stages = whole.stages if whole else configured.running(opening, shared.fences)
+            stages = whole.stages if whole else configured.running(opening, shared.guarded)
             self._running = opening.pop_all()
         self.root = root
         self._configured = configured
@@ -93,7 +93,7 @@ class PipelineContext:
             stages["fusers"],
             stages["refiners"],
             shared.strict,
-            shared.fences.at_work,
+            shared.guarded.at_work,
         )
         self._finder = Finder(configured, shared, self._pipeline, self.prepare)
         is_outlying = self.library.is_outlying
@@ -101,7 +101,7 @@ class PipelineContext:
         self._index_folders = folders
         open_vectors = partial(embedders.manual_vectors, configured, stages, folders.make)
         self._indexes = OpenIndexes(self.library, self._open_index, open_vectors)
-        self.updates: WatchedUpdates = whole.updates if whole else shared.fences.updates(stages)
+        self.updates: WatchedUpdates = whole.updates if whole else shared.guarded.updates(stages)
         self._background: BackgroundIndexer | None = None
         self._surface_values: dict[str, Any] = {}
         self._lock = Lock()
@@ -170,7 +170,7 @@ class PipelineContext:
         """Return a running scorer of the pipeline by its name, or open a new one."""
         if settings is not None:
             chosen = self._shared.stage("scorers", name, settings)
-            begun = running("scorers", chosen, self._running, self._shared.fences, "scorer")
+            begun = running("scorers", chosen, self._running, self._shared.guarded, "scorer")
             scorer: Scorer = begun.stage
             return scorer
         for named in self._pipeline.scorers:
@@ -267,7 +267,7 @@ class PipelineContext:
         loaders = [*zip(self._configured.stages["loaders"], self.index_loaders, strict=True)]
         missing = [
             *unlisted_by(self.loaders(), lambda: self.manual(manual_id).root),
-            *self._shared.fences.slow_files(manual_id, state.slow, loaders),
+            *self._shared.guarded.slow_files(manual_id, state.slow, loaders),
         ]
         if missing:
             degraded = "; ".join(filter(None, (state.degraded, *missing)))

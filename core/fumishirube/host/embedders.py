@@ -54,7 +54,7 @@ def surface_vectors(
 
     named = pipeline_embedder(configured, begun)
     if chosen is not None:
-        runs = running("embedders", chosen, opening, shared.fences, "embedder")
+        runs = running("embedders", chosen, opening, shared.guarded, "embedder")
         named = named_embedder(chosen, runs, configured.plugins)
     folder = shared.root("state").path / "vectors"
     return StoredVectors(named, folder / f"{named.identity if named else 'none'}.db")

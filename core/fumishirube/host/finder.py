@@ -82,7 +82,7 @@ class Finder(NamedTuple):
     def _run(self, query: Query, corpus: Corpus) -> tuple[Ranking, Span, SearchReport]:
         began = time.time()
         ranking, span, report, failed = self.pipeline.run(query, corpus)
-        self.shared.fences.note_failures(failed, began)
+        self.shared.guarded.note_failures(failed, began)
         return ranking, span, report
 
     def cache_key(self, query: Query, state: IndexState, thresholds: Thresholds) -> CacheKey | None:

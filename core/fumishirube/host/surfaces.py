@@ -22,7 +22,7 @@ from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.cache import SearchCache
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError, PluginError
-from fumishirube.host.fences import Fences
+from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES, StageRegistry
 from fumishirube.plugins.source_digests import source_digest
@@ -109,7 +109,7 @@ class ConfiguredSurface:
         return hashlib.sha256("\n".join([self.name, *uses]).encode()).hexdigest()[:16]
 
     def running(
-        self, opening: ExitStack, fences: Fences
+        self, opening: ExitStack, guarded: GuardedOffers
     ) -> Mapping[str, Sequence[NamedStage[Any]]]:
         """Return the running forms of the stages by kind, in order; the stack closes them.
 
@@ -120,7 +120,7 @@ class ConfiguredSurface:
         """
         return {
             kind_name: [
-                running(kind_name, stage, opening, fences, f"pipelines.{self.pipeline_name}")
+                running(kind_name, stage, opening, guarded, f"pipelines.{self.pipeline_name}")
                 for stage in stages
             ]
             for kind_name, stages in self.stages.items()
@@ -185,21 +185,25 @@ def use_of(kind_name: str, named: NamedStage[Any], registry: StageRegistry) -> J
 
 
 def running(
-    kind_name: str, named: NamedStage[Any], opening: ExitStack, fences: Fences, coordinate: str
+    kind_name: str,
+    named: NamedStage[Any],
+    opening: ExitStack,
+    guarded: GuardedOffers,
+    coordinate: str,
 ) -> NamedStage[Any]:
-    """Return the running form of a stage, fenced; the stack closes it.
+    """Return the running form of a stage, guarded; the stack closes it.
 
     Raises:
         ConfigError: when a stage of a plugin cannot be opened.
     """
     stage = named.stage
     if isinstance(stage, ResourceStage) and kind_name != "indexes":
-        work = fences.work(kind_name, type(stage), named.name)
+        work = guarded.work(kind_name, type(stage), named.name)
         try:
-            stage = opening.enter_context(fences.opened(work, stage))
+            stage = opening.enter_context(guarded.opened(work, stage))
         except PluginError as error:
             raise ConfigError(str(error), at=coordinate) from error
-    return fences.stage(kind_name, named, stage)
+    return guarded.stage(kind_name, named, stage)
 
 
 @dataclass(frozen=True)
@@ -218,9 +222,9 @@ class SharedServices:
     cache: SearchCache
     statistics: SearchStatistics
     observe: Callable[[Trace], None]
-    folder: Callable[[str], Path]
+    path_of: Callable[[str], Path]
     stage: Callable[[str, str, Mapping[str, JsonValue]], NamedStage[Any]]
-    fences: Fences
+    guarded: GuardedOffers
     cached: bool = True
     versions: str = ""
     strict: bool = False
@@ -233,5 +237,5 @@ class SharedServices:
     def root(self, name: str) -> Root:
         """Return a folder of the configuration, or the workspace, limited by the rights."""
         if self.rights is None or name in OWN_FOLDERS:
-            return Root(self.folder(name))
-        return Root(self.folder(name), rights=self.rights.get(name, FolderRights()))
+            return Root(self.path_of(name))
+        return Root(self.path_of(name), rights=self.rights.get(name, FolderRights()))

@@ -10,7 +10,7 @@ from fumishirube.config.glossary import FILE as GLOSSARY
 from fumishirube.config.pipelines import PipelineSpec
 from fumishirube.engine.pipeline import NamedStage, comes_last, generates
 from fumishirube.errors import ConfigError
-from fumishirube.host.fences import Fences
+from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.surfaces import ConfiguredSurface
 from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage
 from fumishirube.surfaces import Surface
@@ -44,7 +44,7 @@ def check_stages(
     spec: PipelineSpec,
     stages: Stages,
     coordinate: str,
-    fences: Fences,
+    guarded: GuardedOffers,
 ) -> None:
     """Check that a surface can use each stage that its configuration names.
 
@@ -59,7 +59,7 @@ def check_stages(
         places = {use.name: place for place, use in spec.uses(key)}
         for named in [each for each in stages[kind_name] if each.name in places]:
             where = f"{coordinate}.{key}{places[named.name]}"
-            with fences.configuring(kind_name, type(named.stage), named.name, where):
+            with guarded.configuring(kind_name, type(named.stage), named.name, where):
                 why = next(_reasons(surface, key, named, by_key), None)
             if why is not None:
                 raise ConfigError(

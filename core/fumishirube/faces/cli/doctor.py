@@ -132,7 +132,7 @@ def _application(application: Application) -> Iterator[Check]:
 
 def _writes(application: Application, configured: ConfiguredSurface) -> bool:
     context = application.contexts[configured.name]
-    with suppress(PluginError), application.fences.building(application.work(configured)):
+    with suppress(PluginError), application.guarded.building(application.work(configured)):
         return any(not tool.read_only for tool in configured.surface.tools(context))
     return False  # a surface that fails has a line of its own
 
@@ -142,7 +142,7 @@ def _diagnostics(application: Application, configured: ConfiguredSurface) -> Ite
     if not isinstance(surface, HasDiagnostics):
         return
     try:
-        with application.fences.building(application.work(configured)):
+        with application.guarded.building(application.work(configured)):
             diagnostics = [*surface.diagnostics(context)]
     except PluginError as error:
         yield Check("FAIL", f"surface {configured.name}", str(error), _OTHER_PLUGIN)

@@ -1,4 +1,4 @@
-"""Stages of plugins, each method in a fence that marks it, and records and names its failures."""
+"""Stages of plugins, each method guarded: marked, and its failures recorded and named."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from fumishirube.plugins.source_digests import source_digest
 from fumishirube.stages import Embedder, Fields, Index, Loader, OpenIndex, Tokenizer, Vectors
 
 _SENT = frozenset({"preparation"})
-"""Functions that other processes call; what fails there is repeated in a fence."""
+"""Functions that other processes call; what fails there is repeated here."""
 
 
 S = TypeVar("S")
 
 
-class FencedStage(Generic[S]):
+class GuardedStage(Generic[S]):
     """A stage of a plugin; its methods run marked and watched, and may raise ``_answers``."""
 
     _answers: ClassVar[tuple[type[FumishirubeError], ...]] = ()
@@ -53,7 +53,7 @@ class FencedStage(Generic[S]):
         return self._work
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Send the stage alone to other processes; what fails there is repeated in its fence."""
+        """Send the stage alone to other processes; what fails there is repeated here."""
         return self._stage.__reduce_ex__(protocol)
 
     @property  # type: ignore[misc]  # a class is no property elsewhere
@@ -66,19 +66,19 @@ class FencedStage(Generic[S]):
         if not callable(value) or name.startswith("_") or name in _SENT:
             return value
 
-        def fenced(*arguments: Any, **named: Any) -> Any:
+        def guarded(*arguments: Any, **named: Any) -> Any:
             with self._watched(name):
                 result = value(*arguments, **named)
                 return tuple(result) if isinstance(result, Iterator) else result
 
-        self.__dict__[name] = fenced
-        return fenced
+        self.__dict__[name] = guarded
+        return guarded
 
     def _watched(self, method: str) -> AbstractContextManager[None]:
         return self._guard.watched(self._work, method, self._answers)
 
 
-class _NamedInErrors(FencedStage[S]):
+class _NamedInErrors(GuardedStage[S]):
     """A stage of a plugin whose failure is an error or a note of the answer, which names it.
 
     Raises:
@@ -97,7 +97,7 @@ class _NamedInErrors(FencedStage[S]):
             raise PluginError(f"{message}: {type(error).__name__}") from error
 
 
-class _FencedTokenizer(_NamedInErrors[Tokenizer]):
+class _GuardedTokenizer(_NamedInErrors[Tokenizer]):
     """A tokenizer of a plugin; no search works without it."""
 
     def terms(self, text: str) -> Sequence[str]:
@@ -135,7 +135,7 @@ class _FencedTokenizer(_NamedInErrors[Tokenizer]):
             return clause, exact
 
 
-class _FencedEmbedder(_NamedInErrors[Embedder]):
+class _GuardedEmbedder(_NamedInErrors[Embedder]):
     """An embedder of a plugin; without it words alone decide."""
 
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
@@ -148,35 +148,35 @@ class _FencedEmbedder(_NamedInErrors[Embedder]):
             return made
 
 
-class _FencedIndexPart(_NamedInErrors[S]):
+class _GuardedIndexPart(_NamedInErrors[S]):
     _answers = (ToolError, IndexDamaged)
 
 
-class _FencedIndex(_NamedInErrors[Index]):
-    """An index of a plugin; its open indexes and corpora are fenced too."""
+class _GuardedIndex(_NamedInErrors[Index]):
+    """An index of a plugin; its open indexes and corpora are guarded too."""
 
     _answers = (ToolError,)
 
-    def open(self, folder: Root, fields: Fields) -> FencedStage[Any]:
+    def open(self, folder: Root, fields: Fields) -> GuardedStage[Any]:
         """Open the index of one manual."""
         with self._watched("open"):
             opened: object = self._stage.open(folder, fields)
             if not isinstance(opened, OpenIndex):
                 raise TypeError(f"it opened a {type(opened).__name__} and no index")
-        return _FencedOpenIndex(opened, self._work, self._guard)
+        return _GuardedOpenIndex(opened, self._work, self._guard)
 
 
-class _FencedOpenIndex(_FencedIndexPart[OpenIndex]):
+class _GuardedOpenIndex(_GuardedIndexPart[OpenIndex]):
     """An open index of a plugin."""
 
-    def corpus(self, manual_id: str) -> FencedStage[Any]:
+    def corpus(self, manual_id: str) -> GuardedStage[Any]:
         """Return the corpus of a manual."""
         with self._watched("corpus"):
             corpus = self._stage.corpus(manual_id)
-        return _FencedIndexPart(corpus, self._work, self._guard)
+        return _GuardedIndexPart(corpus, self._work, self._guard)
 
 
-class FencedLoader(FencedStage[Loader]):
+class GuardedLoader(GuardedStage[Loader]):
     """A loader of a plugin: a file on which it fails is skipped.
 
     If it fails to list its files, the files of the last listing are used.
@@ -304,8 +304,8 @@ def _is_source(source: object) -> bool:
     )
 
 
-FENCES_OF_KINDS = {
-    "tokenizers": _FencedTokenizer,
-    "embedders": _FencedEmbedder,
-    "indexes": _FencedIndex,
+GUARDED_KINDS = {
+    "tokenizers": _GuardedTokenizer,
+    "embedders": _GuardedEmbedder,
+    "indexes": _GuardedIndex,
 }

@@ -1,6 +1,6 @@
-"""Fences around plugin code: contain its exceptions, its output, and the end of the process.
+"""What plugins offer, guarded: contains its exceptions, its output, and the end of the process.
 
-Built-ins run without fences: their failures are faults of the project.
+Built-ins run without guards: their failures are faults of the project.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fumishirube.engine.stage_calls import StageCall
 from fumishirube.errors import AlreadyServed, ConfigError, PluginError, ToolError, UnknownStage
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
-from fumishirube.host.fenced_stages import FENCES_OF_KINDS, FencedLoader, FencedStage
+from fumishirube.host.guarded_stages import GUARDED_KINDS, GuardedLoader, GuardedStage
 from fumishirube.host.offered_types import check_offers
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
@@ -40,8 +40,8 @@ _UPDATING = ("loaders", "tokenizers", "embedders", "indexes")
 """The kinds of stages that take part in the update of an index."""
 
 
-class Fences:
-    """Wraps stages and tools of plugins in fences; those of built-ins are returned unchanged."""
+class GuardedOffers:
+    """Guards stages and tools of plugins; those of built-ins are returned unchanged."""
 
     def __init__(self, plugins: Plugins, guard: PluginGuard, *, strict: bool = False) -> None:
         self._plugins = plugins
@@ -56,14 +56,14 @@ class Fences:
         return ForeignWork(maker.plugin, maker.distribution, f"{NOUNS[kind_name]} {name!r}")
 
     def stage(self, kind_name: str, named: NamedStage[Any], running: Any) -> NamedStage[Any]:
-        """Return the running form of a stage, fenced if it is a plugin's."""
+        """Return the running form of a stage, guarded if it is a plugin's."""
         work = self.work(kind_name, type(named.stage), named.name)
         if work is None:
             return named._replace(stage=running, trusted=True)
         if kind_name == LOADERS:
-            loader = FencedLoader(running, work, self._guard, strict=self._strict)
+            loader = GuardedLoader(running, work, self._guard, strict=self._strict)
             return named._replace(stage=loader)
-        kind = FENCES_OF_KINDS.get(kind_name, FencedStage)
+        kind = GUARDED_KINDS.get(kind_name, GuardedStage)
         return named._replace(stage=kind(running, work, self._guard))
 
     def updates(self, stages: Mapping[str, Sequence[NamedStage[Any]]]) -> WatchedUpdates:
@@ -161,7 +161,7 @@ class Fences:
         _log.error("%s", problem, extra={"fault": problem, "left_out": True})
 
     def tool(self, tool: Tool[Any, Any], work: ForeignWork | None) -> Tool[Any, Any]:
-        """Return a tool of a surface, fenced if the surface is a plugin's."""
+        """Return a tool of a surface, guarded if the surface is a plugin's."""
         if work is None:
             return tool
         work = work._replace(stage=f"tool {tool.name!r}")
@@ -182,7 +182,7 @@ class Fences:
         )
 
     def resources(self, resources: Resources, work: ForeignWork | None) -> Resources:
-        """Return resources of a surface, fenced if the surface is a plugin's."""
+        """Return resources of a surface, guarded if the surface is a plugin's."""
         if work is None:
             return resources
         work = work._replace(stage=f"resources {resources.scheme!r}")
@@ -203,7 +203,7 @@ class Fences:
         )
 
     def prompt(self, prompt: Prompt, work: ForeignWork | None) -> Prompt:
-        """Return a prompt of a surface, fenced if the surface is a plugin's."""
+        """Return a prompt of a surface, guarded if the surface is a plugin's."""
         if work is None:
             return prompt
         work = work._replace(stage=f"prompt {prompt.name!r}")
@@ -212,7 +212,7 @@ class Fences:
         return replace(prompt, write=write, complete=complete)
 
     def observer(self, plugin: str, observe: Callable[[Trace], T]) -> Callable[[Trace], T]:
-        """Return an observer of searches; a plugin's is fenced."""
+        """Return an observer of searches; a plugin's is guarded."""
         maker = next((r for r in self._plugins.reports if r.plugin == plugin), None)
         if maker is None or maker.builtin:
             return observe
@@ -222,7 +222,7 @@ class Fences:
     def note_failures(self, failed: Iterable[StageFailure], began: float) -> None:
         """Record the stages of plugins that failed in a search since then without raising."""
         for named, problem in failed:
-            if isinstance(named.stage, FencedStage):
+            if isinstance(named.stage, GuardedStage):
                 work = named.stage.foreign_work
                 if not self._guard.log.recorded_since(work, began):
                     self._guard.log.record(work, problem)
@@ -270,5 +270,5 @@ class Fences:
 def unlisted_by(loaders: Iterable[object], root: Callable[[], Root]) -> Iterator[str]:
     """Yield a sentence about each loader of a plugin that failed to list the files of a folder."""
     for loader in loaders:
-        if isinstance(loader, FencedLoader) and (problem := loader.problem_of(root())):
+        if isinstance(loader, GuardedLoader) and (problem := loader.problem_of(root())):
             yield problem
