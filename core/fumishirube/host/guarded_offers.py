@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -36,9 +36,6 @@ _log = logging.getLogger("fumishirube")
 
 T = TypeVar("T")
 
-_UPDATING = ("loaders", "tokenizers", "embedders", "indexes")
-"""The kinds of stages that take part in the update of an index."""
-
 
 class GuardedOffers:
     """Guards stages and tools of plugins; those of built-ins are returned unchanged."""
@@ -66,10 +63,9 @@ class GuardedOffers:
         kind = GUARDED_KINDS.get(kind_name, GuardedStage)
         return named._replace(stage=kind(running, work, self._guard))
 
-    def updates(self, stages: Mapping[str, Sequence[NamedStage[Any]]]) -> WatchedUpdates:
-        """Return what runs the updates of a surface with these running stages."""
-        used = (named for kind_name in _UPDATING for named in stages[kind_name])
-        return WatchedUpdates(self._guard, foreign=not all(named.trusted for named in used))
+    def updates(self, stages: Iterable[NamedStage[Any]]) -> WatchedUpdates:
+        """Return what runs the updates of a surface in which these running stages take part."""
+        return WatchedUpdates(self._guard, foreign=not all(named.trusted for named in stages))
 
     @contextmanager
     def building(self, work: ForeignWork | None) -> Iterator[None]:

@@ -12,12 +12,12 @@ from fumishirube.engine.pipeline import NamedStage, comes_last, generates
 from fumishirube.errors import ConfigError
 from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.surfaces import ConfiguredSurface
-from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage
+from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage, Stage
 from fumishirube.surfaces import Surface
 
 _VECTOR_USERS = ("scorers", "fusers", "refiners")
 
-Stages = Mapping[str, Sequence[NamedStage[Any]]]
+Stages = Mapping[str, Sequence[NamedStage[Stage]]]
 
 
 @runtime_checkable
@@ -78,7 +78,7 @@ def unused_glossary(surfaces: Iterable[ConfiguredSurface]) -> Iterator[str]:
 def _reasons(
     surface: NamedStage[Surface],
     key: str,
-    named: NamedStage[Any],
+    named: NamedStage[Stage],
     stages: Mapping[str, Sequence[Any]],
 ) -> Iterator[str]:
     stage, user = named.stage, surface.stage
