@@ -41,12 +41,20 @@ class FumishirubeError(Exception):
 class ConfigError(FumishirubeError):
     """An unusable setting. The message starts with its coordinate in the file or its variable.
 
-    Long quotations of a file are shortened in the middle.
+    Name the coordinate with ``at``; then the message also says in which line of the file it is, and
+    ``problem`` is the rest. Long quotations of a file are shortened in the middle.
     """
 
-    def __init__(self, message: str = "") -> None:
-        cut = len(message) > _LONGEST
-        super().__init__(f"{message[:_HEAD]}…{message[-_TAIL:]}" if cut else message)
+    def __init__(self, problem: str = "", *, at: str = "") -> None:
+        cut = len(problem) > _LONGEST
+        self.problem = f"{problem[:_HEAD]}…{problem[-_TAIL:]}" if cut else problem
+        self.at = at
+        self.place = ""
+        super().__init__(self.problem)
+
+    def __str__(self) -> str:
+        located = f"{self.at}: {self.problem}" if self.at else self.problem
+        return f"{located} ({self.place})" if self.place else located
 
 
 class UnknownStage(ConfigError):

@@ -17,7 +17,8 @@ _RANGE = re.compile(
     r"(?:-(?:(?P=mark)|R)(?P<last>[1-9]\d{0,8}))?"
 )
 _UNSAFE_SHEET = re.compile(rf"[%!@#?\s\"<>\\^`{{|}}/:()\[\],;'{ESCAPED_IN_CITATIONS}]")
-_MARKS = {"page": "p", "slide": "s"}
+_MARKS: dict[PlaceKind, str] = {"page": "p", "slide": "s"}
+_KINDS: dict[str | None, PlaceKind] = {"p": "page", "s": "slide", None: "row"}
 
 
 class Place(NamedTuple):
@@ -57,9 +58,8 @@ class PlaceRange(NamedTuple):
             return None
         first = int(match["first"])
         last = int(match["last"]) if match["last"] else first
-        kind: PlaceKind = {"p": "page", "s": "slide", None: "row"}[match["mark"]]  # type: ignore[assignment]
         sheet = None if match["sheet"] is None else unquote(match["sheet"])
-        return cls(kind, first, last, sheet) if first <= last else None
+        return cls(_KINDS[match["mark"]], first, last, sheet) if first <= last else None
 
 
 def named_place(wanted: PlaceRange) -> str:

@@ -64,4 +64,4 @@ def _contents_loader(context: SurfaceContext) -> ContentsLoader:
     for loader in context.loaders():
         if isinstance(loader, ContentsLoader):
             return loader
-    raise ConfigError("pipelines.chapters.loaders: add a loader that reads tables of contents")
+    raise ConfigError("add a loader that reads tables of contents", at="pipelines.chapters.loaders")

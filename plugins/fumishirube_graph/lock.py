@@ -148,7 +148,7 @@ def _lives(number: int) -> bool:
         import ctypes  # noqa: PLC0415 - os.kill would end the process there
 
         limited = 0x1000
-        process = ctypes.windll.kernel32.OpenProcess(limited, False, number)  # noqa: FBT003
+        process = ctypes.windll.kernel32.OpenProcess(limited, False, number)  # noqa: FBT003 - by place
         if process:
             ctypes.windll.kernel32.CloseHandle(process)
         return bool(process)

@@ -77,7 +77,8 @@ def endpoint_fault(tool: Tool[Any, Any], taken: Collection[str]) -> str | None:
         return f"the path {path[:80]!r} is not of the form /name"
     if path in taken:
         return f"the path {path!r} is another's"
-    if tool.http_body is not None and tool.http_body not in output_schema(tool)["properties"]:  # type: ignore[operator]
+    answer: Schema = dict(output_schema(tool))
+    if tool.http_body is not None and tool.http_body not in answer["properties"]:
         return f"the answer has no member {tool.http_body!r}"
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from pydantic import JsonValue, ValidationError
@@ -128,8 +128,8 @@ def validation_problem(details: Iterable[Body]) -> Problem:
 
 def field_error(kind: str, location: Location, message: str, value: object) -> Body:
     """Return the entry of one invalid value."""
-    where: Sequence[JsonValue] = list(location)
-    return {"type": kind, "loc": where, "msg": message, "input": _echoed(value)}  # type: ignore[dict-item]
+    where: list[JsonValue] = [*location]
+    return {"type": kind, "loc": where, "msg": message, "input": _echoed(value)}
 
 
 def _field_error(error: ErrorDetails, place: str) -> Body:

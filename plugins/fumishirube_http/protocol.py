@@ -45,10 +45,10 @@ class Connection(H11Protocol):
         """Whether the connection waits for a complete request."""
         return self.idle or self.cycle.more_body
 
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn does
         """Accept a connection; if there are too many, close the one that was idle longest."""
         self.lingering = LingeringTransport(transport, self._may_send_more)
-        super().connection_made(self.lingering)  # type: ignore[arg-type]
+        super().connection_made(self.lingering)  # type: ignore[arg-type]  # it passes all on
         if len(self.connections) > CONNECTIONS:
             ours = (
                 connection

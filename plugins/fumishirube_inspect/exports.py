@@ -138,9 +138,9 @@ def _named(value: Any) -> Any:
     return [_named(member) for member in value] if isinstance(value, tuple) else value
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> object:
     """Return the JSON form of a value that ``json`` does not know."""
-    return sorted(value) if isinstance(value, frozenset) else dict(value)  # type: ignore[call-overload]
+    return sorted(value) if isinstance(value, frozenset) else dict(value)
 
 
 def _document(document: Mapping[str, Any]) -> dict[str, Any]:

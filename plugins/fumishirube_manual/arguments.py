@@ -12,7 +12,7 @@ from fumishirube.tools import FailsWith, Session
 
 ROOT_ID = "manuals"
 
-CANDIDATES = 20
+MOST_LISTED = 20
 """The most ids listed in an error."""
 
 
@@ -64,7 +64,7 @@ def after_discovery(call: Call, arguments: object) -> None:
 def manual_by_id(context: SurfaceContext, manual_id: str) -> Manual:
     """Return a manual by its id; for the root's own id raise an error that lists valid ids."""
     if manual_id == ROOT_ID:
-        candidates: Any = list(context.manuals()[:CANDIDATES])
+        candidates: Any = list(context.manuals()[:MOST_LISTED])
         raise InvalidParameter(
             "manual_id must be one manual: use manual_ls(id='manuals').items[].id",
             parameter="manual_id",

@@ -25,7 +25,7 @@ from fumishirube.disk import clean_path
 from fumishirube.parsing import PlaceRange, place_range
 from fumishirube.text import Lines
 from fumishirube.tools import NextChar, OrAbsent, TextPage
-from fumishirube_manual.arguments import CANDIDATES, ManualId, manual_by_id
+from fumishirube_manual.arguments import MOST_LISTED, ManualId, manual_by_id
 from fumishirube_manual.deliveries import record
 from fumishirube_manual.range_lines import enclosing_section, shown_lines
 
@@ -213,7 +213,7 @@ def _file(context: SurfaceContext, requested: LineRangeRef) -> tuple[Manual, str
             return manuals[manual_id], path
         raise NotFound("no manual has this file", path=requested.path)
     if len(holding) > 1:
-        candidates: Any = [manual.id for manual in holding][:CANDIDATES]
+        candidates: Any = [manual.id for manual in holding][:MOST_LISTED]
         raise InvalidParameter(
             f"several manuals have this file: cite {Citation(candidates[0], requested.path)}",
             candidate_ids=candidates,

@@ -19,7 +19,7 @@ from fumishirube import (
 from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.disk import clean_name, clean_path
 from fumishirube.tools import FailsWith, Question, Session, did_you_mean
-from fumishirube_manual.arguments import CANDIDATES, after_discovery, manual_by_id, must_discover
+from fumishirube_manual.arguments import MOST_LISTED, after_discovery, manual_by_id, must_discover
 from fumishirube_manual.deliveries import delivered
 
 
@@ -64,7 +64,7 @@ def which_manual(
     named = arguments.get("manual_id") not in (None, "")
     if named or must_discover(session):
         return None
-    manuals = context.manuals()[:CANDIDATES]
+    manuals = context.manuals()[:MOST_LISTED]
     if len(manuals) < 2:  # noqa: PLR2004 - one is no choice
         return None
     return Question("manual_id", "Manual", "Which manual shall be searched?", manuals)
@@ -86,7 +86,7 @@ def scope_id(context: SurfaceContext, named: str | tuple[str, ...], extras: Coll
         except NotFound as error:
             if manual_id == scope:
                 raise
-            candidates: Any = list(context.manuals()[:CANDIDATES])
+            candidates: Any = list(context.manuals()[:MOST_LISTED])
             raise NotFound(
                 f"manual not found: {manual_id}", manual_id=manual_id, candidate_ids=candidates
             ) from error

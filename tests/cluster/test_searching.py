@@ -152,7 +152,7 @@ def signals(application: Application, manual: str, query: Query) -> set[str]:
 def test_terms_are_made_by_the_processes_that_read_files(
     node: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The index is a plugin's: what it prepares has to reach them out of its fence."""
+    """The index is a plugin's: what it prepares has to reach them out of its guard."""
     write_large_manual(tmp_path / "manuals" / "large")
     start, prepare = ReadingProcesses.__init__, Sections.prepare
     here: list[str] = []

@@ -1,4 +1,4 @@
-"""What plugins do wrong outside the stages of a search: named, fenced, and confined to them."""
+"""What plugins do wrong outside the stages of a search: named, guarded, and confined to them."""
 
 from __future__ import annotations
 

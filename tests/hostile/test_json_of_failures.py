@@ -37,6 +37,17 @@ class Reader(Stage):
     def sources(self, root): return [Source("a.md")]
     def load(self, root, source): return fail()
 
+class Picky(Stage):
+    model: str
+    def refine(self, ranking, query, corpus): return ranking
+    def open(self):
+        at = "pipelines.manual.refiners[0].with.model"
+        raise ConfigError(f"there is no model: {self.model}", at=at)
+
+@hook
+def register_refiners(register):
+    register("picky", Picky)
+
 @hook
 def register_tokenizers(register):
     register("hostile", Words)
@@ -109,3 +120,10 @@ def test_a_configuration_that_cannot_be_read_is_an_error_object(
     code, answer = found(workspace, site, "tokenizer: {use: nobody}", "raises")
     assert (code, answer["code"]) == (2, "configuration_error")
     assert "no tokenizer is called 'nobody'" in str(answer["message"])
+
+
+def test_a_plugin_s_error_about_a_setting_says_its_line(workspace: Path, site: Path) -> None:
+    code, answer = found(workspace, site, "\n  refiners: [{use: picky, with: {model: a}}]", "")
+    assert (code, answer["code"]) == (2, "configuration_error")
+    where = "pipelines.manual.refiners[0].with.model"
+    assert answer["message"] == f"{where}: there is no model: a (fumishirube.yaml line 2)"

@@ -187,7 +187,7 @@ def reported(query: Query, corpus: Corpus = MANUAL) -> SearchReport:
 
 def searched(query: Query, corpus: Corpus = MANUAL) -> tuple[Ranking, dict[str, Span]]:
     """Return the ranking, and the spans of the outermost runs by name."""
-    ranking, span, _ = PIPELINE.run(query, corpus)
+    ranking, span, *_ = PIPELINE.run(query, corpus)
     return ranking, {child.name: child for child in span.children if child.kind == "run"}
 
 
@@ -258,7 +258,7 @@ def test_a_query_without_terms_gets_its_rarest_words() -> None:
 
 def test_the_report_counts_the_terms() -> None:
     query = Query("給付", required=("入院", "absent"))
-    ranking, _, report = PIPELINE.run(query, MANUAL)
+    ranking, _, report, _ = PIPELINE.run(query, MANUAL)
     assert [(row.term, row.sections) for row in report.terms] == [("入院", 2), ("absent", 0)]
     assert report.gated is True
     assert report.strict == sum(holds(hit.passage, "入院") for hit in ranking.hits)

@@ -42,14 +42,14 @@ MOST_LINES = 400
 LONG_LINES = 300
 LONG = {
     "core/fumishirube/disk/roots.py": "the one way to files, with all that it refuses",
-    "core/fumishirube/engine/pipeline.py": "one recursion with its fences",
+    "core/fumishirube/engine/pipeline.py": "one recursion with its guards",
     "core/fumishirube/corpus.py": "clauses, their meaning, and the interface of corpora",
     "core/fumishirube/engine/library.py": "the manuals of a root, and the loader of each file",
     "core/fumishirube/engine/folder_index.py": "one index, and how it follows its files",
     "core/fumishirube/faces/cli/doctor.py": "the list of what is checked",
     "core/fumishirube/host/application.py": "all that a configuration builds",
     "core/fumishirube/host/context.py": "one capability: all that a surface may use",
-    "core/fumishirube/host/fenced_stages.py": "a fence for each kind of stage",
+    "core/fumishirube/host/guarded_stages.py": "a guard for each kind of stage",
     "core/fumishirube/plugins/discovery.py": "how plugins are loaded, one by one, and reported",
     "core/fumishirube/stages.py": "the protocols of all kinds of stages",
     "core/fumishirube/surfaces.py": "the capability of a surface, and its optional abilities",
@@ -192,6 +192,17 @@ def test_modules_are_short() -> None:
 def test_a_module_begins_with_a_sentence_about_it() -> None:
     first = {called(f): (ast.get_docstring(tree(f)) or "").partition("\n")[0] for f in MODULES}
     assert {name: said for name, said in first.items() if not said.endswith((".", "?"))} == {}
+
+
+def test_a_finding_of_a_checker_is_silenced_with_a_reason() -> None:
+    silenced = re.compile(r"# noqa: [A-Z0-9, ]+$|# type: ignore\[[a-z, -]+\]$|# noqa$")
+    bare = [
+        f"{called(file)}:{number}"
+        for file in [*MODULES, *OWN_PACKAGES]
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+        if silenced.search(line)
+    ]
+    assert bare == []
 
 
 def test_nobody_prints_but_the_command_line() -> None:

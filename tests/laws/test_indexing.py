@@ -38,7 +38,7 @@ from fumishirube import (
     Term,
     Unreadable,
 )
-from fumishirube.engine.folder_index import FolderIndex, IndexState
+from fumishirube.engine.folder_index import FolderIndex, IndexState, _FolderUpdate
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library
 from fumishirube.engine.pipeline import NamedStage, Pipeline
@@ -105,7 +105,7 @@ def found(state: IndexState) -> list[tuple[str, int]]:
 
 
 def ranked(query: Query, corpus: Corpus) -> object:
-    ranking, _, report = PIPELINE.run(Query(query.text, query.required), corpus)
+    ranking, _, report, _ = PIPELINE.run(Query(query.text, query.required), corpus)
     return [
         (hit.passage, hit.score, hit.coverage, hit.matched, sorted(hit.labels))
         for hit in ranking.hits
@@ -577,7 +577,7 @@ def test_who_waited_for_the_same_update_by_another_process_answers_like_it(
             with one._index.writing(Budget()):
                 answer = waiting.submit(other.bring_up_to_date, Budget())
                 time.sleep(0.2)
-                one._update(one._manual.sweep(), Budget(), None, "")
+                one._update(_FolderUpdate(one._manual.sweep(), Budget()))
             assert answers(answer.result(30)) == rebuilt(manuals, tmp_path / "new")
 
 

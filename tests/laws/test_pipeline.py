@@ -169,7 +169,7 @@ def test_what_scores_nothing_is_no_hit() -> None:
 
 
 def test_a_pipeline_without_scorers_finds_nothing() -> None:
-    ranking, span, _ = pipeline([]).run(Query("x"), CORPUS)
+    ranking, span, *_ = pipeline([]).run(Query("x"), CORPUS)
     assert ranking == Ranking()
     assert span.children == ()
 
@@ -177,7 +177,7 @@ def test_a_pipeline_without_scorers_finds_nothing() -> None:
 @given(st.frozensets(st.sampled_from([("a.md", 1), ("b.md", 1), ("c.md", 1), ("d.md", 1)])))
 def test_what_is_excluded_is_in_no_ranking(exclude: frozenset[tuple[str, int]]) -> None:
     stages = pipeline([All(), Lifting()], [Splitting(), Rrf()])
-    ranking, span, _ = stages.run(Query("x", exclude=exclude), CORPUS)
+    ranking, span, *_ = stages.run(Query("x", exclude=exclude), CORPUS)
     returned = {hit.passage.key for hit in ranking.hits}
     assert returned == {one.key for one in CORPUS.passages} - exclude
     for each in walk(span):
@@ -194,7 +194,7 @@ def test_the_tree_of_spans_is_the_recursion(widths: list[int], scorers: int, ref
         [Splitting(runs=width) for width in widths],
         [Rounding()] * refiners,
     )
-    _, span, _ = stages.run(Query("x"), CORPUS)
+    _, span, *_ = stages.run(Query("x"), CORPUS)
     assert (span.kind, span.name) == ("search", "search")
     assert [child.kind for child in span.children[len(span.children) - refiners :]] == [
         "refiner"
@@ -224,7 +224,7 @@ def _check_shape(spans: Sequence[Span], widths: list[int], scorers: int) -> None
 
 def test_spans_tell_times_and_rankings() -> None:
     stages = pipeline([All(), Lifting()], [Splitting()], [Reversing()])
-    ranking, span, _ = stages.run(Query("x"), CORPUS)
+    ranking, span, *_ = stages.run(Query("x"), CORPUS)
     assert [row.path for row in span.rows] == paths(ranking) == ["b.md", "a.md"]
     for each in walk(span):
         for child in each.children:
@@ -239,7 +239,7 @@ def test_spans_tell_times_and_rankings() -> None:
 
 
 def test_a_row_is_its_hit_without_the_text() -> None:
-    ranking, span, _ = pipeline([All(), Lifting()]).run(Query("x"), CORPUS)
+    ranking, span, *_ = pipeline([All(), Lifting()]).run(Query("x"), CORPUS)
     hit, row = ranking.hits[0], span.rows[0]
     assert (row.path, row.start_line) == hit.passage.key
     assert (row.score, row.coverage, row.matched) == (hit.score, hit.coverage, hit.matched)
@@ -265,7 +265,7 @@ def test_a_failing_scorer_is_skipped_and_named(
 ) -> None:
     WHAT["score"] = failing
     with caplog.at_level(logging.CRITICAL):
-        ranking, span, _ = pipeline([All(), Calling(), Lifting()]).run(Query("x"), CORPUS)
+        ranking, span, *_ = pipeline([All(), Calling(), Lifting()]).run(Query("x"), CORPUS)
     assert paths(ranking) == ["c.md", "a.md", "b.md"]
     assert [text.partition(": ")[0] for text in failures(span)] == [
         "stage 'calling-1' failed and was skipped"
@@ -277,7 +277,7 @@ def test_a_failing_scorer_is_skipped_and_named(
 def test_a_failing_refiner_is_skipped_and_named(failing: Callable[..., Any]) -> None:
     WHAT["refine"] = failing
     stages = pipeline([All()], [], [Reversing(), Calling(), Reversing()])
-    ranking, span, _ = stages.run(Query("x"), CORPUS)
+    ranking, span, *_ = stages.run(Query("x"), CORPUS)
     assert paths(ranking) == ["b.md"], "the others have refined"
     assert [text.partition(": ")[0] for text in failures(span)] == [
         "stage 'calling-1' failed and was skipped"
@@ -288,7 +288,7 @@ def test_a_failing_refiner_is_skipped_and_named(failing: Callable[..., Any]) -> 
 
 def test_what_fails_in_every_run_is_told_once() -> None:
     WHAT["score"] = _fail
-    _, span, _ = pipeline([All(), Calling()], [Splitting(runs=3)]).run(Query("x"), CORPUS)
+    _, span, *_ = pipeline([All(), Calling()], [Splitting(runs=3)]).run(Query("x"), CORPUS)
     assert sum(each.error is not None for each in walk(span)) == 3
     assert len(failures(span)) == 1
 
@@ -326,7 +326,7 @@ def test_the_runs_of_a_failing_fuser_are_merged_by_rank(
     stages = pipeline([All()], [Calling(), Splitting()])
     assert paths(stages.run(Query("x"), CORPUS)[0]) == ["a.md", "b.md", "c.md"]
     WHAT[verb] = failing
-    ranking, span, _ = stages.run(Query("x"), CORPUS)
+    ranking, span, *_ = stages.run(Query("x"), CORPUS)
     assert paths(ranking) == ["a.md", "b.md", "c.md"]
     assert [text.partition(": ")[0] for text in failures(span)] == [
         "stage 'calling-0' failed and was skipped"
@@ -360,7 +360,7 @@ def test_a_stage_ends_no_search_that_nobody_has_left(error: BaseException) -> No
     WHAT["refine"] = leave
     stages = pipeline([All()], [], [Calling()])
     # With a time limit the stages run on a thread of their own, which no interrupt reaches.
-    ranking, span, _ = stages.run(Query("x", budget=Budget.of(60_000)), CORPUS)
+    ranking, span, *_ = stages.run(Query("x", budget=Budget.of(60_000)), CORPUS)
     assert paths(ranking) == ["a.md", "b.md", "c.md"]
     assert failures(span) == ["stage 'calling-0' failed and was skipped"]
 
@@ -399,7 +399,7 @@ def test_what_a_result_contains_is_checked(kind: str, result: Any) -> None:
         "fuse": pipeline([All()], calling),
         "refine": pipeline([All()], [], calling),
     }[kind]
-    ranking, span, _ = stages.run(Query("x"), CORPUS)
+    ranking, span, *_ = stages.run(Query("x"), CORPUS)
     assert paths(ranking) == ["a.md", "b.md", "c.md"]
     (failure,) = failures(span)
     assert failure.startswith("stage 'calling-0' failed and was skipped: ")
@@ -421,7 +421,7 @@ def test_what_a_result_contains_is_checked(kind: str, result: Any) -> None:
 def test_what_a_plan_contains_is_checked(change: dict[str, Any]) -> None:
     WHAT["plan"] = lambda query: [replace(Run("one", query), **change)]
     WHAT["fuse"] = lambda outcomes: outcomes[0].ranking
-    ranking, span, _ = pipeline([All()], [Calling()]).run(Query("x"), CORPUS)
+    ranking, span, *_ = pipeline([All()], [Calling()]).run(Query("x"), CORPUS)
     assert paths(ranking) == ["a.md", "b.md", "c.md"]
     (failure,) = failures(span)
     assert failure.startswith("stage 'calling-0' failed and was skipped: ")
@@ -444,7 +444,7 @@ class Asking(Splitting):
 
 
 def test_a_fuser_that_cannot_tell_whether_it_applies_is_left_out() -> None:
-    ranking, span, _ = pipeline([All()], [Asking(), Splitting()]).run(Query("x"), CORPUS)
+    ranking, span, *_ = pipeline([All()], [Asking(), Splitting()]).run(Query("x"), CORPUS)
     assert paths(ranking) == ["a.md", "b.md", "c.md"]
     assert failures(span) == ["stage 'asking-0' failed and was skipped"]
     assert [each.name for each in span.children if not each.error][-1] == "splitting-1"
@@ -455,7 +455,7 @@ def test_a_fuser_that_cannot_tell_whether_it_applies_is_left_out() -> None:
 
 def test_a_spent_budget_leaves_the_first_run_and_the_first_scorer() -> None:
     stages = pipeline([All(), Lifting()], [Splitting(runs=3)], [Rounding()])
-    ranking, span, _ = stages.run(Query("x", budget=Budget.of(0)), CORPUS)
+    ranking, span, *_ = stages.run(Query("x", budget=Budget.of(0)), CORPUS)
     assert paths(ranking) == ["a.md", "b.md", "c.md"]
     assert span.out_of_time is True
     run, _fuser, refiner = span.children
@@ -465,7 +465,7 @@ def test_a_spent_budget_leaves_the_first_run_and_the_first_scorer() -> None:
 
 def test_a_budget_that_suffices_is_not_spoken_of() -> None:
     query = Query("x", budget=Budget.of(60_000))
-    _, span, _ = pipeline([All()], [Splitting()]).run(query, CORPUS)
+    _, span, *_ = pipeline([All()], [Splitting()]).run(query, CORPUS)
     assert not span.out_of_time
 
 
@@ -537,7 +537,7 @@ def test_a_search_returns_what_it_may_once_and_best_first(
     text: str, required: tuple[str, ...], data: st.DataObject
 ) -> None:
     exclude = data.draw(st.frozensets(st.sampled_from([one.key for one in MANY]), max_size=10))
-    ranking, span, _ = MANUAL.run(Query(text, required, exclude=exclude), LIBRARY)
+    ranking, span, *_ = MANUAL.run(Query(text, required, exclude=exclude), LIBRARY)
     keys = [hit.passage.key for hit in ranking.hits]
     assert len(set(keys)) == len(keys)
     assert exclude.isdisjoint(keys)

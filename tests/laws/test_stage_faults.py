@@ -118,7 +118,7 @@ def test_a_stage_that_sleeps_is_abandoned_and_named_with_its_seconds(
 ) -> None:
     query = Query("旅費", budget=Budget.of(300))
     with within(5), caplog.at_level(logging.ERROR):
-        ranking, span, _ = pipeline(verb, Sleeping(verb=verb)).run(query, CORPUS)
+        ranking, span, *_ = pipeline(verb, Sleeping(verb=verb)).run(query, CORPUS)
     assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md", "2.md"]
     (message,) = failures(span)
     assert message.startswith("stage 'slow' of plugin 'strangers' was abandoned after ")
@@ -151,7 +151,7 @@ def test_a_count_that_does_not_end_costs_the_count_and_no_hit(
     stages = Pipeline([NamedStage("lexical", Lexical())], [], [])
     query = Query("旅費", required=("日当", "宿泊"), limit=2, budget=Budget.of(300))
     with caplog.at_level(logging.ERROR):
-        ranking, span, report = stages.run(query, corpus)
+        ranking, span, report, _ = stages.run(query, corpus)
     assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md"]
     assert CALLS == ["count"]
     (message,) = failures(span)
@@ -191,7 +191,7 @@ def test_a_caller_who_leaves_does_not_wait_for_a_stage_that_sleeps() -> None:
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("verb", ["score", "refine"])
 def test_scores_that_are_no_finite_numbers_count_as_a_failure(verb: str, value: float) -> None:
-    ranking, span, _ = pipeline(verb, Scoring(value=value)).run(Query("旅費"), CORPUS)
+    ranking, span, *_ = pipeline(verb, Scoring(value=value)).run(Query("旅費"), CORPUS)
     assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md", "2.md"]
     assert all(math.isfinite(hit.score) for hit in ranking.hits)
     assert failures(span) == [f"{SKIPPED}: a score is not a finite number"]
@@ -250,7 +250,7 @@ def test_a_wrong_result_counts_as_a_failure_and_is_named(
     verb: str, change: Callable[[Any], Any], reason: str
 ) -> None:
     stage = (Fusing if verb == "fuse" else Returning)(change=change)
-    ranking, span, _ = pipeline(verb, stage).run(Query("旅費"), CORPUS)
+    ranking, span, *_ = pipeline(verb, stage).run(Query("旅費"), CORPUS)
     assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md", "2.md"]
     assert failures(span) == [f"{SKIPPED}: {reason}"]
 
@@ -295,7 +295,7 @@ class Inventing(Stage):
 
 @pytest.mark.parametrize(("verb", "by"), [("score", " of slow"), ("refine", "")])
 def test_sections_that_the_manual_lacks_are_dropped_and_counted(verb: str, by: str) -> None:
-    ranking, span, report = pipeline(verb, Inventing()).run(Query("旅費"), CORPUS)
+    ranking, span, report, _ = pipeline(verb, Inventing()).run(Query("旅費"), CORPUS)
     assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md", "2.md"]
     (message,) = failures(span)
     assert message == f"1 hits{by} are no sections of the manual, and were dropped"

@@ -14,7 +14,7 @@ import pytest
 from fumishirube import Budget, Root, Source
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard
-from fumishirube.host.fenced_stages import FencedLoader
+from fumishirube.host.guarded_stages import GuardedLoader
 from fumishirube.host.watched_updates import WatchedUpdates, listing_seconds
 
 WORK = ForeignWork("strangers", "strangers", "loader 'slow'")
@@ -50,7 +50,7 @@ def test_the_time_of_a_call_ends_with_its_update(guard: PluginGuard) -> None:
 def test_two_calls_that_list_at_the_same_time_both_have_the_files(
     guard: PluginGuard, tmp_path: Path
 ) -> None:
-    loader = FencedLoader(Slow(), WORK, guard, strict=False)
+    loader = GuardedLoader(Slow(), WORK, guard, strict=False)
     roots = [Root(tmp_path), Root(tmp_path)]
     with ThreadPoolExecutor(2) as pool:
         assert [*pool.map(loader.sources, roots)] == [(Source("a.slow"),)] * 2

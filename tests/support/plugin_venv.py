@@ -35,7 +35,7 @@ print(json.dumps({{
             "distribution": r.distribution,
             "status": r.status,
             "offers": [f"{{noun}} {{name}}" for noun, name in r.offers],
-            "problems": list(r.problems),
+            "problems": [p.sentence for p in r.problems],
         }}
         for r in loaded.reports
     }},

@@ -201,32 +201,28 @@ def resolved_roots(
         source = origins.get(f"roots.{name}", f"roots.{name}")
         if not folder.strip():
             usual = RootSettings.model_fields[name].default
-            raise ConfigError(f"{source}: it is empty; name a folder, such as {usual!r}")
+            raise ConfigError(f"it is empty; name a folder, such as {usual!r}", at=source)
         try:
             resolved[name] = (workspace / folder).resolve()
             names_file = resolved[name].is_file()
         except (OSError, ValueError) as error:  # too long, a NUL
-            raise ConfigError(f"{source}: no folder can have this name") from error
+            raise ConfigError("no folder can have this name", at=source) from error
         except RuntimeError as error:
-            raise ConfigError(f"{source}: symbolic links lead in a ring") from error
+            raise ConfigError("symbolic links lead in a ring", at=source) from error
         if names_file:
-            raise ConfigError(f"{source}: it names a file; a folder is needed")
+            raise ConfigError("it names a file; a folder is needed", at=source)
     return resolved
 
 
 @contextmanager
 def locating_errors(written: Mapping[str, str]) -> Iterator[None]:
-    """Append the file and line to errors that begin with a coordinate, and name no file yet."""
+    """Say the file and line of a setting in errors about it, unless they are known."""
     try:
         yield
     except ConfigError as error:
-        text = str(error)
-        coordinate, colon, _ = text.partition(": ")
-        place = next((written[c] for c in _upwards(coordinate) if c in written), None)
-        said = {place.partition(" ")[0] for place in written.values()}
-        if not colon or place is None or any(file in text for file in said):
-            raise
-        raise ConfigError(f"{text} ({place})") from error
+        places = (written[c] for c in _upwards(error.at) if c in written)
+        error.place = error.place or next(places, "")
+        raise
 
 
 def _upwards(coordinate: str) -> Iterator[str]:

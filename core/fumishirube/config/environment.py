@@ -86,7 +86,8 @@ def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
     try:
         return adapter.validate_python(value, strict=bool in _kinds(info.annotation))
     except ValidationError as error:
-        raise ConfigError(f'{env.name}: expected {expectation(info)}, got "{text[:80]}"') from error
+        problem = f'expected {expectation(info)}, got "{text[:80]}"'
+        raise ConfigError(problem, at=env.name) from error
 
 
 def _added(value: Any, info: FieldInfo, where: str) -> Any:
@@ -99,7 +100,7 @@ def _added(value: Any, info: FieldInfo, where: str) -> Any:
         return value
     if not all(added):
         raise ConfigError(
-            f"{where}: write + before every name, to add them to the default, or before none"
+            "write + before every name, to add them to the default, or before none", at=where
         )
     return [*dict.fromkeys([*default, *(name.removeprefix("+") for name in value)])]
 

@@ -80,5 +80,6 @@ def _chosen_by_user(loaded: LoadedConfig) -> bool:
     """
     if loaded.file is None:
         return False
-    places = (Path(os.path.abspath(loaded.file)), loaded.file.parent.resolve())  # noqa: PTH100
+    file = os.path.abspath(loaded.file)  # noqa: PTH100 - without .., but with its links
+    places = (Path(file), loaded.file.parent.resolve())
     return not any(place.is_relative_to(loaded.workspace.resolve()) for place in places)

@@ -35,10 +35,10 @@ def build_model(
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(_message(model, error, coordinate)) from error
+        raise _refusal(model, error, coordinate) from error
 
 
-def _message(model: type[BaseModel], error: ValidationError, coordinate: str) -> str:
+def _refusal(model: type[BaseModel], error: ValidationError, coordinate: str) -> ConfigError:
     errors = error.errors(include_url=False)
     first = errors[0]
     if first["type"] == "extra_forbidden":
@@ -47,12 +47,12 @@ def _message(model: type[BaseModel], error: ValidationError, coordinate: str) ->
             where += f"[{part}]" if isinstance(part, int) else f".{part}" if where else str(part)
         known = _known_keys(model, first["loc"][:-1])
         hint = did_you_mean(str(first["loc"][-1]), known)
-        return f"{where}: there is no such setting; {hint}"
+        return ConfigError(f"there is no such setting; {hint}", at=where)
     refused = refusal(errors, arguments_shape(model))
     name = str(refused.details.get("parameter", ""))
     where = ".".join(filter(None, (coordinate, name)))
     shown = "" if _is_secret(model, first["loc"]) else _got(first["input"])
-    return f"{where}: {str(refused).removeprefix(name).strip()}{shown}"
+    return ConfigError(f"{str(refused).removeprefix(name).strip()}{shown}", at=where)
 
 
 def _got(value: object) -> str:

@@ -82,7 +82,7 @@ def _bounded_loader(text: str, file: str, *, texts: bool) -> yaml.SafeLoader:
         yaml_implicit_resolvers = {} if texts else yaml.SafeLoader.yaml_implicit_resolvers
 
         def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-            event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+            event: Any = self.peek_event()  # type: ignore[no-untyped-call]  # of PyYAML
             line = f"{file} line {event.start_mark.line + 1}"
             self.depth, self.nodes = self.depth + 1, self.nodes + 1
             if self.depth > DEEPEST:

@@ -124,7 +124,7 @@ class Watch:
 
     def _read_events(self, marks: INotify) -> bool:
         """Read all events so far; return whether other folders have to be watched."""
-        from inotify_simple import flags  # noqa: PLC0415
+        from inotify_simple import flags  # noqa: PLC0415 - as above
 
         events = marks.read(timeout=0)
         other = flags.ISDIR | flags.DELETE_SELF | flags.MOVE_SELF | flags.UNMOUNT

@@ -132,7 +132,7 @@ class BackgroundIndexer:
 
     def _catch_up(self, indexed: FolderIndex) -> None:
         turn = self._turn()
-        state = indexed.catch_up(turn)
+        state = indexed.bring_up_to_date(turn, reporting=False)
         if state.unfinished:
             _log.info("indexing goes on in the background: %s", state.degraded)
             self.take_up(indexed)

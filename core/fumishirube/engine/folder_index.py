@@ -102,6 +102,15 @@ class _CommitSummary(NamedTuple):
         return cls(pages, tuple(skipped), headings, fingerprint)
 
 
+class _FolderUpdate(NamedTuple):
+    """An update: the claimed files, and of the call its time, its progress and its query."""
+
+    claimed: Mapping[str, ClaimedFile]
+    budget: Budget
+    progress: Progress | None = None
+    wanted: str = ""
+
+
 class FolderIndex:
     """A manual and its index. Calls from several threads update it one after the other.
 
@@ -134,22 +143,33 @@ class FolderIndex:
         self._close.atexit = False
 
     def bring_up_to_date(
-        self, budget: Budget, progress: Progress | None = None, wanted: str = ""
+        self,
+        budget: Budget,
+        progress: Progress | None = None,
+        wanted: str = "",
+        *,
+        reporting: bool = True,
     ) -> IndexState:
         """Index what changed on disk, and return the resulting corpus.
 
         Only changed files are read, those whose names contain wanted terms first. If another call
         or process is writing, or the deadline passes, the last committed state is returned, and
-        ``degraded`` says so. A missing or damaged index is rebuilt, which is reported once.
+        ``degraded`` says so. A missing or damaged index is rebuilt, which the next ``reporting``
+        call says.
 
         Raises:
             Cancelled: when the caller has gone; uncommitted work is dropped.
         """
-        state = self.catch_up(budget, progress, wanted)
+        with self._turn(budget) as mine:
+            if not mine:
+                busy = "another call is updating the index; this is the state before"
+                state = self._state(self._manual.sweep(), busy)
+            else:
+                state = self._updated(budget, progress, wanted)
+        if not reporting:
+            return state
         rebuilt, self._index.rebuilt = self._index.rebuilt, ""
-        if rebuilt:
-            state = state._replace(degraded="; ".join(filter(None, (rebuilt, state.degraded))))
-        return state
+        return state._replace(degraded="; ".join(filter(None, (rebuilt, state.degraded))) or None)
 
     @property
     def committed(self) -> bool:
@@ -204,37 +224,28 @@ class FolderIndex:
                 return None
             claimed = self._manual.sweep()
             busy = "another process is updating the index; this is the state before"
-            degraded = self._update(claimed, budget, progress, "") if mine else busy
+            degraded = self._update(_FolderUpdate(claimed, budget, progress)) if mine else busy
         self._publish()
         return self._state(claimed, degraded)
 
-    def catch_up(
-        self, budget: Budget, progress: Progress | None = None, wanted: str = ""
-    ) -> IndexState:
-        """Update the index, without a report of a rebuild; see :meth:`bring_up_to_date`."""
-        with self._turn(budget) as mine:
-            if not mine:
-                busy = "another call is updating the index; this is the state before"
-                return self._state(self._manual.sweep(), busy)
-            if self._manual.stored:  # its files are those of the last commit
-                self._index.refresh()
-                self._publish()
-            claimed = self._manual.sweep()
-            try:
-                return self._refreshed(claimed, budget, progress, wanted)
-            except IndexDamaged as error:  # damaged after the refresh; reopen it and try again
-                _log.warning("an index turned out to be damaged: %s", error)
-                return self._refreshed(claimed, budget, progress, wanted)
+    def _updated(self, budget: Budget, progress: Progress | None, wanted: str) -> IndexState:
+        if self._manual.stored:  # its files are those of the last commit
+            self._refresh()
+        update = _FolderUpdate(self._manual.sweep(), budget, progress, wanted)
+        try:
+            return self._refreshed(update)
+        except IndexDamaged as error:  # damaged after the refresh; reopen it and try again
+            _log.warning("an index turned out to be damaged: %s", error)
+            return self._refreshed(update)
 
-    def _refreshed(
-        self,
-        claimed: Mapping[str, ClaimedFile],
-        budget: Budget,
-        progress: Progress | None,
-        wanted: str,
-    ) -> IndexState:
+    def _refresh(self) -> None:
+        """Take in the commits of other processes."""
         self._index.refresh()
         self._publish()
+
+    def _refreshed(self, update: _FolderUpdate) -> IndexState:
+        self._refresh()
+        claimed, budget, *_ = update
         degraded = None
         gone, changed = (
             ([], []) if self._manual.stored else self._files.changes(self._index.pages(), claimed)
@@ -243,13 +254,12 @@ class FolderIndex:
         if gone or changed:
             try:
                 if gone or self._may_load(changed, budget):
-                    degraded = self._update_alone(claimed, budget, progress, wanted)
+                    degraded = self._update_alone(update)
                 else:
                     degraded = self._late(len(changed), claimed)
             except Forbidden as error:  # the last commit can still be searched
                 degraded = f"{error}; this is the state before"
-                self._index.refresh()
-                self._publish()
+                self._refresh()
         return self._state(claimed, degraded)._replace(unfinished=degraded is not None)
 
     def _may_load(self, changed: Sequence[ClaimedFile], budget: Budget) -> bool:
@@ -303,8 +313,7 @@ class FolderIndex:
         """
         if self._lock.acquire(blocking=False):  # else a call refreshes it, perhaps this one
             try:
-                self._index.refresh()
-                self._publish()
+                self._refresh()
             finally:
                 self._lock.release()
         return self._index.files()
@@ -326,34 +335,22 @@ class FolderIndex:
             finally:
                 self._lock.release()
 
-    def _update_alone(
-        self,
-        claimed: Mapping[str, ClaimedFile],
-        budget: Budget,
-        progress: Progress | None,
-        wanted: str,
-    ) -> str | None:
+    def _update_alone(self, update: _FolderUpdate) -> str | None:
         """Update as the only writer, or wait for another one as long as it commits new files."""
         known, attempts = -1, _MOST_ATTEMPTS
         while True:
-            with self._index.writing(budget) as mine:
+            with self._index.writing(update.budget) as mine:
                 if mine:
-                    return self._update(claimed, budget, progress, wanted)
-            self._index.refresh()
-            self._publish()
+                    return self._update(update)
+            self._refresh()
             pages = self._index.pages()
             attempts = attempts - 1 if len(pages) == known else _MOST_ATTEMPTS
-            if budget.late or not attempts or claimed.keys() <= pages.keys():
+            if update.budget.late or not attempts or update.claimed.keys() <= pages.keys():
                 return "another process is updating the index; this is the state before"
             known = len(pages)
 
-    def _update(
-        self,
-        claimed: Mapping[str, ClaimedFile],
-        budget: Budget,
-        progress: Progress | None,
-        wanted: str,
-    ) -> str | None:
+    def _update(self, update: _FolderUpdate) -> str | None:
+        claimed, budget, progress, wanted = update
         self._publish()  # another process may have been faster
         gone, changed = self._files.changes(self._index.pages(), claimed)
         if budget.deadline is not None:

@@ -17,7 +17,7 @@ from fumishirube.disk.stored import StoredFile, StoredRoot
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.disk.watches import Watch
 from fumishirube.documents import Document
-from fumishirube.engine.claims import claims, unlisted
+from fumishirube.engine.claiming_loaders import claimed_by, unlisted
 from fumishirube.engine.outlying import OutlyingFolders, StoredManuals
 from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
 from fumishirube.model import OutsideSearch, Skipped
@@ -128,7 +128,8 @@ class ManualFolder:
     def _take(self, survey: Survey) -> None:
         if survey != self._survey:
             before, self._entries = self._entries, {entry.path: entry for entry in survey.files}
-            self._claimed = claims(self.root, self.loaders, before, self._entries, self._claimed)
+            files = (before, self._entries, self._claimed)
+            self._claimed = claimed_by(self.loaders, self.root, *files)
             self._unlisted = unlisted(survey, self._claimed)
             self._survey = survey
 

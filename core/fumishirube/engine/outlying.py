@@ -12,10 +12,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from fumishirube.disk.roots import Root
 from fumishirube.disk.stored import FileStore, StoredFile
-from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import NotFound, ToolError
-from fumishirube.stages import Fields, ListsStoredManuals, Tokenizer
+from fumishirube.stages import Fields, ListsStoredManuals
 
 _DIGEST_DIGITS = 16
 
@@ -92,18 +91,18 @@ class ForgetsManuals(Protocol):
 
 def stored_manuals(
     indexes: Sequence[NamedStage[Any]],
-    tokenizer: Callable[[], Tokenizer],
+    fields: Callable[[], Fields],
     open_store: Callable[[str], FileStore],
 ) -> StoredManuals | None:
     """Return the manuals that an index lists; ``None`` if it is of a kind that lists none."""
     for named in indexes:
         if isinstance(named.stage, ListsStoredManuals):
-            return StoredManuals(partial(_listed, named.stage, tokenizer), open_store)
+            return StoredManuals(partial(_listed, named.stage, fields), open_store)
     return None
 
 
-def _listed(index: ListsStoredManuals, tokenizer: Callable[[], Tokenizer]) -> Sequence[str]:
-    return index.stored_manuals(Fields(FIELDS, tokenizer()))
+def _listed(index: ListsStoredManuals, fields: Callable[[], Fields]) -> Sequence[str]:
+    return index.stored_manuals(fields())
 
 
 class StoredManuals:

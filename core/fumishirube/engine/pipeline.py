@@ -47,8 +47,6 @@ T = TypeVar("T")
 
 _log = logging.getLogger("fumishirube")
 
-SKIPPED = "failed and was skipped"
-
 _REHEARSAL = StageCall("index", "rehearsal", "the index")
 _COUNTING = StageCall("report", "counts", "the count of further matches")
 _CONTINUED = 50
@@ -71,12 +69,23 @@ class NamedStage(NamedTuple, Generic[S]):
         return f"stage {self.name!r}{origin}"
 
 
+class StageFailure(NamedTuple):
+    """A stage that failed in a search, and why."""
+
+    stage: NamedStage[Any]
+    problem: str
+
+
 class PipelineResult(NamedTuple):
-    """The result of a search: the ranking, the span of each stage, and the engine's counts."""
+    """The result of a search: the ranking, the span of each stage, and the engine's counts.
+
+    ``failed`` are the stages without which it was made.
+    """
 
     ranking: Ranking
     span: Span
     report: SearchReport
+    failed: Sequence[StageFailure] = ()
 
 
 @dataclass(frozen=True)
@@ -140,6 +149,7 @@ class _Search:
         self.abandoned = abandoned
         self.recorder = Recorder()
         self.counts = SearchCounts()
+        self.failed: dict[StageCall, StageFailure] = {}
         self.began = time.monotonic()
         self._dropped = ""
         self._ranked: tuple[Recorder, float, Ranking, Ranking]
@@ -201,7 +211,7 @@ class _Search:
         span = recorder.close("search", "search", started, ranking, out_of_time=late, error=error)
         results = (span, merged, ranking, self.counts)
         report = report_search(self.query, self.corpus, *results, counting=not uncounted)
-        return PipelineResult(ranking, span, report)
+        return PipelineResult(ranking, span, report, [*self.failed.values()])
 
     def _continued(self, ranking: Ranking) -> Ranking:
         """Add sure matches to a follow-up, or to a search without hits.
@@ -328,6 +338,7 @@ class _Search:
         """Call a stage; if it fails return nothing, and the message for its span."""
         call = _call(kind, named)
         if call in self.abandoned:
+            self.failed[call] = StageFailure(named, self.abandoned[call])
             return None, self.abandoned[call]
         try:
             with self.recorder.calling(call):
@@ -335,9 +346,11 @@ class _Search:
         except BaseException as error:
             if self.pipeline.strict or self._passes(error):
                 raise
-            _log.exception("%s %s %s", kind, named, SKIPPED)
-            reason = f": {error}" if isinstance(error, WrongResult | PluginError) else ""
-            return None, f"{named} {SKIPPED}{reason}"
+            skipped = f"{named} failed and was skipped"
+            _log.exception("%s %s", kind, skipped)
+            reason = str(error) if isinstance(error, WrongResult | PluginError) else ""
+            self.failed[call] = StageFailure(named, reason or type(error).__name__)
+            return None, f"{skipped}: {reason}" if reason else skipped
 
     def _passes(self, error: BaseException) -> bool:
         """Tell whether an error ends the search, whatever stage raises it.
@@ -353,23 +366,6 @@ class _Search:
 
 def _call(kind: str, named: NamedStage[Any]) -> StageCall:
     return StageCall(kind, named.name, str(named))
-
-
-def restore_ranking(search: Span, corpus: Corpus) -> Ranking:
-    """Return the ranking of a search, with its passages read from the index."""
-    paths = {row.path for row in search.rows}
-
-    def sections(corpus: Corpus) -> dict[SectionKey, Passage]:
-        return {passage.key: passage for path in paths for passage in corpus.page(path)}
-
-    rehearse(corpus, sections)
-    passages = sections(corpus)
-    hits = (
-        Hit(passages[key], row.score, row.labels, row.coverage, row.matched, row.signals)
-        for row in search.rows
-        if (key := (row.path, row.start_line)) in passages
-    )
-    return Ranking(tuple(hits), search.left_out, search.diagnostics)
 
 
 def failures(span: Span) -> list[str]:

@@ -1,13 +1,14 @@
-"""The hits of a search: allowed, added up over scorers, limited, and accounted for."""
+"""The hits of a search: allowed, added up over scorers, limited, accounted for, and read again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from fumishirube.corpus import Corpus
+from fumishirube.corpus_kinds import rehearse
 from fumishirube.model import Hit, LeftOut, Passage, Ranking
 from fumishirube.query import Query
-from fumishirube.traces.records import SectionKey
+from fumishirube.traces.records import SectionKey, Span
 
 
 def allowed_hits(hits: Sequence[Hit], query: Query) -> Sequence[Hit]:
@@ -79,3 +80,20 @@ def completed(ranking: Ranking, candidates: Iterable[SectionKey]) -> Ranking:
     named.update((out.path, out.start_line or 0) for out in ranking.left_out)
     lost = [LeftOut(*key, "not_returned") for key in candidates if key not in named]
     return ranking._replace(left_out=(*ranking.left_out, *lost)) if lost else ranking
+
+
+def restore_ranking(search: Span, corpus: Corpus) -> Ranking:
+    """Return the ranking of a search, with its passages read from the index."""
+    paths = {row.path for row in search.rows}
+
+    def sections(corpus: Corpus) -> dict[SectionKey, Passage]:
+        return {passage.key: passage for path in paths for passage in corpus.page(path)}
+
+    rehearse(corpus, sections)
+    passages = sections(corpus)
+    hits = (
+        Hit(passages[key], row.score, row.labels, row.coverage, row.matched, row.signals)
+        for row in search.rows
+        if (key := (row.path, row.start_line)) in passages
+    )
+    return Ranking(tuple(hits), search.left_out, search.diagnostics)

@@ -43,7 +43,7 @@ from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError, NotFound, PluginError, ToolError, did_you_mean
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import PluginGuard
-from fumishirube.host.fences import Fences
+from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.offered_types import check_stage
 from fumishirube.host.peers import PeerProcesses
@@ -95,10 +95,10 @@ class Application(ToolHost):
         loaded.trust.check(self.outside)
         self.state = Root(loaded.folder("state"), self.limits)
         self.guard = PluginGuard(self.state.path, plugins)
-        self.fences = Fences(plugins, self.guard, strict=self.config.strict)
+        self.guarded = GuardedOffers(plugins, self.guard, strict=self.config.strict)
         implementations = plugins.manager.hook.search_finished.get_hookimpls()
         self._observers: list[tuple[str, Callable[[Trace], object]]] = [
-            (hook.plugin_name, self.fences.observer(hook.plugin_name, hook.function))
+            (hook.plugin_name, self.guarded.observer(hook.plugin_name, hook.function))
             for hook in implementations
         ]
         self.contexts: dict[str, PipelineContext] = {}
@@ -129,7 +129,7 @@ class Application(ToolHost):
         if self.loaded.glossary.meanings:
             self.warnings += unused_glossary(self.surfaces)
         self.served = [
-            self.fenced(surface, self.contexts[surface.name]) for surface in self.surfaces
+            self.served_surface(surface, self.contexts[surface.name]) for surface in self.surfaces
         ]
 
     def loose_files(self) -> Sequence[str]:
@@ -165,8 +165,6 @@ class Application(ToolHost):
                 raise
             except BaseException:  # an observer that exits must not end the call
                 _log.exception("observer %r failed", name)
-        if trace.degraded:
-            self._note_failures(trace)  # of stages that failed without raising
 
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
         """Close files, except those of the memory that ``others`` still use."""
@@ -187,34 +185,24 @@ class Application(ToolHost):
                     return named.stage.open_archive(self.config.traces.seconds)
         return None
 
-    def _note_failures(self, trace: Trace) -> None:
-        for configured in self.surfaces:
-            if configured.name == trace.origin.recipe.surface:
-                stages = {
-                    (kind_name, named.name): type(named.stage)
-                    for kind_name, stages in configured.stages.items()
-                    for named in stages
-                }
-                self.fences.note_failures(trace, stages)
-
     def _build_surface(self, use: Use, coordinate: str) -> ConfiguredSurface | None:
         """Build a surface; leave out one of a plugin, or a default one, that cannot be built."""
         offer = self.plugins.take("surfaces", use.use, coordinate)
-        work = self.fences.work("surfaces", offer.stage, use.name)
+        work = self.guarded.work("surfaces", offer.stage, use.name)
         try:
-            with self.fences.building(work):
+            with self.guarded.building(work):
                 if use.name in self._unadopted:
                     raise self._unadopted[use.name]
                 configured = self._configure(use, coordinate)
                 self.loaded.folder(configured.surface.root)
                 return configured
         except PluginError as error:
-            self.fences.leave_out(f"{coordinate}: {error}; it is left out", work, self.problems)
+            self.guarded.leave_out(f"{coordinate}: {error}; it is left out", work, self.problems)
             return None
 
     def _configure(self, use: Use, coordinate: str) -> ConfiguredSurface:
         surface = self._stage("surfaces", use, coordinate)
-        work = self.fences.work("surfaces", type(surface.stage), use.name)
+        work = self.guarded.work("surfaces", type(surface.stage), use.name)
         named = getattr(surface.stage, "pipeline_name", None) or use.name
         spec = self.config.pipelines.get(named, PipelineSpec())
         default_spec = PipelineSpec.model_validate(self._default_pipeline(surface.stage))
@@ -223,11 +211,11 @@ class Application(ToolHost):
             chosen, where = getattr(spec, key), f"pipelines.{named}.{key}"
             default = getattr(default_spec, key)
             if chosen is None:
-                with self.fences.settled(work, requested=self._requested):
+                with self.guarded.settled(work, requested=self._requested):
                     stages[kind_name] = self._stages(kind_name, default, None, where)
             else:
                 stages[kind_name] = self._stages(kind_name, chosen, default, where)
-        check_stages(surface, spec, stages, f"pipelines.{named}", self.fences)
+        check_stages(surface, spec, stages, f"pipelines.{named}", self.guarded)
         of_default = use.name in self.plugins.registry.default_surfaces()
         return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins, of_default)
 
@@ -265,10 +253,10 @@ class Application(ToolHost):
         places = taken_places(offer.stage, use.settings, loaded.sections, where, loaded.written)
         with (
             locating_errors(places),
-            self.fences.configuring(kind_name, offer.stage, use.name, coordinate),
+            self.guarded.configuring(kind_name, offer.stage, use.name, coordinate),
         ):
             stage = build_model(offer.stage, values, where, loaded.environ, loaded.origins)
-            if self.fences.work(kind_name, offer.stage, use.name):
+            if self.guarded.work(kind_name, offer.stage, use.name):
                 check_stage(stage)
         self.warnings += deprecated_settings(stage, where)
         return NamedStage(use.name, stage, offer.plugin)
@@ -299,7 +287,7 @@ class Application(ToolHost):
         for name in self.config.pipelines:
             if name not in known:
                 hint = did_you_mean(name, sorted(known))
-                raise ConfigError(f"pipelines.{name}: no surface has this name; {hint}")
+                raise ConfigError(f"no surface has this name; {hint}", at=f"pipelines.{name}")
 
     def _context(self, configured: ConfiguredSurface) -> PipelineContext:
         root = self.root(configured.surface.root)
@@ -319,9 +307,9 @@ class Application(ToolHost):
             cache=memory.cache,
             statistics=memory.statistics,
             observe=partial(self.observe, statistics=memory.statistics),
-            folder=self.loaded.folder,
+            path_of=self.loaded.folder,
             stage=self._further_stage,
-            fences=self.fences,
+            guarded=self.guarded,
             cached=self.config.cache.enabled,
             versions=self.plugins.code,
             strict=self.config.strict,
@@ -382,5 +370,6 @@ def _check_distinct(names: Sequence[str], coordinate: str) -> None:
     for place, name in enumerate(names):
         if name in names[:place]:
             raise ConfigError(
-                f"{coordinate}[{place}]: {name!r} is used twice; give one of them another 'as'"
+                f"{name!r} is used twice; give one of them another 'as'",
+                at=f"{coordinate}[{place}]",
             )

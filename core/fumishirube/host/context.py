@@ -24,15 +24,15 @@ from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.unions import JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host import embedders
-from fumishirube.host.fences import unlisted_by
 from fumishirube.host.finder import Finder
+from fumishirube.host.guarded_offers import unlisted_by
 from fumishirube.host.indexes import IndexFolders, OpenIndexes
 from fumishirube.host.loaders import remembering_loaders, unread_files
-from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, running
+from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices, running
 from fumishirube.host.watched_updates import AbandonedUpdate, WatchedUpdates
 from fumishirube.model import UnreadFiles
 from fumishirube.query import Query
-from fumishirube.stages import Fields, Index, Loader, OpenIndex, Scorer, Tokenizer
+from fumishirube.stages import Fields, Loader, OpenIndex, Scorer, Tokenizer
 from fumishirube.surfaces import SearchResult
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import SearchAssessment, Trace
@@ -68,11 +68,11 @@ class PipelineContext:
         whole: PipelineContext | None = None,
     ) -> None:
         with ExitStack() as opening:
-            stages = whole.stages if whole else configured.running(opening, shared.fences)
+            stages = whole.stages if whole else configured.running(opening, shared.guarded)
             self._running = opening.pop_all()
         self.root = root
         self._configured = configured
-        self.stages: Mapping[str, Sequence[NamedStage[Any]]] = stages
+        self.stages: RunningStages = stages
         self._shared = shared
         self._whole = whole
         state, own = shared.state, shared.own
@@ -86,22 +86,19 @@ class PipelineContext:
             RESERVED_MANUALS,
             outlying,
             whole.library if whole else None,
-            stored_manuals(configured.indexes, partial(self._only, "tokenizers"), self.indexed_of),
+            stored_manuals(configured.indexes, self._fields, self.indexed_of),
         )
-        self._pipeline = Pipeline(
-            stages["scorers"],
-            stages["fusers"],
-            stages["refiners"],
-            shared.strict,
-            shared.fences.at_work,
-        )
+        searching = (stages.scorers, stages.fusers, stages.refiners)
+        self._pipeline = Pipeline(*searching, shared.strict, shared.guarded.at_work)
         self._finder = Finder(configured, shared, self._pipeline, self.prepare)
         is_outlying = self.library.is_outlying
         folders = IndexFolders(state, configured.index_fingerprint, outlying, is_outlying)
         self._index_folders = folders
         open_vectors = partial(embedders.manual_vectors, configured, stages, folders.make)
         self._indexes = OpenIndexes(self.library, self._open_index, open_vectors)
-        self.updates: WatchedUpdates = whole.updates if whole else shared.fences.updates(stages)
+        updating: Sequence[NamedStage[Any]]
+        updating = (*stages.loaders, *stages.tokenizers, *stages.embedders, *stages.indexes)
+        self.updates: WatchedUpdates = whole.updates if whole else shared.guarded.updates(updating)
         self._background: BackgroundIndexer | None = None
         self._surface_values: dict[str, Any] = {}
         self._lock = Lock()
@@ -160,25 +157,25 @@ class PipelineContext:
 
     def loaders(self) -> Sequence[Loader]:
         """Return the pipeline's loaders, in order."""
-        return [named.stage for named in self.stages["loaders"]]
+        return [named.stage for named in self.stages.loaders]
 
     def tokenizer(self) -> Tokenizer | None:
         """Return the pipeline's tokenizer, if it has one."""
-        return next((named.stage for named in self.stages["tokenizers"]), None)
+        return next((named.stage for named in self.stages.tokenizers), None)
 
     def scorer(self, name: str, settings: Mapping[str, JsonValue] | None = None) -> Scorer:
         """Return a running scorer of the pipeline by its name, or open a new one."""
         if settings is not None:
             chosen = self._shared.stage("scorers", name, settings)
-            begun = running("scorers", chosen, self._running, self._shared.fences, "scorer")
+            begun = running("scorers", chosen, self._running, self._shared.guarded, "scorer")
             scorer: Scorer = begun.stage
             return scorer
         for named in self._pipeline.scorers:
             if named.name == name:
                 return named.stage
         raise ConfigError(
-            f"pipelines.{self._configured.pipeline_name}.scorers: one called {name!r} is needed; "
-            f"add {{use: {name}}}, or another one with 'as: {name}'"
+            f"one called {name!r} is needed; add {{use: {name}}}, or another one with 'as: {name}'",
+            at=f"pipelines.{self._configured.pipeline_name}.scorers",
         )
 
     def vectors(self, embedder: str | None = None) -> StoredVectors:
@@ -267,7 +264,7 @@ class PipelineContext:
         loaders = [*zip(self._configured.stages["loaders"], self.index_loaders, strict=True)]
         missing = [
             *unlisted_by(self.loaders(), lambda: self.manual(manual_id).root),
-            *self._shared.fences.slow_files(manual_id, state.slow, loaders),
+            *self._shared.guarded.slow_files(manual_id, state.slow, loaders),
         ]
         if missing:
             degraded = "; ".join(filter(None, (state.degraded, *missing)))
@@ -308,11 +305,10 @@ class PipelineContext:
         Raises:
             Forbidden: when the index does not answer.
         """
-        index, present = self._only("indexes"), self.manuals()
+        index, present = self._only("indexes", self.stages.indexes), self.manuals()
         if not present or not isinstance(index, ForgetsManuals):
             return ()
-        fields = Fields(FIELDS, self._only("tokenizers"))
-        return index.forget_manuals(self._shared.state, present, fields)
+        return index.forget_manuals(self._shared.state, present, self._fields())
 
     def rebuild(self, manual_id: str, progress: Progress | None = None) -> IndexState | None:
         """Index a manual anew while its index answers; ``None`` if that index cannot."""
@@ -375,16 +371,17 @@ class PipelineContext:
         return self._indexes.opened(manual_id)
 
     def _open_index(self, name: str) -> OpenIndex:
-        index: Index = self._only("indexes")
-        return index.open(self._index_folders.make(name), Fields(FIELDS, self._only("tokenizers")))
+        index = self._only("indexes", self.stages.indexes)
+        return index.open(self._index_folders.make(name), self._fields())
+
+    def _fields(self) -> Fields:
+        return Fields(FIELDS, self._only("tokenizers", self.stages.tokenizers))
 
     def _own(self, name: str) -> str:
         return f"{self._configured.name}{self._shared.view}/{name}"
 
-    def _only(self, kind_name: str) -> Any:
-        stages = self.stages[kind_name]
+    def _only(self, kind_name: str, stages: Sequence[NamedStage[T]]) -> T:
         if not stages:
-            raise ConfigError(
-                f"pipelines.{self._configured.pipeline_name}: searching needs one of {kind_name}"
-            )
+            where = f"pipelines.{self._configured.pipeline_name}"
+            raise ConfigError(f"searching needs one of {kind_name}", at=where)
         return stages[0].stage

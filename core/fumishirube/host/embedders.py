@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fumishirube.disk.roots import Root
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.host.indexes import VECTORS
-from fumishirube.host.surfaces import ConfiguredSurface, SharedServices, running
+from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices, running
 from fumishirube.host.useless_stages import gives_vectors
 from fumishirube.plugins.discovery import Plugins
+from fumishirube.stages import Embedder, Stage
 
 if TYPE_CHECKING:
     from fumishirube.engine.vectors.embedding import NamedEmbedder
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def named_embedder(
-    chosen: NamedStage[Any], begun: NamedStage[Any], plugins: Plugins
+    chosen: NamedStage[Stage], begun: NamedStage[Embedder], plugins: Plugins
 ) -> NamedEmbedder:
     """Return an embedder, identified by its settings and by the version of its plugin."""
     from fumishirube.engine.vectors.embedding import NamedEmbedder  # noqa: PLC0415 - few pipelines embed
@@ -34,27 +35,25 @@ def named_embedder(
     return NamedEmbedder(chosen.name, identity, begun.stage)
 
 
-def pipeline_embedder(
-    configured: ConfiguredSurface, begun: Mapping[str, Sequence[NamedStage[Any]]]
-) -> NamedEmbedder | None:
+def pipeline_embedder(configured: ConfiguredSurface, begun: RunningStages) -> NamedEmbedder | None:
     """Return the embedder of a pipeline, if it has one."""
-    rows = zip(configured.stages["embedders"], begun["embedders"], strict=True)
+    rows = zip(configured.stages["embedders"], begun.embedders, strict=True)
     return next((named_embedder(*row, configured.plugins) for row in rows), None)
 
 
 def surface_vectors(
     configured: ConfiguredSurface,
-    begun: Mapping[str, Sequence[NamedStage[Any]]],
+    begun: RunningStages,
     shared: SharedServices,
     opening: ExitStack,
-    chosen: NamedStage[Any] | None,
+    chosen: NamedStage[Stage] | None,
 ) -> StoredVectors:
     """Return vectors for a surface's own use, by the pipeline's embedder or a chosen one."""
     from fumishirube.engine.vectors.section_vectors import StoredVectors  # noqa: PLC0415 - as above
 
     named = pipeline_embedder(configured, begun)
     if chosen is not None:
-        runs = running("embedders", chosen, opening, shared.fences, "embedder")
+        runs = running("embedders", chosen, opening, shared.guarded, "embedder")
         named = named_embedder(chosen, runs, configured.plugins)
     folder = shared.root("state").path / "vectors"
     return StoredVectors(named, folder / f"{named.identity if named else 'none'}.db")
@@ -62,12 +61,12 @@ def surface_vectors(
 
 def manual_vectors(
     configured: ConfiguredSurface,
-    begun: Mapping[str, Sequence[NamedStage[Any]]],
+    begun: RunningStages,
     folder: Callable[[str, str], Root],
     manual_id: str,
 ) -> ManualVectors | None:
     """Return the vectors of a manual, in a folder beside its index, if its pipeline makes any."""
-    if not any(gives_vectors(named.stage) for named in begun["embedders"][:1]):
+    if not any(gives_vectors(named.stage) for named in begun.embedders[:1]):
         return None
     from fumishirube.engine.vectors.manual_vectors import ManualVectors  # noqa: PLC0415 - as above
 

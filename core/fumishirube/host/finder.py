@@ -11,8 +11,9 @@ from typing import NamedTuple
 from fumishirube.corpus import Corpus
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
 from fumishirube.engine.folder_index import IndexState, SearchExtent
-from fumishirube.engine.pipeline import Pipeline, failures, restore_ranking
+from fumishirube.engine.pipeline import Pipeline, failures
 from fumishirube.engine.reports import report_for_query
+from fumishirube.engine.search_hits import restore_ranking
 from fumishirube.errors import IndexDamaged
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
 from fumishirube.model import Ranking, SearchReport
@@ -58,7 +59,7 @@ class Finder(NamedTuple):
             self._store(trace)
             restored = partial(self._restored, trace, query, state)
             return SearchResult(trace, restored, state.corpus)
-        ranking, span, report = self.pipeline.run(query, state.corpus)
+        ranking, span, report = self._run(query, state.corpus)
         took = _since(began)
         trace = record(span, report, CacheOutcome(lookup.mode, lookup.score))
         stored = self._store(trace)
@@ -70,13 +71,19 @@ class Finder(NamedTuple):
         self, corpus: Corpus, files: int, query: Query, *, written: bool = True
     ) -> SearchResult:
         """Run the pipeline over a corpus of the surface's own, and store the trace."""
-        ranking, span, report = self.pipeline.run(query, corpus)
+        ranking, span, report = self._run(query, corpus)
         state = IndexState(corpus, files, (), None, "")
         extent, thresholds = SearchExtent.of(state, None), self.shared.statistics.thresholds
         record = partial(self._trace, corpus.manual_id, query, state, extent, thresholds)
         trace = replace(record(span, report, CacheOutcome("bypass")), own=True)
         self._store(trace, written=written)
         return SearchResult(trace, lambda: ranking, corpus)
+
+    def _run(self, query: Query, corpus: Corpus) -> tuple[Ranking, Span, SearchReport]:
+        began = time.time()
+        ranking, span, report, failed = self.pipeline.run(query, corpus)
+        self.shared.guarded.note_failures(failed, began)
+        return ranking, span, report
 
     def cache_key(self, query: Query, state: IndexState, thresholds: Thresholds) -> CacheKey | None:
         """Return the cache's key of a query, or ``None`` if the cache is not to be used."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
 from fumishirube.disk.names import OFFICE_LOCKS
 from fumishirube.disk.roots import Root
 from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
-from fumishirube.engine.pipeline import NamedStage
-from fumishirube.host.surfaces import ConfiguredSurface
+from fumishirube.host.surfaces import ConfiguredSurface, RunningStages
 from fumishirube.model import UnreadFiles
 from fumishirube.plugins.registry import RegisteredStage
 from fumishirube.stages import Loader
@@ -31,7 +30,7 @@ _PLUGIN = "a loader plugin; 'fumishirube new-plugin NAME --kind loader' writes o
 
 
 def remembering_loaders(
-    configured: ConfiguredSurface, running: Mapping[str, Sequence[NamedStage[Any]]], state: Root
+    configured: ConfiguredSurface, running: RunningStages, state: Root
 ) -> list[Loader]:
     """Wrap slow loaders so that their parsed documents are cached."""
     documents = ParsedDocuments(state)
@@ -39,7 +38,7 @@ def remembering_loaders(
         RememberingLoader(begun.stage, _reading(chosen.stage), documents)
         if getattr(chosen.stage, "remembered", False)
         else begun.stage
-        for chosen, begun in zip(configured.stages["loaders"], running["loaders"], strict=True)
+        for chosen, begun in zip(configured.stages["loaders"], running.loaders, strict=True)
     ]
 
 

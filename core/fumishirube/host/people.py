@@ -32,7 +32,7 @@ class PersonalTools(ToolHost):
         rights: Rights,
         former: SearchMemory | None = None,
     ) -> None:
-        self.loaded, self.config, self.fences = whole.loaded, whole.config, whole.fences
+        self.loaded, self.config, self.guarded = whole.loaded, whole.config, whole.guarded
         self.peers = whole.peers
         self.whole, self.person, self.rights = whole, person, rights
         self.problems = []
@@ -45,7 +45,7 @@ class PersonalTools(ToolHost):
             if not self._shares(surface)
         }
         self.served = [
-            self.fenced(
+            self.served_surface(
                 surface,
                 self.contexts.get(surface.name) or whole.contexts[surface.name],
                 read_only=not self._of(surface).write,

@@ -104,7 +104,7 @@ class CommandOutput(io.TextIOWrapper):
     @property
     def buffer(self) -> BinaryIO:
         """The byte stream that ``write`` uses now."""
-        own: BinaryIO = super().buffer  # type: ignore[assignment]
+        own: BinaryIO = super().buffer  # type: ignore[assignment]  # a stub of less
         return sys.stderr.buffer if _is_foreign() and sys.stderr else own
 
 

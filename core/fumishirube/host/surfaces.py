@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
+from fumishirube import stages as protocols
 from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.config.glossary import Glossary
 from fumishirube.config.personal import OwnManuals
@@ -22,11 +23,11 @@ from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.cache import SearchCache
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError, PluginError
-from fumishirube.host.fences import Fences
+from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES, StageRegistry
 from fumishirube.plugins.source_digests import source_digest
-from fumishirube.stages import NeedsOfSurface, ResourceStage
+from fumishirube.stages import NeedsOfSurface, ResourceStage, Stage
 from fumishirube.surfaces import Surface
 from fumishirube.text.folding import FOLDING
 from fumishirube.traces.records import PipelineSnapshot, Trace
@@ -39,6 +40,18 @@ OWN_FOLDERS = ("workspace", "state", "runtime")
 """Folders for what surfaces store themselves, which are no subject of rights."""
 
 
+class RunningStages(NamedTuple):
+    """The running stages of a surface by kind, in order; those of plugins are guarded."""
+
+    loaders: Sequence[NamedStage[protocols.Loader]]
+    tokenizers: Sequence[NamedStage[protocols.Tokenizer]]
+    embedders: Sequence[NamedStage[protocols.Embedder]]
+    indexes: Sequence[NamedStage[protocols.Index]]
+    scorers: Sequence[NamedStage[protocols.Scorer]]
+    fusers: Sequence[NamedStage[protocols.Fuser]]
+    refiners: Sequence[NamedStage[protocols.Refiner]]
+
+
 @dataclass(frozen=True)
 class ConfiguredSurface:
     """A surface and its stages as configured: by kind, in order.
@@ -49,7 +62,7 @@ class ConfiguredSurface:
 
     name: str
     surface: Surface
-    stages: Mapping[str, Sequence[NamedStage[Any]]]
+    stages: Mapping[str, Sequence[NamedStage[Stage]]]
     pipeline_name: str
     plugins: Plugins
     default: bool = False
@@ -70,7 +83,7 @@ class ConfiguredSurface:
         return self.indexed and self.reads_manuals
 
     @property
-    def indexes(self) -> Sequence[NamedStage[Any]]:
+    def indexes(self) -> Sequence[NamedStage[Stage]]:
         """The index of its manuals, if it has manuals."""
         return self.stages["indexes"] if self.of_manuals else ()
 
@@ -108,23 +121,22 @@ class ConfiguredSurface:
         ]
         return hashlib.sha256("\n".join([self.name, *uses]).encode()).hexdigest()[:16]
 
-    def running(
-        self, opening: ExitStack, fences: Fences
-    ) -> Mapping[str, Sequence[NamedStage[Any]]]:
-        """Return the running forms of the stages by kind, in order; the stack closes them.
+    def running(self, opening: ExitStack, guarded: GuardedOffers) -> RunningStages:
+        """Return the running forms of the stages; the stack closes them.
 
         The index is not opened here, but for each manual.
 
         Raises:
             ConfigError: when a stage of a plugin cannot be opened.
         """
-        return {
+        begun = {
             kind_name: [
-                running(kind_name, stage, opening, fences, f"pipelines.{self.pipeline_name}")
+                running(kind_name, stage, opening, guarded, f"pipelines.{self.pipeline_name}")
                 for stage in stages
             ]
             for kind_name, stages in self.stages.items()
         }
+        return RunningStages(**begun)
 
     @cached_property
     def uses(self) -> Mapping[str, JsonValue]:
@@ -185,21 +197,25 @@ def use_of(kind_name: str, named: NamedStage[Any], registry: StageRegistry) -> J
 
 
 def running(
-    kind_name: str, named: NamedStage[Any], opening: ExitStack, fences: Fences, coordinate: str
+    kind_name: str,
+    named: NamedStage[Any],
+    opening: ExitStack,
+    guarded: GuardedOffers,
+    coordinate: str,
 ) -> NamedStage[Any]:
-    """Return the running form of a stage, fenced; the stack closes it.
+    """Return the running form of a stage, guarded; the stack closes it.
 
     Raises:
         ConfigError: when a stage of a plugin cannot be opened.
     """
     stage = named.stage
     if isinstance(stage, ResourceStage) and kind_name != "indexes":
-        work = fences.work(kind_name, type(stage), named.name)
+        work = guarded.work(kind_name, type(stage), named.name)
         try:
-            stage = opening.enter_context(fences.opened(work, stage))
+            stage = opening.enter_context(guarded.opened(work, stage))
         except PluginError as error:
-            raise ConfigError(f"{coordinate}: {error}") from error
-    return fences.stage(kind_name, named, stage)
+            raise ConfigError(str(error), at=coordinate) from error
+    return guarded.stage(kind_name, named, stage)
 
 
 @dataclass(frozen=True)
@@ -218,9 +234,9 @@ class SharedServices:
     cache: SearchCache
     statistics: SearchStatistics
     observe: Callable[[Trace], None]
-    folder: Callable[[str], Path]
+    path_of: Callable[[str], Path]
     stage: Callable[[str, str, Mapping[str, JsonValue]], NamedStage[Any]]
-    fences: Fences
+    guarded: GuardedOffers
     cached: bool = True
     versions: str = ""
     strict: bool = False
@@ -233,5 +249,5 @@ class SharedServices:
     def root(self, name: str) -> Root:
         """Return a folder of the configuration, or the workspace, limited by the rights."""
         if self.rights is None or name in OWN_FOLDERS:
-            return Root(self.folder(name))
-        return Root(self.folder(name), rights=self.rights.get(name, FolderRights()))
+            return Root(self.path_of(name))
+        return Root(self.path_of(name), rights=self.rights.get(name, FolderRights()))

@@ -13,7 +13,7 @@ from fumishirube.errors import AlreadyServed, ConfigError, PluginError
 from fumishirube.host.catalog import WARNING, Catalog, ListProfile
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.fences import Fences
+from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.offered_types import check_offers
 from fumishirube.host.peers import PeerProcesses
@@ -36,14 +36,14 @@ T = TypeVar("T")
 
 
 class ServedSurface(NamedTuple):
-    """A surface with its context, and its fence if it is a plugin's.
+    """A surface with its context, and its crash mark if it is a plugin's.
 
     With ``read_only``, only its tools that only read are offered.
     """
 
     surface: Surface
     context: SurfaceContext
-    fences: Fences
+    guarded: GuardedOffers
     work: ForeignWork | None
     read_only: bool = False
 
@@ -62,13 +62,13 @@ class ServedSurface(NamedTuple):
             PluginError: when it fails, and the configuration is strict.
         """
         try:
-            with self.fences.building(self.work):
+            with self.guarded.building(self.work):
                 offers = tuple(offer(self.context))
                 if self.work is not None:
                     check_offers(offers, kind)
                 return offers
         except PluginError as error:
-            self.fences.leave_out(f"{error}; its {part} are left out", self.work, problems)
+            self.guarded.leave_out(f"{error}; its {part} are left out", self.work, problems)
             return ()
 
 
@@ -84,7 +84,7 @@ class ToolHost:
 
     loaded: LoadedConfig
     config: Config
-    fences: Fences
+    guarded: GuardedOffers
     problems: list[str]
     surfaces: Sequence[ConfiguredSurface]
     contexts: Mapping[str, PipelineContext]
@@ -100,7 +100,7 @@ class ToolHost:
             for entry in self.served:
                 for made in entry.offered("tools", entry.surface.tools, Tool, self.problems):
                     if made.read_only or not entry.read_only:
-                        tool = entry.fences.tool(made, entry.work)
+                        tool = entry.guarded.tool(made, entry.work)
                         clash = "a tool of this name"
                         self._add(tools, tool.name, f"tool {tool.name}", tool, clash)
         return tools
@@ -113,7 +113,7 @@ class ToolHost:
             for entry in self.served:
                 if isinstance(surface := entry.surface, HasCommands):
                     for tool in entry.offered("commands", surface.commands, Tool, self.problems):
-                        commands.setdefault(tool.name, entry.fences.tool(tool, entry.work))
+                        commands.setdefault(tool.name, entry.guarded.tool(tool, entry.work))
         return commands
 
     @property
@@ -135,13 +135,13 @@ class ToolHost:
                     for made in entry.offered(
                         "resources", _as_sequence(surface.resources), Resources, self.problems
                     ):
-                        scheme, fenced = made.scheme, entry.fences.resources(made, entry.work)
-                        clash, faults = "resources of this scheme", check_resources(fenced)
-                        self._add(by_scheme, scheme, f"resources {scheme}", fenced, clash, faults)
+                        scheme, guarded = made.scheme, entry.guarded.resources(made, entry.work)
+                        clash, faults = "resources of this scheme", check_resources(guarded)
+                        self._add(by_scheme, scheme, f"resources {scheme}", guarded, clash, faults)
             for entry in self.served:
                 if isinstance(surface := entry.surface, HasPrompts):
                     for each in entry.offered("prompts", surface.prompts, Prompt, self.problems):
-                        prompt = entry.fences.prompt(each, entry.work)
+                        prompt = entry.guarded.prompt(each, entry.work)
                         clash, faults = "a prompt of this name", check_prompt(prompt)
                         self._add(by_name, each.name, f"prompt {each.name}", prompt, clash, faults)
         return tuple(by_scheme.values()), tuple(by_name.values())
@@ -206,13 +206,13 @@ class ToolHost:
     def _text(self, configured: ConfiguredSurface, name: str, default: str) -> str:
         work = self.work(configured)
         try:
-            with self.fences.building(work):
+            with self.guarded.building(work):
                 text = getattr(configured.surface, name, default)
                 if not isinstance(text, str):
                     raise TypeError(f"{name!r} is of the type {type(text).__name__}")
                 return text
         except PluginError as error:
-            self.fences.leave_out(f"{error}; its {name} are left out", work, self.problems)
+            self.guarded.leave_out(f"{error}; its {name} are left out", work, self.problems)
             return default
 
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
@@ -237,7 +237,7 @@ class ToolHost:
                 if isinstance(configured.surface, HasLifespan):
                     work = self.work(configured)
                     try:
-                        with self.fences.building(work):
+                        with self.guarded.building(work):
                             stack.enter_context(configured.surface.lifespan(context))
                     except AlreadyServed as error:
                         if error.pid == os.getpid():
@@ -249,16 +249,16 @@ class ToolHost:
                         self.problems.append(f"{configured.name} only reads: {error}")
                     except PluginError as error:
                         problem = f"{error}; it does not go on beside the calls"
-                        self.fences.leave_out(problem, work, self.problems)
+                        self.guarded.leave_out(problem, work, self.problems)
             yield
 
     def work(self, configured: ConfiguredSurface) -> ForeignWork | None:
         """Return the crash mark for a surface of a plugin, or ``None`` for a built-in."""
-        return self.fences.work("surfaces", type(configured.surface), configured.name)
+        return self.guarded.work("surfaces", type(configured.surface), configured.name)
 
-    def fenced(
+    def served_surface(
         self, configured: ConfiguredSurface, context: PipelineContext, *, read_only: bool = False
     ) -> ServedSurface:
         """Return a surface with its context; only its tools that only read if ``read_only``."""
         work = self.work(configured)
-        return ServedSurface(configured.surface, context, self.fences, work, read_only)
+        return ServedSurface(configured.surface, context, self.guarded, work, read_only)

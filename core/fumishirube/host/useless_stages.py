@@ -10,14 +10,14 @@ from fumishirube.config.glossary import FILE as GLOSSARY
 from fumishirube.config.pipelines import PipelineSpec
 from fumishirube.engine.pipeline import NamedStage, comes_last, generates
 from fumishirube.errors import ConfigError
-from fumishirube.host.fences import Fences
+from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.surfaces import ConfiguredSurface
-from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage
+from fumishirube.stages import NeedsOfPipeline, NeedsOfSurface, ResourceStage, Stage
 from fumishirube.surfaces import Surface
 
 _VECTOR_USERS = ("scorers", "fusers", "refiners")
 
-Stages = Mapping[str, Sequence[NamedStage[Any]]]
+Stages = Mapping[str, Sequence[NamedStage[Stage]]]
 
 
 @runtime_checkable
@@ -44,7 +44,7 @@ def check_stages(
     spec: PipelineSpec,
     stages: Stages,
     coordinate: str,
-    fences: Fences,
+    guarded: GuardedOffers,
 ) -> None:
     """Check that a surface can use each stage that its configuration names.
 
@@ -59,12 +59,13 @@ def check_stages(
         places = {use.name: place for place, use in spec.uses(key)}
         for named in [each for each in stages[kind_name] if each.name in places]:
             where = f"{coordinate}.{key}{places[named.name]}"
-            with fences.configuring(kind_name, type(named.stage), named.name, where):
+            with guarded.configuring(kind_name, type(named.stage), named.name, where):
                 why = next(_reasons(surface, key, named, by_key), None)
             if why is not None:
                 raise ConfigError(
-                    f"{where}: {named.name!r} could do nothing here, because "
-                    f"{why}; leave it out, or put it where it can"
+                    f"{named.name!r} could do nothing here, because {why}; leave it out, or put it "
+                    "where it can",
+                    at=where,
                 )
 
 
@@ -77,7 +78,7 @@ def unused_glossary(surfaces: Iterable[ConfiguredSurface]) -> Iterator[str]:
 def _reasons(
     surface: NamedStage[Surface],
     key: str,
-    named: NamedStage[Any],
+    named: NamedStage[Stage],
     stages: Mapping[str, Sequence[Any]],
 ) -> Iterator[str]:
     stage, user = named.stage, surface.stage

@@ -36,18 +36,26 @@ from fumishirube.plugins.registry import (
     NOUNS,
     SURFACES,
     DefaultRegister,
+    RefusedStage,
     Register,
     RegisteredStage,
     StageRegistry,
 )
 
-_UNIMPORTED = "cannot be imported"
 _MOST_CAUSES = 3
 """Refused plugins that a configuration error names, at most."""
 _COMMANDS = "commands"
 _OWN_NAMES = frozenset(command.name for command in OWN_COMMANDS)
 
 Status = Literal["loaded", "refused", "disabled"]
+
+
+class PluginProblem(NamedTuple):
+    """Why a plugin, or its ``stage`` of this noun and name, cannot be used."""
+
+    sentence: str
+    stage: tuple[str, str] | None = None
+    imported: bool = True
 
 
 @dataclass(frozen=True)
@@ -59,8 +67,11 @@ class PluginReport:
     version: str
     status: Status
     offers: tuple[tuple[str, str], ...] = ()
-    problems: tuple[str, ...] = ()
+    problems: tuple[PluginProblem, ...] = ()
     deprecations: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"plugin {self.plugin}: {'; '.join(problem.sentence for problem in self.problems)}"
 
     @property
     def builtin(self) -> bool:
@@ -97,7 +108,7 @@ class Plugins:
         loaded = {report.plugin for report in former.reports if report.status == "loaded"}
         for report in self.reports:
             if report.plugin in loaded and report.status == "refused":
-                raise PluginError(f"plugin {report.plugin}: {'; '.join(report.problems)}")
+                raise PluginError(str(report))
 
     def take(self, kind_name: str, name: str, coordinate: str) -> RegisteredStage:
         """Return the stage of this name.
@@ -113,17 +124,17 @@ class Plugins:
             causes = self._causes(noun, name)
             if not causes:
                 raise
-            raise UnknownStage("; ".join((str(error), *causes))) from error
+            raise UnknownStage("; ".join((error.problem, *causes)), at=coordinate) from error
 
     def _causes(self, noun: str, name: str) -> list[str]:
         """Return the problems of refused plugins that may explain a missing stage."""
-        claimed = [r for r in self.reports if any(f"{noun} {name!r} " in p for p in r.problems)]
+        claimed = [r for r in self.reports if any(p.stage == (noun, name) for p in r.problems)]
         refused = [r for r in self.reports if r.status == "refused"]
-        refused.sort(key=lambda report: not report.problems[0].startswith(_UNIMPORTED))
+        refused.sort(key=lambda report: report.problems[0].imported)
         alike = [r for r in refused if name in r.plugin or name in r.distribution]
         naming = {p.id for p in installed() if p.mentions(name)} if refused else set()
         shown = claimed or alike or [r for r in refused if r.plugin in naming] or refused
-        causes = [f"plugin {r.plugin}: {'; '.join(r.problems)}" for r in shown[:_MOST_CAUSES]]
+        causes = [*map(str, shown[:_MOST_CAUSES])]
         if len(shown) > _MOST_CAUSES:
             causes.append("see 'fumishirube plugins' for the others")
         return causes
@@ -131,7 +142,7 @@ class Plugins:
     @property
     def problems(self) -> list[str]:
         """Return every problem as one line that names its plugin."""
-        return [f"plugin {r.plugin}: {p}" for r in self.reports for p in r.problems]
+        return [f"plugin {r.plugin}: {p.sentence}" for r in self.reports for p in r.problems]
 
 
 def load_plugins(
@@ -162,7 +173,9 @@ def load_plugins(
                 offers = _load(manager, plugin)
             offered.append(_LoadedPlugin(plugin, offers, deprecations))
         except PluginError as error:
-            plugins.reports.append(_report(plugin, "refused", problems=[str(error)]))
+            stage = error.stage if isinstance(error, RefusedStage) else None
+            problem = PluginProblem(str(error), stage, not isinstance(error, _Unimportable))
+            plugins.reports.append(_report(plugin, "refused", problems=[problem]))
     _resolve_clashes(plugins, offered)
     plugins.reports += _of_other_versions(points) if strangers else ()
     plugins.reports.sort(key=lambda report: (not report.builtin, report.plugin))
@@ -185,7 +198,7 @@ def _of_other_versions(points: Sequence[EntryPoint]) -> Iterator[PluginReport]:
     """Report the plugins of other API versions, which are never imported."""
     for plugin, remedy in of_other_versions(points):
         problem = f"it is for the plugin API {plugin.point.group}, and this is {GROUP}: {remedy}"
-        yield _report(plugin, "refused", problems=[problem])
+        yield _report(plugin, "refused", problems=[PluginProblem(problem)])
 
 
 @contextmanager
@@ -212,6 +225,10 @@ def _flush() -> None:
         sys.__stdout__.flush()
 
 
+class _Unimportable(PluginError):
+    """The module of a plugin cannot be imported."""
+
+
 def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer]:
     """Import and register one plugin; roll back everything if it fails.
 
@@ -223,7 +240,7 @@ def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer
     except BaseException as error:
         if is_interrupt(error):
             raise
-        raise PluginError(f"{_UNIMPORTED}: {first_line(error)}") from error
+        raise _Unimportable(f"cannot be imported: {first_line(error)}") from error
     if manager.is_registered(module):
         raise PluginError(f"its module is loaded already, as {manager.get_name(module)!r}")
     try:
@@ -254,7 +271,8 @@ def _collect(manager: pluggy.PluginManager, plugin: str) -> list[_Offer]:
         names = [name for name, _ in named]
         for name in names:
             if names.count(name) > 1:
-                raise PluginError(f"it registers two {kind_name} called {name!r}")
+                noun = NOUNS.get(kind_name, "command")
+                raise RefusedStage(noun, name, f"it registers two {kind_name} called {name!r}")
         offers.extend((kind_name, *pair) for pair in named)
     return offers
 
@@ -281,11 +299,12 @@ def _resolve_clashes(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
             if not own and (not rivals or plugin.builtin):
                 _put(plugins, kind_name, offer)
                 accepted.append((noun, name))
-            elif own or any(other.builtin for other in rivals):
-                problems.append(f"{noun} {name!r} is the name of a built-in; choose another")
-            else:
-                names = " and ".join(other.id for other in rivals)
-                problems.append(f"{noun} {name!r} is also offered by {names}; none gets it")
+                continue
+            names = " and ".join(other.id for other in rivals)
+            problem = f"{noun} {name!r} is also offered by {names}; none gets it"
+            if own or any(other.builtin for other in rivals):
+                problem = f"{noun} {name!r} is the name of a built-in; choose another"
+            problems.append(PluginProblem(problem, (noun, name)))
         plugins.reports.append(_report(plugin, "loaded", accepted, problems, deprecations))
 
 
@@ -300,7 +319,7 @@ def _report(
     plugin: InstalledPlugin,
     status: Status,
     offers: Iterable[tuple[str, str]] = (),
-    problems: Iterable[str] = (),
+    problems: Iterable[PluginProblem] = (),
     deprecations: Iterable[str] = (),
 ) -> PluginReport:
     identity = (plugin.id, plugin.distribution, plugin.version)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 from fumishirube.errors import PluginError, UnknownStage, did_you_mean
@@ -38,6 +39,14 @@ KINDS = (
 NOUNS = {kind.kind_name: kind.noun for kind in KINDS}
 
 
+class RefusedStage(PluginError):
+    """A stage of a plugin that cannot be registered; ``stage`` is its noun and name."""
+
+    def __init__(self, noun: str, name: str, message: str) -> None:
+        super().__init__(message)
+        self.stage = (noun, name)
+
+
 @dataclass(frozen=True)
 class RegisteredStage:
     """A stage class registered by a plugin; a ``default`` one needs no configuration."""
@@ -62,17 +71,15 @@ class Register(Generic[T]):
         Raises:
             PluginError: when the name is malformed or the class is not a stage of this kind.
         """
+        _, noun, verbs = self._kind
+        refused = partial(RefusedStage, noun, name)
         if not NAME.match(name):
-            raise PluginError(
-                f"{self._kind.noun} name {name!r} is not kebab-case, such as 'my-name'"
-            )
+            raise refused(f"{noun} name {name!r} is not kebab-case, such as 'my-name'")
         if not (isinstance(stage, type) and issubclass(stage, Stage)):
-            raise PluginError(f"{self._kind.noun} {name!r} is not a subclass of fumishirube.Stage")
-        missing = [verb for verb in self._kind.verbs if not callable(getattr(stage, verb, None))]
+            raise refused(f"{noun} {name!r} is not a subclass of fumishirube.Stage")
+        missing = [verb for verb in verbs if not callable(getattr(stage, verb, None))]
         if missing:
-            raise PluginError(
-                f"{stage.__name__} is no {self._kind.noun}: it has no method {missing[0]}()"
-            )
+            raise refused(f"{stage.__name__} is no {noun}: it has no method {missing[0]}()")
         self.offers.append(RegisteredStage(name, stage, self._plugin))
 
 
@@ -127,7 +134,7 @@ class StageKindRegistry:
         if name in self._offers:
             return self._offers[name]
         hint = did_you_mean(name, sorted(self._offers))
-        raise UnknownStage(f"{coordinate}: no {self.kind.noun} is called {name!r}; {hint}")
+        raise UnknownStage(f"no {self.kind.noun} is called {name!r}; {hint}", at=coordinate)
 
 
 class StageRegistry:

@@ -112,7 +112,7 @@ class _NoClaimedFiles:
         """Return the stamp of a file."""
         return file.stamp
 
-    def load(self, file: ClaimedFile, *, links: bool = False) -> Document:  # noqa: ARG002
+    def load(self, file: ClaimedFile, *, links: bool = False) -> Document:
         """Raise NotFound: there is no file to read."""
         raise NotFound("a context in memory has no files")
 
@@ -152,7 +152,7 @@ class MemoryContext:
         """Return none."""
         return ()
 
-    def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:  # noqa: ARG002
+    def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:
         """Return no files: every document has been read."""
         return ()
 
@@ -182,9 +182,9 @@ class MemoryContext:
     def texts(
         self,
         manual_id: str,
-        readings: Sequence[Reading],  # noqa: ARG002
-        budget: Budget,  # noqa: ARG002
-        progress: Progress | None = None,  # noqa: ARG002
+        readings: Sequence[Reading],
+        budget: Budget,
+        progress: Progress | None = None,
         below: str = "",
     ) -> ManualTexts:
         """Return every file of a manual, or every one below a path."""
@@ -209,7 +209,7 @@ class MemoryContext:
         """Raise ConfigError: indexes need a disk."""
         raise NotFound("a context in memory has no index of a surface's own", path=name)
 
-    def stored(self, name: str) -> bool:  # noqa: ARG002
+    def stored(self, name: str) -> bool:
         """Return ``False``: there is no index."""
         return False
 
@@ -221,10 +221,10 @@ class MemoryContext:
     def search(
         self,
         corpus: Corpus,
-        files: int,  # noqa: ARG002
-        query: Query,  # noqa: ARG002
+        files: int,
+        query: Query,
         *,
-        written: bool = True,  # noqa: ARG002
+        written: bool = True,
     ) -> SearchResult:
         """Raise ConfigError: there is no pipeline."""
         raise NotFound("a context in memory has no pipeline", manual_id=corpus.manual_id)

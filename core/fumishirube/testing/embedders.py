@@ -20,7 +20,7 @@ class EmbedderContract(StageContract[Embedder]):
 
     protocol = Embedder
 
-    def exercise(self, stage: Embedder, folder: Path) -> object:  # noqa: ARG002
+    def exercise(self, stage: Embedder, folder: Path) -> object:
         """Embed every text in both roles."""
         return [[list(v) for v in stage.embed(TEXTS, role)] for role in ("query", "passage")]
 

@@ -25,7 +25,7 @@ class FuserContract(SearchContract[Fuser]):
 
     protocol = Fuser
 
-    def exercise(self, stage: Fuser, folder: Path) -> object:  # noqa: ARG002
+    def exercise(self, stage: Fuser, folder: Path) -> object:
         """Plan every query, and fuse rankings that differ from run to run."""
         corpus = self.corpus()
         return [

@@ -22,7 +22,7 @@ class RefinerContract(SearchContract[Refiner]):
 
     protocol = Refiner
 
-    def exercise(self, stage: Refiner, folder: Path) -> object:  # noqa: ARG002
+    def exercise(self, stage: Refiner, folder: Path) -> object:
         """Refine a ranking for every query."""
         return [stage.refine(_sample_ranking(), query, self.corpus()) for query in self._queries()]
 

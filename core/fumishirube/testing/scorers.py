@@ -27,7 +27,7 @@ class ScorerContract(SearchContract[Scorer]):
 
     protocol = Scorer
 
-    def exercise(self, stage: Scorer, folder: Path) -> object:  # noqa: ARG002
+    def exercise(self, stage: Scorer, folder: Path) -> object:
         """Score every query, without candidates and with all passages as candidates."""
         corpus = self.corpus()
         return [

@@ -51,7 +51,7 @@ class SurfaceContract(StageContract[Surface]):
         """Return the SurfaceContext of the tools; override it for a surface that needs another."""
         return MemoryContext({"m1": [_sample()]})
 
-    def exercise(self, stage: Surface, folder: Path) -> object:  # noqa: ARG002
+    def exercise(self, stage: Surface, folder: Path) -> object:
         """Return the tools and their schemas."""
         return [
             (tool.name, tool.params.model_json_schema(), tool.answer.model_json_schema())
@@ -67,7 +67,7 @@ class SurfaceContract(StageContract[Surface]):
             for example in tool.examples:
                 self._call(tool, example, call)
 
-    def own(self, folder: Path) -> Path:  # noqa: ARG002
+    def own(self, folder: Path) -> Path:
         """Return the root of the surface's context."""
         return self.context().root.path
 

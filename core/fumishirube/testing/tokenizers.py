@@ -25,7 +25,7 @@ class TokenizerContract(StageContract[Tokenizer]):
     texts: ClassVar[Sequence[str]] = ()
     """Further texts to try, in the tokenizer's own language."""
 
-    def exercise(self, stage: Tokenizer, folder: Path) -> object:  # noqa: ARG002
+    def exercise(self, stage: Tokenizer, folder: Path) -> object:
         """Return the terms and the clause of every text."""
         return [(list(stage.terms(text)), stage.narrow(text)) for text in self._folded()]
 

@@ -80,7 +80,7 @@ def run(options: Namespace) -> int:
     """
     plugins = load_plugins()
     reports = _reports(plugins, options.package)
-    problems = [problem for report in reports for problem in report.problems]
+    problems = [problem.sentence for report in reports for problem in report.problems]
     if find_spec("pytest") is None:
         raise ConfigError(f"conform needs pytest; install it with: {install_command('testing')}")
     results = list(_checked(plugins, reports, options))

@@ -94,7 +94,7 @@ class Supervisor:
         own = self._sockets[place.number - 1]
         start = WorkerStart(options, self._listening, own, place, theirs, first)
         name = f"fumishirube worker {place.number}"
-        process = self._context.Process(  # type: ignore[attr-defined]
+        process = self._context.Process(  # type: ignore[attr-defined]  # every context has it
             target=main, args=(start,), name=name
         )
         process.start()

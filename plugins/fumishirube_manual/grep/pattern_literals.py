@@ -6,8 +6,8 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from re import _constants as codes  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _constants as codes  # type: ignore[attr-defined]  # no stub has it
+from re import _parser as parser  # type: ignore[attr-defined]  # nor this
 from typing import Any
 
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)

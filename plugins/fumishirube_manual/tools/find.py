@@ -37,7 +37,7 @@ from fumishirube_manual.scopes import (
 )
 from fumishirube_manual.settings import Extra
 from fumishirube_manual.surface import ManualSurface
-from fumishirube_manual.tools.find_answers import FindAnswer, compact, tokens
+from fumishirube_manual.tools.find_answers import FindAnswer, find_answer, tokens
 from fumishirube_manual.tools.find_arguments import (
     FindBudget,
     FindParams,
@@ -54,7 +54,7 @@ def find_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[FindPara
     def run(params: FindParams, call: Call) -> FindAnswer:
         trace = search(context, params, call, settings)
         diagnosis, account = diagnose(trace, settings.coverage_min), CoverageReport.of(trace)
-        answer = compact(context, trace, diagnosis, account, shown_size(params), settings)
+        answer = find_answer(context, trace, diagnosis, account, shown_size(params), settings)
         context.conclude(trace.id, assessment(trace, diagnosis, account, answer))
         if trace.manuals:
             note_discovery(call.session)

@@ -98,7 +98,7 @@ class FindAnswer(Answer):
     unread_files: OrAbsent[tuple[UnreadRow, ...]] = None
 
 
-def compact(
+def find_answer(
     context: SurfaceContext,
     trace: Trace,
     diagnosis: Diagnosis,

@@ -291,8 +291,8 @@ class ShortTextCache(Generic[V]):
 
 
 def _number(searcher: CheckedSearcher, query: Query) -> int:
-    counted: int = searcher.search(query, 1, count=True).count  # type: ignore[attr-defined]
-    return counted  # tantivy's type stub lacks the attribute
+    counted: int = searcher.search(query, 1, count=True).count  # type: ignore[attr-defined]  # no stub has it
+    return counted
 
 
 def holds(passage: Passage, text: str) -> bool:

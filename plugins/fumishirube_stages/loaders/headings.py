@@ -123,7 +123,7 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _counted(state: StateBlock, _start: int, _end: int, _silent: bool) -> bool:  # noqa: FBT001
+def _counted(state: StateBlock, _start: int, _end: int, _silent: bool) -> bool:  # noqa: FBT001 - the parser calls it
     """Stop parsing a document after too many steps; each takes some microseconds."""
     left = state.env.get(_STEPS_LEFT)
     if left is not None:
@@ -136,7 +136,7 @@ def _counted(state: StateBlock, _start: int, _end: int, _silent: bool) -> bool: 
     return False
 
 
-def _deep(state: StateBlock, start: int, _end: int, silent: bool) -> bool:  # noqa: FBT001
+def _deep(state: StateBlock, start: int, _end: int, silent: bool) -> bool:  # noqa: FBT001 - the same
     """Skip a line that is nested too deeply; beyond its own limit the parser drops the rest."""
     if silent or state.level < _DEEPEST:
         return False
@@ -144,7 +144,7 @@ def _deep(state: StateBlock, start: int, _end: int, silent: bool) -> bool:  # no
     return True
 
 
-def _prose(state: StateBlock, start: int, _end: int, silent: bool) -> bool:  # noqa: FBT001
+def _prose(state: StateBlock, start: int, _end: int, silent: bool) -> bool:  # noqa: FBT001 - the same
     """Skip a plain paragraph outside lists and quotations, which no other rule matches."""
     if silent or state.level:
         return False

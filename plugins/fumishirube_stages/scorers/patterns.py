@@ -11,8 +11,8 @@ import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from re import _constants as codes  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+from re import _constants as codes  # type: ignore[attr-defined]  # no stub has it
+from re import _parser as parser  # type: ignore[attr-defined]  # nor this
 from threading import Lock
 from typing import Any, NamedTuple
 

@@ -10,11 +10,12 @@ from typing import Literal
 
 from fumishirube.config.personal import USERS_FOLDER
 from fumishirube.config.pipelines import Use
+from fumishirube.disk.folders import is_full
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import UnlistedEntry, UnlistedReason
 from fumishirube.engine.folder_index import IndexState
 from fumishirube.engine.vectors.manual_vectors import EmbeddedCorpus
-from fumishirube.errors import ConfigError, NeedsNarrowScope, PluginError, ToolError
+from fumishirube.errors import ConfigError, PluginError, ToolError
 from fumishirube.faces.cli.checks import (
     Check,
     check_writable,
@@ -60,7 +61,7 @@ def run(options: Namespace) -> int:
             checks += _application(application)
     except ConfigError as error:
         stopped = True
-        remedy = "see 'fumishirube config schema'" if "--workspace" not in str(error) else ""
+        remedy = "see 'fumishirube config schema'" if error.at else ""
         checks.append(Check("FAIL", "configuration", str(error), remedy))
     print_checks(checks, as_json=options.json)
     if stopped:
@@ -85,7 +86,7 @@ def _plugins(plugins: Plugins) -> Iterator[Check]:
         subject = f"plugin {report.plugin}"
         for problem in report.problems:
             remedy = f"update or uninstall {report.distribution}"
-            yield Check("FAIL", subject, problem, remedy)
+            yield Check("FAIL", subject, problem.sentence, remedy)
         for deprecation in report.deprecations:
             yield Check("warn", subject, deprecation, f"update {report.distribution}")
         if not report.problems:
@@ -102,9 +103,7 @@ def _application(application: Application) -> Iterator[Check]:
     by = f"; {counted(decided, 'setting')} from the environment" if decided else ""
     yield Check("ok", "configuration", finding + by)
     for warning in application.warnings:
-        # A fault with two lines has its remedy in the second.
-        remedy = "" if "; " in warning else "leave it out"
-        yield Check("warn", "configuration", warning, remedy)
+        yield Check("warn", "configuration", warning)
     for finding in application.rejected_folders():
         yield Check("warn", "manuals", finding, "rename or move it, if it is to be one")
     for name in application.loose_files():
@@ -133,7 +132,7 @@ def _application(application: Application) -> Iterator[Check]:
 
 def _writes(application: Application, configured: ConfiguredSurface) -> bool:
     context = application.contexts[configured.name]
-    with suppress(PluginError), application.fences.building(application.work(configured)):
+    with suppress(PluginError), application.guarded.building(application.work(configured)):
         return any(not tool.read_only for tool in configured.surface.tools(context))
     return False  # a surface that fails has a line of its own
 
@@ -143,7 +142,7 @@ def _diagnostics(application: Application, configured: ConfiguredSurface) -> Ite
     if not isinstance(surface, HasDiagnostics):
         return
     try:
-        with application.fences.building(application.work(configured)):
+        with application.guarded.building(application.work(configured)):
             diagnostics = [*surface.diagnostics(context)]
     except PluginError as error:
         yield Check("FAIL", f"surface {configured.name}", str(error), _OTHER_PLUGIN)
@@ -222,13 +221,8 @@ def _manual(application: Application, context: PipelineContext, manual: str) -> 
     began = time.time()
     try:
         state = context.prepare(manual, Query(""), bar.progress, vectors=True)
-    except NeedsNarrowScope as error:
-        yield Check("FAIL", subject, str(error))
-        return
     except ToolError as error:
-        # A refusal with two parts has its remedy in the second.
-        remedy = "" if "; " in str(error) else "let this user read its files"
-        yield Check("FAIL", subject, str(error), remedy)
+        yield Check("FAIL", subject, str(error))
         return
     except ConfigError:
         raise
@@ -252,7 +246,7 @@ def _manual(application: Application, context: PipelineContext, manual: str) -> 
 
 
 def _index_remedy(error: Exception, manual: str) -> str:
-    if "os error 28" in str(error):  # the message of the index when the disk is full
+    if is_full(error):
         return "free some space where the state folder is"
     return f"run 'fumishirube index {manual} --rebuild'"
 

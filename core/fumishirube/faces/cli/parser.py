@@ -55,12 +55,13 @@ class Parser(ArgumentParser):
 
     def parse(self, words: Sequence[str]) -> Namespace:
         """Return the options, or end the process with one line about the error."""
-        options, rest = self.parse_known_args(list(words), Namespace())
+        options = Namespace()
+        _, rest = self.parse_known_args(list(words), options)
         if rest:
             parser: Parser = getattr(options, "parser", self)
             parser.refuse_options(rest)
             parser.error(f"unexpected argument {rest[0]!r}")
-        return options  # type: ignore[no-any-return]
+        return options
 
     def command_in(self, words: Sequence[str]) -> str | None:
         """Return the first word that is neither an option nor the value of one."""

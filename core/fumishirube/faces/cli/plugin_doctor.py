@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS
+from fumishirube.config.configuration import PIPELINE_KEYS
 from fumishirube.errors import ConfigError, PluginError, did_you_mean
 from fumishirube.faces.cli.checks import Check, print_checks
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
@@ -24,7 +24,7 @@ from fumishirube.host.application import Application
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.entry_points import PREFIX, installed
 from fumishirube.plugins.hookspecs import GROUP
-from fumishirube.plugins.registry import NOUNS
+from fumishirube.plugins.registry import NOUNS, SURFACES
 
 _PROJECT = "pyproject.toml"
 
@@ -75,7 +75,7 @@ def _offering(plugins: Plugins, name: str) -> list[PluginReport]:
         report
         for report in plugins.reports
         if any(name == offered for _, offered in report.offers)
-        or any(f" {name!r} " in problem for problem in report.problems)
+        or any(problem.stage and problem.stage[1] == name for problem in report.problems)
     ]
 
 
@@ -143,7 +143,7 @@ def _loading(report: PluginReport) -> Iterator[Check]:
         yield Check("ok", subject, f"{package} is imported")
     for problem in report.problems:
         place, remedy = _import_error(report)
-        yield Check("FAIL", subject, f"{problem}{place}", remedy)
+        yield Check("FAIL", subject, f"{problem.sentence}{place}", remedy)
     for deprecation in report.deprecations:
         yield Check("warn", subject, deprecation)
 
@@ -235,6 +235,7 @@ def _named_in_file(name: str, noun: str, options: Namespace) -> Iterator[Check]:
     except ConfigError:
         return  # the error itself is reported
     nouns = {key: NOUNS[kind_name] for kind_name, key in PIPELINE_KEYS.items()}
+    keys = {noun: key for key, noun in nouns.items()} | {NOUNS[SURFACES]: SURFACES}
     for pipeline, spec in loaded.config.pipelines.items():
         for key in PIPELINE_KEYS.values():
             for place, use in spec.uses(key):
@@ -244,13 +245,7 @@ def _named_in_file(name: str, noun: str, options: Namespace) -> Iterator[Check]:
                 if use.use != name or nouns[key] == noun:
                     continue
                 finding = f"{coordinate} names {name!r} as a {nouns[key]} ({where})"
-                if noun:
-                    remedy = f"it is a {noun}; write it under {_key(noun)}"
-                else:
-                    remedy = "install its package, or leave it out"
+                remedy = "install its package, or leave it out"
+                if noun in keys:
+                    remedy = f"it is a {noun}; write it under {keys[noun]}"
                 yield Check("FAIL", "configuration", finding, remedy)
-
-
-def _key(noun: str) -> str:
-    """Return the key in YAML under which stages of a kind are written."""
-    return noun if noun in SINGLE_KINDS.values() else f"{noun}s"

@@ -45,7 +45,7 @@ def _plain(report: PluginReport, plugins: Plugins, faults: Sequence[Fault]) -> J
     return {
         **asdict(report),
         "offers": offers,
-        "problems": [*report.problems, *_left_out(report, plugins)],
+        "problems": [*_problems(report, plugins)],
         "faults": [fault.finding for fault in faults_of(report, faults)],
     }
 
@@ -58,7 +58,7 @@ def _report_lines(report: PluginReport, plugins: Plugins, faults: Sequence[Fault
         by_kind.setdefault(kind, []).append(name)
     for kind, names in by_kind.items():
         yield f"  {kind}: {', '.join(names)}"
-    for problem in (*report.problems, *_left_out(report, plugins)):
+    for problem in _problems(report, plugins):
         yield f"  {translated(f'problem: {problem}')}"
     for fault in faults_of(report, faults):
         yield f"  {translated(f'problem: {fault.finding}')}"
@@ -85,5 +85,6 @@ def faults_of(report: PluginReport, faults: Sequence[Fault]) -> Iterator[Fault]:
     yield from (fault for fault in faults if (fault.plugin, fault.distribution) == named)
 
 
-def _left_out(report: PluginReport, plugins: Plugins) -> Iterator[str]:
+def _problems(report: PluginReport, plugins: Plugins) -> Iterator[str]:
+    yield from (problem.sentence for problem in report.problems)
     yield from (problem for plugin, problem in plugins.left_out if plugin == report.plugin)

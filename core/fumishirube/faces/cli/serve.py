@@ -116,7 +116,7 @@ def _absent(module: str) -> Iterator[None]:
     if module in sys.modules:
         yield
         return
-    sys.modules[module] = None  # type: ignore[assignment]
+    sys.modules[module] = None  # type: ignore[assignment]  # how Python marks it as absent
     try:
         yield
     finally:

@@ -66,7 +66,7 @@ def _unlocked(data: bytes, passwords: Sequence[str]) -> bytes:
         message = "it is locked by a password; install msoffcrypto-tool, which opens it"
         raise Unreadable(message, reason="encrypted")
     import msoffcrypto  # noqa: PLC0415 - it is optional, and few files need it
-    from msoffcrypto.exceptions import DecryptionError, InvalidKeyError  # noqa: PLC0415
+    from msoffcrypto.exceptions import DecryptionError, InvalidKeyError  # noqa: PLC0415 - as above
 
     for password in passwords:
         opened = BytesIO()

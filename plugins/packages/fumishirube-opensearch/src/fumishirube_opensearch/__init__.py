@@ -77,8 +77,7 @@ class OpenSearch(Stage):
 
     def open(self, folder: Root, fields: Fields) -> OpenIndex:
         """Open the index that the cluster has under the name of this folder's manual."""
-        # The client is heavy, and plugins are imported whether they are used or not.
-        from fumishirube_opensearch.index import SharedIndex  # noqa: PLC0415
+        from fumishirube_opensearch.index import SharedIndex  # noqa: PLC0415 - the client is heavy
 
         return SharedIndex(self, folder, fields)
 

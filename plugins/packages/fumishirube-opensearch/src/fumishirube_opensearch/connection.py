@@ -24,7 +24,7 @@ for _name in ("opensearch", "opensearchpy"):
     logging.getLogger(_name).setLevel(logging.CRITICAL)
 
 
-class _Connection(opensearchpy.Urllib3HttpConnection):  # type: ignore[misc,unused-ignore]
+class _Connection(opensearchpy.Urllib3HttpConnection):  # type: ignore[misc,unused-ignore]  # untyped in some versions
     """Compresses requests fast: the default takes as long as the engine does to index them."""
 
     def _gzip_compress(self, body: bytes) -> bytes:

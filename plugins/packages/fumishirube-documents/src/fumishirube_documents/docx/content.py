@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE as RELATED
+from docx.opc.part import Part
 from docx.oxml.ns import qn
 from docx.oxml.parser import parse_xml
 from lxml import etree
@@ -276,9 +277,9 @@ def _based_on(style: _Style, element: Element) -> _Style:
     return _own(element.find(qn("w:pPr")), style)
 
 
-def _related(part: object, kind: str) -> Element | None:
+def _related(part: Part, kind: str) -> Element | None:
     try:
-        other = part.part_related_by(kind)  # type: ignore[attr-defined]
+        other = part.part_related_by(kind)
     except KeyError:
         return None
     return parse_xml(other.blob)

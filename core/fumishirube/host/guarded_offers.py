@@ -1,13 +1,13 @@
-"""Fences around plugin code: contain its exceptions, its output, and the end of the process.
+"""What plugins offer, guarded: contains its exceptions, its output, and the end of the process.
 
-Built-ins run without fences: their failures are faults of the project.
+Built-ins run without guards: their failures are faults of the project.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -15,35 +15,30 @@ from typing import Any, TypeVar
 
 from fumishirube.disk.roots import Root
 from fumishirube.engine.file_loads import SlowFile
-from fumishirube.engine.pipeline import SKIPPED, NamedStage
+from fumishirube.engine.pipeline import NamedStage, StageFailure
 from fumishirube.engine.stage_calls import StageCall
 from fumishirube.errors import AlreadyServed, ConfigError, PluginError, ToolError, UnknownStage
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
-from fumishirube.host.fenced_stages import FENCES_OF_KINDS, FencedLoader, FencedStage
+from fumishirube.host.guarded_stages import GUARDED_KINDS, GuardedLoader, GuardedStage
 from fumishirube.host.offered_types import check_offers
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.discovery import PluginReport, Plugins
-from fumishirube.plugins.registry import NOUNS
+from fumishirube.plugins.registry import LOADERS, NOUNS
 from fumishirube.stages import Loader, ResourceStage
 from fumishirube.tools.definitions import Call, Tool, check_answer
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resource, Resources
-from fumishirube.traces.records import Span, Trace
+from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")
 
 T = TypeVar("T")
 
-_UPDATING = ("loaders", "tokenizers", "embedders", "indexes")
-"""The kinds of stages that take part in the update of an index."""
-_NOISE = 0.01
-"""Seconds by which the clock of a trace may differ."""
 
-
-class Fences:
-    """Wraps stages and tools of plugins in fences; those of built-ins are returned unchanged."""
+class GuardedOffers:
+    """Guards stages and tools of plugins; those of built-ins are returned unchanged."""
 
     def __init__(self, plugins: Plugins, guard: PluginGuard, *, strict: bool = False) -> None:
         self._plugins = plugins
@@ -58,17 +53,19 @@ class Fences:
         return ForeignWork(maker.plugin, maker.distribution, f"{NOUNS[kind_name]} {name!r}")
 
     def stage(self, kind_name: str, named: NamedStage[Any], running: Any) -> NamedStage[Any]:
-        """Return the running form of a stage, fenced if it is a plugin's."""
+        """Return the running form of a stage, guarded if it is a plugin's."""
         work = self.work(kind_name, type(named.stage), named.name)
         if work is None:
             return named._replace(stage=running, trusted=True)
-        kind = FENCES_OF_KINDS.get(kind_name, FencedStage)
-        return named._replace(stage=kind(running, work, self._guard, strict=self._strict))
+        if kind_name == LOADERS:
+            loader = GuardedLoader(running, work, self._guard, strict=self._strict)
+            return named._replace(stage=loader)
+        kind = GUARDED_KINDS.get(kind_name, GuardedStage)
+        return named._replace(stage=kind(running, work, self._guard))
 
-    def updates(self, stages: Mapping[str, Sequence[NamedStage[Any]]]) -> WatchedUpdates:
-        """Return what runs the updates of a surface with these running stages."""
-        used = (named for kind_name in _UPDATING for named in stages[kind_name])
-        return WatchedUpdates(self._guard, foreign=not all(named.trusted for named in used))
+    def updates(self, stages: Iterable[NamedStage[Any]]) -> WatchedUpdates:
+        """Return what runs the updates of a surface in which these running stages take part."""
+        return WatchedUpdates(self._guard, foreign=not all(named.trusted for named in stages))
 
     @contextmanager
     def building(self, work: ForeignWork | None) -> Iterator[None]:
@@ -104,7 +101,7 @@ class Fences:
             with self.building(self.work(kind_name, stage, name)):
                 yield
         except PluginError as error:
-            raise ConfigError(f"{at}: {error}") from error
+            raise ConfigError(str(error), at=at) from error
 
     @contextmanager
     def opened(self, work: ForeignWork | None, stage: ResourceStage[T]) -> Iterator[T]:
@@ -160,7 +157,7 @@ class Fences:
         _log.error("%s", problem, extra={"fault": problem, "left_out": True})
 
     def tool(self, tool: Tool[Any, Any], work: ForeignWork | None) -> Tool[Any, Any]:
-        """Return a tool of a surface, fenced if the surface is a plugin's."""
+        """Return a tool of a surface, guarded if the surface is a plugin's."""
         if work is None:
             return tool
         work = work._replace(stage=f"tool {tool.name!r}")
@@ -181,7 +178,7 @@ class Fences:
         )
 
     def resources(self, resources: Resources, work: ForeignWork | None) -> Resources:
-        """Return resources of a surface, fenced if the surface is a plugin's."""
+        """Return resources of a surface, guarded if the surface is a plugin's."""
         if work is None:
             return resources
         work = work._replace(stage=f"resources {resources.scheme!r}")
@@ -202,7 +199,7 @@ class Fences:
         )
 
     def prompt(self, prompt: Prompt, work: ForeignWork | None) -> Prompt:
-        """Return a prompt of a surface, fenced if the surface is a plugin's."""
+        """Return a prompt of a surface, guarded if the surface is a plugin's."""
         if work is None:
             return prompt
         work = work._replace(stage=f"prompt {prompt.name!r}")
@@ -211,25 +208,20 @@ class Fences:
         return replace(prompt, write=write, complete=complete)
 
     def observer(self, plugin: str, observe: Callable[[Trace], T]) -> Callable[[Trace], T]:
-        """Return an observer of searches; a plugin's is fenced."""
+        """Return an observer of searches; a plugin's is guarded."""
         maker = next((r for r in self._plugins.reports if r.plugin == plugin), None)
         if maker is None or maker.builtin:
             return observe
         work = ForeignWork(plugin, maker.distribution, "its search_finished")
         return self._guard.watched(work)(observe)
 
-    def note_failures(self, trace: Trace, stages: dict[tuple[str, str], type[object]]) -> None:
-        """Record which stages of plugins failed in a search without raising.
-
-        ``stages`` are the classes of the pipeline's stages, by kind and name.
-        """
-        began = trace.created - trace.search.ms / 1000 - _NOISE
-        for span in _failed(trace.search):
-            kind_name = f"{span.kind}s"
-            stage = stages.get((kind_name, span.name))
-            work = self.work(kind_name, stage, span.name) if stage else None
-            if work is not None and not self._guard.log.recorded_since(work, began):
-                self._guard.log.record(work, (span.error or "").rpartition(f"{SKIPPED}: ")[2])
+    def note_failures(self, failed: Iterable[StageFailure], began: float) -> None:
+        """Record the stages of plugins that failed in a search since then without raising."""
+        for named, problem in failed:
+            if isinstance(named.stage, GuardedStage):
+                work = named.stage.foreign_work
+                if not self._guard.log.recorded_since(work, began):
+                    self._guard.log.record(work, problem)
 
     def at_work(self, call: StageCall, thread: int) -> str:
         """Record and name a stage of a plugin that runs on the thread of another, overdue one."""
@@ -274,12 +266,5 @@ class Fences:
 def unlisted_by(loaders: Iterable[object], root: Callable[[], Root]) -> Iterator[str]:
     """Yield a sentence about each loader of a plugin that failed to list the files of a folder."""
     for loader in loaders:
-        if type(loader) is FencedLoader and (problem := loader.problem_of(root())):
+        if isinstance(loader, GuardedLoader) and (problem := loader.problem_of(root())):
             yield problem
-
-
-def _failed(span: Span) -> Iterator[Span]:
-    if span.error:
-        yield span
-    for child in span.children:
-        yield from _failed(child)

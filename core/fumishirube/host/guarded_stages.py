@@ -1,4 +1,4 @@
-"""Stages of plugins, each method in a fence that marks it, and records and names its failures."""
+"""Stages of plugins, each method guarded: marked, and its failures recorded and named."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from fumishirube.corpus import Clause
 from fumishirube.disk.roots import Root
@@ -28,30 +28,35 @@ from fumishirube.host.faults import PluginGuard, RecordedFault, described
 from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.source_digests import source_digest
-from fumishirube.stages import Fields, OpenIndex, Vectors
+from fumishirube.stages import Embedder, Fields, Index, Loader, OpenIndex, Tokenizer, Vectors
 
 _SENT = frozenset({"preparation"})
-"""Functions that other processes call; what fails there is repeated in a fence."""
+"""Functions that other processes call; what fails there is repeated here."""
 
 
-class FencedStage:
+S = TypeVar("S")
+
+
+class GuardedStage(Generic[S]):
     """A stage of a plugin; its methods run marked and watched, and may raise ``_answers``."""
 
     _answers: ClassVar[tuple[type[FumishirubeError], ...]] = ()
 
-    def __init__(
-        self, stage: object, work: ForeignWork, guard: PluginGuard, *, strict: bool
-    ) -> None:
+    def __init__(self, stage: S, work: ForeignWork, guard: PluginGuard) -> None:
         self._stage = stage
         self._work = work
         self._guard = guard
-        self._strict = strict
+
+    @property
+    def foreign_work(self) -> ForeignWork:
+        """What the stage is in crash marks and faults."""
+        return self._work
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Send the stage alone to other processes; what fails there is repeated in its fence."""
+        """Send the stage alone to other processes; what fails there is repeated here."""
         return self._stage.__reduce_ex__(protocol)
 
-    @property  # type: ignore[misc]
+    @property  # type: ignore[misc]  # a class is no property elsewhere
     def __class__(self) -> type:
         """The class of the stage, so that ``isinstance`` checks pass."""
         return type(self._stage)
@@ -61,19 +66,19 @@ class FencedStage:
         if not callable(value) or name.startswith("_") or name in _SENT:
             return value
 
-        def fenced(*arguments: Any, **named: Any) -> Any:
+        def guarded(*arguments: Any, **named: Any) -> Any:
             with self._watched(name):
                 result = value(*arguments, **named)
                 return tuple(result) if isinstance(result, Iterator) else result
 
-        self.__dict__[name] = fenced
-        return fenced
+        self.__dict__[name] = guarded
+        return guarded
 
     def _watched(self, method: str) -> AbstractContextManager[None]:
         return self._guard.watched(self._work, method, self._answers)
 
 
-class _NamedInErrors(FencedStage):
+class _NamedInErrors(GuardedStage[S]):
     """A stage of a plugin whose failure is an error or a note of the answer, which names it.
 
     Raises:
@@ -92,7 +97,7 @@ class _NamedInErrors(FencedStage):
             raise PluginError(f"{message}: {type(error).__name__}") from error
 
 
-class _FencedTokenizer(_NamedInErrors):
+class _GuardedTokenizer(_NamedInErrors[Tokenizer]):
     """A tokenizer of a plugin; no search works without it."""
 
     def terms(self, text: str) -> Sequence[str]:
@@ -124,54 +129,54 @@ class _FencedTokenizer(_NamedInErrors):
     def narrow(self, text: str) -> tuple[Clause, bool]:
         """Return a clause that matches wherever a folded text occurs, and whether only there."""
         with self._watched("narrow"):
-            clause, exact = self._stage.narrow(text)  # type: ignore[attr-defined]
+            clause, exact = self._stage.narrow(text)
             if not isinstance(clause, Clause):
                 raise TypeError(f"it returned a {type(clause).__name__} and no clause")
             return clause, exact
 
 
-class _FencedEmbedder(_NamedInErrors):
+class _GuardedEmbedder(_NamedInErrors[Embedder]):
     """An embedder of a plugin; without it words alone decide."""
 
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
         """Return one vector for each text."""
         with self._watched("embed"):
-            embed = self._stage.embed  # type: ignore[attr-defined]
+            embed = self._stage.embed
             made = [[*map(float, vector)] for vector in embed(texts, role)]
             if fault := vector_fault(self._work.stage, made, len(texts)):
                 raise ValueError(fault)
             return made
 
 
-class _FencedIndexPart(_NamedInErrors):
+class _GuardedIndexPart(_NamedInErrors[S]):
     _answers = (ToolError, IndexDamaged)
 
 
-class _FencedIndex(_NamedInErrors):
-    """An index of a plugin; its open indexes and corpora are fenced too."""
+class _GuardedIndex(_NamedInErrors[Index]):
+    """An index of a plugin; its open indexes and corpora are guarded too."""
 
     _answers = (ToolError,)
 
-    def open(self, folder: Root, fields: Fields) -> FencedStage:
+    def open(self, folder: Root, fields: Fields) -> GuardedStage[Any]:
         """Open the index of one manual."""
         with self._watched("open"):
-            opened: object = self._stage.open(folder, fields)  # type: ignore[attr-defined]
+            opened: object = self._stage.open(folder, fields)
             if not isinstance(opened, OpenIndex):
                 raise TypeError(f"it opened a {type(opened).__name__} and no index")
-        return _FencedOpenIndex(opened, self._work, self._guard, strict=self._strict)
+        return _GuardedOpenIndex(opened, self._work, self._guard)
 
 
-class _FencedOpenIndex(_FencedIndexPart):
+class _GuardedOpenIndex(_GuardedIndexPart[OpenIndex]):
     """An open index of a plugin."""
 
-    def corpus(self, manual_id: str) -> FencedStage:
+    def corpus(self, manual_id: str) -> GuardedStage[Any]:
         """Return the corpus of a manual."""
         with self._watched("corpus"):
-            corpus = self._stage.corpus(manual_id)  # type: ignore[attr-defined]
-        return _FencedIndexPart(corpus, self._work, self._guard, strict=self._strict)
+            corpus = self._stage.corpus(manual_id)
+        return _GuardedIndexPart(corpus, self._work, self._guard)
 
 
-class FencedLoader(FencedStage):
+class GuardedLoader(GuardedStage[Loader]):
     """A loader of a plugin: a file on which it fails is skipped.
 
     If it fails to list its files, the files of the last listing are used.
@@ -180,9 +185,10 @@ class FencedLoader(FencedStage):
     _answers = (ToolError,)
 
     def __init__(
-        self, stage: object, work: ForeignWork, guard: PluginGuard, *, strict: bool
+        self, stage: Loader, work: ForeignWork, guard: PluginGuard, *, strict: bool
     ) -> None:
-        super().__init__(stage, work, guard, strict=strict)
+        super().__init__(stage, work, guard)
+        self._strict = strict
         self._claims: dict[Path, tuple[Source, ...]] = {}
         self._late: dict[Path, Future[tuple[Source, ...]]] = {}
         self._failing: set[Path] = set()
@@ -219,7 +225,7 @@ class FencedLoader(FencedStage):
 
         def listed() -> tuple[Source, ...]:
             with self._guard.watched(work, "sources"):
-                claimed = tuple(self._stage.sources(root))  # type: ignore[attr-defined]
+                claimed = tuple(self._stage.sources(root))
                 if not all(map(_is_source, claimed)):
                     raise TypeError("it listed something else than sources")
                 return claimed
@@ -249,7 +255,7 @@ class FencedLoader(FencedStage):
         Raises:
             Unreadable: when the loader fails, or its document is unusable.
         """
-        return self._loaded(self._stage.load, root, source)  # type: ignore[attr-defined]
+        return self._loaded(self._stage.load, root, source)
 
     def _loaded(
         self, load: Callable[[Root, Source], Document], root: Root, source: Source
@@ -298,9 +304,8 @@ def _is_source(source: object) -> bool:
     )
 
 
-FENCES_OF_KINDS = {
-    "loaders": FencedLoader,
-    "tokenizers": _FencedTokenizer,
-    "embedders": _FencedEmbedder,
-    "indexes": _FencedIndex,
+GUARDED_KINDS = {
+    "tokenizers": _GuardedTokenizer,
+    "embedders": _GuardedEmbedder,
+    "indexes": _GuardedIndex,
 }

@@ -1,4 +1,4 @@
-"""Which files of a manual each loader claims."""
+"""Which loader claims each file of a manual."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class RevisedLoader(Protocol):
         ...
 
 
-def claims(
-    root: Root,
+def claimed_by(
     loaders: Sequence[Loader],
+    root: Root,
     before: Mapping[str, FolderEntry],
     entries: Mapping[str, FolderEntry],
     known: Mapping[str, ClaimedFile],
