@@ -72,6 +72,7 @@ class ManualSurface(Stage):
         "refiners": [
             {"use": "feedback"},
             {"use": "siblings"},
+            {"use": "linked"},
             {"use": "exploration"},
             {"use": "diversity"},
             {"use": "cutoff"},

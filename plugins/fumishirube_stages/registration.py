@@ -35,6 +35,7 @@ from fumishirube_stages.refiners.diversity import Diversity
 from fumishirube_stages.refiners.exploration import Exploration
 from fumishirube_stages.refiners.feedback import Feedback
 from fumishirube_stages.refiners.fuzzy import Fuzzy
+from fumishirube_stages.refiners.linked import Linked
 from fumishirube_stages.refiners.siblings import Siblings
 from fumishirube_stages.scorers.exceptions import Exceptions
 from fumishirube_stages.scorers.fulltext import Fulltext
@@ -120,6 +121,7 @@ def register_refiners(register: Register[Refiner]) -> None:
     register("cutoff", Cutoff)
     register("fuzzy", Fuzzy)
     register("feedback", Feedback)
+    register("linked", Linked)
 
 
 @hook

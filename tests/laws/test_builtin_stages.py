@@ -43,6 +43,7 @@ from fumishirube_stages.refiners.cutoff import Cutoff
 from fumishirube_stages.refiners.exploration import Exploration
 from fumishirube_stages.refiners.feedback import Feedback
 from fumishirube_stages.refiners.fuzzy import Fuzzy
+from fumishirube_stages.refiners.linked import Linked
 from fumishirube_stages.scorers.exceptions import Exceptions
 from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.scorers.loose import Loose
@@ -169,6 +170,10 @@ class TestCutoffThatIsSureOfNothing(RefinerContract):
 
 class TestFeedback(RefinerContract):
     stage = Feedback(least_words=1)
+
+
+class TestLinked(RefinerContract):
+    stage = Linked(weight=3.0)
 
 
 class TestFuzzy(RefinerContract):
