@@ -93,6 +93,7 @@ EXAMPLES = {
     "reading": "reading('5 秒').spans('約５秒')",
     "reading_form": "reading_form('ＡＢＣ')",
     "runs": "[run[0] for run in runs('休暇 leave')]",
+    "runs_and_words": "runs_and_words('休暇 leave')",
     "unseen_character": "unseen_character('plan\\u200b.md')",
     "unify_line_ends": "unify_line_ends('a\\r\\nb')",
     "without_unseen": "without_unseen('plan\\u200b.md')",

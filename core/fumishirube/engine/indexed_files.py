@@ -92,7 +92,7 @@ def _text_record(document: Document, sections: Sequence[Passage]) -> JsonValue:
     for section, passage in zip(document.sections, sections, strict=True):
         body = section.body if section.searched is None and passage.fields["body"] else section.end
         outside = document.text[section.start : body]
-        known = set[str]()
+        known: set[str] = set()
         if passage.fields["body"]:
             if outside.strip(_AROUND) == section.title:
                 continue  # most headings have the words of their titles

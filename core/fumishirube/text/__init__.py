@@ -21,6 +21,7 @@ from fumishirube.text.folding import (
     occurrences,
     occurs,
     runs,
+    runs_and_words,
     words,
 )
 from fumishirube.text.greek import letter_named, letter_names
@@ -98,6 +99,7 @@ __all__ = [
     "reading_form",
     "replace_synonyms",
     "runs",
+    "runs_and_words",
     "synonyms_in",
     "term_forms",
     "unify_line_ends",

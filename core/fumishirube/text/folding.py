@@ -127,8 +127,12 @@ def words(folded: str) -> list[tuple[str, bool]]:
 
     Such runs are Chinese, Japanese, Korean, Thai and the like.
     """
-    runs_or_words = _WORDS.findall(folded)
-    return [(joined, True) if joined else (word, False) for joined, word in runs_or_words]
+    return [(joined, True) if joined else (word, False) for joined, word in runs_and_words(folded)]
+
+
+def runs_and_words(folded: str) -> list[tuple[str, str]]:
+    """Return what :func:`words` returns, each as a pair: ``(run, "")`` or ``("", word)``."""
+    return _WORDS.findall(folded)
 
 
 @lru_cache(maxsize=16384)

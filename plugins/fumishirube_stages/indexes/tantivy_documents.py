@@ -76,7 +76,7 @@ class Documents:
         fields = passage.fields
         key = f"{passage.path}\n{passage.start_line}"
         named = [self._named(fields[name]) for name in self._named_fields]
-        others = set[str]().union(*[text.known for text in named])
+        others: set[str] = set().union(*[text.known for text in named])
         last, beside = self._last_text(fields[self._last], others)
         texts = [*named, last]
         written = [
@@ -141,7 +141,7 @@ def schema(fields: Fields) -> tantivy.Schema:
 
 def _mere_parts(texts: Sequence[_Text]) -> Collection[str]:
     """Return the ASCII terms that are parts of words in some text, and a word in none."""
-    parts = set[str]().union(*[text.parts for text in texts])
+    parts: set[str] = set().union(*[text.parts for text in texts])
     for text in texts if parts else ():
         parts -= parts.intersection(text.known).difference(text.parts)
     return parts

@@ -17,7 +17,7 @@ from fumishirube import (
     Stage,
     Term,
 )
-from fumishirube.text import letter_names, words
+from fumishirube.text import letter_names, runs_and_words, words
 from fumishirube_stages.tokenizers.english import form_finder, is_stem, stem, stems
 
 _PARTS = re.compile(r"[^\W\d]+|\d+")
@@ -84,9 +84,9 @@ class NGram(Stage):
         divided = self._divided(text)
         n, behind = self.n, self._behind(divided)
         lacking = set(others).difference(divided.latin, behind)
-        runs = "\n".join(divided.runs)
-        short = {run for run in divided.runs if len(run) < n}
-        lacking -= {term for term in lacking if (term in runs if len(term) == n else term in short)}
+        runs = "\n".join(["", *divided.runs, ""])
+        inside = [t for t in lacking if len(t) <= n and (t if len(t) == n else f"\n{t}\n") in runs]
+        lacking.difference_update(inside)
         if _BORDER in lacking and f" {_BORDER} " in divided.written:
             lacking.remove(_BORDER)
         return self._written(divided, behind), lacking
@@ -119,37 +119,35 @@ class NGram(Stage):
         return form_finder(term) if is_stem(term) else None
 
     def _divided(self, text: str) -> _Divided:
-        lines = [words(line) for line in text.split("\n")]
-        runs = [run for line in lines for run, japanese in line if japanese]
-        latin = [run for line in lines for run, japanese in line if not japanese]
+        lines = [runs_and_words(line) for line in text.split("\n")]
+        runs = [run for line in lines for run, _ in line if run]
+        latin = [word for line in lines for _, word in line if word]
         # Most words are letters alone, and each check is a call.
         mixed = [w for w in latin if not w.isalpha() and not w.isdecimal() and w.isalnum()]
         parts = [part for word in mixed for part in _PARTS.findall(word)]
         written = " ".join(self._pieces(lines, runs) if runs else latin)
         return _Divided(written, parts, latin, runs)
 
-    def _pieces(
-        self, lines: Sequence[Sequence[tuple[str, bool]]], runs: Sequence[str]
-    ) -> list[str]:
+    def _pieces(self, lines: Sequence[Sequence[tuple[str, str]]], runs: Sequence[str]) -> list[str]:
         """Return the words of all lines, and the grams of each Japanese run joined by spaces."""
         n, width, shared = self.n, self.n + 1, self.n - 1
+        beyond = shared * width + 1
         woven = _woven("".join(runs), n, " ")
         pieces: list[str] = []
         start = 0
         for line in lines:
             end_of_last = None
-            for run, japanese in line:
-                if not japanese:
+            for run, word in line:
+                if word:
                     end_of_last = None
-                    pieces.append(run)
+                    pieces.append(word)
                     continue
                 if end_of_last == run[:shared]:
                     pieces.append(_BORDER)
-                length = len(run)
-                last = start + length - shared
-                pieces.append(woven[start * width : last * width - 1] if length > n else run)
-                start += length
-                end_of_last = run[length - shared :]
+                end = start + len(run) * width
+                pieces.append(woven[start : end - beyond] if len(run) > n else run)
+                start = end
+                end_of_last = run[len(run) - shared :]
         return pieces
 
     def narrow(self, text: str) -> tuple[Clause, bool]:
