@@ -155,7 +155,7 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
     for copy in copies:
         if not isinstance(copy, str):
             lacks = "".join(f", without L{number}" for number in copy.get("lacks", ()))
-            yield f"also {copy['at']}{lacks}{', with' if 'lines' in copy else ''}"
+            yield f"also {copy['at']}{lacks}{', there:' if 'lines' in copy else ''}"
             yield from numbered(copy.get("lines", ()))
     if exceptions := item.get("exceptions"):
         yield f"next: L{exceptions[0]} {exceptions[1]}"

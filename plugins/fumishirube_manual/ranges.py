@@ -102,7 +102,7 @@ LineRanges = Annotated[
                     {"type": "string"},
                 ]
             },
-            "description": "Ranges, or PATH#L3-L9.",
+            "description": "Ranges, or ID/PATH#L3-L9.",
         }
     ),
 ]

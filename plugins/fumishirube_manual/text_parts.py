@@ -16,6 +16,7 @@ Json = Mapping[str, JsonValue]
 
 _PLACE = re.compile(r"((?:.+#)?L)(\d+(?: .*)?)", re.DOTALL)
 """The file and the line of a place of an equal line, with its heading if that is another one."""
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 
 
 def place_text(row: Any) -> str:
@@ -40,6 +41,24 @@ def places_text(places: Sequence[str]) -> str:
 def split_path(path: str) -> list[str]:
     """Return the headings of a heading path, as they are rendered."""
     return [*map(rendered, path.split(HEADING_SEPARATOR))]
+
+
+def last_heading(section: str) -> str:
+    """Return the last heading of a heading path."""
+    return section.rpartition(HEADING_SEPARATOR)[2]
+
+
+def heading_of(line: str) -> str:
+    """Return a line of a heading as the heading is named: without marks and tags."""
+    return _TAG.sub("", line).strip("# \t")
+
+
+def section_of(headings: Sequence[str], path: str) -> str:
+    """Return the heading path of a section; empty if it is only the file's name or path."""
+    name = path.rpartition("/")[2]
+    titles = [heading for heading in headings if heading]
+    named_so = titles in ([path], [name], [name.rpartition(".")[0]])
+    return "" if named_so else HEADING_SEPARATOR.join(titles)
 
 
 def below(headings: list[str], above: list[str]) -> list[str]:

@@ -96,13 +96,17 @@ def test_a_list_of_all_places_says_that_it_is_complete(server: Fumishirube) -> N
     assert text.startswith("3 lines in 2 files (2 different lines), all below; searched 2 files")
 
 
-def test_a_page_of_places_is_not_called_complete(server: Fumishirube) -> None:
-    asked = {"regex": "e", "manual_id": "guide", "max_chars": 256}
-    text, answer = both(server, "manual_grep", **asked)
-    assert "complete" not in answer
-    assert "all below" not in text
-    last = both(server, "manual_grep", **asked, cursor=answer["next_cursor"])[1]
-    assert "complete" not in last
+def test_a_page_of_places_is_not_called_complete_and_fills_its_room(tmp_path: Path) -> None:
+    lines = "".join(f"The fee of day {number} is 7 yen.\n\n" for number in range(100))
+    with Fumishirube(write(tmp_path, {"m/a.md": f"# A\n\n{lines}"})) as server:
+        asked = {"any": ["fee"], "manual_id": "*", "max_chars": 2_000}
+        text, answer = both(server, "manual_grep", **asked)
+        assert "complete" not in answer
+        assert "all below" not in text
+        # A fifth is kept for the list of the files that are left, which is short here.
+        assert 1_500 < len(text) < 2_000
+        last = both(server, "manual_grep", **asked, cursor=answer["next_cursor"])[1]
+        assert "complete" not in last
 
 
 def test_places_of_equal_lines_name_their_file_once(tmp_path: Path) -> None:

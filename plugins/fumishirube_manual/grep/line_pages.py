@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from fumishirube_manual.evidence.markup import rendered
 from fumishirube_manual.evidence.own_texts import enclosing_block
 from fumishirube_manual.evidence.records import labelled_line, record_lines
 from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, Spans
-from fumishirube_manual.rows import HEADING_SEPARATOR
+from fumishirube_manual.text_parts import heading_of, last_heading, section_of
 
 WHOLE = 400
 """The most characters of a line that is shown whole."""
@@ -30,10 +29,11 @@ _LEAST_AROUND = 30
 _ALSO = 8
 """The most places listed for equal lines; the others are counted."""
 _GROUP_CHARS = 34
+_FILE_CHARS, _SECTION_CHARS = 2, 3
+"""The characters beside a path, and beside the headings of a section, in the answer as text."""
 _GOES_ON = " / "
 """The separator between a line and its continuation, where a match spans both."""
 _DIGEST = 12
-_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _FEW = 5
 """Up to this many different lines are shown in their records, unless no context is requested."""
 
@@ -102,11 +102,18 @@ class LinePage:
     """A page that is filled file by file; when it is full, it only counts.
 
     It begins with entry number ``offset`` and has about ``max_chars`` characters, or no lines
-    if that is 0. Where no ``context`` is requested, what a label is about is shown below it.
+    if that is 0: as text if ``plain``, else as JSON. Where no ``context`` is requested, what a
+    label is about is shown below it.
     """
 
     def __init__(
-        self, matcher: LineMatcher, offset: int, max_chars: int, context: int | None
+        self,
+        matcher: LineMatcher,
+        offset: int,
+        max_chars: int,
+        context: int | None,
+        *,
+        plain: bool = False,
     ) -> None:
         self.entries: list[Entry] = []
         self.total = 0
@@ -118,6 +125,7 @@ class LinePage:
         self._offset = offset
         self._left = max_chars
         self._context = context
+        self._plain = plain
         self._full = not max_chars
         self._numbers: dict[bytes, int] = {}
         self._last: tuple[str, str, str] | None = None
@@ -203,9 +211,7 @@ class LinePage:
             spans = self._matcher.spans(line) if len(line) > WHOLE and matches else ()
             shown.append((number, cut(line, spans)))
         group = (place.manual_id, place.path, section)
-        cost = sum(len(json.dumps(pair, ensure_ascii=False)) + 1 for pair in shown)
-        if group != self._last:
-            cost += _GROUP_CHARS + len(place.path) + len(section)
+        cost = self._cost(group, shown)
         if cost > self._left and self.entries:
             self._full = True
             return
@@ -214,6 +220,17 @@ class LinePage:
         # Of more entries no records are shown, and their files need not be kept for the answer.
         file_lines = file.all if len(self.entries) < _FEW else ()
         self.entries.append(Entry(place, section, shown, file_lines))
+
+    def _cost(self, group: tuple[str, str, str], shown: Iterable[tuple[int, str]]) -> int:
+        """Return the number of characters of some lines, with their file and section if new."""
+        _, path, section = group
+        if self._plain:
+            cost = sum(len(f"{number} {line}\n") for number, line in shown)
+            if self._last is None or group[:2] != self._last[:2]:
+                cost += len(path) + _FILE_CHARS
+            return cost + (len(section) + _SECTION_CHARS if group != self._last else 0)
+        cost = sum(len(json.dumps(pair, ensure_ascii=False)) + 1 for pair in shown)
+        return cost + (_GROUP_CHARS + len(path) + len(section) if group != self._last else 0)
 
     def _rendered(self, line: str, file: FileLines, number: int, *, matches: bool) -> str:
         """Return a line as it is rendered, unless it is code or a match would be left out."""
@@ -265,21 +282,3 @@ def _section_and_block(text: FileText, lines: Sequence[str], number: int) -> str
     before = sum(len(line) + 1 for line in lines[: number - 1])
     block = enclosing_block(text.text, before) if ":::" in text.text else ""
     return f"{section} [{block}]".strip() if block else section
-
-
-def last_heading(section: str) -> str:
-    """Return the last heading of a heading path."""
-    return section.rpartition(HEADING_SEPARATOR)[2]
-
-
-def heading_of(line: str) -> str:
-    """Return a line of a heading as the heading is named: without marks and tags."""
-    return _TAG.sub("", line).strip("# \t")
-
-
-def section_of(headings: Sequence[str], path: str) -> str:
-    """Return the heading path of a section; empty if it is only the file's name or path."""
-    name = path.rpartition("/")[2]
-    titles = [heading for heading in headings if heading]
-    named_so = titles in ([path], [name], [name.rpartition(".")[0]])
-    return "" if named_so else HEADING_SEPARATOR.join(titles)

@@ -8,9 +8,10 @@ from itertools import groupby
 from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange, fold
-from fumishirube_manual.grep.line_pages import LinePlace, section_of
+from fumishirube_manual.grep.line_pages import LinePlace
 from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, joined_lines
 from fumishirube_manual.rows import HEADING_SEPARATOR
+from fumishirube_manual.text_parts import section_of
 
 _LONGEST = 200
 _BESIDE = 50

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from fumishirube_manual.grep.line_pages import heading_of
 from fumishirube_manual.rows import HEADING_SEPARATOR
 from fumishirube_manual.text_parts import (
     Json,
     as_json,
     below,
+    heading_of,
     other_members,
     place_text,
     places_text,

@@ -110,7 +110,9 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
         tally = _tally(params, matcher) if params.tallies else None
         counting = bool(params.count_only) or params.tallies
         line_chars = 0 if counting else chars - listed_chars(chars)
-        page = LinePage(matcher, offset, line_chars, 0 if params.tallies else params.context)
+        context_lines = 0 if params.tallies else params.context
+        plain = "plain" in settings.extras
+        page = LinePage(matcher, offset, line_chars, context_lines, plain=plain)
         account = SearchAccount()
         for manual_id in scope.ids:
             try:
