@@ -27,7 +27,7 @@ _MANY = 5
 _SEVERAL_FILES = 2
 _LEAD, _FAR_AHEAD = 0.1, 2.5
 _ABSENT, _TOGETHER = 0.48, 0.9
-_ON_SUBJECT = 1.5
+_ON_SUBJECT = 1.9
 """The least highest score, per weight of the query's concepts, of a search that met its subject."""
 
 

@@ -83,7 +83,7 @@ class GrepParams(Params):
         Field(description="Each different match once; if few, in its line."),
     ] = None
     cursor: Annotated[str | None, Field(description="next_cursor.")] = None
-    max_chars: Annotated[MaxChars | None, Field(description="Default 10000.")] = None
+    max_chars: Annotated[MaxChars | None, Field(description="10000.")] = None
 
     @property
     def tallies(self) -> bool:
