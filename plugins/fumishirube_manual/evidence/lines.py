@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from fumishirube.text import fold, mentions
+from fumishirube.text import fold, mentions, wraps
 from fumishirube_manual.cited_places import CitedPlace
 from fumishirube_manual.evidence.blocks import indentation, is_row, related
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
@@ -23,6 +24,7 @@ _SLACK, _LINE_SLACK = 1.25, 1.5
 """A text or a line is shown whole up to so many times its room: cutting it would save little."""
 _NAMED_WEIGHT = 100.0
 """More than the weight of all concepts: an excerpt with a name is cut around it."""
+_SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]*_`]*\s*$")
 _CHOSEN = 8
 _GAP = 100
 """Text of up to this many characters between two passages, or after the last one, is shown too."""
@@ -95,7 +97,7 @@ class SectionLines:
         A text that fits is returned whole. Otherwise the evidence is the best line, then each
         further line that adds enough, both with their related lines. The lines ``whole``, counted
         from 0, are always included, uncut. With ``closed``, so are short gaps after shown lines,
-        and the JSON objects of shown members.
+        the next line of a sentence, and the JSON objects of shown members.
         """
         uncut = {at: self._lines[at].rstrip() for at in self._texts.shown()}
         if sum(map(len, uncut.values())) <= _SLACK * room or uncut.keys() <= {*whole}:
@@ -115,12 +117,27 @@ class SectionLines:
         if closed and shown:
             shown |= self._records(shown, uncut)
             shown |= _gaps(shown, uncut)
+            shown |= self._continuations(shown, uncut)
         return SectionEvidence(self._numbered(shown), worth=self._scores.worth())
 
     def _records(self, shown: Iterable[int], uncut: Mapping[int, str]) -> Mapping[int, str]:
         members = [at for at in shown if is_member(self._lines[at])]
         others = {other for at in members for other in record_lines(self._lines, at)}
         return {other: uncut[other] for other in others if other in uncut}
+
+    def _continuations(
+        self, shown: Mapping[int, str], uncut: Mapping[int, str]
+    ) -> Mapping[int, str]:
+        """Return the lines in which a sentence goes on that ends a run of shown lines."""
+        last = [at for at, line in shown.items() if at + 1 not in shown and line == uncut.get(at)]
+        return {
+            at + 1: uncut[at + 1]
+            for at in last
+            if uncut.get(at + 1, "")[:1].islower()
+            and len(uncut[at + 1]) <= OTHER_CHARS
+            and not _SENTENCE_END.search(shown[at])
+            and wraps(shown[at], uncut[at + 1])
+        }
 
     def _related(self, at: int, chosen: Collection[int]) -> Iterable[int]:
         """Return the lines that belong to a line; no rows for a header of chosen rows."""
