@@ -121,14 +121,15 @@ def test_what_is_worth_little_fills_no_room(server: Fumishirube) -> None:
 
 def test_filled_lines_end_where_a_sentence_does(tmp_path: Path) -> None:
     crews = "".join(
-        f"The crew of boat {number} sails\nat dawn with nets and {number} lamps, and comes home"
-        " before the night falls on the harbour.\n"
+        f"The crew of boat {number} sails\nat dawn with nets and {number} lamps on board, and"
+        " comes home before the night falls on the quiet harbour.\n"
         for number in range(40)
     )
-    fee = "The harbour master of Skerry allows a lantern fee, provided that you\npay it in coins.\n"
-    with Fumishirube(write(tmp_path, {"m/a.md": f"# Boats\n\n{crews}{fee}{crews}"})) as server:
+    fee = "The harbour master of Skerry allows a lantern fee, provided that you"
+    paid = f"{fee}\npay it in coins on the first morning.\nOther money is refused.\n"
+    with Fumishirube(write(tmp_path, {"m/a.md": f"# Boats\n\n{crews}{paid}{crews}"})) as server:
         asked = {"manual_id": "*", "required_terms": ["lantern"], "max_chars": 400}
         found = server.ok("manual_find", query="harbour master Skerry lantern fee", **asked)
         lines = [text for _, text in found["inline_hits"]["items"][0]["lines"]]
-    assert fee.split("\n")[0] in lines
+    assert fee in lines
     assert lines[-1].endswith("harbour.")
