@@ -45,6 +45,10 @@ def test_patterns_are_matched_line_by_line(server: Fumishirube) -> None:
         ("F[a-z]", [5]),
         ("fn[A-Za-z]", [5]),
         ("(?i)fn[a-z]", [5]),
+        ("(?P<first>F)NO(?P=first)?", []),
+        ("(?<!X)FNO|(?>Q)", []),
+        ("(?P<first>f)no(?P=first)?", [5]),
+        ("(Q)?(?(1)R|F)NO", []),
     ],
 )
 def test_capitals_and_a_class_of_letters_of_one_case_make_case_count(

@@ -12,12 +12,7 @@ from typing import Any
 
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 _ASSERTIONS = (codes.ASSERT,)
-_ONE_CASE = re.compile(
-    r"\[(?:(?![^\]]*[a-z]-[a-z])[^\]]*[A-Z]-[A-Z]|(?![^\]]*[A-Z]-[A-Z])[^\]]*[a-z]-[a-z])"
-)
-"""A class of only capital or only small letters; it would match all if case were ignored."""
-_ESCAPED = re.compile(r"\\.|\(\?P?<?\w*[>):]?")
-"""An escaped character, or the beginning of a group, perhaps with flags or a name."""
+_SINGLE = (codes.LITERAL, codes.NOT_LITERAL)
 
 
 def required_literals(pattern: str) -> tuple[str, ...]:
@@ -34,11 +29,48 @@ def names_case(pattern: str) -> bool:
     That is so if it has a class of such letters, as in ``[A-Z_]+``, or if all its letters are
     capitals, and more than one.
     """
-    if re.compile(pattern).flags & re.IGNORECASE:
+    tree = _parsed(pattern)
+    if tree.state.flags & re.IGNORECASE:
         return False
-    letters = [each for each in _ESCAPED.sub(" ", pattern) if each.upper() != each.lower()]
-    capitals = len(letters) > 1 and all(map(str.isupper, letters))
-    return capitals or _ONE_CASE.search(pattern) is not None
+    letters: list[str] = []
+    for members in _classes(tree):
+        ends = [chr(end) for code, value in members if code is codes.RANGE for end in value]
+        ranges = {end.isupper() for end in ends if _has_case(end)}
+        if len(ranges) == 1:
+            return True  # it would match all letters if case were ignored
+        letters += ends
+        letters += [chr(value) for code, value in members if code in _SINGLE]
+    cased = [*filter(_has_case, letters)]
+    return len(cased) > 1 and all(map(str.isupper, cased))
+
+
+def _classes(tree: Any) -> Iterator[Sequence[tuple[Any, Any]]]:
+    """Yield the members of each class of characters in a syntax tree, and each single character."""
+    for code, value in tree:
+        if code is codes.IN:
+            yield value
+        elif code in _SINGLE:
+            yield [(code, value)]
+        for branch in _inner(code, value):
+            yield from _classes(branch)
+
+
+def _inner(code: Any, value: Any) -> Sequence[Any]:
+    """Return the syntax trees inside an item of one."""
+    if code is codes.BRANCH:
+        branches: Sequence[Any] = value[1]
+        return branches
+    if code is codes.ATOMIC_GROUP:
+        return (value,)
+    if code is codes.GROUPREF_EXISTS:
+        return [branch for branch in value[1:] if branch]
+    if code in (codes.SUBPATTERN, codes.ASSERT, codes.ASSERT_NOT, *_REPEATS):
+        return (value[-1],)
+    return ()
+
+
+def _has_case(letter: str) -> bool:
+    return letter.upper() != letter.lower()
 
 
 def holds_newline(pattern: str) -> bool:
