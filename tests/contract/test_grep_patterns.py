@@ -78,6 +78,15 @@ def test_a_match_within_a_line_is_not_joined_to_the_next(tmp_path: Path) -> None
         assert file["texts"] == [[3, 1, "tool install one"], [5, 1, "tool install two"]]
 
 
+def test_a_pattern_that_also_matches_nothing_tallies_what_it_matches(tmp_path: Path) -> None:
+    write(tmp_path, {"m/a.md": "# 会社\n\n(株)サムライ 株 \n"})
+    with Fumishirube(tmp_path) as server:
+        asked = {"manual_id": "*", "regex": "(株)?", "matches_only": True}
+        answer = server.ok("manual_grep", **asked)
+        assert [text[2] for text in answer["matches"][0]["texts"]] == ["株"]
+        assert answer["total"] == 2
+
+
 @pytest.mark.slow
 def test_a_line_of_a_megabyte_and_patterns_that_explode(tmp_path: Path) -> None:
     long = "a" * 500_000 + " 5 秒 " + "a b " * 125_000

@@ -11,7 +11,7 @@ import pytest
 from manuals import Application, ask, opened, write
 from stdio import Fumishirube
 
-from fumishirube_manual.grep import matching_lines
+from fumishirube_manual.grep import pattern_lines
 from fumishirube_manual.tools import batch
 
 SLOW = r"^b?(a|aa)+(?<!b)$"
@@ -61,7 +61,7 @@ def test_when_the_time_of_a_pattern_is_over_no_further_file_is_searched(
     arguments: dict[str, Any],
     seconds: str,
 ) -> None:
-    monkeypatch.setattr(matching_lines, seconds, 0.001)
+    monkeypatch.setattr(pattern_lines, seconds, 0.001)
     answer = grep(application, **arguments)
     assert unsearched(answer) == {"pattern_too_slow": 1, "time_budget": 23}
     assert answer["searched"]["files"] == 1

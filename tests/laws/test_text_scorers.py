@@ -124,8 +124,29 @@ def test_what_is_no_pattern_is_none(pattern: str) -> None:
     assert parse_pattern(pattern, ignore_case=True) is None
 
 
-LINEAR = ["第.章", r"[^\d]+\s?\w*", "(?i)a|b", "^x", r"x\Z", "a{2,1000}", "(?s)a.*b", r"[\w.]+@"]
-OTHERS = [r"\bx", "x$", "(?=x)", r"(.)\1", "x{1,1001}", "(?m)^x", "(?>a+)", "a++", "(a*)*", "(?a)é"]
+LINEAR = [
+    "第.章",
+    r"[^\d]+\s?\w*",
+    "(?i)a|b",
+    "^x",
+    "(?m)^x$",
+    r"x\Z",
+    "a{2,1000}",
+    "(?s)a.*b",
+    r"[\w.]+@",
+]
+OTHERS = [
+    r"\bx",
+    "x$",
+    "(?=x)",
+    r"(.)\1",
+    "x{1,1001}",
+    "(?m:^x)",
+    "(?>a+)",
+    "a++",
+    "(a*)*",
+    "(?a)é",
+]
 
 
 @pytest.mark.parametrize("pattern", LINEAR)
@@ -165,6 +186,34 @@ def test_re2_finds_what_python_finds(pattern: str, text: str) -> None:
         return
     match = re.compile(found.python, found.flags).search(text)
     assert places(Regex(), pattern, text) == ([match.span()] if match else [])
+
+
+OF_LINES = st.one_of(
+    ATOMS,
+    st.sampled_from(["^", "$", r"\A", r"\Z", r"\b", r"\B", r"\n", r"[\n]", "(?s:.)", "(?-m:$)"]),
+    st.sampled_from([r"\D", r"[\s,]", r"[\Wa]", r"[^\s]", r"[\x00-\x20]", r"(?a:\s)", "(?>a*)"]),
+    st.sampled_from([r"(?!\s)", "(?<=a)", r"(?<!\s)", "(?<!.)", "(?!.)", "(あ)?(?(1)a|b)", "b*+"]),
+)
+LINE_PATTERNS = st.tuples(
+    st.sampled_from(["", "(?s)", "(?m)", "(?a)", "(?ms)"]),
+    st.lists(st.one_of(OF_LINES, PATTERNS), min_size=1, max_size=4).map("".join),
+).map("".join)
+
+
+@given(LINE_PATTERNS, st.text("abcあ1 \n_-,\u2028", max_size=15), st.booleans())
+def test_by_line_a_pattern_matches_as_in_each_line_alone(
+    pattern: str, text: str, every_place: bool
+) -> None:
+    offset, expected = 0, []
+    for line in text.split("\n"):
+        spans = places(Regex(every_place=True), pattern, line) if line else []
+        within = [(offset + start, offset + end) for start, end in spans]
+        expected += within if every_place else within[:1]
+        offset += len(line) + 1
+    of_lines = places(Regex(by_line=True, every_place=every_place), pattern, text)
+    # An empty line has no match in the lines alone.
+    empty = {place for place in range(len(text) + 1) if f"\n{text}\n"[place : place + 2] == "\n\n"}
+    assert [span for span in of_lines if span[0] not in empty] == expected
 
 
 def test_a_pattern_that_could_hang_costs_its_deadline_and_only_that() -> None:

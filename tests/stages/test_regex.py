@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import pytest
 
 from fumishirube import Budget, Cancelled, Query, Ranking, texts_of
+from fumishirube.parsing import idle_processes
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import TextRange
 from fumishirube_stages.scorers import regex
@@ -130,7 +131,9 @@ def test_flags_inside_a_pattern_count() -> None:
     assert parse_pattern("(?s)a.c", ignore_case=True) == Pattern(
         "a.c", re.DOTALL | re.IGNORECASE, "(?is)a.c"
     )
-    assert parse_pattern("(?m)^a", ignore_case=False) == Pattern("^a", re.MULTILINE, None, ("a",))
+    assert parse_pattern("(?m)^a", ignore_case=False) == Pattern(
+        "^a", re.MULTILINE, "(?m:^)a", ("a",)
+    )
     assert parse_pattern("(?a)a", ignore_case=False) == Pattern("a", re.ASCII, None, ("a",))
     assert parse_pattern("(?x) a b # c", ignore_case=False) == Pattern("ab", 0, "ab", ("ab",))
 
@@ -502,6 +505,29 @@ def test_the_processes_end_with_the_scorer() -> None:
             process = worker._process
             assert process.poll() is None
     assert process.poll() is not None
+
+
+def test_idle_processes_end_each_in_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(idle_processes, "IDLE_SECONDS", 0.6)
+    pool = WorkerPool(2)
+    until = time.monotonic() + 30
+    with pool.borrow(until) as first, pool.borrow(until) as second:
+        assert first is not None
+        assert second is not None
+    with pool.borrow(until) as again:
+        assert again is not None
+        other = first if again is second else second
+        wait_until(lambda: not other.lives)
+        assert again.lives
+    wait_until(lambda: not again.lives)
+    pool.close()
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def test_re2_writes_nothing_about_a_pattern_that_it_refuses(

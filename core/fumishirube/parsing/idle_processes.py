@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock, Timer
+from time import monotonic
 from typing import Generic, TypeVar
 
 IDLE_SECONDS = 60.0
@@ -53,8 +54,9 @@ class IdleProcesses(Generic[P]):
     """Idle processes, each for ``IDLE_SECONDS`` at most."""
 
     def __init__(self) -> None:
-        self._idle: list[tuple[P, Timer]] = []
+        self._idle: list[tuple[P, float]] = []
         self._lock = Lock()
+        self._timer: Timer | None = None
         self._closed = False
 
     def take(self) -> P | None:
@@ -63,20 +65,19 @@ class IdleProcesses(Generic[P]):
             with self._lock:
                 if not self._idle:
                     return None
-                process, timer = self._idle.pop()
-            timer.cancel()
+                process, _ = self._idle.pop()
             if process.lives:
                 return process
             process.end()
 
     def put_back(self, process: P) -> None:
         """Return a process to the pool; end it if the pool is closed."""
-        timer = Timer(IDLE_SECONDS, self._retire, (process,))
-        timer.daemon = True
         with self._lock:
             if not self._closed:
-                self._idle.append((process, timer))
-                timer.start()
+                self._idle.append((process, monotonic() + IDLE_SECONDS))
+                # One thread for all: to start one for each would take longer than a short request.
+                if self._timer is None:
+                    self._retire_after(IDLE_SECONDS)
                 return
         process.end()
 
@@ -85,13 +86,24 @@ class IdleProcesses(Generic[P]):
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
-        for process, timer in idle:
-            timer.cancel()
+            if self._timer is not None:
+                self._timer.cancel()
+        for process, _ in idle:
             process.end()
 
-    def _retire(self, process: P) -> None:
+    def _retire_after(self, seconds: float) -> None:
+        self._timer = Timer(seconds, self._retire)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _retire(self) -> None:
+        """End the processes whose time is up, and wait for that of the next one."""
+        now = monotonic()
         with self._lock:
-            waiting = [entry for entry in self._idle if entry[0] is process]
-            self._idle = [entry for entry in self._idle if entry[0] is not process]
-        if waiting:
+            retired = [process for process, until in self._idle if until <= now]
+            self._idle = [entry for entry in self._idle if entry[1] > now]
+            self._timer = None
+            if self._idle:
+                self._retire_after(min(until for _, until in self._idle) - now)
+        for process in retired:
             process.end()

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from fumishirube.text import FileText, Reading
-from fumishirube_manual.grep.matching_lines import (
-    LineMatcher,
-    MatchingLine,
-    PatternMatcher,
-    Spans,
-    joined_lines,
-)
+from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, Spans, joined_lines
+from fumishirube_manual.grep.pattern_lines import PatternMatcher
 
 
 class ExcludingMatcher:

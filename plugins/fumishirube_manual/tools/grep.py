@@ -36,7 +36,8 @@ from fumishirube_manual.grep.line_answers import (
 )
 from fumishirube_manual.grep.line_pages import LinePage
 from fumishirube_manual.grep.matched_texts import MatchedTexts
-from fumishirube_manual.grep.matching_lines import LineMatcher, TextMatcher, pattern_matcher
+from fumishirube_manual.grep.matching_lines import LineMatcher, TextMatcher
+from fumishirube_manual.grep.pattern_lines import pattern_matcher
 from fumishirube_manual.grep.pattern_literals import names_case
 from fumishirube_manual.grep.plain_lines import grep_text
 from fumishirube_manual.json_escapes import unescaped

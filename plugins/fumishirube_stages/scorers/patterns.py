@@ -16,6 +16,8 @@ from re import _parser as parser  # type: ignore[attr-defined]  # nor this
 from threading import Lock
 from typing import Any, NamedTuple
 
+from fumishirube_stages.scorers.line_patterns import within_lines
+
 _REPEATS_IN_RE2 = 1000
 _EXPANDED = 2048
 _LETTERS = {re.ASCII: "a", re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s", re.UNICODE: "u"}
@@ -55,27 +57,34 @@ class Pattern(NamedTuple):
     """A pattern in normal form, its flags, and its form for RE2, if that means the same.
 
     ``needed`` are literals that occur in every match: most texts are ruled out by searching for
-    them, without running the engine.
+    them, without running the engine. With ``by_line``, no match reaches over the end of a line.
     """
 
     python: str
     flags: int
     re2: str | None
     needed: tuple[str, ...] = ()
+    by_line: bool = False
 
 
 class _NotInRe2(Exception):
     """RE2 does not support a construct, or interprets it differently."""
 
 
-def parse_pattern(pattern: str, *, ignore_case: bool) -> Pattern | None:
-    """Parse a pattern; return ``None`` when it is not a regular expression."""
+def parse_pattern(pattern: str, *, ignore_case: bool, by_line: bool = False) -> Pattern | None:
+    """Parse a pattern; return ``None`` when it is not a regular expression.
+
+    With ``by_line``, it matches in each line of a text as if the line were a text.
+    """
     flags = re.IGNORECASE if ignore_case else 0
     try:
         with _QUIET, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = parser.parse(pattern, flags)
         engine_flags = tree.state.flags & _SUPPORTED_FLAGS
+        if by_line:
+            tree = within_lines(tree)
+            engine_flags = (engine_flags | re.MULTILINE) & ~re.DOTALL
         python = _PatternWriter(engine_flags).sequence(tree)
     except (re.error, RecursionError, OverflowError, MemoryError):
         return None
@@ -86,9 +95,8 @@ def parse_pattern(pattern: str, *, ignore_case: bool) -> Pattern | None:
         re2 = (f"(?{modes})" if modes else "") + _Re2PatternWriter(engine_flags).sequence(tree)
     except (_NotInRe2, RecursionError):
         re2 = None
-    return Pattern(
-        python, engine_flags, re2, tuple(_needed(tree, cased=not engine_flags & re.IGNORECASE))
-    )
+    needed = tuple(_needed(tree, cased=not engine_flags & re.IGNORECASE))
+    return Pattern(python, engine_flags, re2, needed, by_line)
 
 
 def _needed(tree: Iterable[tuple[Any, Any]], *, cased: bool) -> Iterator[str]:
@@ -235,7 +243,9 @@ class _Re2PatternWriter(_PatternWriter):
             return r"\A"
         if at is codes.AT_END_STRING:
             return r"\z"
-        if at is codes.AT_BEGINNING and not self.flags & re.MULTILINE:
+        if self.flags & re.MULTILINE and at in (codes.AT_BEGINNING, codes.AT_END):
+            return f"(?m:{_AT[at]})"
+        if at is codes.AT_BEGINNING:
             return r"\A"
         raise _NotInRe2
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
@@ -16,6 +16,7 @@ from fumishirube import Corpus, Hit, LeftOut, Passage, PassageText, Query, Ranki
 from fumishirube.text import NORMAL, Projection, TextForm
 from fumishirube_stages.scorers.patterns import Pattern, parse_pattern
 from fumishirube_stages.scorers.text_hits import first_text_hits, hit_at, passes_filter
+from fumishirube_stages.scorers.worker import first_of_lines
 from fumishirube_stages.scorers.worker_pool import Worker, WorkerLost, WorkerPool
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class Regex(Stage):
     with ``chapter_deadline_ms`` for each text. Texts not searched by ``deadline_ms`` are reported
     as left out; so are all texts when a pattern takes too long to compile. An invalid pattern is
     searched verbatim. A hit has the place of the first match in its text; with ``every_place``,
-    those of all matches.
+    those of all matches. With ``by_line``, each line of a text is searched as a text: a match never
+    continues in the next line, and there may be a first one in each.
     """
 
     generates: ClassVar[bool] = True
@@ -44,10 +46,11 @@ class Regex(Stage):
     chapter_deadline_ms: Annotated[int, Field(ge=1)] = 250
     workers: Annotated[int, Field(ge=1, le=64)] = 2
     every_place: bool = False
+    by_line: bool = False
 
     @property
     def most(self) -> int | None:
-        """The most matches located in a text."""
+        """The most matches located in a text, or, with ``by_line``, in a line."""
         return None if self.every_place else 1
 
     @contextmanager
@@ -81,20 +84,20 @@ class RunningRegex:
     ) -> Ranking:
         """Score 1 for each passage with a match, in the order of the manual."""
         del candidates
-        pattern = _understood(query.text, not query.case_sensitive)
+        pattern = _understood(query.text, not query.case_sensitive, self._settings.by_line)
         if pattern is None:
             return _word_for_word(query, corpus)
         until = monotonic() + self._settings.deadline_ms / 1000
         if query.budget.deadline is not None:
             until = min(until, query.budget.deadline)
-        compiled = _compiled(pattern.re2) if pattern.re2 is not None else None
+        matches = _in_re2(pattern, self._settings.most)
         texts = (
             text
             for text in texts_of(corpus)
             if passes_filter(text.passage, query) and _may_match(text, pattern)
         )
-        if compiled is not None:
-            return _in_thread(compiled, query, texts, self._settings.most, until)
+        if matches is not None:
+            return _in_thread(matches, query, texts, until)
         hits = self._in_worker(pattern, query, [*texts], until)
         return _word_for_word(query, corpus) if hits is None else hits
 
@@ -178,8 +181,24 @@ class _Searches:
         return batch
 
 
+def _in_re2(pattern: Pattern, most: int | None) -> Callable[[bytes], Iterable[Any]] | None:
+    """Return the search by RE2; ``None`` when it does not support the pattern.
+
+    Its first match is that of Python, but after an empty match its binding goes on otherwise.
+    """
+    compiled = _compiled(pattern.re2) if pattern.re2 is not None else None
+    if compiled is None or (most is None and compiled.search(b"")):
+        return None
+    if pattern.by_line and most == 1:
+        return lambda data: first_of_lines(compiled.search, data, b"\n")
+    return lambda data: islice(compiled.finditer(data), most)
+
+
 def _in_thread(
-    compiled: Any, query: Query, texts: Iterable[PassageText], most: int | None, until: float
+    matches: Callable[[bytes], Iterable[Any]],
+    query: Query,
+    texts: Iterable[PassageText],
+    until: float,
 ) -> Ranking:
     hits: list[Hit] = []
     late: list[Passage] = []
@@ -190,8 +209,7 @@ def _in_thread(
             continue
         projection = text.form(NORMAL)
         data = projection.text.encode("utf-8", "replace")
-        matches = islice(compiled.finditer(data), most)
-        if spans := [*_decoded(data, [match.span() for match in matches])]:
+        if spans := [*_decoded(data, [match.span() for match in matches(data)])]:
             hits.append(hit_at(text.passage, projection, spans))
     return _ranking(hits, late)
 
@@ -215,8 +233,8 @@ def _word_for_word(query: Query, corpus: Corpus) -> Ranking:
 
 
 @lru_cache(maxsize=_CACHED_PATTERNS)
-def _understood(pattern: str, ignore_case: bool) -> Pattern | None:  # noqa: FBT001 - a cache's key
-    return parse_pattern(pattern, ignore_case=ignore_case)
+def _understood(pattern: str, ignore_case: bool, by_line: bool) -> Pattern | None:  # noqa: FBT001 - a cache's key
+    return parse_pattern(pattern, ignore_case=ignore_case, by_line=by_line)
 
 
 @lru_cache(maxsize=_CACHED_PATTERNS)

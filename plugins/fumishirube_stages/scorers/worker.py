@@ -11,11 +11,15 @@ import re
 import signal
 import struct
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, AnyStr
 
 MEMORY = 512 * 1024 * 1024
 HEAD = struct.Struct("<I")
+LIMITS_ITSELF = hasattr(signal, "setitimer")
+"""Whether the system ends this process in time."""
 
 
 def main() -> None:
@@ -36,12 +40,14 @@ class _Searcher:
 
     def __init__(self) -> None:
         self._patience = 0.0
+        self._by_line = False
         self._timed: Any = None
         self._plain: re.Pattern[str] | None = None
 
     def compile(self, request: dict[str, Any]) -> bool:
         """Compile a pattern; return whether ``re`` accepts it."""
         self._patience = request["patience"]
+        self._by_line = request["by_line"]
         _end_within(request["deadline"])
         try:
             self._plain = re.compile(request["pattern"], request["flags"])
@@ -52,19 +58,33 @@ class _Searcher:
 
     def search(self, request: dict[str, Any]) -> list[list[tuple[int, int]] | str]:
         """Return for each text the spans of its first matches, ``late`` for one that takes long."""
-        _end_within(2 * self._patience + 1)
+        _end_within(request["seconds"])
         return [self._spans(text, request["most"]) for text in request["texts"]]
 
     def _spans(self, text: str, most: int | None) -> list[tuple[int, int]] | str:
         try:
-            if self._timed is not None:
-                matches = self._timed.finditer(text, timeout=self._patience)
-            else:
-                assert self._plain is not None
-                matches = self._plain.finditer(text)
-            return [match.span() for match in islice(matches, most)]
+            return [match.span() for match in self._matches(text, most)]
         except (TimeoutError, MemoryError):
             return "late"
+
+    def _matches(self, text: str, most: int | None) -> Iterable[Any]:
+        compiled: Any = self._plain if self._timed is None else self._timed
+        limit = {} if self._timed is None else {"timeout": self._patience}
+        if self._by_line and most == 1:
+            return first_of_lines(partial(compiled.search, **limit), text, "\n")
+        return islice(compiled.finditer(text, **limit), most)
+
+
+def first_of_lines(
+    search: Callable[[AnyStr, int], Any], text: AnyStr, newline: AnyStr
+) -> Iterator[Any]:
+    """Yield the first match in each line of a text, given the search from a place on."""
+    place = 0
+    while match := search(text, place):
+        yield match
+        place = text.find(newline, match.end()) + 1
+        if not place:
+            return
 
 
 def _timed(pattern: str, flags: int) -> Any:
@@ -88,13 +108,13 @@ def _limit_memory() -> None:
 
 
 def _end_within(seconds: float) -> None:
-    """End this process after some seconds, even if its parent is gone."""
-    if hasattr(signal, "setitimer"):
+    """End this process after some seconds, even if its parent is gone; not on Windows."""
+    if LIMITS_ITSELF:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _frame() -> bytes | None:
-    if hasattr(signal, "setitimer"):
+    if LIMITS_ITSELF:
         signal.setitimer(signal.ITIMER_REAL, 0)
     head = sys.stdin.buffer.read(HEAD.size)
     if len(head) < HEAD.size:

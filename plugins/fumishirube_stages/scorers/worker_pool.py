@@ -46,6 +46,7 @@ class Worker(WorkerProcess):
             "pattern": pattern.python,
             "flags": pattern.flags,
             "patience": patience,
+            "by_line": pattern.by_line,
             "deadline": max(until - monotonic(), 0) + 1,
         }
         valid = bool(self._request(b"p" + json.dumps(request).encode(), until))
@@ -58,8 +59,12 @@ class Worker(WorkerProcess):
         Raises:
             WorkerLost: when the searches together were not finished in time.
         """
-        request = json.dumps({"texts": texts, "most": most}).encode()
-        answers: Sequence[TextSpans] = self._request(b"t" + request, until + _GRACE)
+        seconds = max(_GRACE, until + _GRACE - monotonic())
+        request = json.dumps({"texts": texts, "most": most, "seconds": seconds}, ensure_ascii=False)
+        frame = b"t" + request.encode("utf-8", "surrogatepass")
+        # Most searches are short, and to start a thread for each would take longer.
+        limit = None if worker.LIMITS_ITSELF else until + _GRACE
+        answers: Sequence[TextSpans] = self._request(frame, limit)
         return answers
 
     def end(self) -> None:
@@ -67,17 +72,18 @@ class Worker(WorkerProcess):
         self.usable = False
         super().end()
 
-    def _request(self, frame: bytes, until: float) -> Any:
+    def _request(self, frame: bytes, until: float | None) -> Any:
         return self._answer(until, worker.HEAD.pack(len(frame)) + frame)
 
-    def _answer(self, until: float, frame: bytes = b"") -> Any:
+    def _answer(self, until: float | None, frame: bytes = b"") -> Any:
         """Send a frame and wait for the answer; kill the process when it is late."""
         source, sink = self._process.stdout, self._process.stdin
         assert source is not None
         assert sink is not None
-        timer = Timer(max(0.0, until - monotonic()), self._process.kill)
+        timer = Timer(max(0.0, (until or 0.0) - monotonic()), self._process.kill)
         timer.daemon = True
-        timer.start()
+        if until is not None:
+            timer.start()
         try:
             sink.write(frame)
             sink.flush()

@@ -1,0 +1,248 @@
+"""Lines that match a regular expression, and where in them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+from time import monotonic
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from fumishirube import (
+    Budget,
+    InvalidParameter,
+    Passage,
+    Query,
+    Ranking,
+    Scorer,
+    SequenceCorpus,
+    SurfaceContext,
+)
+from fumishirube.text import (
+    FileText,
+    Projection,
+    Reading,
+    TextForm,
+    TextRange,
+    project,
+    reading,
+    wraps,
+)
+from fumishirube_manual.grep.matching_lines import MatchingLine, Spans, joined_lines
+from fumishirube_manual.grep.pattern_literals import holds_newline, names_case, required_literals
+
+_SCORER = "regex"
+_SECONDS, _SLOW_SECONDS = 20.0, 5.0
+"""The time limits of a call for its pattern: in all, and of searches that were not finished."""
+_LEAST_SECONDS, _CHARS_A_SECOND = 1.0, 50_000
+"""The time limit of one search: this much, and more for a long text."""
+_SETTINGS: Mapping[str, JsonValue] = {"deadline_ms": int(_SECONDS * 1000), "by_line": True}
+_BLOCK_CHARS = 10_000
+"""The most characters of lines that are searched together."""
+_BLANK = re.compile(r" |\\s")
+
+_Block = Sequence[tuple[int, str]]
+"""Lines, each with its number."""
+
+
+class PatternMatcher:
+    """Finds a regular expression in lines, by means of a scorer that limits the time.
+
+    When the time of all its searches is over, it ends the budget of the query.
+    """
+
+    def __init__(self, context: SurfaceContext, query: Query, literals: Iterable[str]) -> None:
+        self.unfinished = 0
+        self._left, self._slow_left = _SECONDS, _SLOW_SECONDS
+        self._context = context
+        self._query = query
+        understood = [reading(literal, exact=True) for literal in literals]
+        self.readings: Sequence[Reading] = [each for each in understood if each]
+        if len(self.readings) < len(understood):
+            self.readings = ()
+
+    def lines(self, text: FileText) -> Sequence[MatchingLine]:
+        """Return the lines with a match; in running text, a match may end in the next line."""
+        lines = text.text.split("\n")
+        ends = {number: number for number in self._spans(text.path, lines)}
+        if _BLANK.search(self._query.text):
+            ends |= self._over_line_ends(text.path, lines, ends)
+        return [MatchingLine(line, (0,), ends[line]) for line in sorted(ends)]
+
+    def _over_line_ends(
+        self, path: str, lines: Sequence[str], alone: Collection[int]
+    ) -> dict[int, int]:
+        """Return the lines with a match that ends in the next line, each with the next number.
+
+        A match that begins where one within its line does is not one of them: ``[^`]*`` would
+        join any line to the next.
+        """
+        pairs = [
+            joined_lines((line, following)) if wraps(line, following) else ""
+            for line, following in pairwise(lines)
+        ]
+        numbers = [*self._spans(path, pairs)]
+        within = self.spans_of([lines[n - 1] if n in alone else "" for n in numbers])
+        over = self.spans_of([pairs[number - 1] for number in numbers])
+        return {
+            number: number + 1
+            for number, own, places in zip(numbers, within, over, strict=True)
+            if any(
+                start < len(lines[number - 1].rstrip()) < end - 1
+                and start not in {begin for begin, _ in own}
+                for start, end in places
+            )
+        }
+
+    def spans(self, line: str) -> Spans:
+        """Return the spans of the matches in a line."""
+        return self.spans_of([line])[0]
+
+    def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
+        """Return the spans of the matches in several lines, which are searched together."""
+        spans = self._spans("", lines, every_place=True)
+        return [spans.get(number, ()) for number, _ in enumerate(lines, 1)]
+
+    def matching(self, texts: Sequence[str]) -> frozenset[int]:
+        """Return the indexes of the texts with a match; each is one line."""
+        return frozenset(number - 1 for number in self._spans("", texts))
+
+    def _spans(
+        self, path: str, lines: Sequence[str], *, every_place: bool = False
+    ) -> Mapping[int, Spans]:
+        """Return the spans of the first or of all matches in each line with any, by its number.
+
+        Lines are searched in blocks. Those of a block that takes too long are searched again one by
+        one, so that only the slow ones are missing.
+        """
+        numbered = [(number, line) for number, line in enumerate(lines, 1) if line]
+        spans, late = self._search(path, [*_blocks(numbered)], every_place=every_place)
+        singles = [[line] for block in late if len(block) > 1 for line in block]
+        if singles:
+            more, late = self._search(path, singles, every_place=every_place)
+            spans |= more
+        self.unfinished += bool(late)
+        return spans
+
+    def _search(
+        self, path: str, blocks: Sequence[_Block], *, every_place: bool
+    ) -> tuple[dict[int, Spans], Sequence[_Block]]:
+        """Search blocks of lines, for as long as is allowed and left; return the late ones too."""
+        budget, began = self._query.budget, monotonic()
+        if not blocks or budget.late:
+            return {}, blocks
+        size = sum(len(line) for block in blocks for _, line in block)
+        allowed = _LEAST_SECONDS + size / _CHARS_A_SECOND
+        query = replace(self._query, budget=budget.within(min(allowed, self._left)))
+        scored = self._scorer(every_place=every_place).score(query, _LineBlocks(path, blocks), {})
+        ranking = scored if isinstance(scored, Ranking) else Ranking(tuple(scored))
+        seconds = monotonic() - began
+        self._left -= seconds
+        by_line = {block[0][0]: block for block in blocks}
+        late = [by_line[out.start_line] for out in ranking.left_out if out.start_line in by_line]
+        if late:
+            self._slow_left -= seconds
+        if min(self._left, self._slow_left) <= 0:
+            budget.ended.set()
+        spans: dict[int, Spans] = {}
+        for hit in ranking.hits:
+            spans |= _line_spans(by_line[hit.passage.start_line], hit.places)
+        return spans, late
+
+    def _scorer(self, *, every_place: bool) -> Scorer:
+        context, settings = self._context, {**_SETTINGS, "every_place": every_place}
+        name = "scorer of all matches" if every_place else "scorer of patterns"
+        return context.keep(name, lambda: context.scorer(_SCORER, settings))
+
+
+def _blocks(lines: Iterable[tuple[int, str]]) -> Iterator[_Block]:
+    """Divide numbered lines into blocks of limited size; a longer line is a block of its own."""
+    block: list[tuple[int, str]] = []
+    size = 0
+    for number, line in lines:
+        if block and size + len(line) > _BLOCK_CHARS:
+            yield block
+            block, size = [], 0
+        block.append((number, line))
+        size += len(line)
+    if block:
+        yield block
+
+
+def _line_spans(block: _Block, places: Iterable[TextRange]) -> Mapping[int, Spans]:
+    """Return the spans in each line of a block, given the places in its joined lines."""
+    starts = [*accumulate((len(line) + 1 for _, line in block), initial=0)]
+    spans: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    for place in places:
+        index = bisect_right(starts, place.start) - 1
+        number, start = block[index][0], starts[index]
+        spans[number].append((place.start - start, place.end - start))
+    return spans
+
+
+def pattern_matcher(
+    context: SurfaceContext,
+    pattern: str,
+    budget: Budget,
+    *,
+    exact: bool | None,
+    word: bool = False,
+    parameter: str = "regex",
+) -> PatternMatcher:
+    """Return a matcher for a pattern.
+
+    Case counts if ``exact``; without a value, if the pattern names a case.
+
+    ``parameter`` is named in errors.
+
+    Raises:
+        InvalidParameter: when it is no valid regular expression, or contains a line feed.
+    """
+    wanted = rf"\b(?:{pattern})\b" if word else pattern
+    for written in (pattern, wanted):
+        try:
+            re.compile(written)
+        except (re.error, RecursionError, OverflowError, MemoryError) as error:
+            message = f"{parameter} is no regular expression: {str(error)[:120]}"
+            raise InvalidParameter(message, parameter=parameter) from error
+    if holds_newline(pattern):
+        raise InvalidParameter(
+            f"{parameter} matches within a line: write a space, which also meets the end of a line "
+            "of running text, in place of the line feed",
+            parameter=parameter,
+        )
+    cased = names_case(pattern) if exact is None else exact
+    query = Query(wanted, case_sensitive=cased, budget=budget)
+    return PatternMatcher(context, query, required_literals(pattern))
+
+
+class _LineBlocks(SequenceCorpus):
+    """The blocks of lines of one text as the passages of a corpus without an index."""
+
+    def __init__(self, path: str, blocks: Iterable[_Block]) -> None:
+        super().__init__()
+        self._path = path
+        self._blocks = blocks
+
+    def texts(self) -> Iterator[_LineBlockText]:
+        """Yield each block, from its first line."""
+        for block in self._blocks:
+            (first, _), (last, _) = block[0], block[-1]
+            text = "\n".join(line for _, line in block)
+            passage = Passage(self._path, first, last, "", (), 1, "", {"body": text})
+            yield _LineBlockText(passage, text)
+
+
+class _LineBlockText(NamedTuple):
+    passage: Passage
+    own: str
+
+    def form(self, form: TextForm) -> Projection:
+        if self.own.isascii() and not form.fold and form.separators is None:
+            return Projection(self.own)
+        return project(self.own, form)
