@@ -27,15 +27,28 @@ def place_text(row: Any) -> str:
 
 
 def places_text(places: Sequence[str]) -> str:
-    """Return places of equal lines; further ones of a file by their numbers and headings alone."""
-    shown: list[str] = []
+    """Return places of equal lines, those in one folder in braces.
+
+    Further ones of a file are given by their numbers and headings alone.
+    """
+    folders: list[tuple[str, list[str]]] = []
     file = None
     for place in places:
         match = _PLACE.fullmatch(place)
-        repeated = match is not None and match[1] == file
-        shown.append(match[2] if match is not None and repeated else place)
-        file = match[1] if match is not None else None
-    return ", ".join(shown)
+        path = match[1] if match is not None else ""
+        folder = path[: path.rfind("/") + 1]
+        if match is not None and path == file:
+            folders[-1][1].append(match[2])
+        elif folder and folders and folder == folders[-1][0]:
+            folders[-1][1].append(place.removeprefix(folder))
+        else:
+            folders.append((folder, [place.removeprefix(folder)]))
+        file = path
+    texts = [(folder, ", ".join(names), len(names) > 1) for folder, names in folders]
+    return ", ".join(
+        f"{folder}{{{text}}}" if several and folder else folder + text
+        for folder, text, several in texts
+    )
 
 
 def split_path(path: str) -> list[str]:

@@ -49,6 +49,17 @@ def test_a_short_section_is_shown_whole_without_its_heading(server: Fumishirube)
     assert hit["end_line"] == 5
 
 
+def test_tags_without_text_are_not_shown(tmp_path: Path) -> None:
+    text = (
+        '# Price\n\n<div class="note">\n\nThe <i>price</i> of a locker is 7.\n\n</div>\n<br/>\n'
+        "```html\n<div>\n```\n\n<a name='next'></a>\n## Next\n\nText.\n"
+    )
+    with Fumishirube(write(tmp_path, {"m/a.md": text})) as server:
+        server.ok("manual_ls")
+        (hit, *_) = items(server, "price of a locker", "locker", manual_id="m")
+        assert hit["lines"] == [[5, "The price of a locker is 7."], [10, "<div>"]]
+
+
 def test_copies_are_one_hit_with_the_lines_in_which_they_differ(server: Fumishirube) -> None:
     hits = items(server, "visitor badge return", "badge")
     badges = [hit for hit in hits if hit["title"] == "Badge"]

@@ -99,6 +99,30 @@ def test_the_text_part_says_how_many_lines_with_each_text_are_not_yet_shown(tmp_
         assert f'; "blue" 2 (1 not yet shown); "red" 40 ({40 - shown} not yet shown)' in block.text
 
 
+def test_the_places_of_equal_lines_name_their_folder_once(tmp_path: Path) -> None:
+    files = {f"m/set/{name}.md": f"# {name}\n\n- default\n" for name in ["a", "b", "c", "d", "e"]}
+    files |= {"m/other.md": "- default\n\nText.\n\n- default\n"}
+    with Fumishirube(write(tmp_path, files)) as server:
+        arguments = {"manual_id": "*", "any": ["default"]}
+        (block,) = server.invoke("call_tool", "manual_grep", arguments).content
+        assert "(also L5, set/{a.md#L3, b.md#L3, c.md#L3, d.md#L3, e.md#L3})" in block.text
+        (group,) = server.ok("manual_grep", **arguments)["groups"]
+        assert group["also"] == {"1": ["L5", *(f"set/{name}.md#L3" for name in "abcde")]}
+
+
+def test_an_empty_pattern_beside_texts_is_none(server: Fumishirube) -> None:
+    arguments = {"manual_id": "*", "any": ["yen"]}
+    assert server.ok("manual_grep", **arguments, regex="") == server.ok("manual_grep", **arguments)
+
+
+def test_up_to_24_places_of_an_equal_line_are_listed(tmp_path: Path) -> None:
+    files = {f"m/{number}.md": "- default\n" for number in range(10, 37)}
+    with Fumishirube(write(tmp_path, files)) as server:
+        (group,) = server.ok("manual_grep", manual_id="*", any=["default"])["groups"]
+        *places, more = group["also"]["1"]
+        assert (len(places), more) == (24, "+2")
+
+
 def test_the_text_part_says_that_case_counts_because_of_capitals(server: Fumishirube) -> None:
     def head(**arguments: object) -> str:
         (block,) = server.invoke(

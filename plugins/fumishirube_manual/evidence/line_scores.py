@@ -22,9 +22,11 @@ _RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
 _DEFINED = re.compile(
     r"\s*(?:\[(?!\^)[^\]]+\]:\s*(?:(?:<[^<>]*>|(?=\S*(?:[/#:]|\.\w))\S+)"
     r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*)?$"
-    r"|<!--.*-->\s*$|(?:>\s*)?(?:\w\[|\[!)[\w.:-]+\]\s*$)"
+    r"|<!--.*-->\s*$|(?:>\s*)?(?:\w\[|\[!)[\w.:-]+\]\s*$"
+    r"|(?:</?(?:a|br|center|div|hr|p|span)(?:[\s/][^<>]*)?>\s*)+$)",
+    re.IGNORECASE,
 )
-"""The definition of a link, a comment, or a label in brackets, as of a rule or a kind of note."""
+"""The definition of a link, a comment, tags alone, or a label in brackets, as of a rule or note."""
 _TARGET = re.compile(r"\s+<?https?://\S+$")
 """The target of a link, in the line below the beginning of its definition."""
 _FIGURE = re.compile(r"[0-9０-９〇一二三四五六七八九十百千万]")

@@ -26,7 +26,7 @@ _SHOWN = 360
 _MATCHES = 3
 _BELOW_LABEL = 100
 _LEAST_AROUND = 30
-_ALSO = 8
+_ALSO = 24
 """The most places listed for equal lines; the others are counted."""
 _GROUP_CHARS = 34
 _FILE_CHARS, _SECTION_CHARS = 2, 3

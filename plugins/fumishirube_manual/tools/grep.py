@@ -201,11 +201,12 @@ def _matcher(context: SurfaceContext, params: GrepParams, budget: Budget) -> Lin
 
 def _including(context: SurfaceContext, params: GrepParams, budget: Budget) -> LineMatcher:
     word = bool(params.word)
-    if (params.any is None) == (params.regex is None):
+    if params.any is None and params.regex == "":
+        raise InvalidParameter("regex must not be empty", parameter="regex")
+    # An empty pattern beside texts is none: some clients fill in every parameter.
+    if (params.any is None) == (not params.regex):
         raise InvalidParameter("name either any or regex", parameter="any")
-    if params.regex is not None:
-        if not params.regex:
-            raise InvalidParameter("regex must not be empty", parameter="regex")
+    if params.regex:
         return pattern_matcher(context, params.regex, budget, exact=params.exact, word=word)
     readings: list[Reading] = []
     for number, text in enumerate(params.any or ()):
