@@ -60,6 +60,22 @@ def test_tags_without_text_are_not_shown(tmp_path: Path) -> None:
         assert hit["lines"] == [[5, "The price of a locker is 7."], [10, "<div>"]]
 
 
+@pytest.mark.parametrize(
+    ("query", "shown"), [("how long is a badge kept", True), ("badge kept", False)]
+)
+def test_the_figure_that_is_wanted_is_shown(tmp_path: Path, query: str, shown: bool) -> None:
+    others = "".join(f"Colour {name} is for visitors of that floor.\n\n" for name in "abcdefgh")
+    text = (
+        "# Badges\n\nA badge is kept in the safe at the front desk until the visitor comes.\n\n"
+        f"{others * 4}Afterwards the badge is kept there for 30 days.\n"
+    )
+    with Fumishirube(write(tmp_path, {"m/a.md": text})) as server:
+        server.ok("manual_ls")
+        (hit, *_) = items(server, query, "badge", manual_id="m")
+        numbers = [number for number, _ in hit["lines"]]
+        assert (numbers[0], 69 in numbers) == (3, shown)
+
+
 def test_copies_are_one_hit_with_the_lines_in_which_they_differ(server: Fumishirube) -> None:
     hits = items(server, "visitor badge return", "badge")
     badges = [hit for hit in hits if hit["title"] == "Badge"]

@@ -30,6 +30,7 @@ _DEFINED = re.compile(
 _TARGET = re.compile(r"\s+<?https?://\S+$")
 """The target of a link, in the line below the beginning of its definition."""
 _FIGURE = re.compile(r"[0-9０-９〇一二三四五六七八九十百千万]")
+_DIGIT = re.compile("[0-9０-９]")
 _WANTS_FIGURE = re.compile(
     r"何[人枚件個本回日時分秒円年月週つ文%割]|いくつ|いくら|どれ(?:だけ|くらい|ほど)|どのくらい|最大|最小|上限|下限"
     r"|既定|デフォルト|期限|how (?:many|much|long|often|high|far|large|big)|at most|at least"
@@ -41,7 +42,7 @@ _NEAR = 0.35
 _TITLE = 0.5
 _HEADED = 0.3
 """The share at which a concept counts for a passage if only the headings above contain it."""
-_FIGURES = 1.15
+_FIGURES = 1.2
 _WORTHWHILE = 0.3
 _REPEATED = 0.25
 _HALF = 0.5
@@ -180,7 +181,18 @@ class LineScores:
             heappop(gains)
             chosen.append(place)
             covered = [max(pair) for pair in zip(covered, self._shares[place], strict=True)]
-        return chosen
+        return self._with_figure(chosen)
+
+    def _with_figure(self, chosen: Sequence[int]) -> Sequence[int]:
+        """Put the best line with a figure second, if one is wanted, and it has half the score."""
+        lines, scores = self._texts.lines, self.every
+        if not self._texts.wants_figure or any(_DIGIT.search(lines[at]) for at in chosen[:2]):
+            return chosen
+        best = scores[chosen[0]]
+        likely = [at for at in range(len(lines)) if scores[at] >= _HALF * best]
+        with_figure = [at for at in likely if _DIGIT.search(lines[at])]
+        second = max(with_figure, key=scores.__getitem__, default=chosen[0])
+        return list(dict.fromkeys((chosen[0], second, *chosen)))
 
     def worth(self) -> float:
         """Return the score of the best line, as a share of the weight of all concepts."""
