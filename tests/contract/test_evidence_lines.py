@@ -72,8 +72,7 @@ def test_the_figure_that_is_wanted_is_shown(tmp_path: Path, query: str, shown: b
     with Fumishirube(write(tmp_path, {"m/a.md": text})) as server:
         server.ok("manual_ls")
         (hit, *_) = items(server, query, "badge", manual_id="m")
-        numbers = [number for number, _ in hit["lines"]]
-        assert (numbers[0], 69 in numbers) == (3, shown)
+        assert (69 in [number for number, _ in hit["lines"]]) == shown
 
 
 def test_copies_are_one_hit_with_the_lines_in_which_they_differ(server: Fumishirube) -> None:
