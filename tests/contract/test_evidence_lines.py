@@ -61,7 +61,12 @@ def test_tags_without_text_are_not_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "shown"), [("how long is a badge kept", True), ("badge kept", False)]
+    ("query", "shown"),
+    [
+        ("how long is a badge kept", True),
+        ("how long is a badge kept in the safe", True),
+        ("badge kept", False),
+    ],
 )
 def test_the_figure_that_is_wanted_is_shown(tmp_path: Path, query: str, shown: bool) -> None:
     others = "".join(f"Colour {name} is for visitors of that floor.\n\n" for name in "abcdefgh")
