@@ -49,6 +49,25 @@ def test_a_short_section_is_shown_whole_without_its_heading(server: Fumishirube)
     assert hit["end_line"] == 5
 
 
+def test_the_rest_of_a_short_list_or_table_is_shown(tmp_path: Path) -> None:
+    names = ["npm", "pnpm", "Yarn", "Bun"]
+    rows = "".join(f"| {name} | {9 - len(name)} days |\n" for name in names)
+    listed = "".join(f"- {name} waits some days, {'as it is said, ' * 3}\n" for name in names)
+    other = "Nothing else is said of this here.\n\n" * 60
+    files = {
+        "m/a.md": f"# Lists\n\n{other}{listed}\n{other}",
+        "m/b.md": f"# Tables\n\n{other}| Program | Delay |\n|---|---|\n{rows}\n{other}",
+    }
+    with Fumishirube(write(tmp_path, files)) as server:
+        server.ok("manual_ls")
+        for title in ("Lists", "Tables"):
+            query = f"how many days does Yarn wait, or Bun ({title})"
+            (hit, *_) = items(server, query, title, manual_id="m")
+            assert hit["title"] == title
+            text = "".join(line for _, line in hit["lines"])
+            assert [name for name in names if f" {name} " in text] == names
+
+
 def test_tags_without_text_are_not_shown(tmp_path: Path) -> None:
     text = (
         '# Price\n\n<div class="note">\n\nThe <i>price</i> of a locker is 7.\n\n</div>\n<br/>\n'

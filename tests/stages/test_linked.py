@@ -62,6 +62,14 @@ def test_each_page_that_links_counts_once() -> None:
     assert both["guide/lot.md", 1] == pytest.approx(0.999 * 10.0)
 
 
+def test_what_pages_say_adds_up() -> None:
+    one = passage("one.md", body="a [visitor, whom others await here](guide/lot.md)")
+    two = passage("two.md", body="for [cheap car parking places](guide/lot.md)")
+    scores = refined((one, 10.0), (two, 9.0), (LOT, 1.0))
+    expected = 10.0 * 0.5 * 2 * (1 / 4) ** 2
+    assert scores["guide/lot.md", 1] == pytest.approx(1.0 + expected)
+
+
 def test_a_page_does_not_pass_the_hits_that_link_to_it() -> None:
     start = passage("guide/start.md", body="[visitor parking](lot.md)")
     scores = refined((OTHER, 10.0), (start, 6.0), (LOT, 1.0))
@@ -104,6 +112,7 @@ def test_the_places_of_links(link: str, target: str) -> None:
         "[parking](https://example.com/guide/parking.md)",
         "[parking](other.md)",
         "[parking](/king.md)",
+        "[parking](/other/parking.md)",
         "[parking](../parking.md)",
         "[gates](parking.md)",
         "[](parking.md)",
@@ -117,7 +126,10 @@ def test_what_says_nothing_of_the_page(link: str) -> None:
 
 
 def test_a_page_says_nothing_of_itself() -> None:
-    assert gain("[parking](parking.md)", path="guide/parking.md", target="guide/x.md") == 0
+    start = passage("guide/start.md", body="a visitor: [cheap car parking places](lot.md)")
+    lot = passage("guide/lot.md", body="gates, and [parking](lot.md)")
+    alone = refined((start, 10.0), (passage("guide/lot.md", body="gates, and parking"), 1.0))
+    assert refined((start, 10.0), (lot, 1.0)) == alone
 
 
 def test_an_end_that_two_pages_have_is_neither() -> None:
@@ -128,6 +140,18 @@ def test_an_end_that_two_pages_have_is_neither() -> None:
         ("a/parking.md", 1): 2.0,
         ("b/parking.md", 1): 1.0,
     }
+
+
+def test_an_index_at_the_root_is_a_page_of_its_own() -> None:
+    start = passage("start.md", body="a visitor: [parking](readme.md)")
+    index, readme = (passage(f"{name}.md", body="gates") for name in ("index", "readme"))
+    scores = refined((start, 10.0), (index, 2.0), (readme, 1.0))
+    assert scores["index.md", 1] == 2.0
+    assert scores["readme.md", 1] > 1.0
+
+
+def test_its_settings_by_default() -> None:
+    assert Linked().model_dump() == {"weight": 1.0, "depth": 20}
 
 
 def test_the_settings_are_the_numbers_of_the_formula() -> None:

@@ -5,15 +5,23 @@ from __future__ import annotations
 import re
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar, NamedTuple
 
 import pytest
 
-from fumishirube import Budget, Cancelled, Query, Ranking, texts_of
+from fumishirube import (
+    Budget,
+    Cancelled,
+    Passage,
+    Query,
+    Ranking,
+    SequenceCorpus,
+    texts_of,
+)
 from fumishirube.parsing import idle_processes
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube.text import TextRange
+from fumishirube.text import Projection, TextForm, TextRange, project
 from fumishirube_stages.scorers import regex
 from fumishirube_stages.scorers.patterns import Pattern, _PatternWriter, parse_pattern
 from fumishirube_stages.scorers.regex import Regex, RunningRegex
@@ -105,6 +113,98 @@ def test_a_pattern_is_written_again_with_one_meaning(
     assert caseless is not None
     assert caseless.flags == re.IGNORECASE
     assert caseless.re2 == (None if re2 is None else f"(?i){re2}")
+
+
+BLANKS = "\\\t\\\x0b-\\\r\x1c-\\ \x85\\ \u1680\u2028-\u2029"
+ASCII_BLANKS = "\\\t\\\x0b-\\\r\\ "
+
+# Each pattern as it matches within lines. Of the blanks that the normal form may have.
+OF_LINES = [
+    ("(?s)a.c", "a.c", "a.c"),
+    ("^a$", "^a$", "(?m:^)a(?m:$)"),
+    (r"\Aa\Z", "^a$", "(?m:^)a(?m:$)"),
+    (r"\ba\B", r"\ba\B", None),
+    ("[^a]", "[^a\\\n]", "[^a\\\n]"),
+    ("[^ab]", "[^ab\\\n]", "[^ab\\\n]"),
+    (r"a\nb", "a(?!)b", None),
+    (r"[\na]", "[a]", "[a]"),
+    (r"[\n]", "(?!)", None),
+    (r"[\t-\r]", "[\\\t\\\x0b-\\\r]", "[\\\t\\\x0b-\\\r]"),
+    (r"[\n-a]", "[\\\x0b-a]", "[\\\x0b-a]"),
+    (r"[\t-\n]", "[\\\t]", "[\\\t]"),
+    (r"[\t-\x0b]", "[\\\t\\\x0b]", "[\\\t\\\x0b]"),
+    (r"[\t-\n\r-a]", "[\\\t\\\r-a]", "[\\\t\\\r-a]"),
+    (r"\s", f"[{BLANKS}]", f"[{BLANKS}]"),
+    (r"[\s,]", f"[{BLANKS},]", f"[{BLANKS},]"),
+    (r"(?a)\s", f"[{ASCII_BLANKS}]", None),
+    (r"(?a:\s)\s", f"(?a:[{ASCII_BLANKS}])[{BLANKS}]", None),
+    (r"\S", r"[\S]", f"[^{SPACE}]"),
+    (r"\W", "[^\\w\\\n]", f"[^{WORD}\\\n]"),
+    (r"\D", "[^\\d\\\n]", "[^\\p{Nd}\\\n]"),
+    (r"[\W,]", "(?!\\\n)[\\W,]", None),
+    (r"[,\D]", "(?!\\\n)[,\\D]", None),
+    (r"(?=[\Da]b)", "(?=(?!\\\n)[\\Da]b)", None),
+    (r"[^\s]", "[^\\s\\\n]", f"[^{SPACE}\\\n]"),
+    ("(?ms:^a.)", "(?:^a.)", "(?:(?m:^)a.)"),
+    ("(?i-ms:a$)", "(?i:a$)", None),
+    ("(.)\\1", r"(.)(?:\1)", None),
+    (r"(a|[^b]\n){2}", r"(?:((?:a|[^b\\\n](?!)))){2,2}".replace(r"\\\n", "\\\n"), None),
+    ("[^a]+?", "(?:[^a\\\n])+?", "(?:[^a\\\n])+?"),
+    ("[^a]*+", "(?:[^a\\\n])*+", None),
+    ("(?>[^a])", "(?>[^a\\\n])", None),
+    ("(?=[^a])", "(?=[^a\\\n])", None),
+    ("(?<![^a])", "(?<![^a\\\n])", None),
+    ("(a)?(?(1)[^a]|[^b])", "(?:(a))?(?(1)[^a\\\n]|[^b\\\n])", None),
+    ("(a)?(?(1)[^a])", "(?:(a))?(?(1)[^a\\\n])", None),
+]
+
+
+@pytest.mark.parametrize(("pattern", "python", "re2"), OF_LINES)
+def test_a_pattern_is_written_again_to_stay_in_its_line(
+    pattern: str, python: str, re2: str | None
+) -> None:
+    parsed = parse_pattern(pattern, ignore_case=False, by_line=True)
+    assert parsed is not None
+    assert (parsed.python, parsed.re2) == (python, re2)
+    assert parsed.flags & ~re.ASCII == re.MULTILINE
+    assert parsed.by_line
+    re.compile(parsed.python, parsed.flags)
+
+
+class Texts(SequenceCorpus):
+    """Texts with their line feeds, as files have them."""
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__()
+        self._texts = texts
+
+    def texts(self) -> Iterator[Text]:
+        for number, text in enumerate(self._texts):
+            yield Text(passage(f"{number}.md"), text)
+
+
+class Text(NamedTuple):
+    passage: Passage
+    own: str
+
+    def form(self, form: TextForm) -> Projection:
+        return project(self.own, form)
+
+
+@pytest.mark.parametrize("ending", ["", r"(?!\Ax)"])
+@pytest.mark.parametrize("installed", [True, False])
+def test_by_line_each_line_has_its_matches(
+    monkeypatch: pytest.MonkeyPatch, ending: str, installed: bool
+) -> None:
+    if not installed:
+        monkeypatch.setattr(regex, "_compiled", lambda _: None)
+    corpus = Texts("rad red\nblue\n\nrid\n", "d")
+    for every_place, spans in [(False, [(0, 3), (14, 17)]), (True, [(0, 3), (4, 7), (14, 17)])]:
+        stage = Regex(by_line=True, every_place=every_place)
+        (hit,) = stage.score(Query(f"r[^b]d{ending}"), corpus, {}).hits
+        assert hit.places == tuple(TextRange(*span) for span in spans)
+    (hit,) = Regex(by_line=True).score(Query(f"d?{ending}"), corpus, {}).hits[1:]
+    assert hit.places == (TextRange(0, 1),)
 
 
 def test_ranges_are_normalised_up_to_2048_characters_beyond_the_first() -> None:
@@ -329,8 +429,40 @@ def test_a_running_scorer_answers_again_and_again() -> None:
             assert len(running.score(Query("r.d(?=)"), CORPUS, {}).hits) == 2
 
 
+class ForbiddenPool(WorkerPool):
+    """A pool that must not be used."""
+
+    def _taken(self, until: float) -> Worker:
+        raise AssertionError(until)
+
+
+@pytest.mark.parametrize(
+    ("settings", "pattern", "expected"),
+    [
+        ({}, "e?", [(0, 0)]),
+        ({}, "r.d|e", [(1, 4)]),
+        ({"every_place": True}, "r.d|e", [(1, 4), (7, 8)]),
+        ({"by_line": True}, "r.d|e", [(1, 4), (7, 8)]),
+        ({"by_line": True, "every_place": True}, "r.d|e", [(1, 4), (7, 8)]),
+    ],
+)
+def test_what_re2_finds_as_python_does_needs_no_worker(
+    settings: dict[str, bool], pattern: str, expected: list[tuple[int, int]]
+) -> None:
+    running = RunningRegex(Regex(**settings), ForbiddenPool(1))
+    (hit,) = running.score(Query(pattern), Texts("赤red\nblue"), {}).hits
+    assert [(place.start, place.end) for place in hit.places] == expected
+
+
+def test_all_matches_of_a_pattern_that_can_be_empty_are_those_of_python() -> None:
+    with Regex(every_place=True).open() as running:
+        (hit,) = running.score(Query("(?:1)*?"), Texts("赤1"), {}).hits
+    assert [(place.start, place.end) for place in hit.places] == [(0, 0), (1, 1), (1, 2), (2, 2)]
+
+
 def test_its_limits_by_default() -> None:
-    assert Regex() == Regex(deadline_ms=1000, chapter_deadline_ms=250, workers=2, every_place=False)
+    limits = {"deadline_ms": 1000, "chapter_deadline_ms": 250, "workers": 2}
+    assert Regex().model_dump() == {**limits, "every_place": False, "by_line": False}
     assert regex._CACHED_PATTERNS == 128
     assert regex._RE2_MEMORY == 1_048_576
     assert Regex.generates is True

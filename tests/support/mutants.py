@@ -35,6 +35,7 @@ HELPERS = {
     "fumishirube_stages.document_scores": "vector",
     "fumishirube_stages.fused_scores": "rrf",
     "fumishirube_stages.scorers.evidence": "vector",
+    "fumishirube_stages.scorers.line_patterns": "regex",
     "fumishirube_stages.scorers.patterns": "regex",
     "fumishirube_stages.scorers.query_analysis": "lexical",
     "fumishirube_stages.scorers.search_scores": "lexical",

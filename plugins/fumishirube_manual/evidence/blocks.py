@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import groupby, islice, takewhile
 
 from fumishirube_manual.evidence.fences import fenced, is_fence
 
@@ -28,6 +28,20 @@ def is_row(line: str) -> bool:
 def is_item(line: str) -> bool:
     """Tell whether a line begins an item of a list."""
     return bool(_ITEM.match(line))
+
+
+def lists_and_tables(lines: Sequence[str]) -> Iterator[range]:
+    """Yield the ranges of consecutive rows, and of consecutive items with one indentation."""
+    for kind, numbers in groupby(range(len(lines)), key=lambda at: _kind(lines[at])):
+        if kind is not None:
+            first, *others = numbers
+            yield range(first, first + 1 + len(others))
+
+
+def _kind(line: str) -> str | int | None:
+    if is_row(line):
+        return "row"
+    return indentation(line) if is_item(line) else None
 
 
 def leads(line: str) -> bool:

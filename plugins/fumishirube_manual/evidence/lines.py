@@ -9,7 +9,12 @@ from typing import NamedTuple
 
 from fumishirube.text import fold, mentions, wraps
 from fumishirube_manual.cited_places import CitedPlace
-from fumishirube_manual.evidence.blocks import indentation, is_row, related
+from fumishirube_manual.evidence.blocks import (
+    indentation,
+    is_row,
+    lists_and_tables,
+    related,
+)
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.fences import is_fence
@@ -28,6 +33,8 @@ _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]*_`]*\s*$")
 _CHOSEN = 8
 _GAP = 100
 """Text of up to this many characters between two passages, or after the last one, is shown too."""
+_OTHERS, _OTHER_LINES = 2, 500
+"""Of a list or a table, so many other lines are shown for each chosen one, if they are short."""
 _LEAST = 60
 """With less room than this, no further line is chosen."""
 _FRAGMENT = 120
@@ -95,9 +102,10 @@ class SectionLines:
         """Return the most relevant lines, in about ``room`` characters.
 
         A text that fits is returned whole. Otherwise the evidence is the best line, then each
-        further line that adds enough, both with their related lines. The lines ``whole``, counted
-        from 0, are always included, uncut. With ``closed``, so are short gaps after shown lines,
-        the next line of a sentence, and the JSON objects of shown members.
+        further line that adds enough, both with their related lines, and the rest of a short list
+        or table. The lines ``whole``, counted from 0, are always included, uncut. With ``closed``,
+        so are short gaps after shown lines, the next line of a sentence, and the JSON objects of
+        shown members.
         """
         uncut = {at: self._lines[at].rstrip() for at in self._texts.shown()}
         if sum(map(len, uncut.values())) <= _SLACK * room or uncut.keys() <= {*whole}:
@@ -114,11 +122,22 @@ class SectionLines:
             if room < _LEAST:
                 break
         shown |= {at: uncut[at] for at in whole if at in uncut}
+        shown |= self._others(shown, uncut)
         if closed and shown:
             shown |= self._records(shown, uncut)
             shown |= _gaps(shown, uncut)
             shown |= self._continuations(shown, uncut)
         return SectionEvidence(self._numbered(shown), worth=self._scores.worth())
+
+    def _others(self, shown: Mapping[int, str], uncut: Mapping[int, str]) -> Mapping[int, str]:
+        """Return the other lines of short lists and tables of which a third is shown."""
+        others: dict[int, str] = {}
+        for lines in lists_and_tables(self._lines):
+            hidden = {at: uncut[at] for at in lines if at in uncut and at not in shown}
+            chosen = sum(at in shown for at in lines)
+            if len(hidden) <= _OTHERS * chosen and sum(map(len, hidden.values())) <= _OTHER_LINES:
+                others |= hidden
+        return others
 
     def _records(self, shown: Iterable[int], uncut: Mapping[int, str]) -> Mapping[int, str]:
         members = [at for at in shown if is_member(self._lines[at])]
