@@ -441,9 +441,9 @@ class ForbiddenPool(WorkerPool):
     [
         ({}, "e?", [(0, 0)]),
         ({}, "r.d|e", [(1, 4)]),
-        ({"every_place": True}, "r.d|e", [(1, 4), (7, 8)]),
-        ({"by_line": True}, "r.d|e", [(1, 4), (7, 8)]),
-        ({"by_line": True, "every_place": True}, "r.d|e", [(1, 4), (7, 8)]),
+        ({"every_place": True}, "r.d|e", [(1, 4), (8, 9)]),
+        ({"by_line": True}, "r.d|e", [(1, 4), (8, 9)]),
+        ({"by_line": True, "every_place": True}, "r.d|e", [(1, 4), (8, 9)]),
     ],
 )
 def test_what_re2_finds_as_python_does_needs_no_worker(
