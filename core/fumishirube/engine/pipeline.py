@@ -24,12 +24,7 @@ from fumishirube.engine.search_hits import (
     limited,
     merge_hits,
 )
-from fumishirube.engine.stage_calls import (
-    Overdue,
-    Recorder,
-    StageCall,
-    watched,
-)
+from fumishirube.engine.stage_calls import Overdue, Recorder, StageCall, watched
 from fumishirube.engine.stage_results import (
     WrongResult,
     checked_hits,
@@ -352,7 +347,9 @@ class _Search:
             if self.pipeline.strict or self._passes(error):
                 raise
             skipped = f"{named} failed and was skipped"
-            _log.exception("%s %s", kind, skipped)
+            # The guard of a plugin logs its faults, a few times; other runs may fail alike.
+            level = logging.ERROR if named.trusted else logging.DEBUG
+            _log.log(level, "%s %s", kind, skipped, exc_info=call not in self.failed)
             reason = str(error) if isinstance(error, WrongResult | PluginError) else ""
             self.failed[call] = StageFailure(named, reason or type(error).__name__)
             return None, f"{skipped}: {reason}" if reason else skipped
@@ -396,5 +393,4 @@ def _nominated(
 ) -> Ranking:
     """Return the hits of a scorer that generates no candidates: those of candidates."""
     ranking = checked_hits(result, trusted=trusted)
-    hits = tuple(hit for hit in ranking.hits if hit.passage.key in candidates)
-    return ranking._replace(hits=hits)
+    return ranking._replace(hits=tuple(h for h in ranking.hits if h.passage.key in candidates))
