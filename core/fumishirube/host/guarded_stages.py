@@ -214,7 +214,24 @@ class GuardedLoader(GuardedStage[Loader]):
             self._failing.add(root.path)
         else:
             self._failing.discard(root.path)
+            self._drop_outside(root, work)
         return self._claims.get(root.path, ())
+
+    def _drop_outside(self, root: Root, work: ForeignWork) -> None:
+        """Drop what was listed outside the manual; that is a failure too, whatever else it lists.
+
+        Raises:
+            PluginError: when there is any, and the configuration is strict.
+        """
+        listed = self._claims[root.path]
+        inside = tuple(source for source in listed if _is_relative(source.path))
+        if len(inside) < len(listed):
+            number = len(listed) - len(inside)
+            problem = f"paths that are not below the folder of the manual: {number}"
+            self._claims[root.path] = inside
+            self._guard.log.record(work, problem)
+            self._check(PluginError(problem), root.path.name)
+            self._failing.add(root.path)
 
     def _listed(self, root: Root, work: ForeignWork) -> tuple[Source, ...]:
         """List the claimed files on a thread of its own; one that was late serves a later call.
@@ -293,6 +310,10 @@ def _texts(returned: Iterable[str]) -> tuple[str, ...]:
     if isinstance(returned, str) or not all(isinstance(text, str) for text in texts):
         raise TypeError("it returned something else than texts")
     return texts
+
+
+def _is_relative(path: str) -> bool:
+    return bool(path) and path[0] not in "/\\" and ".." not in path.split("/")
 
 
 def _is_source(source: object) -> bool:
