@@ -29,7 +29,8 @@ from fumishirube.errors import (
 )
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
-from fumishirube.host.guarded_stages import GUARDED_KINDS, GuardedLoader, GuardedStage
+from fumishirube.host.guarded_indexes import GUARDED_KINDS
+from fumishirube.host.guarded_stages import GuardedLoader, GuardedStage
 from fumishirube.host.offered_types import check_offers
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
