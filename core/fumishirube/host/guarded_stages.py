@@ -144,6 +144,8 @@ class GuardedEmbedder(NamedInErrors[Embedder]):
             made = [[*map(float, vector)] for vector in embed(texts, role)]
             if fault := vector_fault(self._work.stage, made, len(texts)):
                 raise ValueError(fault)
+            if made and self.__dict__.setdefault("_length", len(made[0])) != len(made[0]):
+                raise ValueError("one call gives vectors of other dimensions than another one")
             return made
 
 
