@@ -126,10 +126,6 @@ NAMED = "surface 'own' of plugin offerer: "
             "tools = lambda self, context: [replace(TOOL, pages='absent')]",
             "TypeError: 'pages' of Tool 'own_tool': its answer has no field 'absent'",
         ),
-        (
-            "tools = lambda self, context: [replace(TOOL, http_body='absent')]",
-            "TypeError: 'http_body' of Tool 'own_tool': its answer has no field 'absent'",
-        ),
         ("tools = lambda self, context: refuse()", "NotFound: nothing is there"),
         ("resources = lambda self, context: None", "TypeError: Resources was expected, not None"),
         (

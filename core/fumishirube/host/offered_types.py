@@ -103,10 +103,8 @@ def _check_tool(tool: Tool[Any, Any]) -> None:
     for name, base in (("params", Params), ("answer", Answer)):
         if not issubclass(getattr(tool, name), base):
             raise TypeError(f"{name!r} of {_called(tool)} is no subclass of {base.__name__}")
-    for name in ("pages", "http_body"):
-        field = getattr(tool, name)
-        if field is not None and field not in tool.answer.model_fields:
-            raise TypeError(f"{name!r} of {_called(tool)}: its answer has no field {field!r}")
+    if tool.pages is not None and tool.pages not in tool.answer.model_fields:
+        raise TypeError(f"'pages' of {_called(tool)}: its answer has no field {tool.pages!r}")
     if tool.http is not None:
         check_offers(tool.http, str)
     if tool.view is not None:
