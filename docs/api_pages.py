@@ -45,6 +45,22 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "api-errors": ("Errors: what to raise, and which code it answers with", ("errors",)),
 }
 
+FURTHER: Mapping[str, tuple[str, str]] = {
+    "api-testing": (
+        "Testing: the contract of each kind, for the tests of a plugin to inherit",
+        "fumishirube.testing",
+    ),
+    "api-commands": (
+        "Commands: their parser, the opened application, and their output",
+        "fumishirube.commands",
+    ),
+    "api-serving": (
+        "Serving: the application, its calls, its catalog, and its log",
+        "fumishirube.serving",
+    ),
+}
+"""A page for each module of one purpose: its names that no other module has."""
+
 EXAMPLES = {
     "chunks": "[chunk.text for chunk in chunks(fold('休暇の申請'))]",
     "clean_name": "clean_name('handbook', 'manual_id')",
@@ -122,7 +138,16 @@ def api_pages() -> dict[str, str]:
             home = origins.get(name, module.__name__)
             group = next(g for g, (_, parts) in GROUPS.items() if home.split(".")[1] in parts)
             pages[group].append(_entry(module, importlib.import_module(home), name))
-    return {f"{name}.md": "\n\n".join(parts) + "\n" for name, parts in pages.items()}
+    listed = {name for module in map(importlib.import_module, MODULES) for name in module.__all__}
+    for page, (title, path) in FURTHER.items():
+        module = importlib.import_module(path)
+        origins = _origins(module)
+        pages[page] = [f"# {title}", _doc(module) if "\n" in _doc(module) else ""]
+        for name in sorted({*module.__all__} - listed):
+            home = importlib.import_module(origins.get(name, module.__name__))
+            pages[page].append(_entry(module, home, name))
+        listed.update(module.__all__)
+    return {f"{name}.md": "\n\n".join(filter(None, parts)) + "\n" for name, parts in pages.items()}
 
 
 def _origins(module: ModuleType) -> dict[str, str]:

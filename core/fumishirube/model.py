@@ -194,7 +194,8 @@ class SearchReport:
     ``unranked`` are those that no stage returned although they contain a required term or a whole
     concept, ``partial`` those that share less. ``at_least`` means that there may be more.
     ``scan_capped`` means that a cap prevented sections from being scored, ``out_of_time`` that the
-    deadline did.
+    deadline did. ``incomplete`` means that a part of the manual was not counted, such as files that
+    are not indexed yet: a term without sections may still be there.
     """
 
     terms: tuple[TermReport, ...] = ()
@@ -210,6 +211,7 @@ class SearchReport:
     at_least: bool = False
     scan_capped: bool = False
     out_of_time: bool = False
+    incomplete: bool = False
 
     @property
     def matched(self) -> int:

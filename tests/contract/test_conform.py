@@ -26,7 +26,6 @@ class Needing(Stage):
         return ranking
 
 class Dropping(Stage):
-    """Drops all."""
     def refine(self, ranking, query, corpus):
         return ranking._replace(hits=())
 
@@ -100,7 +99,9 @@ def test_the_table_names_each_stage_and_the_first_reason(
     lines = {line.split()[0]: " ".join(line.split()) for line in done.stdout.splitlines()}
     assert lines["stage"] == "stage kind result passed failed skipped"
     assert "failed" in lines["dropping"]
-    assert "test_a_single_hit_is_not_lost: AssertionError: " in lines["dropping"]
+    assert "test_a_single_hit_is_not_lost: AssertionError: " in lines["dropping"], (
+        "the missing docstring is named last"
+    )
     assert "dropped without a reason" in lines["dropping"]
     assert lines["needing"].startswith("needing refiner not checked 0 0 0 it needs settings: name")
     assert lines["whole"].endswith("a loader needs files to read; give --files DIR")

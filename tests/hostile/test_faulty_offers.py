@@ -59,10 +59,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
 from fumishirube import Answer, NotFound, Params, Stage, Tool, hook
-from fumishirube.tools import Prompt, Resources
+from fumishirube.tools import Prompt, Resource, Resources
 
 class Reply(Answer):
     value: Any = None
+    number: int = 0
 
 def reply(params, call):
     return {reply}
@@ -121,6 +122,10 @@ NAMED = "surface 'own' of plugin offerer: "
             "tools = lambda self, context: [replace(TOOL, examples=3)]",
             "TypeError: 'examples' of Tool 'own_tool' is of the type int",
         ),
+        (
+            "tools = lambda self, context: [replace(TOOL, pages='absent')]",
+            "TypeError: 'pages' of Tool 'own_tool': its answer has no field 'absent'",
+        ),
         ("tools = lambda self, context: refuse()", "NotFound: nothing is there"),
         ("resources = lambda self, context: None", "TypeError: Resources was expected, not None"),
         (
@@ -139,6 +144,18 @@ NAMED = "surface 'own' of plugin offerer: "
         ),
         ("instructions: ClassVar[Any] = 3", "TypeError: 'instructions' is of the type int"),
         ("instructions = property(refuse)", "NotFound: nothing is there"),
+        ("del pipeline", "TypeError: it has no class variable 'pipeline'"),
+        ("del root", "TypeError: it has no class variable 'root'"),
+        (
+            "root: ClassVar[str] = 'absent'",
+            "TypeError: its root 'absent' is none of manuals, vault, docs, runtime, state",
+        ),
+        ("pipeline: ClassVar[Any] = 'x'", "TypeError: 'pipeline' is of the type str"),
+        (
+            "pipeline: ClassVar[Any] = {'scorer': []}",
+            "its own pipeline.scorer: there is no such setting; did you mean 'scorers'?",
+        ),
+        ("model_post_init = lambda self, context: 1 / 0", "ZeroDivisionError: division by zero"),
         ("adopted = classmethod(refuse)", "NotFound: nothing is there"),
         ("adopted = classmethod(lambda *_: None)", "AttributeError: 'NoneType' object has no"),
     ],
@@ -169,17 +186,88 @@ def test_a_surface_whose_background_work_is_refused_is_named_and_served(
     assert f"{NAMED}NotFound: nothing is there; it does not go on beside the calls" in stderr
 
 
-@pytest.mark.parametrize("reply", ["None", "{'value': 1}"])
-def test_a_tool_that_returns_no_answer_is_named_as_a_fault_of_its_plugin(
-    workspace: Path, plugins: Path, reply: str
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        (
+            "tools = lambda self, context: [replace(TOOL, name='manual_ls')]",
+            "tool manual_ls of plugin offerer: left out: another surface offers a tool",
+        ),
+        (
+            "tools = lambda self, context: [TOOL, TOOL]",
+            "tool own_tool of plugin offerer: left out: a tool of this name is there twice",
+        ),
+        (
+            "tools = lambda self, context: [replace(TOOL, examples=({'no': 1},))]",
+            "tool own_tool of plugin offerer: left out: examples[0].no: ",
+        ),
+        (
+            "resources = lambda self, context: replace(RESOURCES, scheme='manual')",
+            "resources manual of plugin offerer: left out: another surface offers ",
+        ),
+        (
+            "prompts = lambda self, context: [PROMPT, PROMPT]",
+            "prompt own of plugin offerer: left out: a prompt of this name is there twice",
+        ),
+    ],
+)
+def test_what_is_left_out_of_an_offer_is_named_with_its_plugin(
+    workspace: Path, plugins: Path, body: str, problem: str
+) -> None:
+    offer(plugins, body)
+    with Wire(workspace, **installed(workspace)) as wire:
+        assert wire.ok("manual_ls")
+        assert f"problem: {problem}" in wire.hang_up()
+    (listed,) = report(workspace, "offerer")["problems"]
+    assert listed.startswith(problem)
+    assert doctor_names(workspace, "offerer", problem)
+
+
+@pytest.mark.parametrize(
+    "listed", ["[Resource('own:a', 'A', 'text/plain'), 3]", "refuse()", "1 / 0", "None"]
+)
+def test_a_surface_that_cannot_list_its_resources_hides_no_others(
+    workspace: Path, plugins: Path, listed: str
+) -> None:
+    own = f"resources = lambda self, context: replace(RESOURCES, listed=lambda: {listed})"
+    offer(plugins, own)
+    with Wire(workspace, **installed(workspace)) as wire:
+        listing = wire.request("resources/list", {})["result"]["resources"]
+        assert [resource["uri"] for resource in listing] == ["manual://m/a.md"]
+        assert "plugin offerer: resources 'own' failed: " in wire.hang_up()
+    (fault,) = report(workspace, "offerer")["faults"]
+    assert fault.startswith("resources 'own' failed: ")
+
+
+def test_a_surface_that_fails_at_the_end_of_its_background_work_is_named(
+    workspace: Path, plugins: Path
+) -> None:
+    offer(plugins, "lifespan = contextmanager(lambda self, context: (yield from [None, None]))")
+    with Wire(workspace, **installed(workspace)) as wire:
+        assert wire.ok("manual_ls")
+        told = wire.hang_up()
+    assert "plugin offerer: surface 'own' failed: RuntimeError" in told
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ("None", "own_tool answered NoneType"),
+        ("{'value': 1}", "own_tool answered dict"),
+        ("Reply.model_construct(number='x')", "Expected `int`"),
+    ],
+)
+def test_a_tool_whose_answer_does_not_fit_is_named_as_a_fault_of_its_plugin(
+    workspace: Path, plugins: Path, reply: str, told: str
 ) -> None:
     offer(plugins, reply=reply)
     done = run(workspace, "call", "own_tool", "{}")
     assert done.code == 1
-    problem = "tool 'own_tool' failed: TypeError: own_tool answered "
+    problem = "tool 'own_tool' failed: TypeError: "
     assert f"plugin offerer: {problem}" in done.err
     (fault,) = report(workspace, "offerer")["faults"]
     assert fault.startswith(problem)
+    assert told in fault
     assert doctor_names(workspace, "offerer", problem)
 
 

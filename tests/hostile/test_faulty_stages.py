@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -305,3 +307,39 @@ def test_a_stage_cannot_change_the_sections_of_later_searches(
         assert first["inline_hits"]["items"]
         assert second["inline_hits"]["items"] == first["inline_hits"]["items"]
         assert "plugin stranger: refiner 'vandal' failed" in wire.hang_up()
+
+
+FAILING = """
+from fumishirube import Stage, hook
+
+class Failing(Stage):
+    def score(self, query, corpus, candidates):
+        raise RuntimeError("hostile")
+
+@hook
+def register_scorers(register):
+    register("failing", Failing)
+"""
+
+
+def test_a_stage_that_always_fails_does_not_fill_the_log(workspace: Path, tmp_path: Path) -> None:
+    pipeline(workspace, "scorers: [{use: lexical}, {use: failing}]")
+    with stdio.Wire(workspace, PYTHONPATH=stranger(tmp_path, FAILING)) as wire:
+        wire.ok("manual_ls")
+        for number in range(20):
+            answer = wire.ok("manual_find", **SEARCH | {"query": f"solar winter {number}"})
+            assert "stage 'failing' of plugin 'stranger' failed" in answer["degraded"]
+        lines = [line for line in wire.hang_up().splitlines() if "failing" in line]
+    assert len(lines) == 1, lines
+
+
+def test_the_author_of_a_failing_stage_can_see_where_it_fails(
+    workspace: Path, tmp_path: Path
+) -> None:
+    pipeline(workspace, "scorers: [{use: lexical}, {use: failing}]")
+    site = {"PYTHONPATH": stranger(tmp_path, FAILING)}
+    words = [stdio.command_line(workspace)[0], "find", "solar", "--verbose"]
+    done = subprocess.run(
+        words, cwd=workspace, env=os.environ | site, capture_output=True, check=False
+    )
+    assert b'raise RuntimeError("hostile")' in done.stderr

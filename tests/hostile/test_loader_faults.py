@@ -24,6 +24,9 @@ class Late(Stage):
             raise RuntimeError("the loader has no list today")
         if self._mode(root) == "absent":
             root.read_bytes("absent.json")
+        if self._mode(root) == "outside":
+            outside = [Source("../n/x.late"), Source("/etc/hosts"), Source("")]
+            return [*outside, Source("a.late"), Source("b.late")]
         if self._mode(root) == "ungoverned":
             return [Source("a.late", None)]
         return [Source(e.path) for e in root.files() if e.path.endswith(".late")]
@@ -171,6 +174,17 @@ def test_a_loader_that_has_no_list_any_more_keeps_its_files(
         found, _ = find(server)
         assert found == {*FILES}
         assert "plugin stranger: loader 'late' failed on m: " in server.hang_up()
+
+
+def test_paths_outside_the_manual_are_dropped_and_that_is_said(workspace: Path, path: str) -> None:
+    with served(workspace, path) as server:
+        (workspace / "manuals/m/mode").write_text("outside")
+        asked = {"query": "旅費", "manual_id": "m", "required_terms": ["旅費"], "use_cache": False}
+        answer = server.ok("manual_find", **asked)
+        assert answer["candidates"] == len(FILES)
+        assert "loader 'late' of plugin stranger failed" in answer["degraded"]
+        problem = "paths that are not below the folder of the manual: 3"
+        assert f"plugin stranger: loader 'late' failed on m: {problem}" in server.hang_up()
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -132,6 +132,17 @@ def test_an_index_that_is_gone_is_built_anew_and_that_is_said_once(
     assert manual.recovers() == [REBUILT, None]
 
 
+def test_lines_of_several_manuals_say_whose_index_was_built_anew(tmp_path: Path) -> None:
+    write(tmp_path, {"m/a.md": "# 旅費\n旅費。\n", "n/a.md": "# 旅費\n旅費。\n"})
+    with stdio.Wire(tmp_path) as server:
+        asked = {"any": ["旅費"], "manual_id": "*"}
+        total = server.ok("manual_grep", **asked)["total"]
+        shutil.rmtree(tmp_path / ".fumishirube")
+        answer = server.ok("manual_grep", **asked)
+        assert answer["total"] == total
+        assert answer["degraded"] == f"m: {REBUILT}; n: {REBUILT}"
+
+
 def test_a_file_in_the_place_of_an_index_is_named_until_it_is_removed(manual: ServedManual) -> None:
     folder = manual.index
     remove(folder)

@@ -19,6 +19,14 @@ class Scores(Stage):
     def score(self, query, corpus, candidates):
         return [Hit(passage, 1e300) for passage in candidates.values()]
 
+class Vectors(Stage):
+    def embed(self, texts, role):
+        return [[1.0] + [0.0] * (role == "query") for _ in texts]
+
+@hook
+def register_embedders(register):
+    register("own", Vectors)
+
 @hook
 def register_tokenizers(register):
     register("own", Words)
@@ -70,6 +78,11 @@ def run(workspace: Path, stages: str, body: str, *words: str) -> Done:
             "tokenizer 'own' failed: ZeroDivisionError: division by zero",
         ),
         (SCORER, "...", "scorer 'own' failed: a score is too large a number"),
+        (
+            "embedder: {use: own}, scorers: [{use: lexical}, {use: vector}]",
+            "...",
+            "embedder 'own' failed: ValueError: one call gives vectors of other dimensions than",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_a_fault_of_the_plugin_that_returned_it(

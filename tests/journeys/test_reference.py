@@ -76,9 +76,9 @@ def test_every_public_name_is_on_one_page() -> None:
     headings = [
         name for text in api.values() for name in re.findall(r"^## `(\w+)`$", text, re.MULTILINE)
     ]
-    parts = ("text", "disk", "tools", "parsing", "agreed_names")
+    parts = ("text", "disk", "tools", "parsing", "agreed_names", "commands", "serving", "testing")
     modules = ("fumishirube", *(f"fumishirube.{part}" for part in parts))
-    public = [name for module in modules for name in importlib.import_module(module).__all__]
+    public = {name for module in modules for name in importlib.import_module(module).__all__}
     assert sorted(headings) == sorted(public)
 
 

@@ -49,7 +49,6 @@ LONG = {
     "core/fumishirube/faces/cli/doctor.py": "the list of what is checked",
     "core/fumishirube/host/application.py": "all that a configuration builds",
     "core/fumishirube/host/context.py": "one capability: all that a surface may use",
-    "core/fumishirube/host/guarded_stages.py": "a guard for each kind of stage",
     "core/fumishirube/plugins/discovery.py": "how plugins are loaded, one by one, and reported",
     "core/fumishirube/stages.py": "the protocols of all kinds of stages",
     "core/fumishirube/surfaces.py": "the capability of a surface, and its optional abilities",

@@ -45,9 +45,10 @@ class IndexState(NamedTuple):
 
     ``pages`` are the files in the corpus, by path.
 
-    ``fingerprint`` changes with every path, size and time of change in the corpus. ``unfinished``
-    means that files remain to be indexed, and that no thread of this process indexes them;
-    ``unembedded`` the same of vectors. ``slow`` are the files that are still being loaded.
+    ``incomplete`` means that the corpus may lack what is in the files, so that nothing is proven
+    to be absent. ``fingerprint`` changes with every path, size and time of change in the corpus.
+    ``unfinished`` means that files remain to be indexed, and that no thread of this process indexes
+    them; ``unembedded`` the same of vectors. ``slow`` are the files that are still being loaded.
     ``manuals`` are the ids if the state is of several manuals.
     """
 
@@ -62,6 +63,7 @@ class IndexState(NamedTuple):
     unembedded: bool = False
     manuals: tuple[str, ...] = ()
     pages: Mapping[str, IndexedFile] = EMPTY_MAPPING
+    incomplete: bool = False
 
 
 class SearchExtent(NamedTuple):
@@ -301,9 +303,8 @@ class FolderIndex:
         files = len(pages) + len(skipped) - len(self._committed[0].skipped)
         aside = self._manual.aside()._replace(headings=headings)
         slow = tuple(file for file in self._loads.slow() if file.path in claimed)
-        return IndexState(
-            corpus, files, skipped, degraded, fingerprint, aside, slow=slow, pages=pages
-        )
+        state = IndexState(corpus, files, skipped, degraded, fingerprint, aside)
+        return state._replace(slow=slow, pages=pages, incomplete=bool(degraded))
 
     def files(self) -> Mapping[str, StoredFile]:
         """Return the files that the index stores, of the last commit of any process.

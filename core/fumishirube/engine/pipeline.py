@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import current_thread, main_thread
@@ -18,18 +18,13 @@ from fumishirube.corpus_kinds import rehearse, unsearched
 from fumishirube.engine.rankings import merge_by_rank
 from fumishirube.engine.reports import SearchCounts, SureMatches, report_search
 from fumishirube.engine.search_hits import (
+    OwnSections,
     allowed_hits,
     completed,
-    existing_hits,
     limited,
     merge_hits,
 )
-from fumishirube.engine.stage_calls import (
-    Overdue,
-    Recorder,
-    StageCall,
-    watched,
-)
+from fumishirube.engine.stage_calls import Overdue, Recorder, StageCall, watched
 from fumishirube.engine.stage_results import (
     WrongResult,
     checked_hits,
@@ -151,7 +146,7 @@ class _Search:
         self.counts = SearchCounts()
         self.failed: dict[StageCall, StageFailure] = {}
         self.began = time.monotonic()
-        self._dropped = ""
+        self._sections = OwnSections(corpus, self.counts.candidates)
         self._ranked: tuple[Recorder, float, Ranking, Ranking]
 
     def run(self) -> PipelineResult:
@@ -175,22 +170,10 @@ class _Search:
         ranking = merged
         for refiner in self.pipeline.refiners:
             ranking = self._refine(refiner, ranking)
-        ranking = self._existing(limited(ranking, query))
+        ranking = limited(ranking, query)
         self._ranked = (recorder.copy(), started, merged, ranking)
         with recorder.calling(_COUNTING):
             return self._result(recorder, started, merged, self._continued(ranking))
-
-    def _existing(self, ranking: Ranking) -> Ranking:
-        """Drop what stages of plugins invented; raise :class:`WrongResult` if that is strict."""
-        pipeline = self.pipeline
-        stages: tuple[NamedStage[Any], ...]
-        stages = (*pipeline.scorers, *pipeline.fusers, *pipeline.refiners)
-        if all(named.trusted for named in stages):
-            return ranking
-        ranking, self._dropped = existing_hits(ranking, self.corpus)
-        if self._dropped and pipeline.strict:
-            raise WrongResult(self._dropped)
-        return ranking
 
     def uncounted(self, reason: str) -> PipelineResult:
         """Return the ranking without the report's counts, and the reason why it has none."""
@@ -207,7 +190,7 @@ class _Search:
         """Close the span of the search, and report its counts; ``uncounted`` says why not all."""
         ranking = completed(ranking, self.counts.candidates)
         late, missing = self.counts.out_of_time, unsearched(self.corpus, self.began)
-        error = "; ".join(filter(None, (uncounted or missing, self._dropped))) or None
+        error = uncounted or missing or None
         span = recorder.close("search", "search", started, ranking, out_of_time=late, error=error)
         results = (span, merged, ranking, self.counts)
         report = report_search(self.query, self.corpus, *results, counting=not uncounted)
@@ -249,19 +232,14 @@ class _Search:
                 break
             outcomes.append(self._run(run, inner))
         started = self.recorder.open()
-        merge: Callable[[], Ranking] = (
-            (lambda: merge_by_rank(outcomes))
-            if plan_error
-            else lambda: checked_ranking(
-                fuser.stage.fuse(query, outcomes, self.corpus), trusted=fuser.trusted
-            )
-        )
-        ranking, error = self._attempt("fuser", fuser, merge)
-        ranking = merge_by_rank(outcomes) if ranking is None else ranking
+        merged, error = None, plan_error
+        if not plan_error:
+            listed = (out for outcome in outcomes for out in outcome.ranking.left_out)
+            fuse = partial(fuser.stage.fuse, query, outcomes, self.corpus)
+            merged, error = self._ranking_of("fuser", fuser, fuse, checked_ranking, listed)
+        ranking = merge_by_rank(outcomes) if merged is None else merged
         self.counts.terms = ranking.terms or self.counts.terms
-        self.recorder.close(
-            "fuser", fuser.name, started, ranking, error=plan_error or error, out_of_time=cut
-        )
+        self.recorder.close("fuser", fuser.name, started, ranking, error=error, out_of_time=cut)
         return ranking
 
     def _applicable(
@@ -301,8 +279,9 @@ class _Search:
                 continue
             started = self.recorder.open()
             known = MappingProxyType(candidates)
-            score = partial(_scored, scorer, query, self.corpus, known)
-            ranking, error = self._attempt("scorer", scorer, score)
+            score = partial(scorer.stage.score, query, self.corpus, known)
+            checked = checked_hits if generates(scorer.stage) else partial(_nominated, known)
+            ranking, error = self._ranking_of("scorer", scorer, score, checked)
             self.recorder.close("scorer", scorer.name, started, ranking or Ranking(), error=error)
             if ranking is None:
                 continue
@@ -318,19 +297,40 @@ class _Search:
     def _refine(self, refiner: NamedStage[Refiner], ranking: Ranking) -> Ranking:
         self.query.budget.check()
         started = self.recorder.open()
-        refined, error = self._attempt(
-            "refiner",
-            refiner,
-            lambda: checked_ranking(
-                refiner.stage.refine(ranking, self.query, self.corpus), trusted=refiner.trusted
-            ),
-        )
+        refine = partial(refiner.stage.refine, ranking, self.query, self.corpus)
+        left_out = ranking.left_out
+        refined, error = self._ranking_of("refiner", refiner, refine, checked_ranking, left_out)
         refined = ranking if refined is None else refined
         allowed = allowed_hits(refined.hits, self.query)
         if len(allowed) < len(refined.hits):
             refined = refined._replace(hits=tuple(allowed))
         self.recorder.close("refiner", refiner.name, started, refined, error=error)
         return refined
+
+    def _ranking_of(
+        self,
+        kind: str,
+        named: NamedStage[Any],
+        verb: Callable[[], Any],
+        checked: Callable[..., Ranking],
+        listed: Iterable[LeftOut] = (),
+    ) -> tuple[Ranking | None, str | None]:
+        """Call a stage that ranks; a plugin's ranking is limited to the manual's own sections."""
+
+        def own() -> tuple[Ranking, str]:
+            ranking = checked(verb(), trusted=named.trusted)
+            if named.trusted:
+                return ranking, ""
+            ranking, problem = self._sections.of(ranking, listed)
+            if problem and self.pipeline.strict:
+                raise WrongResult(problem)
+            return ranking, problem
+
+        made, error = self._attempt(kind, named, own)
+        if made is None or not made[1]:
+            return (made and made[0]), error
+        self.failed[_call(kind, named)] = StageFailure(named, made[1])
+        return made[0], f"{named}: {made[1]}"
 
     def _attempt(
         self, kind: str, named: NamedStage[Any], verb: Callable[[], T]
@@ -347,7 +347,9 @@ class _Search:
             if self.pipeline.strict or self._passes(error):
                 raise
             skipped = f"{named} failed and was skipped"
-            _log.exception("%s %s", kind, skipped)
+            # The guard of a plugin logs its faults, a few times; other runs may fail alike.
+            level = logging.ERROR if named.trusted else logging.DEBUG
+            _log.log(level, "%s %s", kind, skipped, exc_info=call not in self.failed)
             reason = str(error) if isinstance(error, WrongResult | PluginError) else ""
             self.failed[call] = StageFailure(named, reason or type(error).__name__)
             return None, f"{skipped}: {reason}" if reason else skipped
@@ -386,10 +388,9 @@ def comes_last(scorer: object) -> bool:
     return getattr(scorer, "last", False)
 
 
-def _scored(
-    named: NamedStage[Scorer],
-    query: Query,
-    corpus: Corpus,
-    candidates: Mapping[SectionKey, Passage],
+def _nominated(
+    candidates: Mapping[SectionKey, Passage], result: Iterable[Hit], *, trusted: bool
 ) -> Ranking:
-    return checked_hits(named.stage.score(query, corpus, candidates), trusted=named.trusted)
+    """Return the hits of a scorer that generates no candidates: those of candidates."""
+    ranking = checked_hits(result, trusted=trusted)
+    return ranking._replace(hits=tuple(h for h in ranking.hits if h.passage.key in candidates))

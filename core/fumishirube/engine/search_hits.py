@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from fumishirube.corpus import Corpus
 from fumishirube.corpus_kinds import rehearse
 from fumishirube.model import Hit, LeftOut, Passage, Ranking
 from fumishirube.query import Query
+from fumishirube.text.encoding import has_surrogates
 from fumishirube.traces.records import SectionKey, Span
 
 
@@ -51,19 +52,48 @@ def merge_hits(
             )
 
 
-def existing_hits(ranking: Ranking, corpus: Corpus) -> tuple[Ranking, str]:
-    """Drop hits that are no sections of a corpus; say so, and name the scorers of these hits."""
-    keys = {hit.passage.key for hit in ranking.hits}
-    for path in {path for path, _ in keys}:
-        keys.difference_update(passage.key for passage in corpus.page(path))
-    if not keys:
-        return ranking, ""
-    invented = [hit for hit in ranking.hits if hit.passage.key in keys]
-    scorers = ", ".join(sorted({name for hit in invented for name in hit.signals}))
-    hits = tuple(hit for hit in ranking.hits if hit.passage.key not in keys)
-    by = f" of {scorers}" if scorers else ""
-    dropped = f"{len(keys)} hits{by} are no sections of the manual, and were dropped"
-    return ranking._replace(hits=hits), dropped
+class OwnSections:
+    """The sections of a corpus by key; ``known`` are those that a search has ranked so far."""
+
+    def __init__(self, corpus: Corpus, known: Mapping[SectionKey, Passage]) -> None:
+        self._corpus = corpus
+        self._known = known
+        self._pages: dict[str, dict[int | None, Passage]] = {}
+
+    def of(self, ranking: Ranking, listed: Iterable[LeftOut] = ()) -> tuple[Ranking, str]:
+        """Return a ranking with the corpus's own sections alone, and what was wrong, or nothing.
+
+        What ``listed`` contains was left out before, by other stages.
+        """
+        hits, changed, before = [], 0, {*listed}
+        for hit in ranking.hits:
+            own = self._section(*hit.passage.key)
+            if own is not None:
+                same = own is hit.passage or own == hit.passage
+                hits.append(hit if same else hit._replace(passage=own))
+                changed += not same
+        left_out = tuple(
+            out
+            for out in ranking.left_out
+            if out in before or self._section(out.path, out.start_line) is not None
+        )
+        lacking = len(ranking.hits) - len(hits) + len(ranking.left_out) - len(left_out)
+        if not lacking and not changed:
+            return ranking, ""
+        problems = [f"sections that the manual lacks were dropped: {lacking}"] if lacking else []
+        problems += [f"changed sections were put right: {changed}"] if changed else []
+        return ranking._replace(hits=tuple(hits), left_out=left_out), "; ".join(problems)
+
+    def _section(self, path: str, start_line: int | None) -> Passage | None:
+        """Return a section; without a line, any of the file."""
+        known = self._known.get((path, start_line)) if start_line is not None else None
+        if known is not None or has_surrogates(path):
+            return known
+        if path not in self._pages:
+            page = self._corpus.page(path)
+            self._pages[path] = {None: page[0]} if page else {}
+            self._pages[path].update((passage.start_line, passage) for passage in page)
+        return self._pages[path].get(start_line)
 
 
 def limited(ranking: Ranking, query: Query) -> Ranking:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from fumishirube.budget import Budget
 from fumishirube.model import Hit, LeftOut, MatchCount, Passage, Ranking, TermUse
 from fumishirube.query import Query, Run
+from fumishirube.text.encoding import has_surrogates
 from fumishirube.text.projections import TextRange
 
 T = TypeVar("T")
@@ -67,6 +68,8 @@ def _check_hits(hits: Sequence[Hit]) -> None:
     """Check the other fields of all hits, each field of all at once: there may be thousands."""
     passages, _, labels, coverages, matched, signals, places = zip(*hits, strict=True)
     _require(_are(passages, Passage), "a hit has a passage")
+    paths, lines = ({type(each[place]) for each in passages} for place in (0, 1))
+    _require(paths <= {str} and lines <= {int}, "a section has a path and a first line")
     _require(_are_finite(coverages), "a coverage is not a finite number")
     _require(_are(labels, frozenset), "labels are a frozenset")
     _require(_are(frozenset().union(*{*labels}), str), "a label is text")
@@ -84,6 +87,8 @@ def _check_reports(ranking: Ranking) -> None:
     _require(isinstance(left_out, Sequence) and _are(left_out, LeftOut), "left out are sections")
     _require(_are((out.path for out in left_out), str), "what is left out has a path")
     _require(_are((out.reason for out in left_out), str), "what is left out has a reason")
+    reasons = "".join({out.reason for out in left_out})
+    _require(not has_surrogates(reasons), "a reason is Unicode text")
     lines = (out.start_line for out in left_out if out.start_line is not None)
     _require(_are(lines, int), "what is left out has a line, or none")
     _require(isinstance(ranking.diagnostics, Mapping), "diagnostics are a mapping")
@@ -100,6 +105,7 @@ def _check_query(query: Query) -> None:
     texts = (query.required, query.must, query.alternatives)
     _require(isinstance(query.text, str) and all(map(_are_texts, texts)), "a query has texts")
     _require(query.limit is None or isinstance(query.limit, int), "a limit is a number")
+    _require(query.pool is None or isinstance(query.pool, int), "a pool is a number")
     _require(isinstance(query.budget, Budget), "a query has a budget")
     _require(isinstance(query.exclude, Collection), "a query excludes sections")
     _require(query.within is None or isinstance(query.within, Collection), "a scope has paths")

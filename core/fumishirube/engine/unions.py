@@ -220,6 +220,7 @@ def united_state(
         unfinished=any(state.unfinished for state in states.values()),
         unembedded=any(state.unembedded for state in states.values()),
         manuals=tuple(states),
+        incomplete=bool(failed) or any(state.incomplete for state in states.values()),
     )
 
 

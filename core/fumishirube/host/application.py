@@ -33,7 +33,7 @@ from fumishirube.config.outside import (
 )
 from fumishirube.config.personal import OwnManuals
 from fumishirube.config.pipelines import PipelineSpec, Use, listed_uses
-from fumishirube.config.sections import NO_EMBEDDER
+from fumishirube.config.sections import NO_EMBEDDER, RootSettings
 from fumishirube.config.validation import build_model
 from fumishirube.disk.rights import FolderRights, Rights
 from fumishirube.disk.roots import Root
@@ -45,14 +45,14 @@ from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import PluginGuard
 from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.memory import SearchMemory
-from fumishirube.host.offered_types import check_stage
+from fumishirube.host.offered_types import check_stage, check_surface
 from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface, SharedServices
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.host.useless_stages import check_stages, unused_glossary
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import DISTRIBUTION
-from fumishirube.plugins.registry import NOUNS
+from fumishirube.plugins.registry import NOUNS, SURFACES
 from fumishirube.stages import Embedder
 from fumishirube.surfaces import HasDefaultLoaders, Surface
 from fumishirube.traces.archive import ArchivesTraces, ScopedArchive, TraceArchive
@@ -203,18 +203,21 @@ class Application(ToolHost):
     def _configure(self, use: Use, coordinate: str) -> ConfiguredSurface:
         surface = self._stage("surfaces", use, coordinate)
         work = self.guarded.work("surfaces", type(surface.stage), use.name)
+        check_surface(surface.stage, [*RootSettings.model_fields])
         named = getattr(surface.stage, "pipeline_name", None) or use.name
         spec = self.config.pipelines.get(named, PipelineSpec())
-        default_spec = PipelineSpec.model_validate(self._default_pipeline(surface.stage))
+        with self.guarded.settled(work, requested=True):
+            default = self._default_pipeline(surface.stage)
+            default_spec = build_model(PipelineSpec, default, "its own pipeline", {}, {})
         stages: dict[str, list[NamedStage[Any]]] = {}
         for kind_name, key in PIPELINE_KEYS.items():
             chosen, where = getattr(spec, key), f"pipelines.{named}.{key}"
-            default = getattr(default_spec, key)
+            uses = getattr(default_spec, key)
             if chosen is None:
                 with self.guarded.settled(work, requested=self._requested):
-                    stages[kind_name] = self._stages(kind_name, default, None, where)
+                    stages[kind_name] = self._stages(kind_name, uses, None, where)
             else:
-                stages[kind_name] = self._stages(kind_name, chosen, default, where)
+                stages[kind_name] = self._stages(kind_name, chosen, uses, where)
         check_stages(surface, spec, stages, f"pipelines.{named}", self.guarded)
         of_default = use.name in self.plugins.registry.default_surfaces()
         return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins, of_default)
@@ -249,12 +252,12 @@ class Application(ToolHost):
     def _stage(self, kind_name: str, use: Use, coordinate: str) -> NamedStage[Any]:
         offer = self.plugins.take(kind_name, use.use, coordinate)
         loaded, where = self.loaded, f"{coordinate}.with"
+        making = self.guarded.configuring(kind_name, offer.stage, use.name, coordinate)
+        if kind_name == SURFACES and not self._requested:
+            making = self.guarded.building(self.guarded.work(kind_name, offer.stage, use.name))
         values = settings(offer.stage, use.settings, loaded.sections, where)
         places = taken_places(offer.stage, use.settings, loaded.sections, where, loaded.written)
-        with (
-            locating_errors(places),
-            self.guarded.configuring(kind_name, offer.stage, use.name, coordinate),
-        ):
+        with locating_errors(places), making:
             stage = build_model(offer.stage, values, where, loaded.environ, loaded.origins)
             if self.guarded.work(kind_name, offer.stage, use.name):
                 check_stage(stage)

@@ -268,7 +268,7 @@ class PipelineContext:
         ]
         if missing:
             degraded = "; ".join(filter(None, (state.degraded, *missing)))
-            state = state._replace(degraded=degraded)
+            state = state._replace(degraded=degraded, incomplete=True)
         if vectors:
             state = indexed.with_vectors(state)
         if background:

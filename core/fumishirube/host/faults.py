@@ -6,15 +6,17 @@ import json
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from threading import Lock, get_ident
 
 from fumishirube.disk.scratch import replace_file
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, first_line
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork, crashed_work
+from fumishirube.host.left_behind import COPIED, Undoing
 from fumishirube.host.standard_streams import foreign_code
 from fumishirube.interrupts import is_interrupt, raised_in
 from fumishirube.plugins.discovery import Plugins
@@ -187,26 +189,39 @@ class PluginGuard:
 
     def __init__(self, state: Path, plugins: Plugins | None = None) -> None:
         self._plugins = plugins
+        self._state = state
         self.log = FaultLog(state)
         self._marks = CrashMarks(state)
         self._running: dict[int, list[tuple[ForeignWork, float]]] = {}
 
     @contextmanager
-    def marked(self, work: ForeignWork, *, prints: bool = False) -> Iterator[None]:
+    def marked(self, work: ForeignWork, *, prints: bool = False) -> Iterator[Sequence[str]]:
         """Mark a plugin's code while it runs; its exceptions reach the caller.
 
-        What it ``prints`` is the output of a command; else it goes to standard error.
+        What it ``prints`` is the output of a command; else it goes to standard error, and what it
+        leaves behind in the process is undone, recorded, and added to the list.
         """
         thread = get_ident()
         running = self._running.setdefault(thread, [])
         running.append((work, time.monotonic()))
+        left: Sequence[str] = ()
         try:
-            with nullcontext() if prints else foreign_code(), self._marks.running(work.encoded):
-                yield
+            with self._marks.running(work.encoded):
+                if prints:
+                    yield left
+                    return
+                with Undoing(partial(self._record_copy, work)) as left, foreign_code():
+                    yield left
         finally:
             running.pop()
             if not running:
                 self._running.pop(thread, None)
+            for problem in left:
+                self.log.record(work, problem)
+
+    def _record_copy(self, work: ForeignWork) -> None:
+        """Record that this process is a copy; another thread may have held the log's lock."""
+        FaultLog(self._state).record(work, COPIED)
 
     def at_work(self, thread: int | None, began: float) -> tuple[ForeignWork, float] | None:
         """Return what a plugin runs on a thread, or else on another one since before ``began``.
@@ -235,21 +250,22 @@ class PluginGuard:
             RecordedFault: instead of an error by which the framework ends its own work, if the
                 plugin raises that by itself.
         """
-        with self.marked(work):
-            try:
+        try:
+            with self.marked(work) as left:
                 yield
-            except BaseException as error:
-                passing = isinstance(error, _PASSING)
-                if isinstance(error, answers) or (passing and not self._raised(error, work)):
-                    raise
-                self.log.record(work, described(error), type(error).__name__, method)
-                if not passing:
-                    raise
-                what = error if isinstance(error, FumishirubeError) else type(error).__name__
-                name = f"{work.stage} of plugin {work.plugin}"
-                kind = RefusedConfig if isinstance(error, ConfigError) else RecordedFault
-                raise kind(f"{name} failed: {what}") from error
-        self.log.worked(work, method)
+        except BaseException as error:
+            passing = isinstance(error, _PASSING)
+            if isinstance(error, answers) or (passing and not self._raised(error, work)):
+                raise
+            self.log.record(work, described(error), type(error).__name__, method)
+            if not passing:
+                raise
+            what = error if isinstance(error, FumishirubeError) else type(error).__name__
+            name = f"{work.stage} of plugin {work.plugin}"
+            kind = RefusedConfig if isinstance(error, ConfigError) else RecordedFault
+            raise kind(f"{name} failed: {what}") from error
+        if not left:
+            self.log.worked(work, method)
 
     def _raised(self, error: BaseException, work: ForeignWork) -> bool:
         """Tell whether a plugin raised an error by itself."""

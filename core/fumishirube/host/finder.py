@@ -125,7 +125,7 @@ class Finder(NamedTuple):
             cache=outcome,
             thresholds=thresholds,
             origin=Origin(self.configured.recipe, state.fingerprint, query.recorded()),
-            report=report,
+            report=replace(report, incomplete=state.incomplete or bool(search.error)),
             manuals=state.manuals,
         )
 

@@ -8,25 +8,36 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
+
+from pydantic_core import PydanticSerializationError
 
 from fumishirube.disk.roots import Root
 from fumishirube.engine.file_loads import SlowFile
 from fumishirube.engine.pipeline import NamedStage, StageFailure
 from fumishirube.engine.stage_calls import StageCall
-from fumishirube.errors import AlreadyServed, ConfigError, PluginError, ToolError, UnknownStage
+from fumishirube.errors import (
+    AlreadyServed,
+    Cancelled,
+    ConfigError,
+    PluginError,
+    ToolError,
+    UnknownStage,
+)
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
-from fumishirube.host.guarded_stages import GUARDED_KINDS, GuardedLoader, GuardedStage
+from fumishirube.host.guarded_indexes import GUARDED_KINDS
+from fumishirube.host.guarded_stages import GuardedLoader, GuardedStage
 from fumishirube.host.offered_types import check_offers
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.registry import LOADERS, NOUNS
-from fumishirube.stages import Loader, ResourceStage
+from fumishirube.stages import Loader
+from fumishirube.tools.calls import dumped
 from fumishirube.tools.definitions import Call, Tool, check_answer
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resource, Resources
@@ -104,19 +115,21 @@ class GuardedOffers:
             raise ConfigError(str(error), at=at) from error
 
     @contextmanager
-    def opened(self, work: ForeignWork | None, stage: ResourceStage[T]) -> Iterator[T]:
-        """Open a stage; if one of a plugin fails to close, that is recorded.
+    def opened(
+        self, work: ForeignWork | None, begin: Callable[[], AbstractContextManager[T]]
+    ) -> Iterator[T]:
+        """Begin what a stage opens; if that of a plugin fails to close, that is recorded.
 
         Raises:
             PluginError: when one of a plugin cannot be opened; it names the plugin.
         """
         if work is None:
-            with stage.open() as running:
+            with begin() as running:
                 yield running
             return
         with ExitStack() as opening:
             with self.building(work):
-                running = opening.enter_context(stage.open())
+                running = opening.enter_context(begin())
             yield running
             try:
                 with self._guard.watched(work, "close"):
@@ -152,9 +165,13 @@ class GuardedOffers:
         if problem in problems:
             return
         problems.append(problem)
+        self.note_left_out(problem, work)
+        _log.error("%s", problem, extra={"fault": problem, "left_out": True})
+
+    def note_left_out(self, problem: str, work: ForeignWork | None) -> None:
+        """Let a part that is left out be listed with its plugin, if it is of one."""
         if work is not None:
             self._plugins.left_out.append((work.plugin, problem))
-        _log.error("%s", problem, extra={"fault": problem, "left_out": True})
 
     def tool(self, tool: Tool[Any, Any], work: ForeignWork | None) -> Tool[Any, Any]:
         """Return a tool of a surface, guarded if the surface is a plugin's."""
@@ -165,6 +182,10 @@ class GuardedOffers:
         def run(params: Any, call: Call) -> Any:
             answer = tool.run(params, call)
             check_answer(tool, answer)
+            try:
+                dumped(answer)  # here, so that values that do not fit are a fault of the plugin
+            except PydanticSerializationError as error:
+                raise TypeError(" ".join(str(error).split())) from error
             return answer
 
         watched = partial(self._guard.watched, work, answers=(ToolError,))
@@ -184,15 +205,23 @@ class GuardedOffers:
         work = work._replace(stage=f"resources {resources.scheme!r}")
 
         def listed() -> list[Resource]:
-            listed = [*resources.listed()]
-            check_offers(listed, Resource)
-            return listed
+            try:
+                with self._guard.watched(work, "listed"):
+                    listed = [*resources.listed()]
+                    check_offers(listed, Resource)
+                    return listed
+            except Cancelled:
+                raise
+            except BaseException as error:
+                if is_interrupt(error):
+                    raise
+                return []  # clients get one list of all surfaces
 
         watched = partial(self._guard.watched, work, answers=(ToolError,))
         stamp = resources.stamp
         return replace(
             resources,
-            listed=watched("listed")(listed),
+            listed=listed,
             read=watched("read")(resources.read),
             complete=watched("complete")(resources.complete),
             stamp=stamp and watched("stamp")(stamp),

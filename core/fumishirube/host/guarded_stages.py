@@ -18,7 +18,6 @@ from fumishirube.engine.vectors.embedding import vector_fault
 from fumishirube.errors import (
     Cancelled,
     FumishirubeError,
-    IndexDamaged,
     PluginError,
     ToolError,
     Unreadable,
@@ -28,7 +27,7 @@ from fumishirube.host.faults import PluginGuard, RecordedFault, described
 from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.source_digests import source_digest
-from fumishirube.stages import Embedder, Fields, Index, Loader, OpenIndex, Tokenizer, Vectors
+from fumishirube.stages import Embedder, Loader, Tokenizer, Vectors
 
 _SENT = frozenset({"preparation"})
 """Functions that other processes call; what fails there is repeated here."""
@@ -78,7 +77,7 @@ class GuardedStage(Generic[S]):
         return self._guard.watched(self._work, method, self._answers)
 
 
-class _NamedInErrors(GuardedStage[S]):
+class NamedInErrors(GuardedStage[S]):
     """A stage of a plugin whose failure is an error or a note of the answer, which names it.
 
     Raises:
@@ -97,7 +96,7 @@ class _NamedInErrors(GuardedStage[S]):
             raise PluginError(f"{message}: {type(error).__name__}") from error
 
 
-class _GuardedTokenizer(_NamedInErrors[Tokenizer]):
+class GuardedTokenizer(NamedInErrors[Tokenizer]):
     """A tokenizer of a plugin; no search works without it."""
 
     def terms(self, text: str) -> Sequence[str]:
@@ -112,7 +111,7 @@ class _GuardedTokenizer(_NamedInErrors[Tokenizer]):
 
     def _terms(self, method: str, text: str) -> Sequence[str]:
         with self._watched(method):
-            return _texts(getattr(self._stage, method)(text))
+            return checked_texts(getattr(self._stage, method)(text))
 
     def _finder(self, method: str, term: str) -> Callable[[str], Sequence[str]] | None:
         with self._watched(method):
@@ -122,7 +121,7 @@ class _GuardedTokenizer(_NamedInErrors[Tokenizer]):
 
         def words(text: str) -> Sequence[str]:
             with self._watched(method):
-                return _texts(finder(text))
+                return checked_texts(finder(text))
 
         return words if finder else None
 
@@ -135,7 +134,7 @@ class _GuardedTokenizer(_NamedInErrors[Tokenizer]):
             return clause, exact
 
 
-class _GuardedEmbedder(_NamedInErrors[Embedder]):
+class GuardedEmbedder(NamedInErrors[Embedder]):
     """An embedder of a plugin; without it words alone decide."""
 
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
@@ -145,35 +144,9 @@ class _GuardedEmbedder(_NamedInErrors[Embedder]):
             made = [[*map(float, vector)] for vector in embed(texts, role)]
             if fault := vector_fault(self._work.stage, made, len(texts)):
                 raise ValueError(fault)
+            if made and self.__dict__.setdefault("_length", len(made[0])) != len(made[0]):
+                raise ValueError("one call gives vectors of other dimensions than another one")
             return made
-
-
-class _GuardedIndexPart(_NamedInErrors[S]):
-    _answers = (ToolError, IndexDamaged)
-
-
-class _GuardedIndex(_NamedInErrors[Index]):
-    """An index of a plugin; its open indexes and corpora are guarded too."""
-
-    _answers = (ToolError,)
-
-    def open(self, folder: Root, fields: Fields) -> GuardedStage[Any]:
-        """Open the index of one manual."""
-        with self._watched("open"):
-            opened: object = self._stage.open(folder, fields)
-            if not isinstance(opened, OpenIndex):
-                raise TypeError(f"it opened a {type(opened).__name__} and no index")
-        return _GuardedOpenIndex(opened, self._work, self._guard)
-
-
-class _GuardedOpenIndex(_GuardedIndexPart[OpenIndex]):
-    """An open index of a plugin."""
-
-    def corpus(self, manual_id: str) -> GuardedStage[Any]:
-        """Return the corpus of a manual."""
-        with self._watched("corpus"):
-            corpus = self._stage.corpus(manual_id)
-        return _GuardedIndexPart(corpus, self._work, self._guard)
 
 
 class GuardedLoader(GuardedStage[Loader]):
@@ -214,7 +187,24 @@ class GuardedLoader(GuardedStage[Loader]):
             self._failing.add(root.path)
         else:
             self._failing.discard(root.path)
+            self._drop_outside(root, work)
         return self._claims.get(root.path, ())
+
+    def _drop_outside(self, root: Root, work: ForeignWork) -> None:
+        """Drop what was listed outside the manual; that is a failure too, whatever else it lists.
+
+        Raises:
+            PluginError: when there is any, and the configuration is strict.
+        """
+        listed = self._claims[root.path]
+        inside = tuple(source for source in listed if _is_relative(source.path))
+        if len(inside) < len(listed):
+            number = len(listed) - len(inside)
+            problem = f"paths that are not below the folder of the manual: {number}"
+            self._claims[root.path] = inside
+            self._guard.log.record(work, problem)
+            self._check(PluginError(problem), root.path.name)
+            self._failing.add(root.path)
 
     def _listed(self, root: Root, work: ForeignWork) -> tuple[Source, ...]:
         """List the claimed files on a thread of its own; one that was late serves a later call.
@@ -288,11 +278,16 @@ class GuardedLoader(GuardedStage[Loader]):
             raise PluginError(f"{message}: {described(error)}") from error
 
 
-def _texts(returned: Iterable[str]) -> tuple[str, ...]:
+def checked_texts(returned: Iterable[str]) -> tuple[str, ...]:
+    """Return texts that a plugin returned; raise a :class:`TypeError` if they are none."""
     texts = tuple(returned)
     if isinstance(returned, str) or not all(isinstance(text, str) for text in texts):
         raise TypeError("it returned something else than texts")
     return texts
+
+
+def _is_relative(path: str) -> bool:
+    return bool(path) and path[0] not in "/\\" and ".." not in path.split("/")
 
 
 def _is_source(source: object) -> bool:
@@ -302,10 +297,3 @@ def _is_source(source: object) -> bool:
         and isinstance(source.governed_by, tuple | list)
         and all(isinstance(path, str) for path in source.governed_by)
     )
-
-
-GUARDED_KINDS = {
-    "tokenizers": _GuardedTokenizer,
-    "embedders": _GuardedEmbedder,
-    "indexes": _GuardedIndex,
-}

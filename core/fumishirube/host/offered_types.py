@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from fumishirube.stages import Stage
+from fumishirube.surfaces import Surface
 from fumishirube.tools.definitions import Answer, Params, Tool, View
 from fumishirube.tools.prompts import Prompt, PromptParameter
 from fumishirube.tools.resources import Resource, Resources, Template
@@ -57,6 +58,22 @@ def check_stage(stage: Stage) -> None:
         getattr(stage, name, None)
 
 
+def check_surface(surface: Surface, roots: Collection[str]) -> None:
+    """Check the class variables of a surface.
+
+    Raises:
+        TypeError: when it lacks one, or names a root that is none of these.
+    """
+    for name in ("pipeline", "root"):
+        if not hasattr(surface, name):
+            raise TypeError(f"it has no class variable {name!r}")
+    pipeline: object = surface.pipeline
+    if surface.root not in roots:
+        raise TypeError(f"its root {surface.root!r} is none of {', '.join(roots)}")
+    if not isinstance(pipeline, Mapping):
+        raise TypeError(f"'pipeline' is of the type {type(pipeline).__name__}")
+
+
 def check_offers(offers: object, kind: type) -> None:
     """Check a sequence of what a surface offers, with all fields.
 
@@ -86,6 +103,8 @@ def _check_tool(tool: Tool[Any, Any]) -> None:
     for name, base in (("params", Params), ("answer", Answer)):
         if not issubclass(getattr(tool, name), base):
             raise TypeError(f"{name!r} of {_called(tool)} is no subclass of {base.__name__}")
+    if tool.pages is not None and tool.pages not in tool.answer.model_fields:
+        raise TypeError(f"'pages' of {_called(tool)}: its answer has no field {tool.pages!r}")
     if tool.http is not None:
         check_offers(tool.http, str)
     if tool.view is not None:

@@ -68,6 +68,7 @@ class _ForeignCode(threading.local):
 
 
 _FOREIGN = _ForeignCode()
+_CLAIMED: list[CommandOutput] = []
 _EXIT_CALLBACKS: dict[object, Callable[[], None]] = {}
 
 
@@ -96,6 +97,11 @@ class CommandOutput(io.TextIOWrapper):
             return sys.stderr.write(text)
         return super().write(text if self.raw else printable(text))
 
+    def close(self) -> None:
+        """Close the stream, unless plugin code does: it has to take the output of the command."""
+        if not _is_foreign():
+            super().close()
+
     def style(self, code: str) -> None:
         """Write codes that change how a terminal shows the following text."""
         if not _is_foreign():
@@ -106,6 +112,22 @@ class CommandOutput(io.TextIOWrapper):
         """The byte stream that ``write`` uses now."""
         own: BinaryIO = super().buffer  # type: ignore[assignment]  # a stub of less
         return sys.stderr.buffer if _is_foreign() and sys.stderr else own
+
+
+def restore_streams() -> bool:
+    """Undo what plugin code made of the streams of a command; tell whether it changed them."""
+    if not _CLAIMED:
+        return False
+    changed = sys.stdout is not _CLAIMED[0]
+    if changed:
+        sys.stdout = _CLAIMED[0]
+    if sys.stderr is None or sys.stderr.closed:
+        # Closing the stream of Python leaves the descriptor open.
+        sys.stderr = io.TextIOWrapper(
+            io.FileIO(2, "w", closefd=False), "utf-8", "backslashreplace", write_through=True
+        )
+        changed = True
+    return changed
 
 
 def _is_foreign() -> bool:
@@ -133,6 +155,7 @@ def claim_output(*, raw: bool = False) -> None:
         )
         output.raw = raw
         sys.stdout = output
+        _CLAIMED[:] = [output]
 
 
 def before_exit(callback: Callable[[], None]) -> Callable[[], None]:

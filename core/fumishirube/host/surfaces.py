@@ -212,7 +212,7 @@ def running(
     if isinstance(stage, ResourceStage) and kind_name != "indexes":
         work = guarded.work(kind_name, type(stage), named.name)
         try:
-            stage = opening.enter_context(guarded.opened(work, stage))
+            stage = opening.enter_context(guarded.opened(work, stage.open))
         except PluginError as error:
             raise ConfigError(str(error), at=coordinate) from error
     return guarded.stage(kind_name, named, stage)

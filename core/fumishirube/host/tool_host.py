@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 from fumishirube.config.configuration import Config, LoadedConfig
@@ -101,8 +101,7 @@ class ToolHost:
                 for made in entry.offered("tools", entry.surface.tools, Tool, self.problems):
                     if made.read_only or not entry.read_only:
                         tool = entry.guarded.tool(made, entry.work)
-                        clash = "a tool of this name"
-                        self._add(tools, tool.name, f"tool {tool.name}", tool, clash)
+                        self._add(tools, tool.name, "tool", tool, "a tool of this name", entry)
         return tools
 
     @cached_property
@@ -137,30 +136,48 @@ class ToolHost:
                     ):
                         scheme, guarded = made.scheme, entry.guarded.resources(made, entry.work)
                         clash, faults = "resources of this scheme", check_resources(guarded)
-                        self._add(by_scheme, scheme, f"resources {scheme}", guarded, clash, faults)
+                        self._add(by_scheme, scheme, "resources", guarded, clash, entry, faults)
             for entry in self.served:
                 if isinstance(surface := entry.surface, HasPrompts):
                     for each in entry.offered("prompts", surface.prompts, Prompt, self.problems):
                         prompt = entry.guarded.prompt(each, entry.work)
                         clash, faults = "a prompt of this name", check_prompt(prompt)
-                        self._add(by_name, each.name, f"prompt {each.name}", prompt, clash, faults)
+                        self._add(by_name, each.name, "prompt", prompt, clash, entry, faults)
         return tuple(by_scheme.values()), tuple(by_name.values())
+
+    @cached_property
+    def _offering(self) -> dict[str, ServedSurface]:
+        """The surface of each offer, by the offer's kind and key."""
+        return {}
 
     def _add(
         self,
         offers: dict[str, T],
         key: str,
-        name: str,
+        kind: str,
         offer: T,
         clash: str,
+        entry: ServedSurface,
         faults: Iterable[str] = (),
     ) -> None:
         """Add an offer; report it as left out for faults, or a name that is taken."""
-        reasons = [*faults, *([f"another surface offers {clash}"] if key in offers else [])]
+        reasons, name = [*faults], f"{kind} {key}"
+        if key in offers:
+            other = self._offering[name] is not entry
+            reasons.append(
+                f"another surface offers {clash}" if other else f"{clash} is there twice"
+            )
         if reasons:
-            self.problems.append(f"{name}: left out: {'; '.join(reasons)}")
+            self._leave_out(name, reasons, entry)
         else:
-            offers[key] = offer
+            offers[key], self._offering[name] = offer, entry
+
+    def _leave_out(self, name: str, reasons: Sequence[str], entry: ServedSurface) -> None:
+        """Report an offer as left out, and name the plugin whose surface made it."""
+        origin = f" of plugin {entry.work.plugin}" if entry.work else ""
+        problem = f"{name}{origin}: left out: {'; '.join(reasons)}"
+        self.problems.append(problem)
+        self.guarded.note_left_out(problem, entry.work)
 
     @contextmanager
     def _raise_if_strict(self) -> Iterator[None]:
@@ -189,7 +206,7 @@ class ToolHost:
         with self._raise_if_strict():
             for name, tool in [*self.tools.items()]:
                 if faults := check_tool(tool):
-                    self.problems.append(f"tool {name}: left out: {'; '.join(faults)}")
+                    self._leave_out(f"tool {name}", faults, self._offering[f"tool {name}"])
                     del self.tools[name]
         return self.catalog
 
@@ -237,8 +254,8 @@ class ToolHost:
                 if isinstance(configured.surface, HasLifespan):
                     work = self.work(configured)
                     try:
-                        with self.guarded.building(work):
-                            stack.enter_context(configured.surface.lifespan(context))
+                        begin = partial(configured.surface.lifespan, context)
+                        stack.enter_context(self.guarded.opened(work, begin))
                     except AlreadyServed as error:
                         if error.pid == os.getpid():
                             continue  # the former application, which will release it

@@ -27,7 +27,7 @@ from fumishirube import (
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.testing.answers import CLAUSES, answers, assert_alike, keys
 from fumishirube.testing.contract import StageContract
-from fumishirube.testing.corpora import MemoryCorpus, PlainTokenizer, passage
+from fumishirube.testing.corpora import PlainTokenizer, passage
 from fumishirube.testing.corpus_contract import CorpusContract
 from fumishirube.testing.samples import BLANK, PASSAGES, TEXTS
 
@@ -77,10 +77,10 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             corpus = index.corpus("m1")
             assert isinstance(index, OpenIndex), "what open() gives is no OpenIndex"
             assert isinstance(corpus, Corpus), "what corpus() gives is no Corpus"
-            assert corpus.manual_id == "m1"
-            assert corpus.size == 0
-            assert not index.pages()
-            assert answers(corpus) == answers(MemoryCorpus())
+            assert corpus.manual_id == "m1", f"manual_id is {corpus.manual_id!r}"
+            assert corpus.size == 0, f"a new index has {corpus.size} sections"
+            assert not index.pages(), "a new index has pages"
+            assert_alike(corpus, ())
 
     def test_it_answers_like_a_corpus_in_memory(self, folder: Root) -> None:
         """Every clause has the same matches, counts and lengths."""
@@ -100,18 +100,20 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             sync(index, batched(PASSAGES))
             corpus = index.corpus("manual")
             by_key = {f.passage.key: f.passage for f in corpus.search(Everything(), corpus.size)}
-            assert by_key == {item.key: item for item in PASSAGES}
+            stored = {item.key: item for item in PASSAGES}
+            assert by_key == stored, "search() returns other passages than were stored"
             for path in {item.path for item in PASSAGES}:
-                assert list(corpus.page(path)) == [item for item in PASSAGES if item.path == path]
-            assert list(corpus.page("absent.md")) == []
+                stored_page = [item for item in PASSAGES if item.path == path]
+                assert list(corpus.page(path)) == stored_page, f"page({path!r}) has others"
+            assert list(corpus.page("absent.md")) == [], "page() of an absent path has passages"
 
     def test_a_passage_without_a_body_is_stored_but_not_searched(self, folder: Root) -> None:
         """A bare heading is on its page, but no clause returns it."""
         with self.opened(folder) as index:
             sync(index, batched([*PASSAGES, BLANK]))
             corpus = index.corpus("manual")
-            assert BLANK in corpus.page(BLANK.path)
-            assert corpus.size == len(PASSAGES)
+            assert BLANK in corpus.page(BLANK.path), "a bare heading is not on its page"
+            assert corpus.size == len(PASSAGES), "size counts other than searched sections"
             for clause in CLAUSES:
                 assert BLANK.key not in keys(corpus, clause), f"{clause} finds a bare heading"
 
@@ -121,8 +123,9 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
         with self.opened(folder) as index:
             sync(index, [(skipped, ()), *batched(PASSAGES)])
             expected = {page.path: page for page, _ in (*batched(PASSAGES), (skipped, ()))}
-            assert dict(index.pages()) == expected
-            assert index.corpus("manual").size == len(PASSAGES)
+            assert dict(index.pages()) == expected, "pages() has others than were stored"
+            size = index.corpus("manual").size
+            assert size == len(PASSAGES), f"size is {size}, not {len(PASSAGES)}"
 
     def test_ties_are_broken_by_path_and_line(self, folder: Root) -> None:
         """Also at the limit: of equals, the first by path and line are returned."""
@@ -202,9 +205,9 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
         with self.opened(folder) as index:
             sync(index, batched(awkward))
             corpus = index.corpus("manual")
-            assert {page: list(corpus.page(page)) for page in index.pages()} == {
-                item.path: [item] for item in awkward
-            }
+            stored = {page: list(corpus.page(page)) for page in index.pages()}
+            expected = {item.path: [item] for item in awkward}
+            assert stored == expected, "awkward texts or paths come back changed"
             assert_alike(corpus, awkward)
 
     def test_a_smaller_limit_gives_the_beginning(self, folder: Root) -> None:
@@ -224,7 +227,7 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
         with self.opened(folder) as index:
             sync(index, batched(many))
             corpus = index.corpus("manual")
-            assert corpus.size == _LARGE
+            assert corpus.size == _LARGE, f"size is {corpus.size}, not {_LARGE}"
             assert corpus.count(Term("link")) == (_LARGE, False)
             assert len(corpus.search(Term("link"), _LARGE)) == _LARGE
 

@@ -38,7 +38,8 @@ class IndexContract(IndexSearchContract):
             sync(whole, batched(PASSAGES))
             for batch in reversed(batched(PASSAGES)):
                 sync(other, [batch])
-            assert answers(whole.corpus("m")) == answers(other.corpus("m"))
+            same = answers(whole.corpus("m")) == answers(other.corpus("m"))
+            assert same, "the answers depend on the order of the updates"
 
     def test_frequencies_are_exact_after_deletions(self, folder: Root) -> None:
         """Deleted and replaced passages are not counted."""
@@ -49,7 +50,7 @@ class IndexContract(IndexSearchContract):
             corpus = index.corpus("manual")
             frequencies = corpus.frequencies(["password", "休", "link", "absent"])
             assert dict(frequencies) == {"password": 18, "休": 18, "link": 1, "absent": 0}
-            assert corpus.size == len(many) - 1
+            assert corpus.size == len(many) - 1, f"size is {corpus.size}, not {len(many) - 1}"
 
     def test_it_is_the_same_after_closing_and_opening(self, folder: Root) -> None:
         """A commit is on disk."""
@@ -57,8 +58,9 @@ class IndexContract(IndexSearchContract):
             sync(index, batched(PASSAGES))
             before, pages = answers(index.corpus("manual")), dict(index.pages())
         with self.opened(folder) as index:
-            assert answers(index.corpus("manual")) == before
-            assert dict(index.pages()) == pages
+            same = answers(index.corpus("manual")) == before
+            assert same, "opened again, it answers otherwise than before it was closed"
+            assert dict(index.pages()) == pages, "opened again, it has other pages"
 
     def test_a_failed_update_changes_nothing(self, folder: Root) -> None:
         """An update is all or nothing, and the next one works."""
@@ -78,7 +80,8 @@ class IndexContract(IndexSearchContract):
             expected = answers(before)
             sync(index, batched([passage("new.md", body="password")]), gone=[PASSAGES[0].path])
             assert answers(before) == expected, "a corpus changed under a search"
-            assert index.corpus("manual").size == len(PASSAGES) - 1
+            size = index.corpus("manual").size
+            assert size == len(PASSAGES) - 1, f"after the update size is {size}"
 
     def test_another_reader_sees_an_update_when_it_refreshes(self, folder: Root) -> None:
         """Until then a reader answers from its former commit."""
@@ -89,13 +92,15 @@ class IndexContract(IndexSearchContract):
                 assert_alike(reader.corpus("manual"), PASSAGES[:5])
                 reader.refresh()
                 assert_alike(reader.corpus("manual"), PASSAGES)
-                assert dict(reader.pages()) == dict(writer.pages())
+                same = dict(reader.pages()) == dict(writer.pages())
+                assert same, "after refresh() a reader has other pages than the writer"
 
     def test_there_is_one_writer_at_a_time(self, folder: Root) -> None:
         """A second writer waits for its budget, and gets ``False``; later it may write."""
         with self.opened(folder) as holder, self.opened(folder) as other:
             with holder.writing(Budget()) as first, other.writing(Budget.of(50)) as second:
-                assert (first, second) == (True, False)
+                assert first, "the first writer may not write"
+                assert not second, "two may write at once: writing() yielded True to a second one"
             with pytest.raises(_StopError), holder.writing(Budget()):
                 raise _StopError
             sync(other, batched(PASSAGES[:1]))

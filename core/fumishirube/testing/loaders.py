@@ -55,21 +55,23 @@ class LoaderContract(StageContract[Loader]):
 
     def test_an_empty_folder_has_no_sources(self, tmp_path: Path) -> None:
         """An empty folder is no error."""
-        assert not self._sources(Root(tmp_path))
+        assert not self._sources(Root(tmp_path)), "it claims files of an empty folder"
 
     def test_sources_do_not_depend_on_the_order_of_files(self, tmp_path: Path) -> None:
         """The same files have the same sources, in whatever order they were written."""
         files = self.files()
         forwards = _written(files, tmp_path / "forwards")
         backwards = _written(dict(reversed(list(files.items()))), tmp_path / "backwards")
-        assert sorted(self._sources(forwards)) == sorted(self._sources(backwards))
+        same = sorted(self._sources(forwards)) == sorted(self._sources(backwards))
+        assert same, "the order in which files were written changes the sources"
 
     def test_a_deleted_file_is_not_claimed(self, manual: Root) -> None:
         """Sources are the files that exist now."""
         stage = self.make()
         gone = min(stage.sources(manual)).path
         (manual.path / gone).unlink()
-        assert gone not in {source.path for source in stage.sources(manual)}
+        claimed = {source.path for source in stage.sources(manual)}
+        assert gone not in claimed, f"{gone} is deleted, and still claimed"
 
     def test_a_document_has_the_path_of_its_source(self, manual: Root) -> None:
         """Path and type say where a document comes from."""

@@ -43,6 +43,11 @@ class RefinerContract(SearchContract[Refiner]):
         for query, refined in self._refined():
             for hit in refined.hits:
                 assert there.get(hit.passage.key) == hit.passage, f"{query.text!r}: {hit.passage}"
+            for out in refined.left_out:
+                known = out == _BEFORE or any(
+                    path == out.path and out.start_line in (None, line) for path, line in there
+                )
+                assert known, f"{query.text!r}: left out, but not in the ranking: {out}"
 
     def test_no_hit_comes_twice(self) -> None:
         """A passage is one hit."""

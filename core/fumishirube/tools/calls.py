@@ -56,7 +56,7 @@ def _called(tool: Tool[P, A], arguments: object, call: Call) -> dict[str, JsonVa
             tool.before(call, arguments)
         answer = tool.run(parse_arguments(tool.params, arguments), call)
         check_answer(tool, answer)
-        return _dumped(_written(answer))
+        return _plain_object(dumped(answer))
     except (ToolError, Cancelled, KeyboardInterrupt):
         raise
     except BaseException as error:
@@ -68,7 +68,7 @@ def _refusal(tool: Tool[P, A], arguments: object, error: ToolError) -> ToolError
     """Return the error for the caller of a tool; its payload is JSON."""
     try:
         refusal = error if tool.refused is None else tool.refused(error, arguments)
-        _dumped(refusal.payload())
+        _plain_object(refusal.payload())
     except (ToolError, Cancelled, KeyboardInterrupt):
         raise
     except BaseException as failure:
@@ -144,7 +144,7 @@ def plain(value: object) -> JsonValue:
 def error_payload(error: ToolError) -> dict[str, JsonValue]:
     """Return a failure as plain JSON, whatever its details are."""
     try:
-        return _dumped(error.payload())
+        return _plain_object(error.payload())
     except (TypeError, ValueError) as unwritable:
         return logged_failure(unwritable).payload()
 
@@ -176,13 +176,14 @@ def replace_surrogates(text: str) -> str:
     return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
 
 
-def _dumped(answer: object) -> dict[str, JsonValue]:
+def _plain_object(answer: object) -> dict[str, JsonValue]:
     if not isinstance(answer, dict):
         raise TypeError(f"an answer is an object, not {type(answer).__name__}")
     return {replace_surrogates(str(key)): plain(value) for key, value in answer.items()}
 
 
-def _written(answer: Answer) -> object:
+def dumped(answer: Answer) -> object:
+    """Return an answer as JSON; raise what pydantic does for values of other types."""
     try:
         return answer.model_dump(mode="json", by_alias=True, warnings="error")
     except UnicodeEncodeError:  # pydantic cannot write keys with lone surrogates

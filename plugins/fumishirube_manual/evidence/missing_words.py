@@ -23,7 +23,7 @@ def with_absent_words(context: SurfaceContext, trace: Trace, corpus: Corpus) -> 
     count. Words are looked for only if those of the query do not occur together, and in a complete
     index.
     """
-    if ANNOTATION in trace.annotations or trace.degraded or answerable(trace) == "yes":
+    if ANNOTATION in trace.annotations or trace.report.incomplete or answerable(trace) == "yes":
         return trace
     required = [report.term for report in trace.report.terms if report.sections]
     known = fold("\n".join(required))

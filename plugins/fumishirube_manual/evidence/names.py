@@ -66,7 +66,9 @@ def with_names(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
     wordings = (trace.text, *trace.origin.query.alternatives)
     weights = [concept for wording in weights_of_each(trace) for concept in wording]
     places = (_place(name, corpus, weights) for name in names(wordings)[:_MOST_NAMES])
-    proven = (place for place in places if place and (place.sections or not trace.degraded))
+    proven = (
+        place for place in places if place and (place.sections or not trace.report.incomplete)
+    )
     rows: list[JsonValue] = [[*place] for place in proven]
     return context.annotate(trace, ANNOTATION, rows) if rows else trace
 

@@ -237,7 +237,8 @@ def _search(
     account.sections += texts.sections
     account.unlisted.update({(manual_id, why): count for why, count in texts.unlisted.items()})
     if texts.degraded:
-        account.degraded.append(texts.degraded)
+        several = params.manual_id == EVERY_MANUAL or not isinstance(params.manual_id, str)
+        account.degraded.append(f"{manual_id}: " * several + texts.degraded)
     for file in texts.texts:
         budget.check()
         if isinstance(file, UnreadFile):

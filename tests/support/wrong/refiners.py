@@ -65,6 +65,19 @@ class _Doubling(Backwards):
         return ranking._replace(hits=(*ranking.hits[:1], *ranking.hits))
 
 
+class _Listing(Backwards):
+    """Lists a file as left out that the manual lacks."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        absent = LeftOut("absent.md", 1, "lost")
+        return ranking._replace(left_out=(*ranking.left_out, absent))
+
+
+class TestListing(RefinerContract):
+    breaks = ("test_no_hit_is_invented",)
+    stage = _Listing()
+
+
 class TestDoubling(RefinerContract):
     breaks = ("test_no_hit_comes_twice",)
     stage = _Doubling()

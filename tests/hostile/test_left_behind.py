@@ -1,0 +1,123 @@
+"""Plugins that leave timers, copies of the process or other streams behind: undone, and named."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from manuals import fumishirube, write
+from stdio import Wire
+from strangers import stranger
+
+SEARCH = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar"]}
+PLUGIN = """
+import io, logging, os, signal, sys
+from fumishirube import Document, Section, Source, Stage, hook
+
+def leave(where):
+    if os.environ.get("WHERE") != where:
+        return
+    match os.environ["LEFT"]:
+        case "timer": signal.setitimer(signal.ITIMER_REAL, 0.2)
+        case "copy": os.fork()
+        case "log":
+            logging.disable(logging.CRITICAL)
+            raise RuntimeError("hostile")
+        case "no output": sys.stdout = None
+        case "other output": sys.stdout = io.StringIO()
+        case "closed output":
+            sys.stdout.close()
+            raise RuntimeError("hostile")
+        case "no errors": sys.stderr = None
+        case "closed errors": sys.stderr.close()
+
+leave("import")
+
+class Reads(Stage):
+    def sources(self, root):
+        return [Source("x.zz")]
+
+    def load(self, root, source):
+        leave("load")
+        return Document("x.zz", "zz", "solar", (Section("Zz", 1, 1, 0, 5, 5, 0),))
+
+class Refines(Stage):
+    def refine(self, ranking, query, corpus):
+        leave("refine")
+        return ranking
+
+@hook
+def register_loaders(register):
+    register("leaver", Reads)
+
+@hook
+def register_refiners(register):
+    register("leaver", Refines)
+"""
+TIMER = "it left a timer behind that would have ended the process"
+COPY = "it copied the process, and the copy went on; the copy was ended"
+STREAM = "it closed or replaced a standard stream"
+COMMAND = [
+    ("log", "it switched off the log"),
+    ("log", "RuntimeError: hostile"),
+    ("no output", STREAM),
+    ("other output", STREAM),
+    ("closed output", "RuntimeError: hostile"),
+    ("no errors", STREAM),
+    ("closed errors", STREAM),
+]
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither of them")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    write(tmp_path, {"m/a.md": "# Sun\nSolar winter.\n", "m/x.zz": "x"})
+    stages = "loaders: [defaults, leaver], refiners: [defaults, leaver]"
+    (tmp_path / "fumishirube.yaml").write_text(f"pipelines: {{manual: {{{stages}}}}}\n")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(stranger(tmp_path_factory.mktemp("plugins") / "site", "leaver", PLUGIN))
+
+
+def faults(workspace: Path, site: str) -> str:
+    done = fumishirube("plugins", "--json", cwd=workspace, environ={"PYTHONPATH": site})
+    return str([report["faults"] for report in done.json if report["plugin"] == "leaver"])
+
+
+@pytest.mark.parametrize(("left", "told"), COMMAND)
+def test_a_command_has_its_own_streams_again(
+    workspace: Path, site: str, left: str, told: str
+) -> None:
+    environ = {"PYTHONPATH": site, "WHERE": "refine", "LEFT": left}
+    done = fumishirube("find", "solar winter", "--json", cwd=workspace, environ=environ)
+    assert done.code == 0
+    assert done.json["hits"]
+    assert f"problem: plugin leaver: refiner 'leaver' failed: {told}" in done.err
+    assert "refiner 'leaver' failed: " in faults(workspace, site)
+
+
+@POSIX
+@pytest.mark.parametrize("where", ["import", "load", "refine"])
+def test_a_copy_of_the_process_answers_nothing(workspace: Path, site: str, where: str) -> None:
+    environ = {"PYTHONPATH": site, "WHERE": where, "LEFT": "copy"}
+    done = fumishirube("find", "solar winter", "--json", cwd=workspace, environ=environ)
+    assert done.json["hits"], "one answer, and one alone"
+    assert COPY in done.err
+    assert COPY in faults(workspace, site)
+
+
+@POSIX
+def test_a_server_outlives_a_timer_and_copies_of_itself(workspace: Path, site: str) -> None:
+    for left, told in (("timer", TIMER), ("copy", COPY)):
+        with Wire(workspace, PYTHONPATH=site, WHERE="refine", LEFT=left) as wire:
+            wire.ok("manual_ls")
+            assert wire.ok("manual_find", **SEARCH)["candidates"] == 2
+            time.sleep(0.3)
+            wire.ping()
+            assert f"plugin leaver: refiner 'leaver' failed: {told}" in wire.hang_up()
+        assert told in faults(workspace, site)

@@ -1,0 +1,108 @@
+"""Indexes of plugins that return what nothing can use: named, not those that read them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from manuals import fumishirube, write
+from stdio import Wire
+from strangers import stranger
+
+SEARCH = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar"]}
+PLUGIN = """
+import itertools, os
+from contextlib import contextmanager
+from fumishirube import hook
+from fumishirube_stages.indexes.tantivy import Tantivy
+
+PART, _, RESULT = os.environ.get("WRONG", "").partition("=")
+
+class Part:
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        value = getattr(self.inner, name)
+        if name == "corpus" and PART != "corpus":
+            return lambda manual_id: Part(value(manual_id))
+        if name != PART:
+            return value
+        if callable(value):
+            return lambda *arguments, **named: eval(RESULT)
+        return eval(RESULT)
+
+@contextmanager
+def failing():
+    raise RuntimeError
+    yield
+
+class Own(Tantivy):
+    def open(self, folder, fields):
+        return Part(super().open(folder, fields))
+
+@hook
+def register_indexes(register):
+    register("own", Own)
+"""
+NONE, TEXT = "gave a NoneType and no ", "gave a str and no "
+WRONG = [
+    ("pages=None", "'pages' of its index " + NONE + "Mapping"),
+    ("pages={'a.md': 1}", "'pages' of its index gave a int and no IndexedFile"),
+    ("writing=None", "TypeError"),
+    ("writing=failing()", "RuntimeError"),
+    ("corpus='text'", "it gave a str and no corpus"),
+    ("manual_id=3", "'manual_id' of its index gave a int and no str"),
+    ("manual_id=1/0", "ZeroDivisionError: division by zero"),
+    ("size=None", "'size' of its index " + NONE + "int"),
+    ("size=-5", "'size' of its index gave a negative number"),
+    ("terms=[1]", "it returned something else than texts"),
+    ("search=None", "'search' of its index " + NONE + "Sequence"),
+    ("search=itertools.count()", "'search' of its index gave a count and no Sequence"),
+    ("search='text'", "'search' of its index " + TEXT + "IndexMatch"),
+    ("count=3", "'count' of its index gave a int and no Count"),
+    ("frequencies=None", "'frequencies' of its index " + NONE + "Mapping"),
+    ("average_length=None", "'average_length' of its index gave no finite length"),
+]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return os.fspath(stranger(tmp_path_factory.mktemp("plugins") / "site", "owner", PLUGIN))
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    write(tmp_path, {"m/a.md": "# Sun\nSolar.\n", "m/b.md": "# Winter\nSolar winter.\n"})
+    (tmp_path / "fumishirube.yaml").write_text("pipelines: {manual: {index: {use: own}}}\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("wrong", "problem"), WRONG, ids=[wrong for wrong, _ in WRONG])
+def test_the_index_is_named_in_the_answer_the_log_and_the_list(
+    workspace: Path, site: str, wrong: str, problem: str
+) -> None:
+    environ = {"PYTHONPATH": site, "WRONG": wrong}
+    with Wire(workspace, **environ) as wire:
+        wire.ok("manual_ls")
+        answer = wire.request("tools/call", {"name": "manual_find", "arguments": SEARCH})["result"]
+        named = "index 'own' of plugin owner failed: "
+        assert named in answer.get("structuredContent", {}).get(
+            "degraded", answer["content"][0]["text"]
+        )
+        assert "plugin owner: index 'own' failed: " in wire.hang_up()
+    listed = fumishirube("plugins", "--json", cwd=workspace, environ={"PYTHONPATH": site}).json
+    (fault,) = (fault for each in listed if each["plugin"] == "owner" for fault in each["faults"])
+    assert problem in fault
+
+
+@pytest.mark.parametrize("wrong", ["close=1/0", ""])
+def test_a_server_ends_well_whatever_its_index_does_at_the_end(
+    workspace: Path, site: str, wrong: str
+) -> None:
+    with Wire(workspace, PYTHONPATH=site, WRONG=wrong) as wire:
+        wire.ok("manual_ls")
+        assert wire.ok("manual_find", **SEARCH)["candidates"] == 2
+        told = wire.hang_up()
+    assert ("plugin owner: index 'own' failed: ZeroDivisionError" in told) is bool(wrong)
