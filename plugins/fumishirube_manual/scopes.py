@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, JsonValue
@@ -14,10 +15,11 @@ from fumishirube import (
     InvalidPath,
     NotFound,
     SurfaceContext,
+    ToolError,
     Trace,
 )
 from fumishirube.agreed_names import EVERY_MANUAL
-from fumishirube.disk import clean_name, clean_path
+from fumishirube.disk import clean_name, clean_path, is_below
 from fumishirube.tools import FailsWith, Question, Session, did_you_mean
 from fumishirube_manual.arguments import MOST_LISTED, after_discovery, manual_by_id, must_discover
 from fumishirube_manual.deliveries import delivered
@@ -42,7 +44,7 @@ Scope = Annotated[
 PathPrefix = Annotated[
     str | None,
     FailsWith(InvalidPath),
-    Field(description="Search this file or folder only."),
+    Field(description="Only this file, folder, or 'ab*'."),
 ]
 
 
@@ -98,34 +100,43 @@ def manuals_in(context: SurfaceContext, scope: str) -> list[str]:
     return [*context.manuals()] if scope == EVERY_MANUAL else scope.split("/")
 
 
-def files_below(context: SurfaceContext, scope: str, prefix: str | None) -> frozenset[str] | None:
-    """Return the files of a scope at or below a path; ``None`` for all files.
+def known_prefix(context: SurfaceContext, manual_ids: Sequence[str], prefix: str | None) -> str:
+    """Return a path in its one spelling, perhaps with ``*`` at its end; empty for all files.
 
     Raises:
-        NotFound: when there are none.
+        NotFound: when no file is there; the error names the nearest one.
         InvalidPath: for an invalid path.
     """
-    if prefix is None or not prefix.strip():
-        return None
-    folder = clean_path(prefix, "path_prefix")
+    path = (prefix or "").strip()
+    if path in ("", EVERY_MANUAL):
+        return ""
+    known = clean_path(path, "path_prefix")
+    paths: list[str] = []
+    for manual_id in manual_ids:
+        # One of several that cannot be listed is reported by the search.
+        with suppress(ToolError) if len(manual_ids) > 1 else nullcontext():
+            paths += context.manual(manual_id).paths()
+    if any(is_below(each, known) for each in paths):
+        return known
+    message = "no file is at or below path_prefix"
+    if any(is_below(each, f"{known}*") for each in paths):
+        message += f"; '{known}*' is every path that begins so"
+    hint = _nearest(paths, known) or "manual_ls and manual_toc list the files"
+    raise NotFound(f"{message}; {hint}", parameter="path_prefix", path=known)
+
+
+def files_below(context: SurfaceContext, scope: str, prefix: str | None) -> frozenset[str] | None:
+    """Return the files of a scope at or below a path, as :func:`known_prefix`; ``None`` for all."""
+    manual_ids = manuals_in(context, scope)
+    known = known_prefix(context, manual_ids, prefix)
     below, others = set[str](), 0
-    for manual_id in manuals_in(context, scope):
+    for manual_id in manual_ids if known else ():
         for path in context.manual(manual_id).paths():
-            if path == folder or path.startswith(f"{folder}/"):
+            if is_below(path, known):
                 below.add(path if manual_id == scope else f"{manual_id}/{path}")
             else:
                 others += 1
-    if not below:
-        raise path_not_found(context, manuals_in(context, scope), folder)
     return frozenset(below) if others else None
-
-
-def path_not_found(context: SurfaceContext, manual_ids: Iterable[str], path: str) -> NotFound:
-    """Return the error for a path without files; it names the nearest one."""
-    paths = [each for manual_id in manual_ids for each in context.manual(manual_id).paths()]
-    hint = _nearest(paths, path) or "manual_ls and manual_toc list the files"
-    message = f"no file is at or below path_prefix; {hint}"
-    return NotFound(message, parameter="path_prefix", path=path)
 
 
 def _nearest(paths: Sequence[str], path: str) -> str:

@@ -226,12 +226,37 @@ def test_a_path_is_looked_for_in_each_manual(accounting: Fumishirube) -> None:
     assert answer["coverage"]["scope"]["files"] == 1
 
 
+@pytest.mark.parametrize(
+    ("prefix", "files"),
+    [
+        ("ol*", ["old/rules.md"]),
+        ("old/*", ["old/rules.md"]),
+        ("old/ru*", ["old/rules.md"]),
+        ("r*", ["rules.md"]),
+        ("*", ["old/rules.md", "rules.md"]),
+    ],
+)
+def test_a_star_at_the_end_means_every_path_that_begins_so(
+    server: Fumishirube, prefix: str, files: list[str]
+) -> None:
+    server.ok("manual_ls")
+    asked = search_arguments(
+        "leave", "有給休暇の日数", required_terms=["有給休暇"], path_prefix=prefix
+    )
+    assert sorted({path for _, path, _ in found(server.ok("manual_find", **asked))}) == files
+    lines = {"manual_id": "leave", "any": ["有給休暇"], "path_prefix": prefix, "count_only": True}
+    counts = server.ok("manual_grep", **lines)["counts"]
+    assert sorted(row["path"] for row in counts) == files
+
+
 def test_a_path_without_files_is_not_found(server: Fumishirube) -> None:
     server.ok("manual_ls")
     refused = server.refused("manual_find", **search_arguments("leave", path_prefix="ol"))
     assert refused["code"] == "not_found"
     assert refused["details"]["path"] == "ol"
-    assert refused["message"].endswith("did you mean 'old'?")
+    assert refused["message"].endswith(
+        "path_prefix; 'ol*' is every path that begins so; did you mean 'old'?"
+    )
     for tool, arguments in (
         ("manual_find", search_arguments("leave")),
         ("manual_grep", {"regex": "."}),

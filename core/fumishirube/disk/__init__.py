@@ -2,7 +2,7 @@
 
 from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.locks import take_lock
-from fumishirube.disk.names import clean_name, clean_new_path, clean_path
+from fumishirube.disk.names import clean_name, clean_new_path, clean_path, is_below
 from fumishirube.disk.rights import FolderRights
 from fumishirube.disk.scratch import ScratchFolder, replace_file
 from fumishirube.disk.stored import StoredFile
@@ -22,6 +22,7 @@ __all__ = [
     "clean_new_path",
     "clean_path",
     "content_hash",
+    "is_below",
     "is_settled",
     "is_unfinished",
     "replace_file",

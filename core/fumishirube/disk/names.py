@@ -80,6 +80,16 @@ def clean_path(raw: object, parameter: str = "path") -> str:
     return clean
 
 
+def is_below(path: str, prefix: str) -> bool:
+    """Tell whether a path is a file or a folder, or below that folder; all are below ``""``.
+
+    A prefix with ``*`` at its end is the beginning of names.
+    """
+    if not prefix or prefix.endswith("*"):
+        return path.startswith(prefix[:-1])
+    return path == prefix or path.startswith(f"{prefix}/")
+
+
 def clean_new_path(raw: object, parameter: str = "path") -> str:
     """Return the path of a new file in its one spelling.
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from fumishirube.budget import Budget
 from fumishirube.corpus import Bool, Clause, Corpus, Part, Term
+from fumishirube.disk.names import is_below
 from fumishirube.documents import EMPTY_MAPPING, Document, Section
 from fumishirube.engine.claimed_files import UNSURE
 from fumishirube.engine.folder_index import IndexState
@@ -73,11 +74,6 @@ def _is_current(page: IndexedFile, file: ClaimedFile, state: IndexState) -> bool
         return True
     stamp, young, _ = page.stamp.partition(UNSURE)
     return stamp == file.stamp and not (young and state.degraded)
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Tell whether a path is a folder or below it; every path is below the empty one."""
-    return not folder or path == folder or path.startswith(f"{folder}/")
 
 
 def _texts(

@@ -35,9 +35,9 @@ from fumishirube import (
     TraceRow,
 )
 from fumishirube.corpus_kinds import SectionVectors
-from fumishirube.disk import FolderEntry
+from fumishirube.disk import FolderEntry, is_below
 from fumishirube.engine.indexed_files import passages
-from fumishirube.engine.manual_texts import file_text, is_below
+from fumishirube.engine.manual_texts import file_text
 from fumishirube.model import UnreadFiles
 from fumishirube.places import Place
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile

@@ -19,7 +19,6 @@ from fumishirube import (
     ToolError,
 )
 from fumishirube.agreed_names import EVERY_MANUAL
-from fumishirube.disk import clean_path
 from fumishirube.text import Reading, UnreadFile, reading
 from fumishirube.tools import MaxChars
 from fumishirube_manual.arguments import note_discovery
@@ -45,8 +44,8 @@ from fumishirube_manual.scopes import (
     PathPrefix,
     Scope,
     after_discovery_or_everywhere,
+    known_prefix,
     manuals_in,
-    path_not_found,
     scope_id,
     which_manual,
 )
@@ -115,9 +114,11 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
         plain = "plain" in settings.extras
         page = LinePage(matcher, offset, line_chars, context_lines, plain=plain)
         account = SearchAccount()
+        below = known_prefix(context, scope.ids, params.path_prefix)
+        results = (matcher, page, account, tally)
         for manual_id in scope.ids:
             try:
-                _search(context, manual_id, params, (matcher, page, account, tally), budget, call)
+                _search(context, manual_id, params, below, results, budget, call)
             except ToolError as error:
                 if not scope.every:
                     raise
@@ -131,8 +132,6 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
                 "cursor; ask again without it",
                 parameter="cursor",
             )
-        if params.path_prefix and not account.files and not account.unread:
-            raise path_not_found(context, scope.ids, clean_path(params.path_prefix, "path_prefix"))
         if scope.every:
             note_discovery(call.session)
         answer = grep_answer(params.any or (), chars, now, scope, page, account, counting=counting)
@@ -224,14 +223,13 @@ def _search(
     context: SurfaceContext,
     manual_id: str,
     params: GrepParams,
+    below: str,
     results: tuple[LineMatcher, LinePage, SearchAccount, MatchedTexts | None],
     budget: Budget,
     call: Call,
 ) -> None:
-    """Search one manual."""
+    """Search the files of one manual below a path."""
     matcher, page, account, tally = results
-    prefix = (params.path_prefix or "").strip()
-    below = clean_path(prefix, "path_prefix") if prefix else ""
     texts = context.texts(manual_id, matcher.readings, budget, call.progress, below)
     account.files += texts.files
     account.sections += texts.sections
