@@ -187,8 +187,7 @@ class SurfaceContext(Protocol):
     ) -> ManualTexts:
         """Return the files of a manual in which a reading may match; all, without readings.
 
-        The index is updated first. ``below`` restricts the result to a file or a folder, or,
-        with ``*`` at its end, to paths that begin so.
+        The index is updated first. The result is of ``below``, as ``disk.is_below`` has it.
 
         Raises:
             NotFound: when no manual has this id.
