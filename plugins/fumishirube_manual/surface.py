@@ -38,7 +38,8 @@ class ManualSurface(Stage):
         "those shown, by manual_read with refs, several short ranges at once, code: false without "
         "the code; or manual_grep for its names, in the file by path_prefix. Every place of a word "
         "or a pattern: manual_grep, where 'all below' means a complete list; what there is of a "
-        "kind: matches_only. Calls that need not wait for each other's answers, as a search and "
+        "kind: matches_only, and a manual_find in the same manual_batch, as a page may list it in "
+        "another form. Calls that need not wait for each other's answers, as a search and "
         "patterns, or what is to be read and checked: one manual_batch."
     )
     uses: ClassVar[tuple[str, ...]] = (
