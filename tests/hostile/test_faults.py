@@ -69,7 +69,10 @@ def names(findings: set[tuple[str, str]], subject: str, *words: str) -> bool:
 # --- surfaces ---------------------------------------------------------------------------------
 
 TYPO = "surface 'mistyped' of plugin broken-surface: AttributeError: "
-NO_PIPELINE = "surfaces[2]: surface 'rootless' of plugin broken-rootless: TypeError: it has no class variable 'pipeline'"
+NO_PIPELINE = (
+    "surfaces[2]: surface 'rootless' of plugin broken-rootless: "
+    "TypeError: it has no class variable 'pipeline'"
+)
 SURFACES = "surfaces: [{use: manual}, {use: mistyped}, {use: rootless}]\n"
 
 
