@@ -85,6 +85,7 @@ EXAMPLES = {
     "is_unspaced": "is_unspaced('휴')",
     "is_worded": "is_worded('word;')",
     "is_function": "is_function('の')",
+    "is_below": "is_below('guide/api.md', 'guide/a*')",
     "is_settled": "is_settled(0, looked_ns=10**12)",
     "is_unfinished": "is_unfinished('plan.md')",
     "letter_named": "letter_named('ohm')",
