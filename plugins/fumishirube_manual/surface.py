@@ -37,10 +37,10 @@ class ManualSurface(Stage):
         "the document's own text, and needs no second look. A part still open: the lines beside "
         "those shown, by manual_read with refs, several short ranges at once, code: false without "
         "the code; or manual_grep for its names, in the file by path_prefix. Every place of a word "
-        "or a pattern: manual_grep, where 'all below' means a complete list; what there is of a "
-        "kind: matches_only, and a manual_find in the same manual_batch, as a page may list it in "
-        "another form. Calls that need not wait for each other's answers, as a search and "
-        "patterns, or what is to be read and checked: one manual_batch."
+        "or a pattern: manual_grep, where 'all below' means every line that matches. What there is "
+        "of a kind: matches_only, and in the same manual_batch a manual_find for the page that "
+        "lists them, without those words or in a table. Calls that need not wait for each other's "
+        "answers, as a search and patterns, or what is to be read and checked: one manual_batch."
     )
     uses: ClassVar[tuple[str, ...]] = (
         "loaders",
