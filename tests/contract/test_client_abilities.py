@@ -123,6 +123,7 @@ async def test_no_one_is_asked_without_need(workspace: Path, era: str) -> None:
 # --- subscriptions ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_an_older_client_is_told_of_a_file_it_subscribed_to(workspace: Path) -> None:
     updated: list[str] = []
     arrived = anyio.Event()

@@ -168,6 +168,7 @@ def test_a_session_ends_when_its_person_has_another_subject(issuer: Issuer, tmp_
         assert team.mcp("gen", "tools/list", session).status_code == 404
 
 
+@pytest.mark.slow
 def test_an_open_stream_ends_with_its_token(issuer: Issuer, tmp_path: Path) -> None:
     provider = {"FUMISHIRUBE_ISSUER": issuer.url, "FUMISHIRUBE_PUBLIC_URL": PUBLIC}
     with TeamServer(tmp_path, **provider) as team:

@@ -286,6 +286,7 @@ def test_the_oldest_is_gone_from_memory_and_folder_alike(tmp_path: Path) -> None
     assert names(tmp_path) == {f"{second.id}.json"}
 
 
+@pytest.mark.slow
 def test_reading_does_not_make_a_trace_live_longer(tmp_path: Path) -> None:
     store, trace = TraceStore(10, 2, tmp_path), a_trace()
     store.put(trace)

@@ -169,6 +169,7 @@ def test_a_grep_embeds_nothing(workspace: Workspace) -> None:
     assert workspace.embedded() == []
 
 
+@pytest.mark.slow
 def test_a_server_embeds_in_the_background_and_says_how_far_it_is(workspace: Workspace) -> None:
     workspace.configure(pause=0.4)
     with served(workspace) as wire:

@@ -254,6 +254,7 @@ def test_fifty_clients_at_once_are_all_served(server: HttpServer) -> None:
     assert answered == {200: 1000}
 
 
+@pytest.mark.slow
 def test_who_comes_when_all_hands_are_full_is_told_to_come_again(server: HttpServer) -> None:
     labels = server.workspace / "manuals"
     with ExitStack() as stack, well_throughout(server):

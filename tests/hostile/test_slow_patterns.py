@@ -87,6 +87,7 @@ def test_the_calls_of_a_batch_share_their_time(
     assert found["answer"]["candidates"] > 0, "a search always has its best hits"
 
 
+@pytest.mark.slow
 def test_a_slow_call_of_a_batch_leaves_time_for_the_next(
     application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,7 @@ def until(server: HttpServer, count: int) -> list[str]:
 # --- over HTTP ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_ten_calls_end_as_they_began_while_others_meet_what_is_new(server: HttpServer) -> None:
     def waited(number: int) -> Any:
         return server.post("/tools/probe_wait", {"mark": f"call-{number}", "seconds": 5})
@@ -159,6 +160,7 @@ def test_a_file_that_is_being_written_is_not_taken_for_what_it_will_be(server: H
     assert outcomes(server.log)[0].startswith("reloaded; tools that went: probe_names")
 
 
+@pytest.mark.slow
 def test_a_file_that_stays_empty_means_the_defaults(server: HttpServer) -> None:
     write(server.workspace, "")
     (told,) = until(server, 1)
@@ -288,6 +290,7 @@ def test_linked_documents_are_followed_on_by_whoever_serves_them(workspace: Path
     assert not lock.exists()
 
 
+@pytest.mark.slow
 def test_what_a_new_surface_takes_over_is_watched_too(server: HttpServer) -> None:
     (server.workspace / "docs").mkdir()
     (server.workspace / ".ubp").mkdir()

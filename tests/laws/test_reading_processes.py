@@ -269,6 +269,7 @@ def test_no_process_is_left(tmp_path: Path) -> None:
     _wait_until(lambda: children() <= before)
 
 
+@pytest.mark.slow
 @ONLY_LINUX
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core reads and writes alone")
 def test_they_end_with_a_process_that_is_killed_and_never_write_to_its_output(

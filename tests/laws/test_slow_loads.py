@@ -96,6 +96,7 @@ def caught_up(indexed: FolderIndex) -> IndexState:
     return indexed.bring_up_to_date(Budget())
 
 
+@pytest.mark.slow
 def test_the_other_files_are_in_and_the_slow_one_is_named(
     indexed: FolderIndex, halting: Halting
 ) -> None:
@@ -214,6 +215,7 @@ def test_files_of_other_processes_do_not_wait_either(
     assert halting.loads["a.md"] == 1
 
 
+@pytest.mark.slow
 def test_isolated_loaders_load_one_file_a_core_and_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,6 +236,7 @@ def test_isolated_loaders_load_one_file_a_core_and_no_more(
     assert (halting.most_together, set(halting.loads.values())) == (4, {1})
 
 
+@pytest.mark.slow
 def test_files_of_other_loaders_pass_slow_isolated_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

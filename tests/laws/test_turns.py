@@ -35,6 +35,7 @@ class Working:
         return self.begun
 
 
+@pytest.mark.slow
 def test_threads_that_nobody_waits_for_any_more_count_until_they_end() -> None:
     async def main() -> None:
         working, scheduler = Working(), Scheduler()
