@@ -107,36 +107,49 @@ def known_prefix(context: SurfaceContext, manual_ids: Sequence[str], prefix: str
         NotFound: when no file is there; the error names the nearest one.
         InvalidPath: for an invalid path.
     """
-    path = (prefix or "").strip()
-    if path in ("", EVERY_MANUAL):
+    if not (known := _cleaned_prefix(prefix)):
         return ""
-    known = clean_path(path, "path_prefix")
     paths: list[str] = []
     for manual_id in manual_ids:
         # One of several that cannot be listed is reported by the search.
         with suppress(ToolError) if len(manual_ids) > 1 else nullcontext():
             paths += context.manual(manual_id).paths()
-    if any(is_below(each, known) for each in paths):
-        return known
-    message = "no file is at or below path_prefix"
-    if any(is_below(each, f"{known}*") for each in paths):
-        message += f"; '{known}*' is every path that begins so"
-    hint = _nearest(paths, known) or "manual_ls and manual_toc list the files"
-    raise NotFound(f"{message}; {hint}", parameter="path_prefix", path=known)
+    if not any(is_below(path, known) for path in paths):
+        raise _path_not_found(paths, known)
+    return known
 
 
 def files_below(context: SurfaceContext, scope: str, prefix: str | None) -> frozenset[str] | None:
     """Return the files of a scope at or below a path, as :func:`known_prefix`; ``None`` for all."""
-    manual_ids = manuals_in(context, scope)
-    known = known_prefix(context, manual_ids, prefix)
-    below, others = set[str](), 0
-    for manual_id in manual_ids if known else ():
-        for path in context.manual(manual_id).paths():
-            if is_below(path, known):
-                below.add(path if manual_id == scope else f"{manual_id}/{path}")
-            else:
-                others += 1
-    return frozenset(below) if others else None
+    if not (known := _cleaned_prefix(prefix)):
+        return None
+    files = [
+        (manual_id, path)
+        for manual_id in manuals_in(context, scope)
+        for path in context.manual(manual_id).paths()
+    ]
+    below = [
+        path if manual_id == scope else f"{manual_id}/{path}"
+        for manual_id, path in files
+        if is_below(path, known)
+    ]
+    if not below:
+        raise _path_not_found([path for _, path in files], known)
+    return frozenset(below) if len(below) < len(files) else None
+
+
+def _cleaned_prefix(prefix: str | None) -> str:
+    path = (prefix or "").strip()
+    return "" if path in ("", EVERY_MANUAL) else clean_path(path, "path_prefix")
+
+
+def _path_not_found(paths: Sequence[str], known: str) -> NotFound:
+    """Return the error for a path without files; it names the nearest one."""
+    message = "no file is at or below path_prefix"
+    if any(is_below(path, f"{known}*") for path in paths):
+        message += f"; '{known}*' is every path that begins so"
+    hint = _nearest(paths, known) or "manual_ls and manual_toc list the files"
+    return NotFound(f"{message}; {hint}", parameter="path_prefix", path=known)
 
 
 def _nearest(paths: Sequence[str], path: str) -> str:

@@ -9,12 +9,7 @@ from typing import NamedTuple
 
 from fumishirube.text import fold, mentions, wraps
 from fumishirube_manual.cited_places import CitedPlace
-from fumishirube_manual.evidence.blocks import (
-    indentation,
-    is_row,
-    lists_and_tables,
-    related,
-)
+from fumishirube_manual.evidence.blocks import indentation, is_row, lists_and_tables, related
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.fences import is_fence

@@ -80,25 +80,33 @@ class Worker(WorkerProcess):
         source, sink = self._process.stdout, self._process.stdin
         assert source is not None
         assert sink is not None
-        timer = Timer(max(0.0, (until or 0.0) - monotonic()), self._process.kill)
-        timer.daemon = True
-        if until is not None:
-            timer.start()
         try:
-            sink.write(frame)
-            sink.flush()
-            head = source.read(worker.HEAD.size)
-            data = (
-                source.read(worker.HEAD.unpack(head)[0]) if len(head) == worker.HEAD.size else b""
-            )
+            with self._killed_at(until):
+                sink.write(frame)
+                sink.flush()
+                head = source.read(worker.HEAD.size)
+                whole = len(head) == worker.HEAD.size
+                data = source.read(worker.HEAD.unpack(head)[0]) if whole else b""
         except OSError:
             data = b""
-        finally:
-            timer.cancel()
         if not data:
             self.end()
             raise WorkerLost
         return json.loads(data)
+
+    @contextmanager
+    def _killed_at(self, until: float | None) -> Iterator[None]:
+        """Kill the process if the body is not over by then; ``None``: it ends itself in time."""
+        if until is None:
+            yield
+            return
+        timer = Timer(max(0.0, until - monotonic()), self._process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
 
 class WorkerPool:
