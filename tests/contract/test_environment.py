@@ -124,6 +124,16 @@ def test_an_unusable_value_stops_the_start_and_is_named(
         assert str(caught.value) == said
 
 
+def test_a_value_that_a_surface_refuses_names_its_variable(workspace: Path) -> None:
+    (workspace / "fumishirube.yaml").write_text("surfaces: [chapters]\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        opened(workspace, {"FUMISHIRUBE_TOC_PATH_PATTERN": "x/toc.json"})
+    assert str(caught.value) == (
+        "FUMISHIRUBE_TOC_PATH_PATTERN: must be 'manuals/{manual}/' and a file inside the manual's "
+        'folder, got "x/toc.json"'
+    )
+
+
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, _, _, value in TABLE])
 def test_a_value_reaches_one_setting_and_no_other(workspace: Path, name: str, value: str) -> None:
     before, after = settings(opened(workspace, {})), opened(workspace, {name: value})

@@ -35,10 +35,12 @@ def build_model(
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        raise _refusal(model, error, coordinate) from error
+        raise _refusal(model, error, coordinate, origins) from error
 
 
-def _refusal(model: type[BaseModel], error: ValidationError, coordinate: str) -> ConfigError:
+def _refusal(
+    model: type[BaseModel], error: ValidationError, coordinate: str, origins: Mapping[str, str]
+) -> ConfigError:
     errors = error.errors(include_url=False)
     first = errors[0]
     if first["type"] == "extra_forbidden":
@@ -52,7 +54,9 @@ def _refusal(model: type[BaseModel], error: ValidationError, coordinate: str) ->
     name = str(refused.details.get("parameter", ""))
     where = ".".join(filter(None, (coordinate, name)))
     shown = "" if _is_secret(model, first["loc"]) else _got(first["input"])
-    return ConfigError(f"{str(refused).removeprefix(name).strip()}{shown}", at=where)
+    return ConfigError(
+        f"{str(refused).removeprefix(name).strip()}{shown}", at=origins.get(where, where)
+    )
 
 
 def _got(value: object) -> str:
