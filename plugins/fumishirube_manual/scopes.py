@@ -114,9 +114,7 @@ def known_prefix(context: SurfaceContext, manual_ids: Sequence[str], prefix: str
         # One of several that cannot be listed is reported by the search.
         with suppress(ToolError) if len(manual_ids) > 1 else nullcontext():
             paths += context.manual(manual_id).paths()
-    if not any(is_below(path, known) for path in paths):
-        raise _path_not_found(paths, known)
-    return known
+    return _existing(paths, known)
 
 
 def files_below(context: SurfaceContext, scope: str, prefix: str | None) -> frozenset[str] | None:
@@ -128,13 +126,12 @@ def files_below(context: SurfaceContext, scope: str, prefix: str | None) -> froz
         for manual_id in manuals_in(context, scope)
         for path in context.manual(manual_id).paths()
     ]
+    known = _existing([path for _, path in files], known)
     below = [
         path if manual_id == scope else f"{manual_id}/{path}"
         for manual_id, path in files
         if is_below(path, known)
     ]
-    if not below:
-        raise _path_not_found([path for _, path in files], known)
     return frozenset(below) if len(below) < len(files) else None
 
 
@@ -143,13 +140,14 @@ def _cleaned_prefix(prefix: str | None) -> str:
     return "" if path in ("", EVERY_MANUAL) else clean_path(path, "path_prefix")
 
 
-def _path_not_found(paths: Sequence[str], known: str) -> NotFound:
-    """Return the error for a path without files; it names the nearest one."""
-    message = "no file is at or below path_prefix"
-    if any(is_below(path, f"{known}*") for path in paths):
-        message += f"; '{known}*' is every path that begins so"
-    hint = _nearest(paths, known) or "manual_ls and manual_toc list the files"
-    return NotFound(f"{message}; {hint}", parameter="path_prefix", path=known)
+def _existing(paths: Sequence[str], prefix: str) -> str:
+    """Return a path, or else what begins so, as if with ``*``; raise :class:`NotFound` if none."""
+    for known in (prefix, f"{prefix}*"):
+        if any(is_below(path, known) for path in paths):
+            return known
+    hint = _nearest(paths, prefix) or "manual_ls and manual_toc list the files"
+    message = f"no file is at or below path_prefix; {hint}"
+    raise NotFound(message, parameter="path_prefix", path=prefix)
 
 
 def _nearest(paths: Sequence[str], path: str) -> str:

@@ -188,7 +188,10 @@ def test_a_server_embeds_in_the_background_and_says_how_far_it_is(workspace: Wor
     [
         ("", "RuntimeError: no luck"),
         ("nothing", "TypeError: 'NoneType' object is not iterable"),
-        ("no number", "ValueError: the embedder 'senses' made a vector that is not finite"),
+        (
+            "no number",
+            "ValueError: the embedder 'senses' made a vector whose length is no usable number",
+        ),
         (
             "too few",
             "ValueError: the embedder 'senses' made 0 vectors of [] dimensions for 1 texts",

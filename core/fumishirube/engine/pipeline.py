@@ -24,7 +24,7 @@ from fumishirube.engine.search_hits import (
     limited,
     merge_hits,
 )
-from fumishirube.engine.stage_calls import Overdue, Recorder, StageCall, watched
+from fumishirube.engine.stage_calls import AtWork, Overdue, Recorder, StageCall, watched
 from fumishirube.engine.stage_results import (
     WrongResult,
     checked_hits,
@@ -94,7 +94,7 @@ class Pipeline:
     fusers: Sequence[NamedStage[Fuser]]
     refiners: Sequence[NamedStage[Refiner]]
     strict: bool = False
-    at_work: Callable[[StageCall, int], str] | None = None
+    at_work: Callable[[StageCall, int], AtWork | None] | None = None
 
     def run(self, query: Query, corpus: Corpus) -> PipelineResult:
         """Answer a query, record each stage, and count what the answer reports.
@@ -108,6 +108,7 @@ class Pipeline:
         Raises:
             Cancelled: when the caller has gone.
             IndexDamaged: when the index cannot be read.
+            PluginError: when the index of a plugin runs past the deadline.
         """
         if query.budget.deadline is None:
             return _Search(self, query, corpus, {}).run()
@@ -119,11 +120,13 @@ class Pipeline:
             except Overdue as overdue:
                 search.recorder.leave()
                 message = f"{overdue.call} was abandoned after {overdue.seconds:.1f} s"
-                if self.at_work and (inner := self.at_work(overdue.call, search.recorder.thread)):
-                    message += f", while {inner} was at work"
+                if inner := self.at_work and self.at_work(overdue.call, search.recorder.thread):
+                    message += f", while {inner.name} was at work"
                 _log.error("%s: the time of the call was over", message)
                 if self.strict:
                     raise TimeoutError(message) from overdue
+                if inner and inner.is_index:  # every other stage would wait for it too
+                    raise PluginError(message) from overdue
                 if overdue.call == _COUNTING:
                     return search.uncounted(message)
                 abandoned = {**abandoned, overdue.call: message}
@@ -346,11 +349,12 @@ class _Search:
         except BaseException as error:
             if self.pipeline.strict or self._passes(error):
                 raise
-            skipped = f"{named} failed and was skipped"
-            # The guard of a plugin logs its faults, a few times; other runs may fail alike.
-            level = logging.ERROR if named.trusted else logging.DEBUG
-            _log.log(level, "%s %s", kind, skipped, exc_info=call not in self.failed)
             reason = str(error) if isinstance(error, WrongResult | PluginError) else ""
+            innocent = named.trusted and isinstance(error, PluginError)
+            skipped = f"{named} was skipped" if innocent else f"{named} failed and was skipped"
+            # The guard of a plugin logs its faults, a few times; other runs may fail alike.
+            level = logging.ERROR if named.trusted and not innocent else logging.DEBUG
+            _log.log(level, "%s %s", kind, skipped, exc_info=call not in self.failed)
             self.failed[call] = StageFailure(named, reason or type(error).__name__)
             return None, f"{skipped}: {reason}" if reason else skipped
 

@@ -35,6 +35,13 @@ class StageCall(NamedTuple):
         return self.label
 
 
+class AtWork(NamedTuple):
+    """What an overdue stage calls: its name, and whether it is an index."""
+
+    name: str
+    is_index: bool
+
+
 class RunningCall(Protocol):
     """Tells which stage runs in some work, and since when by :func:`time.monotonic`."""
 

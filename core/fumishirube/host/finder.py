@@ -41,7 +41,8 @@ class Finder(NamedTuple):
         except IndexDamaged:
             # Diagnostics of the search in the damaged index are dropped.
             again = replace(query, state=SearchState())
-            return self._find(manual_id, again, prepare(again))
+            with self.shared.guarded.damaged_again(self.configured.indexes):
+                return self._find(manual_id, again, prepare(again))
 
     def _find(self, manual_id: str, query: Query, state: IndexState) -> SearchResult:
         thresholds = self.shared.statistics.thresholds

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
 from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus, Count, IndexMatch
 from fumishirube.disk.roots import Root
+from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.errors import IndexDamaged, ToolError
+from fumishirube.host.crash_marks import ForeignWork
+from fumishirube.host.faults import PluginGuard
 from fumishirube.host.guarded_stages import (
     GuardedEmbedder,
     GuardedStage,
-    GuardedTokenizer,
     NamedInErrors,
-    checked_texts,
 )
+from fumishirube.host.guarded_tokenizers import GuardedTokenizer
+from fumishirube.host.offered_types import check_texts
 from fumishirube.interrupts import is_interrupt
 from fumishirube.model import Passage
 from fumishirube.stages import Fields, Index, IndexedFile, OpenIndex
@@ -55,26 +59,57 @@ class _GuardedOpenIndex(_GuardedPart[OpenIndex]):
             if pages is not self._checked_pages:
                 _require("pages", pages, Mapping)
                 _require_all("pages", pages.values(), IndexedFile)
+                if not all(path == file.path and _is_file(file) for path, file in pages.items()):
+                    raise TypeError("'pages' of its index gave a file with wrong values")
                 self._checked_pages = pages
             return pages
 
     @contextmanager
     def writing(self, budget: Budget) -> Iterator[bool]:
         """Become the writer, or yield ``False``."""
-        with ExitStack() as ending:
-            with self._watched("writing"):
-                mine = ending.enter_context(self._stage.writing(budget))
-                _require("writing", mine, bool)
+        ending = ExitStack()
+        with self._watched("writing"):
+            mine = ending.enter_context(self._stage.writing(budget))
+            _require("writing", mine, bool)
+        try:
             yield mine
+        except BaseException:
+            ending.__exit__(*sys.exc_info())
+            raise
+        with self._watched("writing"):
+            ending.close()
+
+    def sync(
+        self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Any]]]
+    ) -> None:
+        """Replace the named pages and commit."""
+        files = set[str]()
+
+        def noted() -> Iterator[tuple[IndexedFile, Sequence[Any]]]:
+            for file, passages in pages:
+                files.add(file.path)
+                yield file, passages
+            complete.append(True)
+
+        complete: list[bool] = []
+        with self._watched("sync"):
+            self._stage.sync(gone, noted())
+            stored = self._stage.pages()
+            _require("pages", stored, Mapping)
+            lacking = [path for path in files if path not in stored]
+            if lacking or not complete:
+                raise ValueError("'sync' of its index did not store what it was given")
+            if any(path in stored for path in {*gone} - files):
+                raise ValueError("'sync' of its index did not remove what it had to")
 
     def corpus(self, manual_id: str) -> GuardedStage[Any]:
         """Return the corpus of a manual."""
         with self._watched("corpus"):
             corpus = self._stage.corpus(manual_id)
-            lacking = [name for name in _CHECKS if not hasattr(type(corpus), name)]
+            lacking = [name for name in _MEMBERS if not hasattr(type(corpus), name)]
             if lacking and any(not hasattr(corpus, name) for name in lacking):
                 raise TypeError(f"it gave a {type(corpus).__name__} and no corpus")
-        return _GuardedCorpus(corpus, self._work, self._guard)
+        return _GuardedCorpus(corpus, self._work, self._guard, self.pages())
 
     def close(self) -> None:
         """Close it; a failure is recorded, and disturbs nothing else."""
@@ -87,7 +122,41 @@ class _GuardedOpenIndex(_GuardedPart[OpenIndex]):
 
 
 class _GuardedCorpus(_GuardedPart[Corpus]):
-    """A corpus of a plugin."""
+    """A corpus of a plugin, of an index with these files."""
+
+    def __init__(
+        self, stage: Corpus, work: ForeignWork, guard: PluginGuard, files: Container[str]
+    ) -> None:
+        super().__init__(stage, work, guard)
+        self._files = files
+
+    def search(self, *arguments: Any, **named: Any) -> Sequence[IndexMatch]:
+        """Return the best matches of a clause."""
+        with self._watched("search"):
+            matches = self._stage.search(*arguments, **named)
+            _require("search", matches, Sequence)
+            _require_all("search", matches, IndexMatch)
+            self._require_own("search", [match.passage for match in matches])
+            if not math.isfinite(sum(match.estimate for match in matches)):
+                raise ValueError("'search' of its index gave an estimate that is no finite number")
+            return matches
+
+    def page(self, path: str) -> Sequence[Passage]:
+        """Return the passages of a file."""
+        with self._watched("page"):
+            passages = self._stage.page(path)
+            _require("page", passages, Sequence)
+            self._require_own("page", passages)
+            return passages
+
+    def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
+        """Return how many sections have each term."""
+        with self._watched("frequencies"):
+            counts = self._stage.frequencies(terms)
+            _require("frequencies", counts, Mapping)
+            for term in terms:
+                _number("frequencies", counts[term])
+            return counts
 
     def __getattr__(self, name: str) -> Any:
         check = _CHECKS.get(name)
@@ -104,6 +173,14 @@ class _GuardedCorpus(_GuardedPart[Corpus]):
 
         self.__dict__[name] = checked
         return checked
+
+    def _require_own(self, name: str, passages: Sequence[Passage]) -> None:
+        _require_all(name, passages, Passage)
+        for passage in passages:
+            if not _is_passage(passage):
+                raise TypeError(f"{name!r} of its index gave a passage with wrong values")
+            if passage.path not in self._files:
+                raise ValueError(f"{name!r} of its index gave a passage of a file that it lacks")
 
 
 def _require(name: str, value: object, kind: type) -> None:
@@ -132,27 +209,12 @@ def _text(name: str, value: Any) -> Any:
 
 def _terms(name: str, value: Any) -> Any:
     del name
-    return checked_texts(value)
-
-
-def _matches(name: str, value: Any) -> Any:
-    _require(name, value, Sequence)
-    _require_all(name, value, IndexMatch)
-    _require_all(name, (match.passage for match in value), Passage)
-    if not math.isfinite(sum(match.estimate for match in value)):
-        raise ValueError(f"{name!r} of its index gave an estimate that is no finite number")
-    return value
+    return check_texts(value)
 
 
 def _count(name: str, value: Any) -> Any:
     _require(name, value, Count)
     _number(name, value.number)
-    return value
-
-
-def _frequencies(name: str, value: Any) -> Any:
-    _require(name, value, Mapping)
-    _require_all(name, value.values(), int)
     return value
 
 
@@ -162,10 +224,23 @@ def _mean(name: str, value: Any) -> Any:
     return value
 
 
-def _passages(name: str, value: Any) -> Any:
-    _require(name, value, Sequence)
-    _require_all(name, value, Passage)
-    return value
+def _is_file(file: Any) -> bool:
+    match file:
+        case IndexedFile(str(), str(), None | str(), int(sections), int(blank)):
+            return sections >= 0 and blank >= 0
+        case _:
+            return False
+
+
+def _is_passage(passage: Any) -> bool:
+    match passage:
+        case Passage(str(), int(start), int(end), str(), tuple(above), int(), str(), fields):
+            texts = isinstance(fields, Mapping) and all(
+                isinstance(fields.get(name), str) for name in FIELDS
+            )
+            return texts and 1 <= start <= end and all(isinstance(title, str) for title in above)
+        case _:
+            return False
 
 
 _PROPERTIES = frozenset({"manual_id", "size"})
@@ -173,13 +248,12 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "manual_id": _text,
     "size": _number,
     "terms": _terms,
-    "search": _matches,
     "count": _count,
-    "frequencies": _frequencies,
     "average_length": _mean,
-    "page": _passages,
 }
-"""What every corpus has, and how its values are checked."""
+"""How values of a corpus are checked that need nothing else for it."""
+_MEMBERS = (*_CHECKS, "search", "page", "frequencies")
+"""What every corpus has."""
 
 GUARDED_KINDS: Mapping[str, type[GuardedStage[Any]]] = {
     "tokenizers": GuardedTokenizer,

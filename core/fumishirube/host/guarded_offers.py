@@ -9,41 +9,39 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import replace
-from functools import partial
+from threading import Timer
 from typing import Any, TypeVar
-
-from pydantic_core import PydanticSerializationError
 
 from fumishirube.disk.roots import Root
 from fumishirube.engine.file_loads import SlowFile
 from fumishirube.engine.pipeline import NamedStage, StageFailure
-from fumishirube.engine.stage_calls import StageCall
+from fumishirube.engine.stage_calls import AtWork, StageCall
 from fumishirube.errors import (
     AlreadyServed,
-    Cancelled,
     ConfigError,
+    IndexDamaged,
     PluginError,
-    ToolError,
     UnknownStage,
 )
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.faults import PluginGuard, described
+from fumishirube.host.faults import PluginGuard, RecordedFault, described
 from fumishirube.host.guarded_indexes import GUARDED_KINDS
+from fumishirube.host.guarded_results import guarded_prompt, guarded_resources, guarded_tool
 from fumishirube.host.guarded_stages import GuardedLoader, GuardedStage
-from fumishirube.host.offered_types import check_offers
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.discovery import PluginReport, Plugins
-from fumishirube.plugins.registry import LOADERS, NOUNS
+from fumishirube.plugins.registry import INDEXES, LOADERS, NOUNS
 from fumishirube.stages import Loader
-from fumishirube.tools.calls import dumped
-from fumishirube.tools.definitions import Call, Tool, check_answer
+from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt
-from fumishirube.tools.resources import Resource, Resources
+from fumishirube.tools.resources import Resources
 from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")
+
+_OPENING, _SLOW_OPENING = "open", 5.0
+"""The name of the method that opens, and the seconds after which it is named."""
 
 T = TypeVar("T")
 
@@ -128,7 +126,7 @@ class GuardedOffers:
                 yield running
             return
         with ExitStack() as opening:
-            with self.building(work):
+            with self.building(work), self._named_if_slow(work):
                 running = opening.enter_context(begin())
             yield running
             try:
@@ -137,6 +135,19 @@ class GuardedOffers:
             except BaseException as error:
                 if is_interrupt(error):
                     raise
+
+    @contextmanager
+    def _named_if_slow(self, work: ForeignWork) -> Iterator[None]:
+        """Record that something is still being opened, while all else waits for it."""
+        problem = f"it is not open after {_SLOW_OPENING:.0f} s, and everything waits for it"
+        alarm = Timer(_SLOW_OPENING, self._guard.log.record, (work, problem), {"method": _OPENING})
+        alarm.daemon = True
+        alarm.start()
+        try:
+            yield
+        finally:
+            alarm.cancel()
+        self._guard.log.worked(work, _OPENING)
 
     @contextmanager
     def settled(self, work: ForeignWork | None, *, requested: bool) -> Iterator[None]:
@@ -175,66 +186,15 @@ class GuardedOffers:
 
     def tool(self, tool: Tool[Any, Any], work: ForeignWork | None) -> Tool[Any, Any]:
         """Return a tool of a surface, guarded if the surface is a plugin's."""
-        if work is None:
-            return tool
-        work = work._replace(stage=f"tool {tool.name!r}")
-
-        def run(params: Any, call: Call) -> Any:
-            answer = tool.run(params, call)
-            check_answer(tool, answer)
-            try:
-                dumped(answer)  # here, so that values that do not fit are a fault of the plugin
-            except PydanticSerializationError as error:
-                raise TypeError(" ".join(str(error).split())) from error
-            return answer
-
-        watched = partial(self._guard.watched, work, answers=(ToolError,))
-        before, refused, text = tool.before, tool.refused, tool.text
-        return replace(
-            tool,
-            run=watched("run")(run),
-            before=before and watched("before")(before),
-            refused=refused and watched("refused")(refused),
-            text=text and watched("text")(text),
-        )
+        return tool if work is None else guarded_tool(tool, work, self._guard)
 
     def resources(self, resources: Resources, work: ForeignWork | None) -> Resources:
         """Return resources of a surface, guarded if the surface is a plugin's."""
-        if work is None:
-            return resources
-        work = work._replace(stage=f"resources {resources.scheme!r}")
-
-        def listed() -> list[Resource]:
-            try:
-                with self._guard.watched(work, "listed"):
-                    listed = [*resources.listed()]
-                    check_offers(listed, Resource)
-                    return listed
-            except Cancelled:
-                raise
-            except BaseException as error:
-                if is_interrupt(error):
-                    raise
-                return []  # clients get one list of all surfaces
-
-        watched = partial(self._guard.watched, work, answers=(ToolError,))
-        stamp = resources.stamp
-        return replace(
-            resources,
-            listed=listed,
-            read=watched("read")(resources.read),
-            complete=watched("complete")(resources.complete),
-            stamp=stamp and watched("stamp")(stamp),
-        )
+        return resources if work is None else guarded_resources(resources, work, self._guard)
 
     def prompt(self, prompt: Prompt, work: ForeignWork | None) -> Prompt:
         """Return a prompt of a surface, guarded if the surface is a plugin's."""
-        if work is None:
-            return prompt
-        work = work._replace(stage=f"prompt {prompt.name!r}")
-        watched = partial(self._guard.watched, work, answers=(ToolError,))
-        write, complete = watched("write")(prompt.write), watched("complete")(prompt.complete)
-        return replace(prompt, write=write, complete=complete)
+        return prompt if work is None else guarded_prompt(prompt, work, self._guard)
 
     def observer(self, plugin: str, observe: Callable[[Trace], T]) -> Callable[[Trace], T]:
         """Return an observer of searches; a plugin's is guarded."""
@@ -252,14 +212,33 @@ class GuardedOffers:
                 if not self._guard.log.recorded_since(work, began):
                     self._guard.log.record(work, problem)
 
-    def at_work(self, call: StageCall, thread: int) -> str:
+    @contextmanager
+    def damaged_again(self, indexes: Iterable[NamedStage[Any]]) -> Iterator[None]:
+        """Search in an index that has been opened again because it was damaged.
+
+        Raises:
+            RecordedFault: when one of a plugin says that it still is.
+        """
+        try:
+            yield
+        except IndexDamaged as error:
+            for named in indexes:
+                if work := self.work(INDEXES, type(named.stage), named.name):
+                    problem = "it says that its files are damaged, however often it is opened"
+                    self._guard.log.record(work, problem)
+                    message = f"{work.stage} of plugin {work.plugin} failed: {problem}"
+                    raise RecordedFault(message) from error
+            raise
+
+    def at_work(self, call: StageCall, thread: int) -> AtWork | None:
         """Record and name a stage of a plugin that runs on the thread of another, overdue one."""
         at_work = self._guard.at_work(thread, 0.0)
         if at_work is None or at_work[0].stage == f"{call.kind} {call.name!r}":
-            return ""
+            return None
         work, since = at_work
         self._guard.log.record(work, f"it was abandoned after {time.monotonic() - since:.1f} s")
-        return f"{work.stage} of plugin {work.plugin}"
+        is_index = work.stage.startswith(f"{NOUNS[INDEXES]} ")
+        return AtWork(f"{work.stage} of plugin {work.plugin}", is_index)
 
     def slow_files(
         self,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from fumishirube.corpus import Clause
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.engine.document_faults import document_fault
@@ -27,7 +26,7 @@ from fumishirube.host.faults import PluginGuard, RecordedFault, described
 from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.source_digests import source_digest
-from fumishirube.stages import Embedder, Loader, Tokenizer, Vectors
+from fumishirube.stages import Embedder, Loader, Vectors
 
 _SENT = frozenset({"preparation"})
 """Functions that other processes call; what fails there is repeated here."""
@@ -96,44 +95,6 @@ class NamedInErrors(GuardedStage[S]):
             raise PluginError(f"{message}: {type(error).__name__}") from error
 
 
-class GuardedTokenizer(NamedInErrors[Tokenizer]):
-    """A tokenizer of a plugin; no search works without it."""
-
-    def terms(self, text: str) -> Sequence[str]:
-        """Return the terms of a folded text."""
-        return self._terms("terms", text)
-
-    def __getattr__(self, name: str) -> Any:
-        checked = {"query_terms": self._terms, "form_finder": self._finder}.get(name)
-        if checked is None or not callable(getattr(self._stage, name)):
-            return super().__getattr__(name)
-        return partial(checked, name)
-
-    def _terms(self, method: str, text: str) -> Sequence[str]:
-        with self._watched(method):
-            return checked_texts(getattr(self._stage, method)(text))
-
-    def _finder(self, method: str, term: str) -> Callable[[str], Sequence[str]] | None:
-        with self._watched(method):
-            finder = getattr(self._stage, method)(term)
-            if finder is not None and not callable(finder):
-                raise TypeError(f"it returned a {type(finder).__name__} and no function")
-
-        def words(text: str) -> Sequence[str]:
-            with self._watched(method):
-                return checked_texts(finder(text))
-
-        return words if finder else None
-
-    def narrow(self, text: str) -> tuple[Clause, bool]:
-        """Return a clause that matches wherever a folded text occurs, and whether only there."""
-        with self._watched("narrow"):
-            clause, exact = self._stage.narrow(text)
-            if not isinstance(clause, Clause):
-                raise TypeError(f"it returned a {type(clause).__name__} and no clause")
-            return clause, exact
-
-
 class GuardedEmbedder(NamedInErrors[Embedder]):
     """An embedder of a plugin; without it words alone decide."""
 
@@ -144,6 +105,8 @@ class GuardedEmbedder(NamedInErrors[Embedder]):
             made = [[*map(float, vector)] for vector in embed(texts, role)]
             if fault := vector_fault(self._work.stage, made, len(texts)):
                 raise ValueError(fault)
+            if not all(made):
+                raise ValueError("it made a vector without dimensions")
             if made and self.__dict__.setdefault("_length", len(made[0])) != len(made[0]):
                 raise ValueError("one call gives vectors of other dimensions than another one")
             return made
@@ -276,14 +239,6 @@ class GuardedLoader(GuardedStage[Loader]):
         if self._strict:
             message = f"{self._work.stage} of plugin {self._work.plugin} failed on {file}"
             raise PluginError(f"{message}: {described(error)}") from error
-
-
-def checked_texts(returned: Iterable[str]) -> tuple[str, ...]:
-    """Return texts that a plugin returned; raise a :class:`TypeError` if they are none."""
-    texts = tuple(returned)
-    if isinstance(returned, str) or not all(isinstance(text, str) for text in texts):
-        raise TypeError("it returned something else than texts")
-    return texts
 
 
 def _is_relative(path: str) -> bool:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from fumishirube.stages import Stage
 from fumishirube.surfaces import Surface
 from fumishirube.tools.definitions import Answer, Params, Tool, View
 from fumishirube.tools.prompts import Prompt, PromptParameter
-from fumishirube.tools.resources import Resource, Resources, Template
+from fumishirube.tools.resources import Content, Resource, Resources, Template
 
-_KINDS = (Tool, Resources, Prompt, Resource, Template, PromptParameter, View)
+T = TypeVar("T")
+
+_KINDS = (Tool, Resources, Prompt, Resource, Template, Content, PromptParameter, View)
 
 
 @cache
@@ -109,6 +111,52 @@ def _check_tool(tool: Tool[Any, Any]) -> None:
         check_offers(tool.http, str)
     if tool.view is not None:
         _check(tool.view, View)
+
+
+def checking(check: Callable[[Any], T], call: Callable[..., Any]) -> Callable[..., T]:
+    """Return a function that returns what a call returns, after a check that may raise."""
+
+    def checked(*arguments: Any, **named: Any) -> T:
+        return check(call(*arguments, **named))
+
+    return checked
+
+
+def check_text(returned: object) -> str:
+    """Return a text; raise a :class:`TypeError` if it is none."""
+    if not isinstance(returned, str):
+        raise TypeError(f"it returned a {type(returned).__name__} and no text")
+    return returned
+
+
+def check_texts(returned: Iterable[str]) -> tuple[str, ...]:
+    """Return texts that a plugin returned, as plain strings that can be encoded.
+
+    Raises:
+        TypeError: if they are none.
+        UnicodeEncodeError: if half of a surrogate pair is in one.
+    """
+    texts = tuple(returned)
+    if isinstance(returned, str) or not all(isinstance(text, str) for text in texts):
+        raise TypeError("it returned something else than texts")
+    if not all(map(str.isascii, texts)):
+        "\n".join(texts).encode()
+    if all(type(text) is str for text in texts):
+        return texts
+    return tuple(str.join("", [text]) for text in texts)  # f"{text}" would call its own method
+
+
+def check_listed(returned: Iterable[Resource]) -> Sequence[Resource]:
+    """Return resources; raise a :class:`TypeError` if they are none."""
+    listed = [*returned]
+    check_offers(listed, Resource)
+    return listed
+
+
+def check_contents(returned: object) -> Sequence[Content]:
+    """Return the content of a resource; raise a :class:`TypeError` if it is none."""
+    check_offers(returned, Content)
+    return cast("Sequence[Content]", returned)
 
 
 def _called(offer: object) -> str:

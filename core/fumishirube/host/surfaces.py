@@ -99,13 +99,18 @@ class ConfiguredSurface:
     def index_fingerprint(self) -> str:
         """The fingerprint that an index depends on: folding, loaders, tokenizer and index.
 
-        A plugin's tokenizer and index are other ones when their code changes.
+        A plugin's tokenizer and index are other ones when their code, their data or their version
+        changes.
         """
         loaders = [named.stage.fingerprint for named in self.stages["loaders"]]
-        foreign = {report.plugin for report in self.plugins.reports if not report.builtin}
+        versions = {r.plugin: r.version for r in self.plugins.reports if not r.builtin}
         others = [
             named.stage.fingerprint
-            + (source_digest(type(named.stage)) if named.plugin in foreign else "")
+            + (
+                f"{source_digest(type(named.stage))}-{versions[named.plugin]}"
+                if named.plugin in versions
+                else ""
+            )
             for kind_name in ("tokenizers", "indexes")
             for named in self.stages[kind_name]
         ]

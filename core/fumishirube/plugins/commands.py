@@ -94,6 +94,8 @@ def add_arguments_of(command: Command, parser: ArgumentParser) -> CommandModule:
     module = command.load()
     try:
         module.add_arguments(parser)
+        if command.plugin:
+            parser.format_help()  # a help that is no text fails here, and not all man pages
     except BaseException as error:  # it may exit
         if is_interrupt(error):
             raise

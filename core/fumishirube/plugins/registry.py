@@ -24,13 +24,13 @@ class StageKind(NamedTuple):
     verbs: tuple[str, ...]
 
 
-SURFACES, LOADERS = "surfaces", "loaders"
+SURFACES, LOADERS, INDEXES = "surfaces", "loaders", "indexes"
 
 KINDS = (
     StageKind(LOADERS, "loader", ("sources", "load")),
     StageKind("tokenizers", "tokenizer", ("terms", "narrow")),
     StageKind("embedders", "embedder", ("embed",)),
-    StageKind("indexes", "index", ("open",)),
+    StageKind(INDEXES, "index", ("open",)),
     StageKind("scorers", "scorer", ("score",)),
     StageKind("fusers", "fuser", ("plan", "fuse")),
     StageKind("refiners", "refiner", ("refine",)),

@@ -21,6 +21,9 @@ if TYPE_CHECKING:  # it imports SQLite, which few workspaces need
 _QUERIES = 16
 """Vectors of queries that stay in memory: the runs of a search share their text."""
 
+_LONGEST = 1e18
+"""The length of a vector whose square is still a number of 32 bits, as vectors are stored."""
+
 _log = logging.getLogger("fumishirube")
 
 PIECE_TOKENS = 256
@@ -132,8 +135,9 @@ def vector_fault(embedder: str, made: Vectors, texts: int, dimensions: int = 0) 
     if len(made) != texts or len(sizes) != 1:
         shape = f"{len(made)} vectors of {sorted(sizes)} dimensions"
         return f"the {embedder} made {shape} for {texts} texts"
-    finite = all(math.isfinite(sum(vector)) for vector in made)
-    return "" if finite else f"the {embedder} made a vector that is not finite"
+    if all(math.hypot(*vector) <= _LONGEST for vector in made):  # false for a NaN
+        return ""
+    return f"the {embedder} made a vector whose length is no usable number"
 
 
 class TextBatch:

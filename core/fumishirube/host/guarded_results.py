@@ -1,0 +1,99 @@
+"""Tools, resources and prompts of plugins: watched, and what they return checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+from pydantic_core import PydanticSerializationError
+
+from fumishirube.errors import Cancelled, FumishirubeError, ToolError
+from fumishirube.host.crash_marks import ForeignWork
+from fumishirube.host.faults import PluginGuard
+from fumishirube.host.offered_types import (
+    check_contents,
+    check_listed,
+    check_text,
+    check_texts,
+    checking,
+)
+from fumishirube.interrupts import is_interrupt
+from fumishirube.tools.calls import dumped
+from fumishirube.tools.definitions import Call, Tool, check_answer
+from fumishirube.tools.prompts import Prompt
+from fumishirube.tools.resources import Resources
+
+T = TypeVar("T")
+
+
+def guarded_tool(tool: Tool[Any, Any], work: ForeignWork, guard: PluginGuard) -> Tool[Any, Any]:
+    """Return a tool whose functions run watched, and whose answers are checked."""
+    work = work._replace(stage=f"tool {tool.name!r}")
+
+    def run(params: Any, call: Call) -> Any:
+        answer = tool.run(params, call)
+        check_answer(tool, answer)
+        try:
+            dumped(answer)  # here, so that values that do not fit are a fault of the plugin
+        except PydanticSerializationError as error:
+            raise TypeError(" ".join(str(error).split())) from error
+        return answer
+
+    watched = partial(guard.watched, work, answers=(ToolError,))
+    before, refused, text = tool.before, tool.refused, tool.text
+    return replace(
+        tool,
+        run=watched("run")(run),
+        before=before and watched("before")(before),
+        refused=refused and watched("refused")(refused),
+        text=text and watched("text")(checking(check_text, text)),
+    )
+
+
+def guarded_resources(resources: Resources, work: ForeignWork, guard: PluginGuard) -> Resources:
+    """Return resources whose functions run watched, and whose results are checked."""
+    work = work._replace(stage=f"resources {resources.scheme!r}")
+
+    watched = partial(guard.watched, work, answers=(ToolError,))
+    nothing, stamp = partial(_or_nothing, guard, work), resources.stamp
+    return replace(
+        resources,
+        listed=partial(nothing, "listed", (), (), checking(check_listed, resources.listed)),
+        read=watched("read")(checking(check_contents, resources.read)),
+        complete=watched("complete")(checking(check_texts, resources.complete)),
+        stamp=stamp and partial(nothing, "stamp", "", (ToolError,), checking(check_text, stamp)),
+    )
+
+
+def _or_nothing(
+    guard: PluginGuard,
+    work: ForeignWork,
+    method: str,
+    nothing: T,
+    answers: tuple[type[FumishirubeError], ...],
+    verb: Callable[..., T],
+    *arguments: str,
+) -> T:
+    """Return what plugin code returns, or nothing if it fails; its failure is recorded."""
+    try:
+        with guard.watched(work, method, answers):
+            return verb(*arguments)
+    except Cancelled:
+        raise
+    except BaseException as error:
+        if is_interrupt(error) or isinstance(error, answers):
+            raise
+        return nothing
+
+
+def guarded_prompt(prompt: Prompt, work: ForeignWork, guard: PluginGuard) -> Prompt:
+    """Return a prompt whose functions run watched, and whose results are checked."""
+    work = work._replace(stage=f"prompt {prompt.name!r}")
+    watched = partial(guard.watched, work, answers=(ToolError,))
+    return replace(
+        prompt,
+        write=watched("write")(checking(check_text, prompt.write)),
+        complete=watched("complete")(checking(check_texts, prompt.complete)),
+    )
