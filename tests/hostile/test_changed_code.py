@@ -92,3 +92,25 @@ def test_another_tokenizer_has_another_index(workspace: Path) -> None:
     install(workspace, TOKENIZER, "")
     assert titles(workspace, "oil") == ["Oil"]
     assert len([*indexes.iterdir()]) == 2
+
+
+def test_other_data_or_another_version_of_a_tokenizer_has_another_index(workspace: Path) -> None:
+    text = "pipelines: {manual: {tokenizer: words}}\n"
+    (workspace / "fumishirube.yaml").write_text(text, encoding="utf-8")
+    plugins = stranger(workspace.parent / "plugins", "owner", "from words import *\n")
+    package = plugins / "words"
+    package.mkdir()
+    line = "if term not in (Path(__file__).parent / 'left_out.txt').read_text().split()"
+    module = f"from pathlib import Path\n{TOKENIZER.replace('{line}', line)}"
+    (package / "__init__.py").write_text(module, encoding="utf-8")
+    (package / "left_out.txt").write_text("oil", encoding="utf-8")
+    assert titles(workspace, "air") == []
+    (package / "left_out.txt").write_text("air", encoding="utf-8")
+    assert titles(workspace, "oil") == ["Oil"]
+    indexes = workspace / ".fumishirube" / "index" / "m"
+    assert len([*indexes.iterdir()]) == 2
+    metadata = plugins / "owner-1.0.dist-info" / "METADATA"
+    metadata.write_text("Metadata-Version: 2.1\nName: owner\nVersion: 2.0\n")
+    metadata.parent.rename(plugins / "owner-2.0.dist-info")
+    assert titles(workspace, "oil") == ["Oil"]
+    assert len([*indexes.iterdir()]) == 3

@@ -59,7 +59,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
 from fumishirube import Answer, NotFound, Params, Stage, Tool, hook
-from fumishirube.tools import Prompt, Resource, Resources
+from fumishirube.tools import Content, Prompt, PromptParameter, Resource, Resources, Template
 
 class Reply(Answer):
     value: Any = None
@@ -531,3 +531,77 @@ def test_a_command_that_exits_or_refuses_is_no_fault(workspace: Path, plugins: P
     done = run(workspace, "greet")
     assert (done.code, done.out, done.err) == (3, "kind\n", "")
     assert report(workspace, "greeter")["faults"] == []
+
+
+@pytest.mark.parametrize(
+    ("part", "request_of", "problem"),
+    [
+        ("resources 'own'", "read=lambda uri, call: None", "a sequence was expected"),
+        ("resources 'own'", "read=lambda uri, call: 'text'", "a sequence was expected"),
+        ("resources 'own'", "read=lambda uri, call: [Content(uri, 5)]", "'body' of Content"),
+        ("resources 'own'", "complete=lambda *_: 5", "'int' object is not iterable"),
+        ("resources 'own'", "complete=lambda *_: [1, 2]", "something else than texts"),
+        ("resources 'own'", "stamp=lambda uri: 1 / 0", "ZeroDivisionError: division by zero"),
+        ("resources 'own'", "stamp=lambda uri: None", "it returned a NoneType and no text"),
+        ("prompt 'own'", "write=lambda arguments: None", "it returned a NoneType and no text"),
+        ("prompt 'own'", "complete=lambda *_: None", "'NoneType' object is not iterable"),
+        ("tool 'own_tool'", "text=lambda answer: None", "it returned a NoneType and no text"),
+    ],
+)
+def test_what_a_surface_returns_is_checked_and_named(
+    workspace: Path, plugins: Path, part: str, request_of: str, problem: str
+) -> None:
+    member, _, _ = request_of.partition("=")
+    resources, prompt, tool = (
+        f", {request_of}" if part.startswith(kind) else "" for kind in ("res", "pr", "tool")
+    )
+    lines = [
+        "TEMPLATE = Template('own:{name}', 'own', 'Own', 'One.')",
+        "    ARGUMENT = PromptParameter('name', 'A name.', required=False)",
+        "    def resources(self, context):",
+        "        offered = dict(templates=[self.TEMPLATE], stamp=lambda uri: 'x')",
+        f"        return replace(RESOURCES, **(offered | dict({resources[2:]})))",
+        "    def prompts(self, context):",
+        f"        return [replace(PROMPT, arguments=[self.ARGUMENT]{prompt})]",
+        "    def tools(self, context):",
+        f"        return [replace(TOOL{tool})]",
+    ]
+    lines[:2] = [lines[0].replace("TEMPLATE =", "TEMPLATE: ClassVar[Any] ="), lines[1]]
+    lines[1] = lines[1].replace("ARGUMENT =", "ARGUMENT: ClassVar[Any] =")
+    offer(plugins, "\n".join(lines))
+    argument = {"name": "name", "value": ""}
+    calls: dict[str, tuple[str, dict[str, Any]]] = {
+        "read": ("resources/read", {"uri": "own:a"}),
+        "stamp": ("resources/subscribe", {"uri": "own:a"}),
+        "write": ("prompts/get", {"name": "own"}),
+        "text": ("tools/call", {"name": "own_tool", "arguments": {}}),
+    }
+    reference = (
+        {"type": "ref/prompt", "name": "own"}
+        if part.startswith("prompt")
+        else {"type": "ref/resource", "uri": "own:{name}"}
+    )
+    method, params = calls.get(
+        member, ("completion/complete", {"ref": reference, "argument": argument})
+    )
+    with Wire(workspace, **installed(workspace)) as wire:
+        assert wire.ok("manual_ls")
+        answer = wire.request(method, params)
+        assert "division" not in str(answer)
+        assert f"plugin offerer: {part} failed: " in wire.hang_up()
+    (fault,) = report(workspace, "offerer")["faults"]
+    assert problem in fault
+
+
+def test_a_surface_that_begins_slowly_is_named_while_all_else_waits(
+    workspace: Path, plugins: Path
+) -> None:
+    begin = (
+        "lifespan = contextmanager(lambda self, context: (__import__('time').sleep(7), (yield)))"
+    )
+    offer(plugins, begin)
+    with Wire(workspace, **installed(workspace)) as wire:
+        assert wire.ok("manual_ls")
+        told = wire.hang_up()
+    assert "plugin offerer: surface 'own' failed: it is not open after 5 s" in told
+    assert report(workspace, "offerer")["faults"] == []

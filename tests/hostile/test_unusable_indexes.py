@@ -12,9 +12,9 @@ from strangers import stranger
 
 SEARCH = {"query": "solar winter", "manual_id": "m", "required_terms": ["solar"]}
 PLUGIN = """
-import itertools, os
+import itertools, os, time
 from contextlib import contextmanager
-from fumishirube import hook
+from fumishirube import IndexDamaged, hook
 from fumishirube_stages.indexes.tantivy import Tantivy
 
 PART, _, RESULT = os.environ.get("WRONG", "").partition("=")
@@ -29,14 +29,27 @@ class Part:
             return lambda manual_id: Part(value(manual_id))
         if name != PART:
             return value
-        if callable(value):
-            return lambda *arguments, **named: eval(RESULT)
-        return eval(RESULT)
+        def result(*arguments, **named):
+            names = {"real": lambda: value(*arguments, **named), "first": (*arguments, None)[0]}
+            return eval(RESULT, {**globals(), **names})
+
+        return result if callable(value) else eval(RESULT)
 
 @contextmanager
 def failing():
     raise RuntimeError
     yield
+
+@contextmanager
+def ending():
+    yield True
+    raise RuntimeError
+
+def damaged():
+    raise IndexDamaged("always")
+
+def changed(matches, **values):
+    return [match._replace(passage=match.passage._replace(**values)) for match in matches]
 
 class Own(Tantivy):
     def open(self, folder, fields):
@@ -63,6 +76,25 @@ WRONG = [
     ("search='text'", "'search' of its index " + TEXT + "IndexMatch"),
     ("count=3", "'count' of its index gave a int and no Count"),
     ("frequencies=None", "'frequencies' of its index " + NONE + "Mapping"),
+    ("search=changed(real(), path='/etc/passwd')", "gave a passage of a file that it lacks"),
+    ("search=changed(real(), path=None)", "gave a passage with wrong values"),
+    ("search=changed(real(), start_line='1')", "gave a passage with wrong values"),
+    ("search=changed(real(), start_line=-5)", "gave a passage with wrong values"),
+    ("search=changed(real(), ancestors=None)", "gave a passage with wrong values"),
+    ("search=changed(real(), fields={})", "gave a passage with wrong values"),
+    ("search=damaged()", "it says that its files are damaged, however often it is opened"),
+    ("frequencies={}", "KeyError"),
+    ("frequencies=dict.fromkeys(first, -1)", "'frequencies' of its index gave a negative number"),
+    (
+        "pages={path: file._replace(stamp=None) for path, file in real().items()}",
+        "'pages' of its index gave a file with wrong values",
+    ),
+    (
+        "pages={'b' + path: file for path, file in real().items()}",
+        "'sync' of its index did not store",
+    ),
+    ("sync=None", "'sync' of its index did not store what it was given"),
+    ("writing=ending()", "RuntimeError"),
     ("average_length=None", "'average_length' of its index gave no finite length"),
 ]
 
@@ -106,3 +138,16 @@ def test_a_server_ends_well_whatever_its_index_does_at_the_end(
         assert wire.ok("manual_find", **SEARCH)["candidates"] == 2
         told = wire.hang_up()
     assert ("plugin owner: index 'own' failed: ZeroDivisionError" in told) is bool(wrong)
+
+
+def test_an_index_that_sleeps_ends_the_search_at_its_time_and_is_named(
+    workspace: Path, site: str
+) -> None:
+    with Wire(workspace, PYTHONPATH=site, WRONG="search=time.sleep(60)") as wire:
+        wire.ok("manual_ls")
+        arguments = {**SEARCH, "budget": {"time_ms": 500}}
+        call = {"name": "manual_find", "arguments": arguments}
+        answer = wire.request("tools/call", call)["result"]
+        assert answer["isError"]
+        assert "while index 'own' of plugin owner was at work" in answer["content"][0]["text"]
+        assert "plugin owner: index 'own' failed: it was abandoned after" in wire.hang_up()

@@ -9,8 +9,13 @@ from manuals import Done, fumishirube, write
 from strangers import stranger
 
 PLUGIN = """
-from fumishirube import Hit, Stage, hook
+from pathlib import Path
+from typing import ClassVar
+from fumishirube import Bool, Hit, Phrase, Stage, Term, hook
 from fumishirube_stages.tokenizers.bigram import Bigram
+
+class Word(str):
+    __hash__ = None
 
 class Words(Bigram):
 {body}
@@ -23,9 +28,15 @@ class Vectors(Stage):
     def embed(self, texts, role):
         return [[1.0] + [0.0] * (role == "query") for _ in texts]
 
+class Unusable(Stage):
+    def embed(self, texts, role):
+        vector = (Path(__file__).parent.parent / "vector").read_text(encoding="utf-8")
+        return [eval(vector)] * len(texts)
+
 @hook
 def register_embedders(register):
     register("own", Vectors)
+    register("unusable", Unusable)
 
 @hook
 def register_tokenizers(register):
@@ -60,7 +71,7 @@ def run(workspace: Path, stages: str, body: str, *words: str) -> Done:
         (
             TOKENIZER,
             "def narrow(self, text): return None, True",
-            "tokenizer 'own' failed: TypeError: it returned a NoneType and no clause",
+            "tokenizer 'own' failed: TypeError: it returned no clause with the right values",
         ),
         (
             TOKENIZER,
@@ -76,6 +87,11 @@ def run(workspace: Path, stages: str, body: str, *words: str) -> Done:
             TOKENIZER,
             "def form_finder(self, term): return lambda text: 1 / 0",
             "tokenizer 'own' failed: ZeroDivisionError: division by zero",
+        ),
+        (
+            TOKENIZER,
+            "query_terms: ClassVar[int] = 5",
+            "tokenizer 'own' failed: TypeError: 'int' object is not callable",
         ),
         (SCORER, "...", "scorer 'own' failed: a score is too large a number"),
         (
@@ -96,3 +112,46 @@ def test_what_cannot_be_used_is_a_fault_of_the_plugin_that_returned_it(
     assert "'siblings'" not in str(done.json["coverage"]["degraded"])
     doctor = run(workspace, stages, body, "doctor", "--json")
     assert any(problem in c["finding"] for c in doctor.json if c["subject"] == "plugin owner")
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ("def narrow(self, text): return Bool(should=('x',)), True", "no clause with the right"),
+        ("def narrow(self, text): return Term(3), True", "no clause with the right values: Term"),
+        ("def narrow(self, text): return Phrase((None,)), True", "something else than texts"),
+        ("def terms(self, text): return ['oil', '\\ud800']", "UnicodeEncodeError"),
+        ("def written_beside(self, text, others): return ('oil', '', 5), ()", "is not iterable"),
+        ("def written_beside(self, text, others): return 5, ()", "cannot unpack non-iterable int"),
+        ("def written_beside(self, text, others): return None", "cannot unpack non-iterable None"),
+    ],
+)
+def test_a_tokenizer_whose_results_cannot_be_used_is_named_in_the_error(
+    workspace: Path, body: str, problem: str
+) -> None:
+    done = run(workspace, TOKENIZER, body, "find", "oil", "--require", "oil", "--json")
+    assert "problem: plugin owner: tokenizer 'own' failed: " in done.err
+    assert problem in done.err
+    assert "stage 'lexical'" not in done.err
+    assert "'required-terms'" not in done.err
+    doctor = run(workspace, TOKENIZER, body, "doctor", "--json")
+    assert any(problem in c["finding"] for c in doctor.json if c["subject"] == "plugin owner")
+
+
+def test_terms_may_be_of_a_class_below_str(workspace: Path) -> None:
+    body = "def terms(self, text): return [Word(term) for term in super().terms(text)]"
+    done = run(workspace, TOKENIZER, body, "find", "oil", "--json")
+    assert [hit["title"] for hit in done.json["hits"]] == ["Oil"]
+    assert "problem" not in done.err
+
+
+@pytest.mark.parametrize("vector", ["[]", "[1e300, 0.0]", "[1e39]", "[float('nan')]"])
+def test_an_embedder_whose_vectors_cannot_be_stored_is_named(workspace: Path, vector: str) -> None:
+    stages = "embedder: {use: unusable}, scorers: [{use: lexical}, {use: vector}]"
+    (workspace.parent / "vector").write_text(vector, encoding="utf-8")
+    run(workspace, stages, "...", "index")
+    done = run(workspace, stages, "...", "find", "oil", "--json")
+    assert [hit["title"] for hit in done.json["hits"]] == ["Oil"]
+    doctor = run(workspace, stages, "...", "doctor", "--json")
+    named = [c["finding"] for c in doctor.json if c["subject"] == "plugin owner"]
+    assert any(finding.startswith("embedder 'unusable' failed: ValueError") for finding in named)

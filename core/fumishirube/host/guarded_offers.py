@@ -225,7 +225,7 @@ class GuardedOffers:
             for named in indexes:
                 if work := self.work(INDEXES, type(named.stage), named.name):
                     problem = "it says that its files are damaged, however often it is opened"
-                    self._guard.log.record(work, problem)
+                    self._guard.log.record(work, problem, method="search")
                     message = f"{work.stage} of plugin {work.plugin} failed: {problem}"
                     raise RecordedFault(message) from error
             raise

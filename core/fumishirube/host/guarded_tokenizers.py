@@ -85,4 +85,4 @@ def _require_clause(clause: object) -> None:
             for inner in (*should, *must, *must_not):
                 _require_clause(inner)
         case _:
-            raise TypeError(f"it returned a {type(clause).__name__} and no clause")
+            raise TypeError(f"it returned no clause with the right values: {type(clause).__name__}")
