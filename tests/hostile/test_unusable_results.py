@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from manuals import Done, fumishirube, write
+from stdio import Wire
 from strangers import stranger
 
 PLUGIN = """
@@ -33,9 +34,19 @@ class Unusable(Stage):
         vector = (Path(__file__).parent.parent / "vector").read_text(encoding="utf-8")
         return [eval(vector)] * len(texts)
 
+class Exits(Stage):
+    def embed(self, texts, role):
+        raise SystemExit
+
+class Opens(Exits):
+    def open(self):
+        raise OSError("no socket")
+
 @hook
 def register_embedders(register):
     register("own", Vectors)
+    register("exits", Exits)
+    register("opens", Opens)
     register("unusable", Unusable)
 
 @hook
@@ -155,3 +166,18 @@ def test_an_embedder_whose_vectors_cannot_be_stored_is_named(workspace: Path, ve
     doctor = run(workspace, stages, "...", "doctor", "--json")
     named = [c["finding"] for c in doctor.json if c["subject"] == "plugin owner"]
     assert any(finding.startswith("embedder 'unusable' failed: ValueError") for finding in named)
+
+
+def test_the_embedder_of_the_cache_is_named_when_it_fails(workspace: Path) -> None:
+    plugins = stranger(workspace.parent / "plugins", "owner", PLUGIN.replace("{body}", "    ..."))
+    configuration = workspace / "fumishirube.yaml"
+    configuration.write_text("cache: {embedder: exits}\n", encoding="utf-8")
+    with Wire(workspace, PYTHONPATH=str(plugins)) as wire:
+        wire.ok("manual_ls")
+        asked = {"query": "oil", "manual_id": "m", "required_terms": ["oil"]}
+        assert wire.ok("manual_find", **asked)["candidates"] == 1
+        assert "plugin owner: embedder 'exits' failed: SystemExit" in wire.hang_up()
+    configuration.write_text("cache: {embedder: opens}\n", encoding="utf-8")
+    done = fumishirube("find", "oil", cwd=workspace, environ={"PYTHONPATH": str(plugins)})
+    assert done.code == 2
+    assert "cache.embedder: embedder 'opens' of plugin owner: OSError: no socket" in done.err

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from fumishirube.query import Query
-from fumishirube.stages import Embedder, ResourceStage
+from fumishirube.stages import Embedder
 from fumishirube.traces.packed import StoredTrace
 from fumishirube.traces.records import CacheMode, SearchAssessment, Thresholds
 
@@ -99,7 +99,8 @@ class SearchCache:
     """Caches the most recently used searches in memory, each for a limited time.
 
     Without an embedder, or with one whose vectors have no dimensions, only an equal query is a hit;
-    otherwise one of the same scope that is similar enough is too.
+    otherwise one of the same scope that is similar enough is too. The embedder is running; its
+    ``resources`` are released with the cache.
     """
 
     def __init__(
@@ -110,10 +111,9 @@ class SearchCache:
         seconds: float,
         similarity: float,
         guards: CacheGuards,
+        resources: ExitStack | None = None,
     ) -> None:
-        self._begun = ExitStack()
-        if embedder is not None and isinstance(embedder, ResourceStage):
-            embedder = self._begun.enter_context(embedder.open())
+        self._resources = resources or ExitStack()
         self._embedded = lru_cache(_VECTORS)(partial(_embedded, embedder))
         self._keep = keep
         self._seconds = seconds
@@ -192,7 +192,7 @@ class SearchCache:
 
     def close(self) -> None:
         """Release the embedder's resources."""
-        self._begun.close()
+        self._resources.close()
 
     def _vector(self, text: str) -> Sequence[float]:
         """Return the vector of a text; empty if the embedder fails."""

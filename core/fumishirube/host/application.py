@@ -47,7 +47,7 @@ from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.offered_types import check_stage, check_surface
 from fumishirube.host.peers import PeerProcesses
-from fumishirube.host.surfaces import MANUALS, ConfiguredSurface, SharedServices
+from fumishirube.host.surfaces import MANUALS, ConfiguredSurface, SharedServices, running
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.host.useless_stages import check_stages, unused_glossary
 from fumishirube.plugins.discovery import Plugins
@@ -348,13 +348,14 @@ class Application(ToolHost):
             self.peers.share(statistics, memory.traces)
         return memory
 
-    def _cache_embedder(self) -> Embedder | None:
+    def _cache_embedder(self, opening: ExitStack) -> Embedder | None:
+        """Return the running embedder of the cache, guarded; the stack closes it."""
         name = self.config.cache.embedder
         if name == NO_EMBEDDER and name not in self.plugins.registry["embedders"]:
             return None  # the plugin with the embedder of this name is not installed
         origin = self.loaded.origins.get("cache.embedder", "cache.embedder")
-        use = Use(use=name)
-        embedder: Embedder = self._stage("embedders", use, origin).stage
+        named = self._stage("embedders", Use(use=name), origin)
+        embedder: Embedder = running("embedders", named, opening, self.guarded, origin).stage
         return embedder
 
     def _trace_folder(self) -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -40,14 +41,15 @@ class SearchMemory(NamedTuple):
         loaded: LoadedConfig,
         folder: Path | None,
         file: Path,
-        embedder: Callable[[], Embedder | None],
+        embedder: Callable[[ExitStack], Embedder | None],
         code: str,
         former: SearchMemory | None,
     ) -> SearchMemory:
         """Return the memory for a configuration, with the still valid parts of an earlier one.
 
-        Traces are written to the ``folder``, if there is one, and statistics to the ``file``.
-        ``code`` identifies the imported plugins, because other plugins may answer otherwise.
+        Traces are written to the ``folder``, if there is one, and statistics to the ``file``. The
+        running ``embedder`` of the cache is opened in a stack. ``code`` identifies the imported
+        plugins, because other plugins may answer otherwise.
         """
         config = loaded.config
         keys = ((config.traces, folder), (config.cache, code), (config.adaptive, file))
@@ -57,7 +59,8 @@ class SearchMemory(NamedTuple):
             if former is not None:
                 traces.take_over(former.traces)
         if cache is None:
-            cache = _cache(loaded, embedder())
+            with ExitStack() as opening:
+                cache = _cache(loaded, embedder(opening), opening.pop_all)
         return cls(traces, cache, statistics or _statistics(loaded, file), keys)
 
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
@@ -87,7 +90,9 @@ def _same(
     )
 
 
-def _cache(loaded: LoadedConfig, embedder: Embedder | None) -> SearchCache:
+def _cache(
+    loaded: LoadedConfig, embedder: Embedder | None, resources: Callable[[], ExitStack]
+) -> SearchCache:
     settings = loaded.config.cache
     return SearchCache(
         embedder,
@@ -95,6 +100,7 @@ def _cache(loaded: LoadedConfig, embedder: Embedder | None) -> SearchCache:
         seconds=settings.seconds,
         similarity=settings.similarity,
         guards=CacheGuards(settings.gaps, settings.conflicts),
+        resources=resources(),
     )
 
 
