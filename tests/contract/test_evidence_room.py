@@ -35,6 +35,19 @@ def test_room_is_filled_with_the_best_passages_of_the_files_shown(server: Fumish
         ]
 
 
+def test_room_is_filled_with_good_passages_only(tmp_path: Path) -> None:
+    good = "".join(f"Lamp {n} of the harbour burns whale oil at night.\n\n" for n in range(20))
+    weak = "".join(f"Oil of the harbour lamp is in shop {n}, {'and ' * 12}.\n\n" for n in range(40))
+    write(tmp_path, {"m/a.md": f"# Lamps\n\n{good}{weak}"})
+    asked = "whale oil of the harbour lamp"
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        filled = items(server, asked, "oil", manual_id="m", max_chars=6_000)
+    lines = [text for hit in filled for _, text in hit["lines"]]
+    assert sum(text.startswith("Lamp") for text in lines) == 20
+    assert sum(text.startswith("Oil") for text in lines) < 5
+
+
 def test_each_part_of_a_question_is_answered_with_whole_passages(server: Fumishirube) -> None:
     found = server.ok(
         "manual_find",

@@ -13,13 +13,15 @@ from fumishirube_manual.evidence.annotations import wording_of
 from fumishirube_manual.evidence.lines import SectionEvidence
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 
-_LEAST_VALUE = 0.5
-"""Passages with a value below this share of the highest value for a wording are not added."""
+_LEAST_CLAIM = 0.4
+"""Passages with a smaller claim are not added; the best one for a wording without text has 1."""
 _LONG_CHARS = 1_500
 """A passage of this length has half the value of a very short one with the same worth."""
 _CODE = 0.5
 """The share of its value that a block of code has: it repeats names that the text explains."""
-_FAIR_CHARS = 2_500
+_GOOD = 0.8
+"""Passages with this value for a wording are added while there is room, whatever their claim."""
+_FAIR_CHARS = 1_500
 """A wording with this many characters in the answer has half a claim to further ones."""
 _NEW = 0.5
 """A passage is added only if this share of it is new text."""
@@ -45,7 +47,8 @@ def fill(
 
     The passages are those of the ``shown`` hits, and of ``later`` rows in the same files. A later
     row with an added passage is appended to ``shown``. A wording with little text so far comes
-    before one with much, so that each part of a question has its share.
+    before one with much, so that each part of a question has its share; of one with much, only
+    passages nearly as good as its best are added.
     """
     files = {hit.row.path for hit in shown if hit.evidence.lines}
     known = {row.digest for hit in shown for row in hit.rows}
@@ -65,7 +68,8 @@ def fill(
             heapreplace(queue, (claim, place))
             continue
         heappop(queue)
-        filling.add(passages[place])
+        if -claim >= _LEAST_CLAIM or max(passages[place].values) >= _GOOD:
+            filling.add(passages[place])
     shown += [hit for hit in new if id(hit) in filling.added]
     for hit in shown:
         hit.evidence = _filled(reader, hit, filling.added.get(id(hit), ()))
@@ -115,13 +119,12 @@ class _Filling:
 
 
 def _valued(passages: Iterator[_Passage]) -> Iterator[_Passage]:
-    """Yield passages with values relative to the best for each wording; omit poor ones."""
+    """Yield passages with values relative to the best for each wording."""
     every = [*passages]
     best = [max(values) or 1.0 for values in zip(*(each.values for each in every), strict=True)]
     for each in every:
         values = [value / most for value, most in zip(each.values, best, strict=True)]
-        if max(values, default=0.0) >= _LEAST_VALUE:
-            yield each._replace(values=values)
+        yield each._replace(values=values)
 
 
 def _passages(reader: EvidenceReader, hits: Sequence[ShownHit]) -> Iterator[_Passage]:
