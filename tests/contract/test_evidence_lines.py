@@ -68,6 +68,35 @@ def test_the_rest_of_a_short_list_or_table_is_shown(tmp_path: Path) -> None:
             assert [name for name in names if f" {name} " in text] == names
 
 
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "`size`\n: The height of a letter. Default is `20`.",
+        "* `size`: the height of a letter, 20.",
+        "| size | 20 |",
+        '"size": 20,',
+        "**Size** - the height of a letter, 20.",
+        "- 期限：三日以内。",
+    ],
+)
+def test_the_line_that_defines_a_word_of_the_query_is_shown(
+    tmp_path: Path, definition: str
+) -> None:
+    name = "期限" if "期限" in definition else "size"
+    spacing = f"* `spacing`: the pixels between lines, .4 of the {name} by default."
+    others = "".join(f"* `word{n}`: {'as told elsewhere ' * 9}\n" for n in range(20))
+    text = f"# Text\n\n{others}\n{spacing}\n\n{others}\n{definition}\n\n{others}"
+    write(tmp_path, {"m/a.md": text})
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        asked = f"spacing of lines in pixels by default, {name}"
+        (hit, *_) = items(server, asked, "spacing", manual_id="m")
+    shown = [text for _, text in hit["lines"]]
+    assert spacing in shown
+    assert set(definition.split("\n")) <= set(shown)
+    assert sum(map(len, shown)) < 1_000
+
+
 def test_tags_without_text_are_not_shown(tmp_path: Path) -> None:
     text = (
         '# Price\n\n<div class="note">\n\nThe <i>price</i> of a locker is 7.\n\n</div>\n<br/>\n'

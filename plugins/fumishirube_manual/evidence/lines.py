@@ -11,6 +11,7 @@ from fumishirube.text import fold, mentions, wraps
 from fumishirube_manual.cited_places import CitedPlace
 from fumishirube_manual.evidence.blocks import indentation, is_row, lists_and_tables, related
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
+from fumishirube_manual.evidence.definitions import defining_lines
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.fences import is_fence
 from fumishirube_manual.evidence.line_scores import LineScores, LineTexts
@@ -25,7 +26,7 @@ _SLACK, _LINE_SLACK = 1.25, 1.5
 _NAMED_WEIGHT = 100.0
 """More than the weight of all concepts: an excerpt with a name is cut around it."""
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]*_`]*\s*$")
-_CHOSEN = 8
+_CHOSEN, _DEFINITIONS = 8, 3
 _GAP = 100
 """Text of up to this many characters between two passages, or after the last one, is shown too."""
 _OTHERS, _OTHER_LINES = 2, 500
@@ -96,26 +97,28 @@ class SectionLines:
     ) -> SectionEvidence:
         """Return the most relevant lines, in about ``room`` characters.
 
-        A text that fits is returned whole. Otherwise the evidence is the best line, then each
-        further line that adds enough, both with their related lines, and the rest of a short list
-        or table. The lines ``whole``, counted from 0, are always included, uncut. With ``closed``,
-        so are short gaps after shown lines, the next line of a sentence, and the JSON objects of
-        shown members.
+        A text that fits is returned whole. Otherwise the evidence is the best line, the first lines
+        that define words of the query, whatever the room, then each further line that adds enough,
+        all with their related lines, and the rest of a short list or table. The lines ``whole``,
+        counted from 0, are always included, uncut. With ``closed``, so are short gaps after shown
+        lines, the next line of a sentence, and the JSON objects of shown members.
         """
         uncut = {at: self._lines[at].rstrip() for at in self._texts.shown()}
         if sum(map(len, uncut.values())) <= _SLACK * room or uncut.keys() <= {*whole}:
             return SectionEvidence(self._numbered(uncut), whole=True, worth=self._scores.worth())
-        chosen = self._scores.chosen(_CHOSEN) if room > 0 else []
+        chosen = self._chosen if room > 0 else []
         shown: dict[int, str] = {}
         for at in chosen:
+            defines = at in self._definitions
+            if shown and room < _LEAST and not defines:
+                break
             most = BEST_CHARS if at == chosen[0] and room > OTHER_CHARS else OTHER_CHARS
-            room -= self._show(shown, at, max(_FRAGMENT, min(most, room)) if shown else most)
+            whatever = defines or not shown
+            room -= self._show(shown, at, most if whatever else max(_FRAGMENT, min(most, room)))
             for other in self._related(at, chosen):
                 if room <= 0 or (len(self._lines[other].strip()) > room and other not in shown):
                     break
                 room -= self._show(shown, other, max(OTHER_CHARS, most))
-            if room < _LEAST:
-                break
         shown |= {at: uncut[at] for at in whole if at in uncut}
         shown |= self._others(shown, uncut)
         if closed and shown:
@@ -123,6 +126,17 @@ class SectionLines:
             shown |= _gaps(shown, uncut)
             shown |= self._continuations(shown, uncut)
         return SectionEvidence(self._numbered(shown), worth=self._scores.worth())
+
+    @cached_property
+    def _definitions(self) -> Sequence[int]:
+        lines, shown = self._texts.lines, self._texts.shown()
+        return defining_lines(lines, shown, self.present, _DEFINITIONS)
+
+    @cached_property
+    def _chosen(self) -> Sequence[int]:
+        """The best line, those that define words of the query, and others."""
+        chosen = self._scores.chosen(_CHOSEN)
+        return list(dict.fromkeys((*chosen[:1], *self._definitions, *chosen[1:])))
 
     def _others(self, shown: Mapping[int, str], uncut: Mapping[int, str]) -> Mapping[int, str]:
         """Return the other lines of short lists and tables of which a third is shown."""

@@ -1,0 +1,35 @@
+"""Lines that define something by its name: items, rows and members that begin with a label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from fumishirube.text import fold
+
+_NAME = r"[^\s`*|:：\"'][^`*|:：\"'\n]{0,40}?"
+_LABEL = re.compile(
+    r"\s*(?:[-*+|]\s+|\d+[.)]\s+)?[`*_\"']*"
+    rf"(?:(?P<label>{_NAME})[`*_\"']*\s*(?:[:：|]|\s[-–—]\s)|(?P<term>{_NAME})[`*_\"']*\s*$)"
+)
+"""A label with what follows it in the line, or a term alone, whose definition is the next line."""
+
+
+def defining_lines(
+    lines: Sequence[str], shown: Iterable[int], names: Collection[str], most: int
+) -> Sequence[int]:
+    """Return the lines that first define each of ``most`` of some folded names, in order.
+
+    Such are ``* `size`: …``, ``| size | … |``, ``"size": 20`` and ``: …`` below the term ``size``.
+    """
+    first: dict[str, tuple[int, ...]] = {}
+    for at in shown:
+        if not (label := _LABEL.match(lines[at])):
+            continue
+        name = fold(label["label"] or label["term"])
+        is_term = at + 1 < len(lines) and lines[at + 1].startswith(":")
+        if name in names and name not in first and (label["label"] or is_term):
+            first[name] = (at,) if label["label"] else (at, at + 1)
+        if len(first) == most:
+            break
+    return [at for defining in first.values() for at in defining]
