@@ -115,12 +115,20 @@ def test_an_empty_pattern_beside_texts_is_none(server: Fumishirube) -> None:
     assert server.ok("manual_grep", **arguments, regex="") == server.ok("manual_grep", **arguments)
 
 
-def test_up_to_24_places_of_an_equal_line_are_listed(tmp_path: Path) -> None:
-    files = {f"m/{number}.md": "- default\n" for number in range(10, 37)}
+def test_all_places_of_an_equal_line_are_listed_while_there_is_room(tmp_path: Path) -> None:
+    files = {f"m/{number}.md": "- default\n" for number in range(100, 227)}
     with Fumishirube(write(tmp_path, files)) as server:
-        (group,) = server.ok("manual_grep", manual_id="*", any=["default"])["groups"]
-        *places, more = group["also"]["1"]
-        assert (len(places), more) == (24, "+2")
+
+        def places(**more: object) -> list[str]:
+            asked = {"manual_id": "*", "any": ["default"], **more}
+            (group,) = server.ok("manual_grep", **asked)["groups"]
+            return [*group["also"]["1"]]
+
+        *with_room, others = places()
+        assert (len(with_room), others) == (100, "+26")
+        *full, others = places(max_chars=300)
+        assert (len(full), others) == (24, "+102")
+        assert with_room[:24] == full
 
 
 def test_the_text_part_says_that_case_counts_because_of_capitals(server: Fumishirube) -> None:

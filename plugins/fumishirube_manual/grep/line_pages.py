@@ -26,8 +26,8 @@ _SHOWN = 360
 _MATCHES = 3
 _BELOW_LABEL = 100
 _LEAST_AROUND = 30
-_ALSO = 24
-"""The most places listed for equal lines; the others are counted."""
+_ALSO, _ALSO_WITH_ROOM = 24, 100
+"""The most places listed for equal lines, on a full page and on another; others are counted."""
 _GROUP_CHARS = 34
 _FILE_CHARS, _SECTION_CHARS = 2, 3
 """The characters beside a path, and beside the headings of a section, in the answer as text."""
@@ -77,12 +77,12 @@ class Entry:
     heading: str = ""
     """That of the last place of an equal line."""
 
-    def repeat(self, place: LinePlace, text: FileText) -> int:
-        """Add a place of an equal line; return how many characters that takes.
+    def repeat(self, place: LinePlace, text: FileText, most: int) -> int:
+        """Add a place of an equal line, up to ``most``; return how many characters that takes.
 
         A heading follows the place if it is another one than that of the place before it.
         """
-        if len(self.also) == _ALSO:
+        if len(self.also) >= most:
             self.more += 1
             return 0
         heading = last_heading(section_of(text.headings(place.line), text.path))
@@ -163,7 +163,8 @@ class LinePage:
                 self.remaining[place[:2]] += 1
                 self.remaining_texts.update(match.texts)
             elif number >= self._offset and self.entries[number - self._offset].place != place:
-                self._left -= self.entries[number - self._offset].repeat(place, text)
+                most = _ALSO_WITH_ROOM if self._left > 0 else _ALSO
+                self._left -= self.entries[number - self._offset].repeat(place, text, most)
 
     def _key(self, place: LinePlace, around: Mapping[int, str]) -> bytes:
         """Return the key of equal lines; with context, the neighbouring lines must be equal too."""
