@@ -97,6 +97,21 @@ def test_the_line_that_defines_a_word_of_the_query_is_shown(
     assert sum(map(len, shown)) < 1_000
 
 
+@pytest.mark.parametrize("anchor", ["{#lamp-oil}", "{/*lamp-oil*/}", "{#oil:1.2}"])
+def test_the_anchor_of_a_heading_is_not_shown(tmp_path: Path, anchor: str) -> None:
+    text = f"# Lights {anchor}\n\nAll of them.\n\n## Lamp oil {anchor}\n\nBurn whale oil.\n"
+    write(tmp_path, {"m/a.md": text})
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        asked = {"query": "lamp oil", "manual_id": "m", "required_terms": ["oil"]}
+        (block,) = server.invoke("call_tool", "manual_find", asked).content
+        (hit, *_) = server.ok("manual_find", **asked)["inline_hits"]["items"]
+    assert "Lights > Lamp oil\n7 Burn whale oil." in block.text
+    assert "{" not in block.text
+    assert hit["whole"]
+    assert hit["lines"] == [[7, "Burn whale oil."]]
+
+
 def test_tags_without_text_are_not_shown(tmp_path: Path) -> None:
     text = (
         '# Price\n\n<div class="note">\n\nThe <i>price</i> of a locker is 7.\n\n</div>\n<br/>\n'

@@ -10,7 +10,7 @@ from fumishirube.text import fold
 _NAME = r"[^\s`*|:：\"'][^`*|:：\"'\n]{0,40}?"
 _LABEL = re.compile(
     r"\s*(?:[-*+|]\s+|\d+[.)]\s+)?[`*_\"']*"
-    rf"(?:(?P<label>{_NAME})[`*_\"']*\s*(?:[:：|]|\s[-–—]\s)|(?P<term>{_NAME})[`*_\"']*\s*$)"
+    rf"(?:(?P<label>{_NAME})[`*_\"']*\s*(?:[(（][^()（）]{{0,40}}[)）]\s*)?(?:[:：|]|\s[-–—]\s)|(?P<term>{_NAME})[`*_\"']*\s*$)"
 )
 """A label with what follows it in the line, or a term alone, whose definition is the next line."""
 

@@ -9,7 +9,6 @@ from functools import cached_property, reduce
 from heapq import heapify, heappop, heapreplace
 from operator import mul, or_
 
-from fumishirube.text import fold
 from fumishirube_manual.evidence.concept_weights import (
     ConceptWeight,
     LineText,
@@ -17,6 +16,7 @@ from fumishirube_manual.evidence.concept_weights import (
     marks,
 )
 from fumishirube_manual.evidence.fences import fenced
+from fumishirube_manual.evidence.markup import is_one_of
 
 _RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
 _DEFINED = re.compile(
@@ -98,7 +98,7 @@ class LineTexts:
         ]
         for at in range(1, len(hidden)):
             hidden[at] |= hidden[at - 1] and bool(_TARGET.match(self.lines[at]))
-        if hidden and fold(self.lines[0].strip("# \t")) in map(fold, self._titles):
+        if hidden and is_one_of(self._titles, self.lines[0]):
             hidden[0] = True
         return hidden
 

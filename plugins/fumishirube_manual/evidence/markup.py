@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from fumishirube.text import fold
 from fumishirube_manual.evidence.fences import code_lines
 
 _LONGEST = 20_000
@@ -20,7 +21,8 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 _LINK_TARGET = re.compile(r"(?<=\]\()[^()\s]+")
-_ANCHOR = re.compile(r"\{#[\w.:-]+\}\s*")
+_ANCHOR = re.compile(r"\s*\{(?:#[\w.:-]+|/\*?[\w.:-]+\*?/)\}\s*$")
+"""The anchor of a heading, also as a comment, and as one in a title, which has no asterisks."""
 _BLOCK_TAG = re.compile(r"\s*<(?!/?(?:b|em|i|small|span|strong|sub|sup|u)[\s>])", re.IGNORECASE)
 _INDENTED = re.compile(r"(?: {4}|\t)\s*[^\s*+\-0-9>・]")
 
@@ -34,13 +36,22 @@ def rendered(line: str) -> str:
     """
     if len(line) > _LONGEST or not line.strip("# \t"):
         return line
-    if "<" not in line and "](" not in line and "{#" not in line:
+    if "<" not in line and "](" not in line and "{" not in line:
         return line
     if _BLOCK_TAG.match(line) or _INDENTED.match(line):
         return line
-    shown = _MARKUP.sub(_replacement, line)
-    at = shown.rfind("{#")
-    return shown[:at].rstrip() if at >= 0 and _ANCHOR.fullmatch(shown, at) else shown
+    return without_anchor(_MARKUP.sub(_replacement, line))
+
+
+def without_anchor(heading: str) -> str:
+    """Return a heading or a title without the anchor at its end."""
+    return _ANCHOR.sub("", heading, count=1) if heading.rstrip().endswith("}") else heading
+
+
+def is_one_of(titles: Iterable[str], line: str) -> bool:
+    """Tell whether a line is one of some titles, with marks and an anchor or without."""
+    heading = fold(without_anchor(line.strip("# \t")))
+    return any(fold(without_anchor(title)) == heading for title in titles)
 
 
 def _replacement(match: re.Match[str]) -> str:
