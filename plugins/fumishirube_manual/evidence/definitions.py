@@ -16,14 +16,14 @@ _LABEL = re.compile(
 
 
 def defining_lines(
-    lines: Sequence[str], shown: Iterable[int], names: Collection[str], most: int
+    lines: Sequence[str], likely: Iterable[int], names: Collection[str], most: int
 ) -> Sequence[int]:
-    """Return the lines that first define each of ``most`` of some folded names, in order.
+    """Return the lines, of some likely ones, that first define ``most`` folded names, in order.
 
     Such are ``* `size`: …``, ``| size | … |``, ``"size": 20`` and ``: …`` below the term ``size``.
     """
     first: dict[str, tuple[int, ...]] = {}
-    for at in shown:
+    for at in likely:
         if not (label := _LABEL.match(lines[at])):
             continue
         name = fold(label["label"] or label["term"])

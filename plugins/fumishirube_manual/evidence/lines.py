@@ -129,8 +129,9 @@ class SectionLines:
 
     @cached_property
     def _definitions(self) -> Sequence[int]:
-        lines, shown = self._texts.lines, self._texts.shown()
-        return defining_lines(lines, shown, self.present, _DEFINITIONS)
+        # A line that defines a word of the query has it, and so a score.
+        likely = (at for at, score in enumerate(self._scores.every) if score)
+        return defining_lines(self._texts.lines, likely, self.present, _DEFINITIONS)
 
     @cached_property
     def _chosen(self) -> Sequence[int]:
