@@ -563,8 +563,8 @@ def test_what_a_surface_returns_is_checked_and_named(
         f", {request_of}" if part.startswith(kind) else "" for kind in ("res", "pr", "tool")
     )
     lines = [
-        "TEMPLATE = Template('own:{name}', 'own', 'Own', 'One.')",
-        "    ARGUMENT = PromptParameter('name', 'A name.', required=False)",
+        "TEMPLATE: ClassVar[Any] = Template('own:{name}', 'own', 'Own', 'One.')",
+        "    ARGUMENT: ClassVar[Any] = PromptParameter('name', 'A name.', required=False)",
         "    def resources(self, context):",
         "        offered = dict(templates=[self.TEMPLATE], stamp=lambda uri: 'x')",
         f"        return replace(RESOURCES, **(offered | dict({resources[2:]})))",
@@ -573,8 +573,6 @@ def test_what_a_surface_returns_is_checked_and_named(
         "    def tools(self, context):",
         f"        return [replace(TOOL{tool})]",
     ]
-    lines[:2] = [lines[0].replace("TEMPLATE =", "TEMPLATE: ClassVar[Any] ="), lines[1]]
-    lines[1] = lines[1].replace("ARGUMENT =", "ARGUMENT: ClassVar[Any] =")
     offer(plugins, "\n".join(lines))
     argument = {"name": "name", "value": ""}
     calls: dict[str, tuple[str, dict[str, Any]]] = {
