@@ -441,15 +441,25 @@ GREET, SERVES = (f"command {words!r} of plugin greeter" for words in ("greet", "
 FAILING = "greeting.add_arguments() failed: KeyError: 'x'"
 
 
-@pytest.mark.parametrize(
-    "arguments", ["raise KeyError('x')", "parser.add_argument('--loud', help=5)"]
-)
 def test_a_command_that_cannot_add_its_arguments_is_named_and_the_others_remain(
-    workspace: Path, plugins: Path, arguments: str
+    workspace: Path, plugins: Path
 ) -> None:
-    greeter(plugins, arguments=arguments)
-    # What is wrong with a help of another type is said in words of each Python's own.
-    failing = FAILING if "raise" in arguments else FAILING.partition("KeyError")[0]
+    greeter(plugins, arguments="raise KeyError('x')")
+    done = run(workspace, "greet")
+    assert (done.code, done.err) == (1, f"error: {GREET}: {FAILING}\n")
+    for words in (["man"], ["completion", "bash"]):
+        done = run(workspace, *words)
+        assert done.code == 0
+        assert done.err == f"problem: {GREET}: {FAILING}; it is left out\n"
+        assert "find" in done.out
+        assert "greet" not in done.out
+
+
+def test_a_command_with_a_help_that_is_no_text_is_named_and_the_others_remain(
+    workspace: Path, plugins: Path
+) -> None:
+    greeter(plugins, arguments="parser.add_argument('--loud', help=5)")
+    failing = FAILING.partition("KeyError")[0]  # what follows are words of each Python's own
     done = run(workspace, "greet", "--help")
     assert done.code == 1
     assert done.err.startswith(f"error: {GREET}: {failing}")
