@@ -26,12 +26,8 @@ def named_embedder(
     """Return an embedder, identified by its settings and by the version of its plugin."""
     from fumishirube.engine.vectors.embedding import NamedEmbedder  # noqa: PLC0415 - few pipelines embed
 
-    versions = [
-        f"-{report.version}"
-        for report in plugins.reports
-        if report.plugin == chosen.plugin and not report.builtin
-    ]
-    identity = "".join((chosen.stage.fingerprint, *versions))
+    report = plugins.foreign(chosen.plugin)
+    identity = chosen.stage.fingerprint + (f"-{report.version}" if report else "")
     return NamedEmbedder(chosen.name, identity, begun.stage)
 
 

@@ -15,11 +15,7 @@ from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.errors import IndexDamaged, ToolError
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard
-from fumishirube.host.guarded_stages import (
-    GuardedEmbedder,
-    GuardedStage,
-    NamedInErrors,
-)
+from fumishirube.host.guarded_stages import GuardedEmbedder, GuardedStage, NamedInErrors
 from fumishirube.host.guarded_tokenizers import GuardedTokenizer
 from fumishirube.host.offered_types import check_texts
 from fumishirube.interrupts import is_interrupt
@@ -83,7 +79,7 @@ class _GuardedOpenIndex(_GuardedPart[OpenIndex]):
         self, gone: Collection[str], pages: Iterable[tuple[IndexedFile, Sequence[Any]]]
     ) -> None:
         """Replace the named pages and commit."""
-        files = set[str]()
+        files, complete = set[str](), list[bool]()
 
         def noted() -> Iterator[tuple[IndexedFile, Sequence[Any]]]:
             for file, passages in pages:
@@ -91,7 +87,6 @@ class _GuardedOpenIndex(_GuardedPart[OpenIndex]):
                 yield file, passages
             complete.append(True)
 
-        complete: list[bool] = []
         with self._watched("sync"):
             self._stage.sync(gone, noted())
             stored = self._stage.pages()

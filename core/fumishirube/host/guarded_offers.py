@@ -198,8 +198,8 @@ class GuardedOffers:
 
     def observer(self, plugin: str, observe: Callable[[Trace], T]) -> Callable[[Trace], T]:
         """Return an observer of searches; a plugin's is guarded."""
-        maker = next((r for r in self._plugins.reports if r.plugin == plugin), None)
-        if maker is None or maker.builtin:
+        maker = self._plugins.foreign(plugin)
+        if maker is None:
             return observe
         work = ForeignWork(plugin, maker.distribution, "its search_finished")
         return self._guard.watched(work)(observe)

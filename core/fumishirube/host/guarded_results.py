@@ -55,7 +55,6 @@ def guarded_tool(tool: Tool[Any, Any], work: ForeignWork, guard: PluginGuard) ->
 def guarded_resources(resources: Resources, work: ForeignWork, guard: PluginGuard) -> Resources:
     """Return resources whose functions run watched, and whose results are checked."""
     work = work._replace(stage=f"resources {resources.scheme!r}")
-
     watched = partial(guard.watched, work, answers=(ToolError,))
     nothing, stamp = partial(_or_nothing, guard, work), resources.stamp
     return replace(
@@ -76,7 +75,10 @@ def _or_nothing(
     verb: Callable[..., T],
     *arguments: str,
 ) -> T:
-    """Return what plugin code returns, or nothing if it fails; its failure is recorded."""
+    """Return what plugin code returns, or nothing if it fails; its failure is recorded.
+
+    Clients get one list of all surfaces, and one watch over it: a failure must not end the others.
+    """
     try:
         with guard.watched(work, method, answers):
             return verb(*arguments)

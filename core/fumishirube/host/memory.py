@@ -59,8 +59,7 @@ class SearchMemory(NamedTuple):
             if former is not None:
                 traces.take_over(former.traces)
         if cache is None:
-            with ExitStack() as opening:
-                cache = _cache(loaded, embedder(opening), opening.pop_all)
+            cache = _cache(loaded, embedder)
         return cls(traces, cache, statistics or _statistics(loaded, file), keys)
 
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
@@ -90,18 +89,17 @@ def _same(
     )
 
 
-def _cache(
-    loaded: LoadedConfig, embedder: Embedder | None, resources: Callable[[], ExitStack]
-) -> SearchCache:
+def _cache(loaded: LoadedConfig, embedder: Callable[[ExitStack], Embedder | None]) -> SearchCache:
     settings = loaded.config.cache
-    return SearchCache(
-        embedder,
-        keep=settings.keep,
-        seconds=settings.seconds,
-        similarity=settings.similarity,
-        guards=CacheGuards(settings.gaps, settings.conflicts),
-        resources=resources(),
-    )
+    with ExitStack() as opening:
+        return SearchCache(
+            embedder(opening),
+            keep=settings.keep,
+            seconds=settings.seconds,
+            similarity=settings.similarity,
+            guards=CacheGuards(settings.gaps, settings.conflicts),
+            resources=opening.pop_all(),
+        )
 
 
 def _statistics(loaded: LoadedConfig, file: Path) -> SearchStatistics:

@@ -103,18 +103,18 @@ class ConfiguredSurface:
         changes.
         """
         loaders = [named.stage.fingerprint for named in self.stages["loaders"]]
-        versions = {r.plugin: r.version for r in self.plugins.reports if not r.builtin}
         others = [
-            named.stage.fingerprint
-            + (
-                f"{source_digest(type(named.stage))}-{versions[named.plugin]}"
-                if named.plugin in versions
-                else ""
-            )
+            self._identity(named)
             for kind_name in ("tokenizers", "indexes")
             for named in self.stages[kind_name]
         ]
         return "-".join((f"f{FOLDING}", *loaders, *others))
+
+    def _identity(self, named: NamedStage[Stage]) -> str:
+        """Return the fingerprint of a stage, with what its plugin consists of if it is foreign."""
+        report = self.plugins.foreign(named.plugin)
+        own = f"{source_digest(type(named.stage))}-{report.version}" if report else ""
+        return named.stage.fingerprint + own
 
     @cached_property
     def answer_fingerprint(self) -> str:

@@ -103,6 +103,11 @@ class Plugins:
         )
         return f"{names} #{self.revision}" if self.revision else names
 
+    def foreign(self, plugin: str) -> PluginReport | None:
+        """Return the report on a plugin; ``None`` for a built-in, and for a name of none."""
+        report = next((report for report in self.reports if report.plugin == plugin), None)
+        return None if report is None or report.builtin else report
+
     def check_against(self, former: Plugins) -> None:
         """Raise a :class:`PluginError` if a plugin of an earlier load cannot be loaded any more."""
         loaded = {report.plugin for report in former.reports if report.status == "loaded"}

@@ -8,9 +8,12 @@ from collections.abc import Collection, Iterable, Sequence
 from fumishirube.text import fold
 
 _NAME = r"[^\s`*|:：\"'][^`*|:：\"'\n]{0,40}?"
+_MARKS = r"[`*_\"']*"
+_REMARK = r"(?:[(（][^()（）]{0,40}[)）]\s*)?"
 _LABEL = re.compile(
-    r"\s*(?:[-*+|]\s+|\d+[.)]\s+)?[`*_\"']*"
-    rf"(?:(?P<label>{_NAME})[`*_\"']*\s*(?:[(（][^()（）]{{0,40}}[)）]\s*)?(?:[:：|]|\s[-–—]\s)|(?P<term>{_NAME})[`*_\"']*\s*$)"
+    rf"\s*(?:[-*+|]\s+|\d+[.)]\s+)?{_MARKS}"
+    rf"(?:(?P<label>{_NAME}){_MARKS}\s*{_REMARK}(?:[:：|]|\s[-–—]\s)"
+    rf"|(?P<term>{_NAME}){_MARKS}\s*$)"
 )
 """A label with what follows it in the line, or a term alone, whose definition is the next line."""
 

@@ -41,9 +41,8 @@ def watched(
     Raises:
         PluginError: instead of any error that is not meant for the user; it names the plugin.
     """
-    reports = plugins.reports if plugins else ()
-    report = next((report for report in reports if report.plugin == command.plugin), None)
-    if report is None or report.builtin or options is None:
+    report = plugins.foreign(command.plugin) if plugins else None
+    if report is None or options is None:
         yield
         return
     work = ForeignWork(report.plugin, report.distribution, f"command {command.words!r}")
