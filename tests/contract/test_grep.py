@@ -238,3 +238,38 @@ def test_lines_are_those_that_are_read(server: Fumishirube) -> None:
         for _, line in places(answer):
             scanned = server.ok("manual_scan", manual_id=manual_id, path=path, start_line=line)
             assert "秒" in scanned["text"].split("\n")[0]
+
+
+def test_the_files_without_a_match_are_named_if_they_are_few(tmp_path: Path) -> None:
+    files = {f"m/{n:02}.md": f"# Page\n\nMode {n}.\n" for n in range(20)}
+    files |= {f"n/{name}.md": "# Page\n\nNothing.\n" for name in "ab"}
+    with Fumishirube(write(tmp_path, files)) as server:
+        server.ok("manual_ls")
+        most = server.ok("manual_grep", regex="[0-8][.]", manual_id="m", count_only=True)
+        assert (most["files"], most["files_without"]) == (18, ["09.md", "19.md"])
+        arguments = {"regex": "Mode", "manual_id": "*"}
+        (block,) = server.invoke("call_tool", "manual_grep", arguments).content
+        assert "searched 22 files, without a match: n/a.md, n/b.md" in block.text
+        half = server.ok("manual_grep", any=["Mode 1"], manual_id="m")
+        assert "files_without" not in half
+        every = server.ok("manual_grep", any=["Mode"], manual_id="m")
+        assert "files_without" not in every
+
+
+def test_a_row_is_shown_without_its_anchors_and_padding(tmp_path: Path) -> None:
+    anchor = '<a id="opt-{0}" href="#opt-{0}" title="#opt-{0}">`{0}`</a>'
+    rows = "".join(
+        f"| {anchor.format(name)}     | The most streams of {name}.      | {size}    |\n"
+        for name, size in (("maxStreams", 250), ("maxBytes", 1048576))
+    )
+    text = f"# Options\n\n| Field | Description | Default |\n|---|---|---|\n{rows}"
+    with Fumishirube(write(tmp_path, {"m/a.md": text})) as server:
+        server.ok("manual_ls")
+        shown = [5, "| `maxStreams` | The most streams of maxStreams. | 250 |"]
+        answer = server.ok("manual_grep", any=["maxStreams"], manual_id="m")
+        assert shown in answer["groups"][0]["lines"]
+        asked = {"query": "default of maxStreams", "required_terms": ["streams"], "manual_id": "m"}
+        (hit, *_) = server.ok("manual_find", **asked)["inline_hits"]["items"]
+        assert shown in hit["lines"]
+        target = server.ok("manual_grep", any=["opt-maxStreams"], manual_id="m")
+        assert any('id="opt-maxStreams"' in text for _, text in target["groups"][0]["lines"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heapreplace
 from typing import NamedTuple
 
@@ -15,13 +15,13 @@ from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 
 _LEAST_CLAIM = 0.4
 """Passages with a smaller claim are not added; the best one for a wording without text has 1."""
+_KNOWN = 0.6
+"""The share of its value that a passage has without a concept that no shown line contains."""
 _LONG_CHARS = 1_500
 """A passage of this length has half the value of a very short one with the same worth."""
 _CODE = 0.5
 """The share of its value that a block of code has: it repeats names that the text explains."""
-_GOOD = 0.8
-"""Passages with this value for a wording are added while there is room, whatever their claim."""
-_FAIR_CHARS = 1_500
+_FAIR_CHARS = 2_500
 """A wording with this many characters in the answer has half a claim to further ones."""
 _NEW = 0.5
 """A passage is added only if this share of it is new text."""
@@ -38,6 +38,7 @@ class _Passage(NamedTuple):
     lines: range
     texts: Sequence[str]
     values: Sequence[float]
+    concepts: Sequence[Mapping[str, float]]
 
 
 def fill(
@@ -47,8 +48,8 @@ def fill(
 
     The passages are those of the ``shown`` hits, and of ``later`` rows in the same files. A later
     row with an added passage is appended to ``shown``. A wording with little text so far comes
-    before one with much, so that each part of a question has its share; of one with much, only
-    passages nearly as good as its best are added.
+    before one with much, so that each part of a question has its share, and a passage with further
+    concepts of the query before one that repeats what is shown.
     """
     files = {hit.row.path for hit in shown if hit.evidence.lines}
     known = {row.digest for hit in shown for row in hit.rows}
@@ -68,7 +69,7 @@ def fill(
             heapreplace(queue, (claim, place))
             continue
         heappop(queue)
-        if -claim >= _LEAST_CLAIM or max(passages[place].values) >= _GOOD:
+        if -claim >= _LEAST_CLAIM:
             filling.add(passages[place])
     shown += [hit for hit in new if id(hit) in filling.added]
     for hit in shown:
@@ -84,7 +85,7 @@ def _filled(reader: EvidenceReader, hit: ShownHit, passages: Collection[int]) ->
 
 
 class _Filling:
-    """The passages added so far, and the characters that each wording has in the answer."""
+    """The passages added so far, the characters of each wording in the answer, and its concepts."""
 
     def __init__(self, shown: Sequence[ShownHit], chars: int) -> None:
         self.added: dict[int, set[int]] = {}
@@ -93,13 +94,23 @@ class _Filling:
         for hit in shown:
             self._has[wording_of(hit.row)] += sum(len(line.text) for line in hit.evidence.lines)
         self._left = chars - self._has.total()
+        self._known = {
+            text for hit in shown for text in hit.evidence.concepts if hit.evidence.lines
+        }
 
     def claim(self, passage: _Passage) -> tuple[float, int]:
         """Return the value of a passage for the wording that it serves best now, and that one."""
         return max(
-            (value / (1 + self._has[wording] / _FAIR_CHARS), wording)
-            for wording, value in enumerate(passage.values)
+            (value * self._new(concepts) / (1 + self._has[wording] / _FAIR_CHARS), wording)
+            for wording, (value, concepts) in enumerate(
+                zip(passage.values, passage.concepts, strict=True)
+            )
         )
+
+    def _new(self, weights: Mapping[str, float]) -> float:
+        """Return the share of its value that a passage with some concepts has now."""
+        new = sum(weight for text, weight in weights.items() if text not in self._known)
+        return _KNOWN + (1 - _KNOWN) * new / (sum(weights.values()) or 1.0)
 
     def add(self, passage: _Passage) -> None:
         """Add a passage if it fits."""
@@ -114,6 +125,7 @@ class _Filling:
         _, wording = self.claim(passage)
         self.added.setdefault(id(hit), set()).update(passage.lines)
         self._said.update(texts)
+        self._known.update(*passage.concepts)
         self._has[wording] += size
         self._left -= size
 
@@ -132,8 +144,9 @@ def _passages(reader: EvidenceReader, hits: Sequence[ShownHit]) -> Iterator[_Pas
     for hit in hits:
         if not hit.evidence.whole:
             share = math.sqrt(max(0.0, hit.row.score) / best)
-            for lines, worths, code in reader.passages(hit.row):
+            for lines, worths, concepts, code in reader.passages(hit.row):
                 texts = reader.texts(hit.row, lines)
                 length = 1 + sum(map(len, texts)) / _LONG_CHARS
                 factor = share * _CODE if code else share
-                yield _Passage(hit, lines, texts, [factor * worth / length for worth in worths])
+                values = [factor * worth / length for worth in worths]
+                yield _Passage(hit, lines, texts, values, concepts)

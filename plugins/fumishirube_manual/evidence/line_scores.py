@@ -15,20 +15,8 @@ from fumishirube_manual.evidence.concept_weights import (
     marked_shares,
     marks,
 )
-from fumishirube_manual.evidence.fences import fenced
-from fumishirube_manual.evidence.markup import is_one_of
+from fumishirube_manual.evidence.markup import never_shown
 
-_RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
-_DEFINED = re.compile(
-    r"\s*(?:\[(?!\^)[^\]]+\]:\s*(?:(?:<[^<>]*>|(?=\S*(?:[/#:]|\.\w))\S+)"
-    r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*)?$"
-    r"|<!--.*-->\s*$|(?:>\s*)?(?:\w\[|\[!)[\w.:-]+\]\s*$"
-    r"|(?:</?(?:a|br|center|div|hr|p|span)(?:[\s/][^<>]*)?>\s*)+$)",
-    re.IGNORECASE,
-)
-"""The definition of a link, a comment, tags alone, or a label in brackets, as of a rule or note."""
-_TARGET = re.compile(r"\s+<?https?://\S+$")
-"""The target of a link, in the line below the beginning of its definition."""
 _FIGURE = re.compile(r"[0-9０-９〇一二三四五六七八九十百千万]")
 _DIGIT = re.compile("[0-9０-９]")
 _WANTS_FIGURE = re.compile(
@@ -92,15 +80,7 @@ class LineTexts:
 
     @cached_property
     def _hidden(self) -> Sequence[bool]:
-        hidden = [
-            bool(_RULE.match(line) or (not in_code and _DEFINED.match(line)))
-            for line, in_code in zip(self.lines, fenced(self.lines), strict=True)
-        ]
-        for at in range(1, len(hidden)):
-            hidden[at] |= hidden[at - 1] and bool(_TARGET.match(self.lines[at]))
-        if hidden and is_one_of(self._titles, self.lines[0]):
-            hidden[0] = True
-        return hidden
+        return never_shown(self.lines, self._titles)
 
     @cached_property
     def _above(self) -> LineText:
@@ -222,15 +202,21 @@ class LineScores:
             for (concept, column), share in zip(self._present, self._shares[at], strict=False)
         )
 
-    def present(self) -> set[str]:
-        """Return the concepts of which one line, or the headings, contain at least half."""
-        every_line = [self._above, *filter(None, self._shares)]
+    def present(self, lines: Iterable[int]) -> set[str]:
+        """Return the concepts of which the headings or one of some lines contain at least half."""
+        shares = [self._above, *filter(None, (self._shares[at] for at in lines))]
         return {
             concept.text
-            for (concept, _), among in zip(
-                self._present, zip(*every_line, strict=True), strict=True
-            )
+            for (concept, _), among in zip(self._present, zip(*shares, strict=True), strict=True)
             if max(among) >= _HALF
+        }
+
+    def weights_in(self, at: int) -> Mapping[str, float]:
+        """Return the weights of the concepts of which a line contains at least half."""
+        return {
+            concept.text: concept.weight
+            for (concept, _), share in zip(self._present, self._shares[at], strict=False)
+            if share >= _HALF
         }
 
     @cached_property

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from fumishirube.text import fold, mentions, wraps
 from fumishirube_manual.cited_places import CitedPlace
-from fumishirube_manual.evidence.blocks import indentation, is_row, lists_and_tables, related
+from fumishirube_manual.evidence.blocks import (
+    indentation,
+    is_item,
+    is_row,
+    lists_and_tables,
+    related,
+)
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.definitions import defining_lines
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
@@ -50,7 +56,8 @@ class SectionEvidence(NamedTuple):
     ``worth`` is the score of the best line, as a share of the weight of all concepts. ``place`` is
     where people see the section, such as a page. ``block`` is the first line of the block in which
     the section begins, if that block applies to some readers only. ``exceptions`` is the heading of
-    the next section if it announces exceptions, else empty.
+    the next section if it announces exceptions, else empty. ``concepts`` are those of the query
+    that the headings or one of the lines contain.
     """
 
     lines: tuple[EvidenceLine, ...] = ()
@@ -59,17 +66,20 @@ class SectionEvidence(NamedTuple):
     place: CitedPlace | None = None
     block: str = ""
     exceptions: str = ""
+    concepts: frozenset[str] = frozenset()
 
 
 class EvidencePassage(NamedTuple):
     """Lines of a section, counted from 0, with their worth for each wording.
 
-    A worth is a share of the weight of all concepts of the wording. ``code`` tells whether they are
-    a block of code.
+    A worth is a share of the weight of all concepts of the wording. ``concepts`` are the weights
+    of those that the lines contain, also for each wording. ``code`` tells whether the lines are a
+    block of code.
     """
 
     lines: range
     worths: Sequence[float]
+    concepts: Sequence[Mapping[str, float]]
     code: bool
 
 
@@ -105,7 +115,7 @@ class SectionLines:
         """
         uncut = {at: self._lines[at].rstrip() for at in self._texts.shown()}
         if sum(map(len, uncut.values())) <= _SLACK * room or uncut.keys() <= {*whole}:
-            return SectionEvidence(self._numbered(uncut), whole=True, worth=self._scores.worth())
+            return self._evidence(uncut, whole=True)
         chosen = self._chosen if room > 0 else []
         shown: dict[int, str] = {}
         for at in chosen:
@@ -119,13 +129,28 @@ class SectionLines:
                 if room <= 0 or (len(self._lines[other].strip()) > room and other not in shown):
                     break
                 room -= self._show(shown, other, max(OTHER_CHARS, most))
-        shown |= {at: uncut[at] for at in whole if at in uncut}
+        shown |= {at: uncut[at] for at in self._below_headers(whole) if at in uncut}
         shown |= self._others(shown, uncut)
         if closed and shown:
             shown |= self._records(shown, uncut)
             shown |= _gaps(shown, uncut)
             shown |= self._continuations(shown, uncut)
-        return SectionEvidence(self._numbered(shown), worth=self._scores.worth())
+        return self._evidence(shown)
+
+    def _below_headers(self, whole: Collection[int]) -> Iterator[int]:
+        """Yield some lines, and the headers of those that are rows."""
+        yield from whole
+        for at in whole:
+            if is_row(self._lines[at]):
+                yield from (top for top in related(self._lines, at) if top < at)
+
+    def _evidence(self, shown: Mapping[int, str], *, whole: bool = False) -> SectionEvidence:
+        return SectionEvidence(
+            self._numbered(shown),
+            whole,
+            worth=self._scores.worth(),
+            concepts=frozenset(self._scores.present(shown)),
+        )
 
     @cached_property
     def _definitions(self) -> Sequence[int]:
@@ -169,11 +194,17 @@ class SectionLines:
         }
 
     def _related(self, at: int, chosen: Collection[int]) -> Iterable[int]:
-        """Return the lines that belong to a line; no rows for a header of chosen rows."""
-        if not is_row(self._lines[at]):
-            return related(self._lines, at)
+        """Return the lines that belong to a line.
+
+        They are without the rest of a list or a table of which further lines are chosen.
+        """
         others = [*related(self._lines, at)]
-        return [] if any(other > at and other in chosen for other in others) else others
+        if is_row(self._lines[at]):
+            return [] if any(other > at and other in chosen for other in others) else others
+        if not is_item(self._lines[at]):
+            return others
+        items = [other for other in others if is_item(self._lines[other])]
+        return others if {*items}.isdisjoint(chosen) else [o for o in others if o not in items]
 
     def line_with(self, name: str, room: int) -> EvidenceLine | None:
         """Return the most relevant line that contains a name, in about ``room`` characters."""
@@ -194,10 +225,16 @@ class SectionLines:
         """Return the passages in order, each with its worth for each of some wordings."""
         ranges = [*passages(self._lines)]
         texts = self._texts.blocks(ranges)
-        worths = [LineScores(texts, weights).shares_below_headings() for weights in wordings]
+        scores = [LineScores(texts, weights) for weights in wordings]
+        worths = zip(*(each.shares_below_headings() for each in scores), strict=True)
         return [
-            EvidencePassage(lines, each, is_fence(self._lines[lines.start]))
-            for lines, *each in zip(ranges, *worths, strict=True)
+            EvidencePassage(
+                lines,
+                each,
+                [wording.weights_in(at) for wording in scores],
+                is_fence(self._lines[lines.start]),
+            )
+            for at, (lines, each) in enumerate(zip(ranges, worths, strict=True))
         ]
 
     def texts(self, numbers: Iterable[int]) -> Sequence[str]:
@@ -213,8 +250,8 @@ class SectionLines:
 
     @cached_property
     def present(self) -> set[str]:
-        """Return the concepts of which one line, or the headings, contain at least half."""
-        return self._scores.present()
+        """The concepts that the headings or a line contain."""
+        return self._scores.present(range(len(self._lines)))
 
     def _show(self, shown: dict[int, str], at: int, most: int) -> int:
         """Add a line to the shown ones; return the number of characters that it takes."""

@@ -1,4 +1,4 @@
-"""Leaves out of shown lines what renders as nothing: tags for looks, and targets on the web."""
+"""What renders as nothing: lines without text, and tags, web addresses and padding in a line."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from fumishirube.text import fold
-from fumishirube_manual.evidence.fences import code_lines
+from fumishirube_manual.evidence.fences import code_lines, fenced
 
 _LONGEST = 20_000
 _LOOKS = (
-    r"(?:\s+(?:align|class|height|href|id|name|rel|src|style|target|width)"
+    r"(?:\s+(?:align|class|height|href|id|name|rel|src|style|target|title|width)"
     r"(?:=(?:\"[^\"<>]*\"|'[^'<>]*'))?)"
 )
 _TAGS = "b|br|em|font|i|small|span|strong|sub|sup|u"
@@ -23,12 +23,25 @@ _MARKUP = re.compile(
 _LINK_TARGET = re.compile(r"(?<=\]\()[^()\s]+")
 _ANCHOR = re.compile(r"\s*\{(?:#[\w.:-]+|/\*?[\w.:-]+\*?/)\}\s*$")
 """The anchor of a heading, also as a comment, and as one in a title, which has no asterisks."""
+_PADDING = re.compile(r"(?<=\|) {2,}| {2,}(?=\|)")
+"""The spaces that align the cells of a table."""
 _BLOCK_TAG = re.compile(r"\s*<(?!/?(?:b|em|i|small|span|strong|sub|sup|u)[\s>])", re.IGNORECASE)
 _INDENTED = re.compile(r"(?: {4}|\t)\s*[^\s*+\-0-9>・]")
+_RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
+_DEFINED = re.compile(
+    r"\s*(?:\[(?!\^)[^\]]+\]:\s*(?:(?:<[^<>]*>|(?=\S*(?:[/#:]|\.\w))\S+)"
+    r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*)?$"
+    r"|<!--.*-->\s*$|(?:>\s*)?(?:\w\[|\[!)[\w.:-]+\]\s*$"
+    r"|(?:</?(?:a|br|center|div|hr|p|span)(?:[\s/][^<>]*)?>\s*)+$)",
+    re.IGNORECASE,
+)
+"""The definition of a link, a comment, tags alone, or a label in brackets, as of a rule or note."""
+_TARGET = re.compile(r"\s+<?https?://\S+$")
+"""The target of a link, in the line below the beginning of its definition."""
 
 
 def rendered(line: str) -> str:
-    """Return a line of Markdown without inline tags, long web addresses of links, and anchors.
+    """Return a line of Markdown without inline tags, long web addresses, anchors, and padding.
 
     Code, whether in the line or as the line, stays as it is: a line that begins with another tag or
     is indented like a block of code. So does a very long line, in which marks without an end would
@@ -36,9 +49,11 @@ def rendered(line: str) -> str:
     """
     if len(line) > _LONGEST or not line.strip("# \t"):
         return line
-    if "<" not in line and "](" not in line and "{" not in line:
-        return line
     if _BLOCK_TAG.match(line) or _INDENTED.match(line):
+        return line
+    if line.startswith("|"):
+        line = _PADDING.sub(" ", line)
+    if "<" not in line and "](" not in line and "{" not in line:
         return line
     return without_anchor(_MARKUP.sub(_replacement, line))
 
@@ -71,3 +86,20 @@ def rendered_lines(lines: Sequence[str]) -> Iterator[str]:
     """Yield the lines of a text as they are shown; those of fenced code as they are."""
     for line, in_code in zip(lines, code_lines(lines), strict=True):
         yield line if in_code else rendered(line)
+
+
+def never_shown(lines: Sequence[str], titles: Iterable[str]) -> Sequence[bool]:
+    """Tell of each line whether it has nothing to show.
+
+    That is a line without letters and digits, tags alone, a comment, the definition of a link, a
+    label, and, as the first line of a section, one of its titles.
+    """
+    hidden = [
+        bool(_RULE.match(line) or (not in_code and _DEFINED.match(line)))
+        for line, in_code in zip(lines, fenced(lines), strict=True)
+    ]
+    for at in range(1, len(hidden)):
+        hidden[at] |= hidden[at - 1] and bool(_TARGET.match(lines[at]))
+    if hidden and is_one_of(titles, lines[0]):
+        hidden[0] = True
+    return hidden

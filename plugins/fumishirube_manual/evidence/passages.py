@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from fumishirube_manual.evidence.blocks import is_item, is_row, leads
+from fumishirube_manual.evidence.blocks import indentation, is_item, is_row, leads
 from fumishirube_manual.evidence.fences import fenced
 
 _HEADING = re.compile(
@@ -13,8 +13,8 @@ _HEADING = re.compile(
 )
 _OBJECT_END = re.compile(r"\s*\}[,;]?\s*$")
 """The last line of an object of JSON, or of a block of code."""
-_LONGEST, _LONGEST_ROWS = 1_300, 2_000
-"""The most characters of a passage, and of one that is mostly a table or a list."""
+_LONGEST = 1_300
+"""The most characters of a passage."""
 
 
 def passages(lines: Sequence[str]) -> Iterator[range]:
@@ -22,7 +22,7 @@ def passages(lines: Sequence[str]) -> Iterator[range]:
 
     A passage reaches from a line like a heading to the next one. Elsewhere it is a paragraph, and
     a paragraph that introduces the next block is joined to it. A passage of more than about 1,300
-    characters, 2,000 in a table or a list, is divided at the end of a block or of a line.
+    characters is divided: a table or a list into its rows or items, others at the end of a line.
     """
     current: range | None = None
     for block in _blocks(lines):
@@ -65,19 +65,23 @@ def _blocks(lines: Sequence[str]) -> Iterator[range]:
 
 
 def _divided(lines: Sequence[str], passage: range) -> Iterator[range]:
-    first, size = passage.start, 0
-    longest = _longest([lines[at] for at in passage])
+    if sum(len(lines[at]) for at in passage) <= _LONGEST:
+        yield passage
+        return
+    members = [at for at in passage if is_row(lines[at]) or is_item(lines[at])]
+    if 2 * len(members) > len(passage):
+        outer = min(indentation(lines[at]) for at in members)
+        starts = [at for at in members[1:] if indentation(lines[at]) == outer]
+    else:
+        starts = [*_ends(lines, passage)]
+    yield from map(range, [passage.start, *starts], [*starts, passage.stop])
+
+
+def _ends(lines: Sequence[str], passage: range) -> Iterator[int]:
+    """Yield the lines before which a long passage is divided."""
+    size = 0
     for at in passage:
-        if size and size + len(lines[at]) > longest:
-            yield range(first, at)
-            first, size = at, 0
+        if size and size + len(lines[at]) > _LONGEST:
+            yield at
+            size = 0
         size += len(lines[at])
-    yield range(first, passage.stop)
-
-
-def _longest(lines: Sequence[str]) -> int:
-    """Return the most characters of a part of a passage with these lines."""
-    if sum(map(len, lines)) <= _LONGEST:
-        return _LONGEST
-    rows = sum(is_row(line) or is_item(line) for line in lines)
-    return _LONGEST_ROWS if rows > len(lines) / 2 else _LONGEST

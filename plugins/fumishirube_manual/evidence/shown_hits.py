@@ -18,17 +18,17 @@ _BEST_HIT_CHARS, _NEXT_HIT_CHARS = 600, 150
 """The most characters of the best hit of each wording, and of the next hits; others have a line."""
 _WORDING_CHARS = 150
 """The more characters of a best hit for each further wording of which it contains most."""
+_SEVERAL = 3
 GAP_SCORE, GAP_WORTH = 0.68, 0.25
 """Below these shares of the highest score, or of the highest worth, a hit has no text."""
-
-
-_FIRST_SHARE = 0.6
-"""If a number of characters is requested, lines take at most this share of their usual room, hits
-with less than this share of a next hit's have none, and passages fill up the rest."""
 _PARTS, _PART_CHARS, _MOST_CHARS = 3, 900, 4_000
 """If this many wordings have a best hit of their own, they are parts of a question, and passages
 fill up the answer to so many characters for each, and at most to so many in all."""
-_SEVERAL = 3
+_FIRST_SHARE, _FIRST_WORDING_CHARS = 0.2, 60
+"""The share of a hit's room that its lines take before passages are added, and the more characters
+for each further wording of which a best hit contains most."""
+_FIRST_OF_REQUESTED = 0.6
+"""The share of a requested number of characters that such lines take at most."""
 _OF_LITTLE = 3
 """So many hits have text where no section has the query's words, or most of an alternative."""
 _AT_LEAST = 2
@@ -37,7 +37,7 @@ of 91 finds by agents, the further hits contained none of the lines that they ne
 a score close to the highest keep their text."""
 _CLOSE = 0.8
 _LOOK_AHEAD = 3
-_LATER = 5
+_LATER = 10
 _SAME = 0.5
 
 
@@ -46,49 +46,66 @@ def shown_hits(
 ) -> tuple[list[ShownHit], int]:
     """Return the first hits of a ranking, and the number of rows that they cover.
 
-    With ``chars``, passages fill up the evidence to about that many characters; without, they do so
-    for a question of several parts. With ``folded``, a row that repeats a hit above becomes a copy
-    of it.
+    With ``chars``, the hits have their best lines, and passages fill up the evidence to about that
+    many characters; so they do without for a question of several parts. With ``folded``, a row that
+    repeats a hit above becomes a copy of it.
     """
-    shown: list[ShownHit] = []
-    said: list[frozenset[str]] = []
-    covered = 0
-    requested, chars = chars, chars or _chars_of_parts(rows[:limit])
-    usual = sum(_room(row, rank) for rank, row in enumerate(rows[:limit]))
-    scale = min(_FIRST_SHARE, chars / usual) if chars and usual else 1.0
-    least = int(_FIRST_SHARE * _NEXT_HIT_CHARS) if chars else 0
-    for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
-        rank = len(shown)
-        room = int(scale * _room(row, rank))
-        if not chars and _is_best(row):
-            room += _WORDING_CHARS * max(0, len(reader.met_wordings([row])) - 1)
-        room = room if room >= least else 0
-        evidence = reader.evidence(row, room)
-        lines = _said(evidence.lines)
-        original = _original(shown, said, row, lines) if folded else None
-        if original is not None:
-            original.copies.append(Copy(row, _differing(original, evidence)))
-        elif rank == limit:
-            break
-        else:
-            shown.append(ShownHit(row, evidence, room))
-            said.append(lines)
-        covered += 1
+    shown, covered = _distinct(reader, rows, limit, folded=folded)
     unmet = reader.unmet_wordings(hit.row for hit in shown)
-    if not requested and reader.answers_little(unmet):
-        chars = None
+    filled = chars or _chars_of_parts(rows[:limit])
+    little = not chars and reader.answers_little(unmet)
+    if little:
+        filled = None
         _drop_text(shown[_OF_LITTLE:])
-    elif not chars and reader.answers_well:
+    elif not filled and reader.answers_well:
         least, close = max(_AT_LEAST, reader.wordings), _CLOSE * shown[0].row.score
         _drop_text(hit for hit in shown[least:] if hit.row.score < close)
     _drop_beyond_gap(shown, unmet)
-    if chars:
-        fill(reader, shown, rows[covered : covered + _LATER], chars)
+    if filled:
+        _shorten(reader, shown, filled)
+    if filled or (reader.wordings > 1 and not little):
+        _drop_repeating(shown)
+    if filled:
+        fill(reader, shown, rows[covered : covered + _LATER], filled)
     _drop_shown_exceptions(shown)
     for hit in shown:
         for copy in hit.copies:
             copy.lacks = reader.lacking(hit, copy.row)
     return shown, covered
+
+
+def _distinct(
+    reader: EvidenceReader, rows: Sequence[TraceRow], limit: int, *, folded: bool
+) -> tuple[list[ShownHit], int]:
+    """Return hits with their copies, and the number of rows that they cover."""
+    shown: list[ShownHit] = []
+    said: list[frozenset[str]] = []
+    covered = 0
+    for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
+        room = _room(row, len(shown)) + _WORDING_CHARS * _further_wordings(reader, row)
+        evidence = reader.evidence(row, room)
+        lines = _texts(evidence.lines)
+        original = _original(shown, said, row, lines) if folded else None
+        if original is not None:
+            original.copies.append(Copy(row, _differing(original, evidence)))
+        elif len(shown) == limit:
+            break
+        else:
+            shown.append(ShownHit(row, evidence, room))
+            said.append(lines)
+        covered += 1
+    return shown, covered
+
+
+def _shorten(reader: EvidenceReader, shown: Iterable[ShownHit], chars: int) -> None:
+    """Leave the best lines of each hit, up to a share of some characters in all."""
+    left = _FIRST_OF_REQUESTED * chars
+    for rank, hit in enumerate(shown):
+        room = int(_FIRST_SHARE * _room(hit.row, rank))
+        room += _FIRST_WORDING_CHARS * _further_wordings(reader, hit.row)
+        hit.room = room if left > 0 and hit.evidence.lines else 0
+        hit.evidence = reader.evidence(hit.row, hit.room)
+        left -= sum(len(line.text) for line in hit.evidence.lines)
 
 
 def _drop_shown_exceptions(shown: Iterable[ShownHit]) -> None:
@@ -108,6 +125,11 @@ def _chars_of_parts(rows: Sequence[TraceRow]) -> int | None:
 
 def _is_best(row: TraceRow) -> bool:
     return PINNED_TOP in row.labels and SECOND not in row.labels
+
+
+def _further_wordings(reader: EvidenceReader, row: TraceRow) -> int:
+    """Return of how many wordings besides its own the best hit of a wording contains most."""
+    return max(0, len(reader.met_wordings([row])) - 1) if _is_best(row) else 0
 
 
 def _room(row: TraceRow, rank: int) -> int:
@@ -130,6 +152,15 @@ def _drop_beyond_gap(shown: Sequence[ShownHit], unmet: Collection[int]) -> None:
             continue
         if hit.row.score < score or hit.evidence.worth < worth:
             _drop_text([hit])
+
+
+def _drop_repeating(shown: Iterable[ShownHit]) -> None:
+    """Remove the text of hits without a concept of the query that no hit above has."""
+    known: set[str] = set()
+    for hit in shown:
+        if known and hit.evidence.concepts <= known:
+            _drop_text([hit])
+        known |= hit.evidence.concepts
 
 
 def _drop_text(hits: Iterable[ShownHit]) -> None:
@@ -155,11 +186,11 @@ def _original(
     return None
 
 
-def _said(lines: Iterable[EvidenceLine]) -> frozenset[str]:
+def _texts(lines: Iterable[EvidenceLine]) -> frozenset[str]:
     return frozenset(fold(line.text) for line in lines)
 
 
 def _differing(original: ShownHit, evidence: SectionEvidence) -> tuple[EvidenceLine, ...]:
     """Return the lines of a further copy that neither its original nor another copy has."""
-    known = _said(original.evidence.lines).union(*(_said(copy.lines) for copy in original.copies))
+    known = _texts(original.evidence.lines).union(*(_texts(copy.lines) for copy in original.copies))
     return tuple(line for line in evidence.lines if fold(line.text) not in known)

@@ -8,7 +8,8 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from pydantic import Field
 
-from fumishirube import Answer
+from fumishirube import Answer, SurfaceContext
+from fumishirube.disk import is_below
 from fumishirube.text import UnreadFile
 from fumishirube.tools import OrAbsent
 from fumishirube_manual.coverage import NEVER_SEARCHED
@@ -19,6 +20,7 @@ from fumishirube_manual.grep.path_counts import counted_paths
 _LISTED_SHARE, _LISTED_LEAST = 0.2, 400
 """The share of an answer for the list of remaining files, and its least characters."""
 _NAMED = 8
+"""The most files that an answer names: those not searched, and those without a match."""
 
 
 class LineGroup(Answer):
@@ -112,6 +114,9 @@ class GrepAnswer(Answer):
     next_cursor: OrAbsent[str] = None
     remaining: OrAbsent[tuple[LineCount, ...]] = None
     searched: Searched
+    files_without: Annotated[
+        OrAbsent[tuple[str, ...]], Field(description="The searched files without a match, if few.")
+    ] = None
     not_searched: OrAbsent[tuple[UnsearchedFiles, ...]] = None
     degraded: OrAbsent[str] = None
 
@@ -155,6 +160,23 @@ class SearchAccount:
             for (manual_id, reason), count in sorted(counts.items())
         ]
         return tuple(rows) or None
+
+
+def files_without(
+    context: SurfaceContext, scope: SearchScope, below: str, page: LinePage, account: SearchAccount
+) -> tuple[str, ...] | None:
+    """Return the searched files without a matching line if they are few, and fewer than others."""
+    missing = account.files - len(page.counts)
+    if not 0 < missing <= min(_NAMED, len(page.counts)):
+        return None
+    known = page.counts.keys() | {(manual_id, file.path) for manual_id, file in account.unread}
+    others = [
+        f"{manual_id}/{path}" if scope.several else path
+        for manual_id in scope.ids
+        for path in context.manual(manual_id).paths()
+        if is_below(path, below) and (manual_id, path) not in known
+    ]
+    return tuple(others) if len(others) == missing else None
 
 
 def grep_answer(

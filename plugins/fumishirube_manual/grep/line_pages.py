@@ -234,12 +234,14 @@ class LinePage:
         return cost + (_GROUP_CHARS + len(path) + len(section) if group != self._last else 0)
 
     def _rendered(self, line: str, file: FileLines, number: int, *, matches: bool) -> str:
-        """Return a line as it is rendered, unless it is code or a match would be left out."""
+        """Return a line as it is rendered, unless it is code or a matched text would be missing."""
         shown = rendered(line)
         if shown == line or file.fenced[number - 1]:
             return line
-        lost = matches and len(self._matcher.spans(shown)) != len(self._matcher.spans(line))
-        return line if lost else shown
+        return line if matches and self._matched(line) - self._matched(shown) else shown
+
+    def _matched(self, line: str) -> set[str]:
+        return {line[start:end].casefold() for start, end in self._matcher.spans(line)}
 
 
 def _beginning(line: str) -> str:

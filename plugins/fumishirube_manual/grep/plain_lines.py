@@ -29,13 +29,15 @@ def grep_text(answer: Json) -> str:
         head += f" ({different} different lines)"
     head += ", all below" if total and answer.get("complete") else ""
     head += f"; searched {searched['files']} files"
+    without: Any = answer.get("files_without")
+    head += f", without a match: {', '.join(without)}" if without else ""
     head += f"; {answer['left_out']} lines left out" if "left_out" in answer else ""
     texts: Any = answer.get("texts") or ()
     head += "; case counts" if "case_counts" in answer else ""
     head += "".join(f"; {_count(text)}" for text in texts)
     formatted = {"total", "different", "files", "texts", "searched", "left_out"}
     formatted |= {"groups", "counts", "matches", "more_matches", "next_cursor", "remaining"}
-    formatted |= {"complete", "different_matches", "case_counts"}
+    formatted |= {"complete", "different_matches", "case_counts", "files_without"}
     lines = [head, *other_members(answer, formatted), *_groups(answer.get("groups") or ())]
     counts: Any = answer.get("counts") or ()
     lines += [f"{place_text(row)}: {row['count']}" for row in counts]

@@ -29,6 +29,7 @@ from fumishirube_manual.grep.line_answers import (
     SearchAccount,
     SearchScope,
     completed,
+    files_without,
     grep_answer,
     listed_chars,
     tally_answer,
@@ -137,7 +138,10 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
         answer = grep_answer(params.any or (), chars, now, scope, page, account, counting=counting)
         cased = params.case_counts and params.exact is None
         left_out = _left_out(matcher)
-        answer = answer.model_copy(update={"left_out": left_out, "case_counts": cased or None})
+        without = files_without(context, scope, below, page, account)
+        answer = answer.model_copy(
+            update={"left_out": left_out, "case_counts": cased or None, "files_without": without}
+        )
         if tally is not None:
             return completed(tally_answer(answer, chars, (offset, now), scope, tally), offset)
         placed = _with_places(context, scope, answer) if has_places(settings) else answer
