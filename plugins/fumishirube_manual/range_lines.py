@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fumishirube import Document, Section
 from fumishirube.text import Lines
-from fumishirube_manual.evidence.fences import code_lines
+from fumishirube_manual.evidence.code_blocks import code_lines
 
 _SENTENCE_END = re.compile(r"[。！？][」』）】]*|[.!?](?=\s)")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from io import StringIO
 
 from fumishirube.text import is_cjk
-from fumishirube_manual.evidence.fences import code_lines
+from fumishirube_manual.evidence.code_blocks import code_lines
 
 _NO_PROSE = re.compile(
     r"[ \t]*(?:\||<|\[[^\]]+\]:|(?:[-*_=][ \t]*){3,}$)|.*\S(?:\u3000{2,}|[ \t]{3,})\S"

@@ -10,7 +10,7 @@ from manuals import write
 from markdown_it import MarkdownIt
 from stdio import Fumishirube
 
-from fumishirube_manual.evidence.fences import code_lines, fenced
+from fumishirube_manual.evidence.code_blocks import code_lines, inside_code
 from fumishirube_manual.sentences import sentences
 
 GATES = """# Gates
@@ -39,7 +39,7 @@ Use ```key``` at night.
 """
 
 
-@given(st.lists(st.sampled_from(["```", "````", "~~~", "~~~~", "```py", "~~~ sh", "text", ""])))
+@given(st.lists(st.sampled_from(["```", "````", "~~~", "~~~~", "```py", "~~~ sh", "words", ""])))
 def test_code_is_what_commonmark_calls_fenced(above: list[str]) -> None:
     lines = [*above, "the end"]
     tokens = MarkdownIt().parse("\n".join(lines))
@@ -48,7 +48,7 @@ def test_code_is_what_commonmark_calls_fenced(above: list[str]) -> None:
 
 
 def test_a_line_with_code_between_ticks_opens_no_block() -> None:
-    assert not any(fenced(["Use ```key``` at night.", "```key```", "text"]))
+    assert not any(inside_code(["Use ```key``` at night.", "```key```", "text"]))
 
 
 def test_a_range_without_code_may_begin_within_code(tmp_path: Path) -> None:
@@ -74,3 +74,41 @@ def test_sentences_are_those_outside_of_code() -> None:
         "Keys",
         "Use ```key``` at night.",
     ]
+
+
+CONVERTED = """# Lamps
+
+The lamp is lit by this:
+
+rust,no_run
+let lamp = Lamp::new();
+
+// The wick comes first, as in every lamp.
+lamp.light(wick);
+
+It burns for an hour.
+
+json
+{ "lamp": 1 }
+
+## Oil
+
+text
+
+The word above names no code.
+
+shell
+Shells lie on the beach, and are collected at noon.
+"""
+
+
+def test_code_below_the_name_of_its_language_needs_no_fences(tmp_path: Path) -> None:
+    with Fumishirube(write(tmp_path, {"guide/lamps.md": CONVERTED})) as server:
+        server.ok("manual_ls")
+        ref = {"manual_id": "guide", "path": "lamps.md", "start_line": 1, "end_line": 40}
+        (item,) = server.ok("manual_read", refs=[ref], code=False)["items"]
+        assert [number for number, _ in item["lines"]] == [1, 3, 11, 16, 18, 20, 22, 23]
+        asked = {"query": "lamp wick", "required_terms": ["lamp"], "manual_id": "guide"}
+        (hit, *_) = server.ok("manual_find", **asked)["inline_hits"]["items"]
+        assert "rust,no_run" not in [text for _, text in hit["lines"]]
+        assert [8, "// The wick comes first, as in every lamp."] in hit["lines"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice, takewhile
 
-from fumishirube_manual.evidence.fences import fenced, is_fence
+from fumishirube_manual.evidence.code_blocks import code_start, inside_code, is_fence
 
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _ONE_CELL = re.compile(r"\s*\|[^|]*\|\s*$")
@@ -114,9 +114,8 @@ def _statement(lines: Sequence[str], at: int) -> Iterator[int]:
 
 
 def _before_code(lines: Sequence[str], at: int) -> Iterator[int]:
-    """Yield the last line before a fenced block of code, which may introduce it."""
-    fence = max(place for place in range(at) if is_fence(lines[place]))
-    above = (place for place in range(fence - 1, -1, -1) if lines[place].strip())
+    """Yield the last line before a block of code, which may introduce it."""
+    above = (place for place in range(code_start(lines, at) - 1, -1, -1) if lines[place].strip())
     yield from islice(above, 1)
 
 
@@ -175,7 +174,7 @@ def _next(lines: Sequence[str], at: int) -> int | None:
 
 
 def _in_code(lines: Sequence[str], at: int) -> bool:
-    return fenced(lines[: at + 1])[at]
+    return inside_code(lines[: at + 1])[at]
 
 
 def indentation(line: str) -> int:

@@ -16,10 +16,10 @@ from fumishirube_manual.evidence.blocks import (
     lists_and_tables,
     related,
 )
+from fumishirube_manual.evidence.code_blocks import code_lines, is_fence
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.definitions import defining_lines
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
-from fumishirube_manual.evidence.fences import is_fence
 from fumishirube_manual.evidence.line_scores import LineScores, LineTexts
 from fumishirube_manual.evidence.markup import rendered_lines, without_targets
 from fumishirube_manual.evidence.passages import passages
@@ -224,6 +224,7 @@ class SectionLines:
     def passages(self, wordings: Iterable[Sequence[ConceptWeight]]) -> Sequence[EvidencePassage]:
         """Return the passages in order, each with its worth for each of some wordings."""
         ranges = [*passages(self._lines)]
+        in_code = code_lines(self._lines)
         texts = self._texts.blocks(ranges)
         scores = [LineScores(texts, weights) for weights in wordings]
         worths = zip(*(each.shares_below_headings() for each in scores), strict=True)
@@ -232,7 +233,7 @@ class SectionLines:
                 lines,
                 each,
                 [wording.weights_in(at) for wording in scores],
-                is_fence(self._lines[lines.start]),
+                in_code[lines.start],
             )
             for at, (lines, each) in enumerate(zip(ranges, worths, strict=True))
         ]

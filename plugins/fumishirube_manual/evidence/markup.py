@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from fumishirube.text import fold
-from fumishirube_manual.evidence.fences import code_lines, fenced
+from fumishirube_manual.evidence.code_blocks import code_lines, inside_code, names_language
 
 _LONGEST = 20_000
 _LOOKS = (
@@ -92,12 +92,14 @@ def never_shown(lines: Sequence[str], titles: Iterable[str]) -> Sequence[bool]:
     """Tell of each line whether it has nothing to show.
 
     That is a line without letters and digits, tags alone, a comment, the definition of a link, a
-    label, and, as the first line of a section, one of its titles.
+    label, the name of a language, and, as the first line of a section, one of its titles.
     """
     hidden = [
         bool(_RULE.match(line) or (not in_code and _DEFINED.match(line)))
-        for line, in_code in zip(lines, fenced(lines), strict=True)
+        for line, in_code in zip(lines, inside_code(lines), strict=True)
     ]
+    for at in range(len(lines)):
+        hidden[at] |= names_language(lines, at)
     for at in range(1, len(hidden)):
         hidden[at] |= hidden[at - 1] and bool(_TARGET.match(lines[at]))
     if hidden and is_one_of(titles, lines[0]):

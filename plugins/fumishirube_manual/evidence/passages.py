@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from fumishirube_manual.evidence.blocks import indentation, is_item, is_row, leads
-from fumishirube_manual.evidence.fences import fenced
+from fumishirube_manual.evidence.code_blocks import inside_code
 
 _HEADING = re.compile(
     r"\s*(?:第\s*[0-9０-９一二三四五六七八九十]+\s*[章節条項]|r\[[^\]]+\]\s*$|\*\*[^*]+\*\*\s*$)"
@@ -51,7 +51,7 @@ def _joined(lines: Sequence[str], current: range, block: range) -> bool:
 def _blocks(lines: Sequence[str]) -> Iterator[range]:
     """Yield the blocks between blank lines: fenced code is undivided, and ``}`` ends a block."""
     first: int | None = None
-    for at, (line, in_code) in enumerate(zip(lines, fenced(lines), strict=True)):
+    for at, (line, in_code) in enumerate(zip(lines, inside_code(lines), strict=True)):
         if line.strip() or in_code:
             first = at if first is None else first
         elif first is not None:

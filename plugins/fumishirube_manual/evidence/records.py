@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from fumishirube.text import is_cjk
 from fumishirube_manual.evidence.blocks import indentation, is_item, is_row, table_top
-from fumishirube_manual.evidence.fences import is_fence
+from fumishirube_manual.evidence.code_blocks import is_fence
 from fumishirube_manual.evidence.markup import rendered
 
 _MOST_CHARS, _MOST_LINES = 600, 20

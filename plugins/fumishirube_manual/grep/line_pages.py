@@ -12,8 +12,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange
+from fumishirube_manual.evidence.code_blocks import inside_code
 from fumishirube_manual.evidence.excerpts import whole_words
-from fumishirube_manual.evidence.fences import fenced
 from fumishirube_manual.evidence.markup import rendered
 from fumishirube_manual.evidence.own_texts import enclosing_block
 from fumishirube_manual.evidence.records import labelled_line, record_lines
@@ -53,15 +53,15 @@ class LinePlace(NamedTuple):
 
 
 class FileLines:
-    """The lines of a file, and which of them are in fenced code."""
+    """The lines of a file, and which of them are code."""
 
     def __init__(self, text: str) -> None:
         self.all: Sequence[str] = text.split("\n")
 
     @cached_property
-    def fenced(self) -> Sequence[bool]:
-        """Whether each line is in fenced code; found once for all matches of the file."""
-        return fenced(self.all)
+    def in_code(self) -> Sequence[bool]:
+        """Whether each line is in code; found once for all matches of the file."""
+        return inside_code(self.all)
 
 
 @dataclass
@@ -184,7 +184,7 @@ class LinePage:
             whole = _GOES_ON.join([first.rstrip(), *(line.strip() for line in rest)])
             alone = rest or self._context == 0
             below = None if alone else labelled_line(lines, match.number - 1)
-            if below is None or file.fenced[match.number - 1]:
+            if below is None or file.in_code[match.number - 1]:
                 return {match.number: whole}
             return {match.number: whole, below + 1: _beginning(lines[below])}
         before = _written(lines, range(match.number - 1, 0, -1), self._context)
@@ -236,7 +236,7 @@ class LinePage:
     def _rendered(self, line: str, file: FileLines, number: int, *, matches: bool) -> str:
         """Return a line as it is rendered, unless it is code or a matched text would be missing."""
         shown = rendered(line)
-        if shown == line or file.fenced[number - 1]:
+        if shown == line or file.in_code[number - 1]:
             return line
         return line if matches and self._matched(line) - self._matched(shown) else shown
 

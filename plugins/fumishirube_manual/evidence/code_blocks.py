@@ -1,0 +1,105 @@
+"""Code in the lines of a Markdown text: fenced, or below the name of its language.
+
+Texts that were converted from web pages have often lost the fences; the name of the language is
+left, as a paragraph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+_LANGUAGE = re.compile(
+    r"(?:bash|c|c#|cmd|console|cpp|cs|cshtml|csharp|css|diff|dockerfile|dotnetcli|go|gradle|html"
+    r"|http|ini|java|javascript|js|json|jsx|kotlin|nginx|php|powershell|protobuf|python|razor|ruby"
+    r"|rust|sh|shell|sql|swift|text|toml|ts|tsx|typescript|xml|yaml|yml)(?:,[\w,=]+)?\s*$"
+)
+_PROSE = re.compile(
+    r"#{2,6} |> |\||\[[^\]]+\]: |r\[|[-*] \S+ \S+ \S|\d+\. \S"
+    r"|(?!//|#|\*|<!--).*[\u3040-\u30ff].*[。:：]\s*$"
+    r"|[A-Z`\"'*_\[(][^;{}=]*\s\S+\s\S+.*[.:!?)]\s*$"
+)
+"""A line that is no code, after a blank one: a heading, a quotation, an item, a row, a sentence."""
+_FENCE = re.compile(r"\s*(?:(?P<ticks>`{3,})[^`]*|(?P<tildes>~{3,}).*)$", re.DOTALL)
+
+
+def is_fence(line: str) -> bool:
+    """Tell whether a line may open or close a block of code."""
+    return _marks(line) != ""
+
+
+def inside_code(lines: Sequence[str]) -> Sequence[bool]:
+    """Tell of each line whether it is below the first line of a block of code, up to its last."""
+    inside = [False] * len(lines)
+    for block in _blocks(lines):
+        inside[block.start + 1 : block.stop] = [True] * (len(block) - 1)
+    return inside
+
+
+def code_lines(lines: Sequence[str]) -> Sequence[bool]:
+    """Tell of each line whether it belongs to code, with its fences or the name of its language."""
+    inside = [False] * len(lines)
+    for block in _blocks(lines):
+        inside[block.start : block.stop] = [True] * len(block)
+    return inside
+
+
+def code_start(lines: Sequence[str], at: int) -> int:
+    """Return the first line of the block of code of a line: its fence, or the name above it."""
+    return next(block.start for block in _blocks(lines) if at in block)
+
+
+def names_language(lines: Sequence[str], at: int) -> bool:
+    """Tell whether a line is a paragraph of only the name of a language, with code below it."""
+    if not _LANGUAGE.match(lines[at]) or (at and lines[at - 1].strip()):
+        return False
+    below = lines[at + 1] if at + 1 < len(lines) else ""
+    return bool(below.strip()) and not _PROSE.match(below)
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[range]:
+    """Yield the blocks of code: fenced ones, and those below the name of their language."""
+    end = 0
+    for block in (*_fenced(lines), range(len(lines), len(lines))):
+        for at in range(end, block.start):
+            if at >= end and names_language(lines, at):
+                end = _end_below(lines, at, block.start)
+                yield range(at, end)
+        if block:
+            yield block
+        end = block.stop
+
+
+def _end_below(lines: Sequence[str], at: int, most: int) -> int:
+    """Return the end of the code below the name of a language: a blank line before other text."""
+    end = at + 1
+    for place in range(at + 1, most):
+        if lines[place].strip():
+            if end < place and (_PROSE.match(lines[place]) or names_language(lines, place)):
+                return end
+            end = place + 1
+    return end
+
+
+def _fenced(lines: Sequence[str]) -> Iterator[range]:
+    """Yield the fenced blocks, from the line that opens each to the one that closes it.
+
+    That is the next line with as many of the same marks, or more, and nothing else.
+    """
+    opened, first = "", 0
+    marked = [at for at, line in enumerate(lines) if "```" in line or "~~~" in line]
+    for at in marked:
+        marks = _marks(lines[at])
+        if not opened:
+            opened, first = marks, at
+        elif marks.startswith(opened) and lines[at].strip() == marks:
+            yield range(first, at + 1)
+            opened = ""
+    if opened:
+        yield range(first, len(lines))
+
+
+def _marks(line: str) -> str:
+    """Return the marks of a line that may open or close a block, or nothing."""
+    match = _FENCE.match(line)
+    return "" if match is None else match["ticks"] or match["tildes"]
