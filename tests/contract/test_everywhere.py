@@ -295,6 +295,19 @@ def test_a_path_in_a_folder_is_the_only_one_that_ends_so(tmp_path: Path) -> None
             assert refused["message"].endswith(f"several paths end so: {several}")
 
 
+def test_a_path_without_a_suffix_is_a_page_and_the_folder_of_its_name(tmp_path: Path) -> None:
+    paths = ["a/tap.md", "a/tap/parts.md", "a/taps.md", "a/tap-old.md", "a/tap.d/b.md"]
+    write(tmp_path, {f"m/{path}": f"# Tap\n\nTap {path} drips.\n" for path in paths})
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        lines = {"manual_id": "m", "any": ["drips"], "path_prefix": "a/tap", "count_only": True}
+        counts = server.ok("manual_grep", **lines)["counts"]
+        assert [row["path"] for row in counts] == ["a/tap.md", "a/tap/parts.md"]
+        asked = search_arguments("m", "tap", required_terms=["drips"], path_prefix="a/tap")
+        paths = {path for _, path, _ in found(server.ok("manual_find", **asked))}
+        assert paths == {"a/tap.md", "a/tap/parts.md"}
+
+
 # --- without the extras ---------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ntpath
+import posixpath
 import re
 from collections.abc import Collection
 from pathlib import PureWindowsPath
@@ -83,11 +84,12 @@ def clean_path(raw: object, parameter: str = "path") -> str:
 def is_below(path: str, prefix: str) -> bool:
     """Tell whether a path is a file or a folder, or below that folder; all are below ``""``.
 
-    A prefix with ``*`` at its end is the beginning of names.
+    A file may be named without its suffix, as a page beside a folder of the same name is. A prefix
+    with ``*`` at its end is the beginning of names.
     """
     if not prefix or prefix.endswith("*"):
         return path.startswith(prefix[:-1])
-    return path == prefix or path.startswith(f"{prefix}/")
+    return path.startswith(f"{prefix}/") or prefix in (path, posixpath.splitext(path)[0])
 
 
 def clean_new_path(raw: object, parameter: str = "path") -> str:
