@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from fumishirube_manual.evidence.markup import plain_row
 from fumishirube_manual.rows import HEADING_SEPARATOR
 from fumishirube_manual.text_parts import (
     Json,
@@ -179,7 +180,7 @@ def _range(item: Any) -> Iterator[str]:
     if "before" in item:
         head += f" below L{item['before'][0]} {item['before'][1]}"
     yield head
-    yield from numbered(item.get("lines", ()))
+    yield from numbered((number, plain_row(line)) for number, line in item.get("lines", ()))
     if "left" in item:
         cursor = item.get("next_cursor")
         goes_on = f"; manual_scan goes on at cursor {as_json(cursor)}" if cursor else ""

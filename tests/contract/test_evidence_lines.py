@@ -218,3 +218,19 @@ def test_wordings_of_which_no_section_holds_most_are_named(server: Fumishirube) 
     answer = server.ok("manual_find", **asked, alternatives=others)
     assert answer["unmet"] == [2]
     assert "unmet" not in server.ok("manual_find", **asked, alternatives=others[:1])
+
+
+def test_each_row_that_defines_a_word_is_shown_though_its_name_is_a_link(tmp_path: Path) -> None:
+    names = ["average", "burst", "period", "redis", "header", "depth"]
+    rows = "".join(
+        f'| <a id="opt-{name}" href="#opt-{name}">`{name}`</a> | The {name} of rate limits with'
+        f" average and burst in a period. {'It is for routers that need it. ' * 8} | {at} |\n"
+        for at, name in enumerate(names * 2)
+    )
+    text = "# Rate limit\n\nIt limits rates.\n\n| Field | Description | Default |\n|---|---|---|\n"
+    with Fumishirube(write(tmp_path, {"m/a.md": f"{text}{rows}\n"})) as server:
+        server.ok("manual_ls")
+        asked = "rate limit burst and period by default"
+        (hit, *_) = items(server, asked, "rate", manual_id="m")
+        numbers = [number for number, _ in hit["lines"]]
+        assert {8, 9} <= {*numbers}

@@ -86,7 +86,14 @@ let lamp = Lamp::new();
 // The wick comes first, as in every lamp.
 lamp.light(wick);
 
-It burns for an hour.
+It burns for an hour, and
+for two in winter.
+
+json
+{ "hours": 2 }
+
+where a lamp that is lit once has to burn until it is
+put out.
 
 json
 { "lamp": 1 }
@@ -107,7 +114,9 @@ def test_code_below_the_name_of_its_language_needs_no_fences(tmp_path: Path) -> 
         server.ok("manual_ls")
         ref = {"manual_id": "guide", "path": "lamps.md", "start_line": 1, "end_line": 40}
         (item,) = server.ok("manual_read", refs=[ref], code=False)["items"]
-        assert [number for number, _ in item["lines"]] == [1, 3, 11, 16, 18, 20, 22, 23]
+        assert [number for number, _ in item["lines"]] == [
+            *(1, 3, 11, 12, 17, 18, 23, 25, 27, 29, 30)
+        ]
         asked = {"query": "lamp wick", "required_terms": ["lamp"], "manual_id": "guide"}
         (hit, *_) = server.ok("manual_find", **asked)["inline_hits"]["items"]
         assert "rust,no_run" not in [text for _, text in hit["lines"]]

@@ -271,5 +271,10 @@ def test_a_row_is_shown_without_its_anchors_and_padding(tmp_path: Path) -> None:
         asked = {"query": "default of maxStreams", "required_terms": ["streams"], "manual_id": "m"}
         (hit, *_) = server.ok("manual_find", **asked)["inline_hits"]["items"]
         assert shown in hit["lines"]
+        refs = ["m/a.md#L5-L6"]
+        (block,) = server.invoke("call_tool", "manual_read", {"refs": refs}).content
+        assert "5 | `maxStreams` | The most streams of maxStreams. | 250 |" in block.text
+        (item,) = server.ok("manual_read", refs=refs)["items"]
+        assert item["lines"][0] == [5, rows.splitlines()[0]]
         target = server.ok("manual_grep", any=["opt-maxStreams"], manual_id="m")
         assert any('id="opt-maxStreams"' in text for _, text in target["groups"][0]["lines"])

@@ -9,17 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from fumishirube.text import is_cjk
+
 _LANGUAGE = re.compile(
     r"(?:bash|c|c#|cmd|console|cpp|cs|cshtml|csharp|css|diff|dockerfile|dotnetcli|go|gradle|html"
     r"|http|ini|java|javascript|js|json|jsx|kotlin|nginx|php|powershell|protobuf|python|razor|ruby"
     r"|rust|sh|shell|sql|swift|text|toml|ts|tsx|typescript|xml|yaml|yml)(?:,[\w,=]+)?\s*$"
 )
-_PROSE = re.compile(
-    r"#{2,6} |> |\||\[[^\]]+\]: |r\[|[-*] \S+ \S+ \S|\d+\. \S"
-    r"|(?!//|#|\*|<!--).*[\u3040-\u30ff].*[。:：]\s*$"
-    r"|[A-Z`\"'*_\[(][^;{}=]*\s\S+\s\S+.*[.:!?)]\s*$"
+_MARKED = re.compile(r"#{1,6} |> |\||\[[^\]]+\]: |r\[|[-*] \S+ \S+ \S|\d+\. \S")
+"""The beginning of a heading, a quotation, a row, the definition of a link, or an item."""
+_COMMENT = re.compile(r"\s{2}|//|#|\*\s|<!--|--")
+_WORDS = re.compile(
+    r"\s?(?:[A-Z`\"'*_\[(](?:[^;{}=]*\s[a-z’']{2,}(?=[\s,.:])){4}"
+    r"|[a-z*](?:[^;{}=]*\s[a-z’']{2,}(?=[\s,.:])){7}|[A-Z][^;{}=()<>]*[.:!?]\s*$)"
 )
-"""A line that is no code, after a blank one: a heading, a quotation, an item, a row, a sentence."""
+"""A sentence in English, or the beginning of one: some words in lower case, and no code."""
+_CODE_END = re.compile(r"[;{}>,(]\s*$")
 _FENCE = re.compile(r"\s*(?:(?P<ticks>`{3,})[^`]*|(?P<tildes>~{3,}).*)$", re.DOTALL)
 
 
@@ -54,7 +59,7 @@ def names_language(lines: Sequence[str], at: int) -> bool:
     if not _LANGUAGE.match(lines[at]) or (at and lines[at - 1].strip()):
         return False
     below = lines[at + 1] if at + 1 < len(lines) else ""
-    return bool(below.strip()) and not _PROSE.match(below)
+    return bool(below.strip()) and not _is_text(below)
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[range]:
@@ -75,10 +80,20 @@ def _end_below(lines: Sequence[str], at: int, most: int) -> int:
     end = at + 1
     for place in range(at + 1, most):
         if lines[place].strip():
-            if end < place and (_PROSE.match(lines[place]) or names_language(lines, place)):
+            if end < place and (_is_text(lines[place]) or names_language(lines, place)):
                 return end
             end = place + 1
     return end
+
+
+def _is_text(line: str) -> bool:
+    """Tell whether a line after a blank one is text; in doubt it is, so that none is left out."""
+    if _MARKED.match(line):
+        return True
+    if _COMMENT.match(line):
+        return False
+    japanese = any(map(is_cjk, line)) and not _CODE_END.search(line)
+    return japanese or bool(_WORDS.match(line))
 
 
 def _fenced(lines: Sequence[str]) -> Iterator[range]:

@@ -156,7 +156,7 @@ class SectionLines:
     def _definitions(self) -> Sequence[int]:
         # A line that defines a word of the query has it, and so a score.
         likely = (at for at, score in enumerate(self._scores.every) if score)
-        return defining_lines(self._texts.lines, likely, self.present, _DEFINITIONS)
+        return defining_lines(self._lines, likely, self.present, _DEFINITIONS)
 
     @cached_property
     def _chosen(self) -> Sequence[int]:

@@ -58,6 +58,15 @@ def rendered(line: str) -> str:
     return without_anchor(_MARKUP.sub(_replacement, line))
 
 
+def plain_row(line: str) -> str:
+    """Return a row of a table without inline tags and padding; another line as it is."""
+    if not line.startswith("|") or len(line) > _LONGEST:
+        return line
+    return _MARKUP.sub(
+        lambda match: match["target"] or _replacement(match), _PADDING.sub(" ", line)
+    )
+
+
 def without_anchor(heading: str) -> str:
     """Return a heading or a title without the anchor at its end."""
     return _ANCHOR.sub("", heading, count=1) if heading.rstrip().endswith("}") else heading
