@@ -37,6 +37,8 @@ _GAP = 100
 """Text of up to this many characters between two passages, or after the last one, is shown too."""
 _OTHERS, _OTHER_LINES = 2, 500
 """Of a list or a table, so many other lines are shown for each chosen one, if they are short."""
+_REST = 350
+"""Up to so many hidden characters are shown too where more are shown: they would be read next."""
 _LEAST = 60
 """With less room than this, no further line is chosen."""
 _FRAGMENT = 120
@@ -135,7 +137,8 @@ class SectionLines:
             shown |= self._records(shown, uncut)
             shown |= _gaps(shown, uncut)
             shown |= self._continuations(shown, uncut)
-        return self._evidence(shown)
+            shown |= _rest(shown, uncut)
+        return self._evidence(shown, whole=shown == uncut)
 
     def _below_headers(self, whole: Collection[int]) -> Iterator[int]:
         """Yield some lines, and the headers of those that are rows."""
@@ -271,6 +274,12 @@ class SectionLines:
             for at in sorted(shown)
             if not is_fence(shown[at])
         )
+
+
+def _rest(shown: Mapping[int, str], uncut: Mapping[int, str]) -> Mapping[int, str]:
+    """Return all lines if less of them is hidden than shown, and little in all."""
+    hidden = sum(len(line) - len(shown.get(at, "")) for at, line in uncut.items())
+    return uncut if hidden <= min(_REST, sum(map(len, shown.values()))) else {}
 
 
 def _gaps(shown: Mapping[int, str], uncut: Mapping[int, str]) -> Mapping[int, str]:

@@ -98,13 +98,14 @@ def _distinct(
 
 
 def _shorten(reader: EvidenceReader, shown: Iterable[ShownHit], chars: int) -> None:
-    """Leave the best lines of each hit, up to a share of some characters in all."""
+    """Leave the best lines of each longer section, up to a share of some characters in all."""
     left = _FIRST_OF_REQUESTED * chars
     for rank, hit in enumerate(shown):
-        room = int(_FIRST_SHARE * _room(hit.row, rank))
-        room += _FIRST_WORDING_CHARS * _further_wordings(reader, hit.row)
-        hit.room = room if left > 0 and hit.evidence.lines else 0
-        hit.evidence = reader.evidence(hit.row, hit.room)
+        if left <= 0 or not hit.evidence.whole:
+            room = int(_FIRST_SHARE * _room(hit.row, rank))
+            room += _FIRST_WORDING_CHARS * _further_wordings(reader, hit.row)
+            hit.room = room if left > 0 and hit.evidence.lines else 0
+            hit.evidence = reader.evidence(hit.row, hit.room)
         left -= sum(len(line.text) for line in hit.evidence.lines)
 
 
@@ -155,10 +156,10 @@ def _drop_beyond_gap(shown: Sequence[ShownHit], unmet: Collection[int]) -> None:
 
 
 def _drop_repeating(shown: Iterable[ShownHit]) -> None:
-    """Remove the text of hits without a concept of the query that no hit above has."""
+    """Remove text of longer sections without a concept of the query that no hit above has."""
     known: set[str] = set()
     for hit in shown:
-        if known and hit.evidence.concepts <= known:
+        if known and hit.evidence.concepts <= known and not hit.evidence.whole:
             _drop_text([hit])
         known |= hit.evidence.concepts
 
