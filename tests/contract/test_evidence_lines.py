@@ -120,7 +120,7 @@ def test_tags_without_text_are_not_shown(tmp_path: Path) -> None:
     with Fumishirube(write(tmp_path, {"m/a.md": text})) as server:
         server.ok("manual_ls")
         (hit, *_) = items(server, "price of a locker", "locker", manual_id="m")
-        assert hit["lines"] == [[5, "The price of a locker is 7."], [10, "<div>"]]
+        assert hit["lines"] == [[5, "The price of a locker is 7."], [11, "<div>"]]
 
 
 @pytest.mark.parametrize(

@@ -31,11 +31,11 @@ _RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
 _DEFINED = re.compile(
     r"\s*(?:\[(?!\^)[^\]]+\]:\s*(?:(?:<[^<>]*>|(?=\S*(?:[/#:]|\.\w))\S+)"
     r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*)?$"
-    r"|<!--.*-->\s*$|(?:>\s*)?(?:\w\[|\[!)[\w.:-]+\]\s*$"
+    r"|:{3,}[^:]*:{3,}\s*$|<!--.*-->\s*$|(?:>\s*)?(?:\w\[|\[!)[\w.:-]+\]\s*$"
     r"|(?:</?(?:a|br|center|div|hr|p|span)(?:[\s/][^<>]*)?>\s*)+$)",
     re.IGNORECASE,
 )
-"""The definition of a link, a comment, tags alone, or a label in brackets, as of a rule or note."""
+"""A line that defines a link, a comment, tags or a layout mark alone, or a label in brackets."""
 _TARGET = re.compile(r"\s+<?https?://\S+$")
 """The target of a link, in the line below the beginning of its definition."""
 
