@@ -115,6 +115,7 @@ def test_the_anchor_of_a_heading_is_not_shown(tmp_path: Path, anchor: str) -> No
 def test_tags_without_text_are_not_shown(tmp_path: Path) -> None:
     text = (
         '# Price\n\n<div class="note">\n\nThe <i>price</i> of a locker is 7.\n\n</div>\n<br/>\n'
+        ':::column span="1":::\n'
         "```html\n<div>\n```\n\n<a name='next'></a>\n## Next\n\nText.\n"
     )
     with Fumishirube(write(tmp_path, {"m/a.md": text})) as server:
