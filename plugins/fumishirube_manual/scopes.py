@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from typing import Annotated, Any
 
@@ -23,9 +23,6 @@ from fumishirube.disk import clean_name, clean_path, is_below
 from fumishirube.tools import FailsWith, Question, Session, did_you_mean
 from fumishirube_manual.arguments import MOST_LISTED, after_discovery, manual_by_id, must_discover
 from fumishirube_manual.deliveries import delivered
-
-_NAMED = 5
-"""The most paths that an error names."""
 
 
 def _distinct(value: str | tuple[str, ...]) -> str | tuple[str, ...]:
@@ -144,27 +141,17 @@ def _cleaned_prefix(prefix: str | None) -> str:
 
 
 def _existing(paths: Sequence[str], prefix: str) -> str:
-    """Return a path, or else what begins so, as if with ``*``, or the only path that ends so.
+    """Return a path, or else what begins so, or what is so named in any folder, with ``*``.
 
     Raises:
         NotFound: when there is none; the error names the nearest one.
     """
-    for known in (prefix, f"{prefix}*"):
+    for known in (prefix, f"{prefix}*", f"*/{prefix}"):
         if any(is_below(path, known) for path in paths):
             return known
-    deeper = _ending(paths, prefix)
-    if len(deeper) == 1:
-        return deeper[0]
-    several = f"several paths end so: {', '.join(deeper[:_NAMED])}" if deeper else ""
-    hint = several or _nearest(paths, prefix) or "manual_ls and manual_toc list the files"
+    hint = _nearest(paths, prefix) or "manual_ls and manual_toc list the files"
     message = f"no file is at or below path_prefix; {hint}"
     raise NotFound(message, parameter="path_prefix", path=prefix)
-
-
-def _ending(paths: Iterable[str], prefix: str) -> Sequence[str]:
-    """Return the files and folders whose last names are those of a path."""
-    starts = ((path, f"/{path}/".find(f"/{prefix}/")) for path in paths)
-    return sorted({path[: start + len(prefix)] for path, start in starts if start >= 0})
 
 
 def _nearest(paths: Sequence[str], path: str) -> str:

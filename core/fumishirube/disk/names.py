@@ -85,11 +85,20 @@ def is_below(path: str, prefix: str) -> bool:
     """Tell whether a path is a file or a folder, or below that folder; all are below ``""``.
 
     A file may be named without its suffix, as a page beside a folder of the same name is. A prefix
-    with ``*`` at its end is the beginning of names.
+    with ``*`` at its end is the beginning of names, and one with ``*/`` before it is in any folder.
     """
-    if not prefix or prefix.endswith("*"):
-        return path.startswith(prefix[:-1])
-    return path.startswith(f"{prefix}/") or prefix in (path, posixpath.splitext(path)[0])
+    if prefix.startswith("*/"):
+        starts = [0, *(at for at, letter in enumerate(path, 1) if letter == "/")]
+        return any(_is_below(path[at:], prefix[2:]) for at in starts)
+    return _is_below(path, prefix)
+
+
+def _is_below(path: str, prefix: str) -> bool:
+    if not path.startswith(prefix.removesuffix("*")):
+        return False
+    if not prefix or prefix.endswith("*") or path[len(prefix) : len(prefix) + 1] in ("", "/"):
+        return True
+    return posixpath.splitext(path)[0] == prefix
 
 
 def clean_new_path(raw: object, parameter: str = "path") -> str:

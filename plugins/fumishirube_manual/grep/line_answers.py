@@ -20,7 +20,9 @@ from fumishirube_manual.grep.path_counts import counted_paths
 _LISTED_SHARE, _LISTED_LEAST = 0.2, 400
 """The share of an answer for the list of remaining files, and its least characters."""
 _NAMED = 8
-"""The most files that an answer names: those not searched, and those without a match."""
+"""The most files that an answer names as not searched."""
+_WITHOUT, _WITHOUT_SHARE = 20, 0.25
+"""The most files without a match that an answer names, also as a share of those with one."""
 
 
 class LineGroup(Answer):
@@ -165,9 +167,9 @@ class SearchAccount:
 def files_without(
     context: SurfaceContext, scope: SearchScope, below: str, page: LinePage, account: SearchAccount
 ) -> tuple[str, ...] | None:
-    """Return the searched files without a matching line if they are few, and fewer than others."""
+    """Return the searched files without a matching line, if they are few beside the others."""
     missing = account.files - len(page.counts)
-    if not 0 < missing <= min(_NAMED, len(page.counts)):
+    if not 0 < missing <= min(_WITHOUT, _WITHOUT_SHARE * len(page.counts)):
         return None
     known = page.counts.keys() | {(manual_id, file.path) for manual_id, file in account.unread}
     others = [
