@@ -276,5 +276,7 @@ def test_a_row_is_shown_without_its_anchors_and_padding(tmp_path: Path) -> None:
         assert "5 | `maxStreams` | The most streams of maxStreams. | 250 |" in block.text
         (item,) = server.ok("manual_read", refs=refs)["items"]
         assert item["lines"][0] == [5, rows.splitlines()[0]]
+        either = server.ok("manual_grep", regex="(opt-)?maxStreams", manual_id="m")
+        assert shown in either["groups"][0]["lines"]
         target = server.ok("manual_grep", any=["opt-maxStreams"], manual_id="m")
         assert any('id="opt-maxStreams"' in text for _, text in target["groups"][0]["lines"])

@@ -234,14 +234,11 @@ class LinePage:
         return cost + (_GROUP_CHARS + len(path) + len(section) if group != self._last else 0)
 
     def _rendered(self, line: str, file: FileLines, number: int, *, matches: bool) -> str:
-        """Return a line as it is rendered, unless it is code or a matched text would be missing."""
+        """Return a line as it is rendered, unless it is code or no match would be left."""
         shown = rendered(line)
         if shown == line or file.in_code[number - 1]:
             return line
-        return line if matches and self._matched(line) - self._matched(shown) else shown
-
-    def _matched(self, line: str) -> set[str]:
-        return {line[start:end].casefold() for start, end in self._matcher.spans(line)}
+        return line if matches and not self._matcher.spans(shown) else shown
 
 
 def _beginning(line: str) -> str:
