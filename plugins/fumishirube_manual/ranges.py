@@ -182,6 +182,7 @@ def _opened(
 ) -> _Range | RangeAnswer:
     try:
         manual, path = _file(context, requested)
+        requested = requested.model_copy(update={"manual_id": manual.id, "path": path})
         document = manual.document(path)
         requested = _placed(document, requested)
         lines = Lines(document.text)

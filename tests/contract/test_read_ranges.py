@@ -71,6 +71,9 @@ def test_the_place_of_a_hit_is_read_as_a_search_of_one_manual_prints_it(tmp_path
         assert several["error"]["details"]["candidate_ids"] == ["a", "b"]
         assert "manual://a/same.md" in several["error"]["message"]
         assert none["error"]["code"] == "not_found"
+        (_, late) = read("a/same.md#L1", "a/same.md#L90-L99")["structuredContent"]["items"]
+        assert late["error"]["code"] == "invalid_parameter"
+        assert (late["manual_id"], late["path"]) == ("a", "same.md")
 
 
 def test_a_range_that_is_cut_says_what_is_left(server: Fumishirube) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 
 from fumishirube import TraceRow
@@ -39,6 +40,7 @@ _CLOSE = 0.8
 _LOOK_AHEAD = 3
 _LATER = 10
 _SAME = 0.5
+_NUMBER = re.compile(r"[0-9]+")
 
 
 def shown_hits(
@@ -94,7 +96,29 @@ def _distinct(
             shown.append(ShownHit(row, evidence, room))
             said.append(lines)
         covered += 1
+    for hit in shown:
+        _take_newest(reader, hit)
     return shown, covered
+
+
+def _take_newest(reader: EvidenceReader, hit: ShownHit) -> None:
+    """Show a hit from the newest of the versions whose folders have the same text of it."""
+    same = [copy for copy in hit.copies if copy.row.digest == hit.row.digest and not copy.lines]
+    newest = max(same, key=lambda copy: _version(copy.row.path), default=None)
+    if newest is not None and _is_newer(newest.row.path, hit.row.path):
+        hit.row, newest.row = newest.row, hit.row
+        hit.evidence = reader.evidence(hit.row, hit.room)
+
+
+def _is_newer(path: str, other: str) -> bool:
+    """Tell whether a path differs from another one only in a higher version of a folder."""
+    alike = _NUMBER.sub("", path) == _NUMBER.sub("", other)
+    alike = alike and path.rpartition("/")[2] == other.rpartition("/")[2]
+    return alike and _version(path) > _version(other)
+
+
+def _version(path: str) -> list[int]:
+    return [int(number) for number in _NUMBER.findall(path)]
 
 
 def _shorten(reader: EvidenceReader, shown: Iterable[ShownHit], chars: int) -> None:
