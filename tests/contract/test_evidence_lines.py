@@ -239,15 +239,19 @@ def test_each_row_that_defines_a_word_is_shown_though_its_name_is_a_link(tmp_pat
 
 def test_equal_text_of_several_versions_is_shown_from_the_newest(tmp_path: Path) -> None:
     text = "# Job\n\nA job is stopped after an hour of silence.\n"
-    versions = ["5.1", "7.2", "7.10", "7.9"]
-    files = {f"m/ref/{version}/job.md": text for version in versions}
+    numbers = ["5.1", "7.2", "7.10", "7.9"]
+    files = {
+        f"m/ref/{version}/job.md": f"{'Of late.' * len(version)}\n\n" * place + text
+        for place, version in enumerate(numbers)
+    }
     files |= {"m/job1.md": f"# Jobs\n\n{text}", "m/job2.md": f"# Jobs\n\n{text}"}
     with Fumishirube(write(tmp_path, files)) as server:
         server.ok("manual_ls")
         shown = items(server, "job stopped after silence", "job", manual_id="m")
-        paths = {hit["ref"]["path"]: hit for hit in shown}
-        (newest,) = (hit for path, hit in paths.items() if path.startswith("ref/"))
+        versions = [hit for hit in shown if hit["ref"]["path"].startswith("ref/")]
+        (newest,) = (hit for hit in versions if hit["title"] == "Job")
         assert newest["ref"]["path"] == "ref/7.10/job.md"
-        assert newest["lines"] == [[3, "A job is stopped after an hour of silence."]]
+        assert newest["lines"] == [[7, "A job is stopped after an hour of silence."]]
+        assert newest["ref"]["start_line"] == 5
         others = {f"ref/{version}/job.md" for version in ("5.1", "7.2", "7.9")}
         assert others <= {str(place).partition("#")[0] for place in newest["also"]}

@@ -71,6 +71,7 @@ def shown_hits(
         fill(reader, shown, rows[covered : covered + _LATER], filled)
     _drop_shown_exceptions(shown)
     for hit in shown:
+        _take_newest(hit)
         for copy in hit.copies:
             copy.lacks = reader.lacking(hit, copy.row)
     return shown, covered
@@ -96,18 +97,19 @@ def _distinct(
             shown.append(ShownHit(row, evidence, room))
             said.append(lines)
         covered += 1
-    for hit in shown:
-        _take_newest(reader, hit)
     return shown, covered
 
 
-def _take_newest(reader: EvidenceReader, hit: ShownHit) -> None:
+def _take_newest(hit: ShownHit) -> None:
     """Show a hit from the newest of the versions whose folders have the same text of it."""
     same = [copy for copy in hit.copies if copy.row.digest == hit.row.digest and not copy.lines]
     newest = max(same, key=lambda copy: _version(copy.row.path), default=None)
-    if newest is not None and _is_newer(newest.row.path, hit.row.path):
-        hit.row, newest.row = newest.row, hit.row
-        hit.evidence = reader.evidence(hit.row, hit.room)
+    if newest is None or hit.evidence.place or not _is_newer(newest.row.path, hit.row.path):
+        return
+    below = newest.row.start_line - hit.row.start_line
+    lines = tuple(EvidenceLine(line.number + below, line.text) for line in hit.evidence.lines)
+    hit.evidence = hit.evidence._replace(lines=lines)
+    hit.row, newest.row = newest.row, hit.row
 
 
 def _is_newer(path: str, other: str) -> bool:
