@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from manuals import write
@@ -121,3 +122,18 @@ def test_code_below_the_name_of_its_language_needs_no_fences(tmp_path: Path) -> 
         (hit, *_) = server.ok("manual_find", **asked)["inline_hits"]["items"]
         assert "rust,no_run" not in [text for _, text in hit["lines"]]
         assert [8, "// The wick comes first, as in every lamp."] in hit["lines"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Über die Lampe",
+        "램프는 한 시간 동안 켜져 있다",
+        "Лампа горит один час",
+        "注意",
+        "¿Cómo arde?",
+    ],
+)
+def test_text_of_any_script_ends_code_without_fences(text: str) -> None:
+    lines = ["json", "{", '  "größe": 1', "", '  "hour": 2', "}", "", text]
+    assert code_lines(lines) == [True] * 6 + [False] * 2

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from fumishirube.text import is_cjk
-
 _LANGUAGE = re.compile(
     r"(?:bash|c|c#|cmd|console|cpp|cs|cshtml|csharp|css|diff|dockerfile|dotnetcli|go|gradle|html"
     r"|http|ini|java|javascript|js|json|jsx|kotlin|nginx|php|powershell|protobuf|python|razor|ruby"
@@ -92,8 +90,8 @@ def _is_text(line: str) -> bool:
         return True
     if _COMMENT.match(line):
         return False
-    japanese = any(map(is_cjk, line)) and not _CODE_END.search(line)
-    return japanese or bool(_WORDS.match(line))
+    foreign = any(letter.isalpha() and not letter.isascii() for letter in line)
+    return (foreign and not _CODE_END.search(line)) or bool(_WORDS.match(line))
 
 
 def _fenced(lines: Sequence[str]) -> Iterator[range]:
