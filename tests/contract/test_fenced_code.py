@@ -137,3 +137,12 @@ def test_code_below_the_name_of_its_language_needs_no_fences(tmp_path: Path) -> 
 def test_text_of_any_script_ends_code_without_fences(text: str) -> None:
     lines = ["json", "{", '  "größe": 1', "", '  "hour": 2', "}", "", text]
     assert code_lines(lines) == [True] * 6 + [False] * 2
+
+
+def test_the_name_of_a_language_within_fences_is_code_like_any_other(tmp_path: Path) -> None:
+    text = "# Lamps\n\n```\nlamp:\n\njson\n{}\n```\n"
+    with Fumishirube(write(tmp_path, {"guide/lamps.md": text})) as server:
+        server.ok("manual_ls")
+        asked = {"query": "lamp json", "required_terms": ["lamp"], "manual_id": "guide"}
+        (hit, *_) = server.ok("manual_find", **asked)["inline_hits"]["items"]
+        assert [6, "json"] in hit["lines"]

@@ -7,7 +7,7 @@ left, as a paragraph.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 _LANGUAGE = re.compile(
     r"(?:bash|c|c#|cmd|console|cpp|cs|cshtml|csharp|css|diff|dockerfile|dotnetcli|go|gradle|html"
@@ -17,6 +17,7 @@ _LANGUAGE = re.compile(
 _MARKED = re.compile(r"#{1,6} |> |\||\[[^\]]+\]: |r\[|[-*] \S+ \S+ \S|\d+\. \S")
 """The beginning of a heading, a quotation, a row, the definition of a link, or an item."""
 _COMMENT = re.compile(r"\s{2}|//|#|\*\s|<!--|--")
+"""The beginning of an indented line, or of a comment in code."""
 _WORDS = re.compile(
     r"\s?(?:[A-Z`\"'*_\[(](?:[^;{}=]*\s[a-z’']{2,}(?=[\s,.:])){4}"
     r"|[a-z*](?:[^;{}=]*\s[a-z’']{2,}(?=[\s,.:])){7}|[A-Z][^;{}=()<>]*[.:!?]\s*$)"
@@ -52,7 +53,12 @@ def code_start(lines: Sequence[str], at: int) -> int:
     return next(block.start for block in _blocks(lines) if at in block)
 
 
-def names_language(lines: Sequence[str], at: int) -> bool:
+def language_names(lines: Sequence[str]) -> Collection[int]:
+    """Return the lines that name the language of code without fences below them."""
+    return {block.start for block in _blocks(lines) if not is_fence(lines[block.start])}
+
+
+def _names_language(lines: Sequence[str], at: int) -> bool:
     """Tell whether a line is a paragraph of only the name of a language, with code below it."""
     if not _LANGUAGE.match(lines[at]) or (at and lines[at - 1].strip()):
         return False
@@ -65,7 +71,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[range]:
     end = 0
     for block in (*_fenced(lines), range(len(lines), len(lines))):
         for at in range(end, block.start):
-            if at >= end and names_language(lines, at):
+            if at >= end and _names_language(lines, at):
                 end = _end_below(lines, at, block.start)
                 yield range(at, end)
         if block:
@@ -78,7 +84,7 @@ def _end_below(lines: Sequence[str], at: int, most: int) -> int:
     end = at + 1
     for place in range(at + 1, most):
         if lines[place].strip():
-            if end < place and (_is_text(lines[place]) or names_language(lines, place)):
+            if end < place and (_is_text(lines[place]) or _names_language(lines, place)):
                 return end
             end = place + 1
     return end

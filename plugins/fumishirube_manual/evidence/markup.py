@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from fumishirube.text import fold
-from fumishirube_manual.evidence.code_blocks import code_lines, inside_code, names_language
+from fumishirube_manual.evidence.code_blocks import code_lines, inside_code, language_names
 
 _LONGEST = 20_000
 _LOOKS = (
@@ -107,8 +107,8 @@ def never_shown(lines: Sequence[str], titles: Iterable[str]) -> Sequence[bool]:
         bool(_RULE.match(line) or (not in_code and _DEFINED.match(line)))
         for line, in_code in zip(lines, inside_code(lines), strict=True)
     ]
-    for at in range(len(lines)):
-        hidden[at] |= names_language(lines, at)
+    for at in language_names(lines):
+        hidden[at] = True
     for at in range(1, len(hidden)):
         hidden[at] |= hidden[at - 1] and bool(_TARGET.match(lines[at]))
     if hidden and is_one_of(titles, lines[0]):
