@@ -201,11 +201,11 @@ class SectionLines:
 
         They are without the rest of a list or a table of which further lines are chosen.
         """
+        if not (is_row(self._lines[at]) or is_item(self._lines[at])):
+            return related(self._lines, at)
         others = [*related(self._lines, at)]
         if is_row(self._lines[at]):
             return [] if any(other > at and other in chosen for other in others) else others
-        if not is_item(self._lines[at]):
-            return others
         items = [other for other in others if is_item(self._lines[other])]
         return others if {*items}.isdisjoint(chosen) else [o for o in others if o not in items]
 

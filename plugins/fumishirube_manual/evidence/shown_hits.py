@@ -54,10 +54,9 @@ def shown_hits(
     """
     shown, covered = _distinct(reader, rows, limit, folded=folded)
     unmet = reader.unmet_wordings(hit.row for hit in shown)
-    filled = chars or _chars_of_parts(rows[:limit])
     little = not chars and reader.answers_little(unmet)
+    filled = None if little else chars or _chars_of_parts(rows[:limit])
     if little:
-        filled = None
         _drop_text(shown[_OF_LITTLE:])
     elif not filled and reader.answers_well:
         least, close = max(_AT_LEAST, reader.wordings), _CLOSE * shown[0].row.score
@@ -65,10 +64,10 @@ def shown_hits(
     _drop_beyond_gap(shown, unmet)
     if filled:
         _shorten(reader, shown, filled)
-    if filled or (reader.wordings > 1 and not little):
         _drop_repeating(shown)
-    if filled:
         fill(reader, shown, rows[covered : covered + _LATER], filled)
+    elif reader.wordings > 1 and not little:
+        _drop_repeating(shown)
     _drop_shown_exceptions(shown)
     for hit in shown:
         _take_newest(hit)
@@ -87,7 +86,7 @@ def _distinct(
     for row in rows[: limit * _LOOK_AHEAD if folded else limit]:
         room = _room(row, len(shown)) + _WORDING_CHARS * _further_wordings(reader, row)
         evidence = reader.evidence(row, room)
-        lines = _texts(evidence.lines)
+        lines = _said(evidence.lines)
         original = _original(shown, said, row, lines) if folded else None
         if original is not None:
             original.copies.append(Copy(row, _differing(original, evidence)))
@@ -213,11 +212,11 @@ def _original(
     return None
 
 
-def _texts(lines: Iterable[EvidenceLine]) -> frozenset[str]:
+def _said(lines: Iterable[EvidenceLine]) -> frozenset[str]:
     return frozenset(fold(line.text) for line in lines)
 
 
 def _differing(original: ShownHit, evidence: SectionEvidence) -> tuple[EvidenceLine, ...]:
     """Return the lines of a further copy that neither its original nor another copy has."""
-    known = _texts(original.evidence.lines).union(*(_texts(copy.lines) for copy in original.copies))
+    known = _said(original.evidence.lines).union(*(_said(copy.lines) for copy in original.copies))
     return tuple(line for line in evidence.lines if fold(line.text) not in known)
