@@ -186,10 +186,10 @@ def _range(item: Any) -> Iterator[str]:
         goes_on = f"; manual_scan goes on at cursor {as_json(cursor)}" if cursor else ""
         yield f"left: L{item['left'][0]}-{item['left'][1]}{goes_on}"
     if "after" in item:
-        yield f"after: L{item['after'][0]} {item['after'][1]}"
-    yield from other_members(
-        item, {"manual_id", "path", "place", "before", "lines", "left", "next_cursor", "after"}
-    )
+        word = "goes on" if item.get("goes_on") else "after"
+        yield f"{word}: L{item['after'][0]} {item['after'][1]}"
+    formatted = {"manual_id", "path", "place", "before", "lines", "left", "next_cursor", "after"}
+    yield from other_members(item, formatted | {"goes_on"})
 
 
 def _effect(effect: str, sections: int, *near: str) -> str:

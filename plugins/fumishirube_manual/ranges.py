@@ -122,6 +122,9 @@ class RangeAnswer(Answer):
     lines: OrAbsent[tuple[tuple[int, str], ...]] = None
     before: OrAbsent[tuple[int, str]] = None
     after: OrAbsent[tuple[int, str]] = None
+    goes_on: Annotated[
+        OrAbsent[bool], Field(description="Whether the next heading is the same as the last one.")
+    ] = None
     left: OrAbsent[tuple[int, int]] = None
     next_cursor: OrAbsent[NextChar] = None
     code_left_out: Annotated[
@@ -241,13 +244,16 @@ def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
     page = TextPage.of(document.text, lines.start(first), stop)
     record(call.session, manual_id, document, page)
     place = place_range(document.places, first, min(end, lines.total))
+    after = _heading(_following(document, end), None)
+    above = enclosing_section(document, end)
     return RangeAnswer(
         manual_id=manual_id,
         path=document.path,
         place=None if place is None else str(place),
         lines=shown.lines,
         before=_heading(enclosing_section(document, first), first),
-        after=_heading(_following(document, end), None),
+        after=after,
+        goes_on=bool(after and above and after[1] == above.title) or None,
         left=(shown.next_line, last) if shown.next_line else None,
         next_cursor=None if shown.cut_at is None else NextChar(char_offset=shown.cut_at),
         code_left_out=shown.code or None,

@@ -40,7 +40,11 @@ Use ```key``` at night.
 """
 
 
-@given(st.lists(st.sampled_from(["```", "````", "~~~", "~~~~", "```py", "~~~ sh", "words", ""])))
+FENCED = ["```", "````", "~~~", "~~~~", "```py", "~~~ sh", "words", ""]
+QUOTED = ["> ```", "> ~~~", "> words", ">", "> > ```", "> > words", ">```"]
+
+
+@given(st.lists(st.sampled_from([*FENCED, *QUOTED])))
 def test_code_is_what_commonmark_calls_fenced(above: list[str]) -> None:
     lines = [*above, "the end"]
     tokens = MarkdownIt().parse("\n".join(lines))
@@ -64,6 +68,36 @@ def test_a_range_without_code_may_begin_within_code(tmp_path: Path) -> None:
             assert item["lines"] == sorted(row for row in expected if row[0] >= first)
             hidden = sum(first <= at for at in [*range(5, 10), *range(13, 18)])
             assert item.get("code_left_out", 0) == hidden
+
+
+QUOTED_CODE = """# Gates
+
+> The gate opens so:
+>
+> ```sh
+> open --gate north
+> ```
+>
+> > rust,ignore
+> > Gate::open();
+>
+> It closes by itself.
+
+> sh
+close --gate north
+"""
+
+
+def test_a_range_without_code_has_none_of_quotations(tmp_path: Path) -> None:
+    with Fumishirube(write(tmp_path, {"guide/gates.md": QUOTED_CODE})) as server:
+        server.ok("manual_ls")
+        (item,) = server.ok("manual_read", refs=["guide/gates.md"], code=False)["items"]
+        shown = [number for number, line in item["lines"] if any(map(str.isalnum, line))]
+        assert shown == [1, 3, 12, 14, 15]
+        asked = {"query": "gate closes by itself", "required_terms": ["gate"], "manual_id": "guide"}
+        (hit,) = server.ok("manual_find", **asked)["inline_hits"]["items"]
+        assert hit["whole"]
+        assert [number for number, _ in hit["lines"]] == [3, 6, 10, 12, 14, 15]
 
 
 def test_sentences_are_those_outside_of_code() -> None:

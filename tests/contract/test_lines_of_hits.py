@@ -44,6 +44,7 @@ def test_the_rows_of_a_table_are_lines_of_its_file(tmp_path: Path, sign: str) ->
     [
         ("The limit is 20 items.[^g]\n\n[^g]: Guests may have 50 items.", "guests items", "50"),
         ("[ERROR]: disk full means the volume zeta is full.", "disk full", "zeta"),
+        ("The state.\n\n[full]: zeta", "the state", "zeta"),
         ("```ini\n[client]\ntimeout = 9\n[server]\ntimeout = 8\n```", "timeout client", "[client]"),
         ("Set these:\n\n```\n[a]: /etc/gate.conf\n```", "set these", "/etc/gate.conf"),
     ],
@@ -67,8 +68,11 @@ The gate opens at six, see [hours] and [map].
 
 <!-- ask the guard -->
 
+[the guard]: guard
 [hours]: hours.md
 [map]: https://example.org/map "The map"
+[the gate]: gate::open
+[a key]: key
 [far]:
   https://example.org/far
 """

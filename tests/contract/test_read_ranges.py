@@ -140,3 +140,21 @@ def test_ranges_may_be_written_with_the_manual_before_the_path(tmp_path: Path) -
         assert (item["manual_id"], item["path"], item["lines"]) == ("m", "sub/a.md", [[3, "Text."]])
         error = server.refused("manual_read", refs=["n/sub/a.md#L3-L3"])
         assert error["code"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("place", "after", "goes_on"),
+    [("L3-L5", [7, "Hours"], True), ("L5", [7, "Hours"], True), ("L7-L9", [11, "Keys"], None)],
+)
+def test_a_section_that_goes_on_below_the_same_heading_says_so(
+    tmp_path: Path, place: str, after: list[Any], goes_on: bool | None
+) -> None:
+    text = "# Gates\n\n## Hours\n\nFrom six.\n\n## Hours\n\nUntil nine.\n\n## Keys\n\nNone.\n"
+    with Wire(write(tmp_path, {"m/gates.md": text})) as wire:
+        wire.request("tools/call", {"name": "manual_ls", "arguments": {}})
+        call = {"name": "manual_read", "arguments": {"refs": [f"m/gates.md#{place}"]}}
+        result = wire.request("tools/call", call)["result"]
+        (item,) = result["structuredContent"]["items"]
+        assert (item["after"], item.get("goes_on")) == (after, goes_on)
+        word = "goes on" if goes_on else "after"
+        assert result["content"][0]["text"].endswith(f"{word}: L{after[0]} {after[1]}")

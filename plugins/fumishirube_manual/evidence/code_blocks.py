@@ -1,13 +1,14 @@
 """Code in the lines of a Markdown text: fenced, or below the name of its language.
 
 Texts that were converted from web pages have often lost the fences; the name of the language is
-left, as a paragraph.
+left, as a paragraph. Quotations may have code of either kind.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice, takewhile
 
 _LANGUAGE = re.compile(
     r"(?:bash|c|c#|cmd|console|cpp|cs|cshtml|csharp|css|diff|dockerfile|dotnetcli|go|gradle|html"
@@ -25,10 +26,15 @@ _WORDS = re.compile(
 """A sentence in English, or the beginning of one: some words in lower case, and no code."""
 _CODE_END = re.compile(r"[;{}>,(]\s*$")
 _FENCE = re.compile(r"\s*(?:(?P<ticks>`{3,})[^`]*|(?P<tildes>~{3,}).*)$", re.DOTALL)
+_QUOTED = re.compile(r" {0,3}> ?")
+_DEEPEST = 4
+"""The most quotations within each other in which code is sought."""
 
 
 def is_fence(line: str) -> bool:
     """Tell whether a line may open or close a block of code."""
+    while quoted := _QUOTED.match(line):
+        line = line[quoted.end() :]
     return _marks(line) != ""
 
 
@@ -66,17 +72,30 @@ def _names_language(lines: Sequence[str], at: int) -> bool:
     return bool(below.strip()) and not _is_text(below)
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[range]:
+def _blocks(lines: Sequence[str], depth: int = 0) -> Iterator[range]:
     """Yield the blocks of code: fenced ones, and those below the name of their language."""
     end = 0
     for block in (*_fenced(lines), range(len(lines), len(lines))):
-        for at in range(end, block.start):
-            if at >= end and _names_language(lines, at):
-                end = _end_below(lines, at, block.start)
-                yield range(at, end)
+        yield from _unfenced(lines, range(end, block.start), depth)
         if block:
             yield block
         end = block.stop
+
+
+def _unfenced(lines: Sequence[str], between: range, depth: int) -> Iterator[range]:
+    """Yield the blocks between two fenced ones: below a language's name, and in quotations."""
+    end = between.start
+    for at in between:
+        if at < end:
+            continue
+        if _names_language(lines, at):
+            end = _end_below(lines, at, between.stop)
+            yield range(at, end)
+        elif depth < _DEEPEST and _QUOTED.match(lines[at]):
+            quoted = takewhile(_QUOTED.match, islice(lines, at, between.stop))
+            inner = [_QUOTED.sub("", line, count=1) for line in quoted]
+            yield from (range(at + b.start, at + b.stop) for b in _blocks(inner, depth + 1))
+            end = at + len(inner)
 
 
 def _end_below(lines: Sequence[str], at: int, most: int) -> int:

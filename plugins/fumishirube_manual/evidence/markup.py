@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from fumishirube.text import fold
 from fumishirube_manual.evidence.code_blocks import code_lines, inside_code, language_names
@@ -36,6 +37,8 @@ _DEFINED = re.compile(
     re.IGNORECASE,
 )
 """A line that defines a link, a comment, tags or a layout mark alone, or a label in brackets."""
+_WORD_DEFINED = re.compile(r"\s*\[(?!\^)[^\]]+\]:\s*\S+\s*$")
+"""A line that defines a link if one beside it does: its target is a word, such as a name."""
 _TARGET = re.compile(r"\s+<?https?://\S+$")
 """The target of a link, in the line below the beginning of its definition."""
 
@@ -107,10 +110,13 @@ def never_shown(lines: Sequence[str], titles: Iterable[str]) -> Sequence[bool]:
         bool(_RULE.match(line) or (not in_code and _DEFINED.match(line)))
         for line, in_code in zip(lines, inside_code(lines), strict=True)
     ]
-    for at in language_names(lines):
-        hidden[at] = True
     for at in range(1, len(hidden)):
         hidden[at] |= hidden[at - 1] and bool(_TARGET.match(lines[at]))
+    defined = [at for at, line in enumerate(lines) if _WORD_DEFINED.match(line)]
+    for at, beside in (*pairwise(defined), *pairwise(reversed(defined))):
+        hidden[beside] |= hidden[at] and abs(at - beside) == 1
+    for at in language_names(lines):
+        hidden[at] = True
     if hidden and is_one_of(titles, lines[0]):
         hidden[0] = True
     return hidden
