@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import groupby
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fumishirube import Call, Query, Ranking, Tool
+from fumishirube import Call, Hit, Query, Ranking, Tool
 from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import (
     DATA,
@@ -31,7 +31,7 @@ from fumishirube_graph.search_results import (
     with_linked,
 )
 from fumishirube_graph.snapshot import GraphSnapshot
-from fumishirube_graph.texts import spans, units
+from fumishirube_graph.texts import Units, spans, units
 from fumishirube_graph.traversal import WalkStep, walk
 
 
@@ -70,50 +70,12 @@ def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
 
     def run(params: SearchParams, call: Call) -> SearchAnswer:
         snapshot = runtime.view()
-        depth = params.depth or runtime.settings.max_depth
-        kinds = params.link_types or ()
         query_units = units(params.query)
-        warnings = [*query_units.warnings]
-        ranking = Ranking(diagnostics={"search_type": "fulltext_fallback"})
-        if query_units.units:
-            query = Query(
-                params.query,
-                query_units.units,
-                within=runtime.within(snapshot, params.doc_type),
-                stage_arguments={"graph": {"depth": depth, "link_types": kinds}},
-                budget=call.budget,
-            )
-            written = not runtime.docs.follower
-            outcome = runtime.docs.context.search(
-                snapshot, len(snapshot.docs), query, written=written
-            )
-            ranking = outcome.ranking
-            warnings += [outcome.trace.degraded] if outcome.trace.degraded else []
-            warnings += _unfinished(runtime, snapshot)
+        ranking, warnings = _search(runtime, snapshot, params, query_units, call)
         # A hit without a named scorer has no score to break down.
         named = [hit for hit in ranking.hits if hit.signals]
         groups = [(p, list(hits)) for p, hits in groupby(named, lambda h: h.passage.path)]
-        limit = params.limit or runtime.settings.default_limit
-
-        @cache
-        def first_match(text: str) -> int:
-            return next((start for start, _ in spans(text, query_units.units)), 0)
-
-        @cache
-        def linked_steps(path: str) -> Sequence[WalkStep]:
-            return walk(path, depth, snapshot.neighbours, snapshot.title, frozenset(kinds)).steps
-
-        def results(chars: int, linked: int) -> list[DocumentResult]:
-            drawn = (
-                document_result(runtime, snapshot, path, hits, first_match, chars)
-                for path, hits in groups[:limit]
-            )
-            if not params.include_linked:
-                return list(drawn)
-            return [
-                with_linked(snapshot, r, linked_steps(r.filepath), chars, linked) for r in drawn
-            ]
-
+        results = _results(runtime, snapshot, params, query_units, groups)
         whole = results(WINDOW, LINKED)
         shown = bounded(whole, results)
         hybrid = ranking.diagnostics.get("search_type") == "hybrid"
@@ -144,6 +106,67 @@ def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
             {"query": "how is a page ranked", "include_linked": True, "depth": 1},
         ),
     )
+
+
+def _search(
+    runtime: GraphRuntime,
+    snapshot: GraphSnapshot,
+    params: SearchParams,
+    query_units: Units,
+    call: Call,
+) -> tuple[Ranking, Sequence[str]]:
+    """Return the ranking of a query, and warnings; without units there is nothing to search."""
+    if not query_units.units:
+        return Ranking(), query_units.warnings
+    query = Query(
+        params.query,
+        query_units.units,
+        within=runtime.within(snapshot, params.doc_type),
+        stage_arguments={
+            "graph": {"depth": _depth(runtime, params), "link_types": params.link_types or ()}
+        },
+        budget=call.budget,
+    )
+    outcome = runtime.docs.context.search(
+        snapshot, len(snapshot.docs), query, written=not runtime.docs.follower
+    )
+    degraded = [outcome.trace.degraded] if outcome.trace.degraded else []
+    return outcome.ranking, [*query_units.warnings, *degraded, *_unfinished(runtime, snapshot)]
+
+
+def _results(
+    runtime: GraphRuntime,
+    snapshot: GraphSnapshot,
+    params: SearchParams,
+    query_units: Units,
+    groups: Sequence[tuple[str, Sequence[Hit]]],
+) -> Callable[[int, int], list[DocumentResult]]:
+    """Return what makes the results with texts of some characters, and some linked pages each."""
+    limit = params.limit or runtime.settings.default_limit
+    depth, kinds = _depth(runtime, params), frozenset(params.link_types or ())
+
+    @cache
+    def first_match(text: str) -> int:
+        return next((start for start, _ in spans(text, query_units.units)), 0)
+
+    @cache
+    def linked_steps(path: str) -> Sequence[WalkStep]:
+        return walk(path, depth, snapshot.neighbours, snapshot.title, kinds).steps
+
+    def results(chars: int, linked: int) -> list[DocumentResult]:
+        drawn = [
+            document_result(runtime, snapshot, path, hits, first_match, chars)
+            for path, hits in groups[:limit]
+        ]
+        if not params.include_linked:
+            return drawn
+        return [with_linked(snapshot, r, linked_steps(r.filepath), chars, linked) for r in drawn]
+
+    return results
+
+
+def _depth(runtime: GraphRuntime, params: SearchParams) -> int:
+    return params.depth or runtime.settings.max_depth
 
 
 def _unfinished(runtime: GraphRuntime, snapshot: GraphSnapshot) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import NamedTuple
 
 from fumishirube.corpus import Bool, Corpus, Count, Holds, Term
 from fumishirube.engine.spellings import near_spellings
@@ -133,18 +134,7 @@ def report_search(
     added = [hit for hit in ranking.hits if hit.passage.key not in before]
     holding = [query.terms_in(hit.passage, names) for hit in (*merged.hits, *added)]
     shown = enumerate((query.terms_in(hit.passage, names) for hit in ranking.hits), 1)
-    named = omitted_sections(search)
-    omitted = Counter(out.reason for out in named)
-    known = len(ranking.hits) + omitted.total()
-    number, at_least, scan_capped = counts.matched or MatchCount(0)
-    number -= len(query.exclude)
-    unnamed = max(0, min(number, corpus.size) - known)
-    if unnamed or query.exclude or query.required or counts.matched is None:
-        passages = {hit.passage.key: hit.passage for hit in ranking.hits} | counts.candidates
-        places = {*passages, *((out.path, out.start_line or 0) for out in named)}
-        sure = _unranked(query, corpus, passages, places) if counting else Count(0, at_least=True)
-        omitted += Counter({UNRANKED: sure.number, PARTIAL: unnamed - sure.number})
-        at_least = at_least or sure.at_least
+    omitted = _omitted(query, corpus, search, ranking, counts, counting=counting)
     return SearchReport(
         terms=terms,
         picked=None if query.required else use.picked,
@@ -155,15 +145,47 @@ def report_search(
         holding=tuple(rank for rank, present in shown if present),
         gated=_gated(query, search),
         returned=len(ranking.hits),
-        left_out=dict(omitted),
-        at_least=at_least
+        left_out=omitted.reasons,
+        at_least=omitted.at_least
         or not counting
         or bool(query.exclude or query.alternatives or query.synonyms)
-        or known > number
         or _beyond_query(query, terms, applied),
-        scan_capped=scan_capped,
+        scan_capped=omitted.scan_capped,
         out_of_time=counts.out_of_time,
     )
+
+
+class _Omitted(NamedTuple):
+    """How many matches are not among the hits, by reason; ``at_least`` if there may be more."""
+
+    reasons: Mapping[str, int]
+    at_least: bool
+    scan_capped: bool
+
+
+def _omitted(
+    query: Query,
+    corpus: Corpus,
+    search: Span,
+    ranking: Ranking,
+    counts: SearchCounts,
+    *,
+    counting: bool,
+) -> _Omitted:
+    """Count the matches that are no hits: those that a stage left out, and those of no run."""
+    named = omitted_sections(search)
+    reasons = Counter(out.reason for out in named)
+    known = len(ranking.hits) + reasons.total()
+    number, at_least, scan_capped = counts.matched or MatchCount(0)
+    number -= len(query.exclude)
+    unnamed = max(0, min(number, corpus.size) - known)
+    if unnamed or query.exclude or query.required or counts.matched is None:
+        passages = {hit.passage.key: hit.passage for hit in ranking.hits} | counts.candidates
+        places = {*passages, *((out.path, out.start_line or 0) for out in named)}
+        sure = _unranked(query, corpus, passages, places) if counting else Count(0, at_least=True)
+        reasons += Counter({UNRANKED: sure.number, PARTIAL: unnamed - sure.number})
+        at_least = at_least or sure.at_least
+    return _Omitted(dict(reasons), at_least or known > number, scan_capped)
 
 
 def report_for_query(report: SearchReport, query: Query) -> SearchReport:

@@ -1,6 +1,6 @@
 """BM25 over weighted fields, with a bonus for coverage and a penalty for length."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -21,7 +21,7 @@ from fumishirube import (
     Stage,
     Term,
 )
-from fumishirube.text import chunks, concepts, fold, is_function, mentions, query_terms, rarity
+from fumishirube.text import fold, mentions, query_terms, rarity
 from fumishirube_stages.scorers.candidates import (
     NameBoosts,
     best_matches,
@@ -34,22 +34,20 @@ from fumishirube_stages.scorers.candidates import (
 )
 from fumishirube_stages.scorers.query_analysis import (
     QueryAnalysis,
+    TermWeights,
     WeightedTerm,
-    border_spans,
     coverage_bonus,
-    coverage_shares,
     form_finders,
     is_part,
-    joined_terms,
-    repetitions,
     run_together,
+    term_weights,
     weighted_concept,
     weighted_term,
+    weighted_terms,
 )
 from fumishirube_stages.scorers.search_scores import NameWeights, SearchScores, text_of_names
 from fumishirube_stages.scorers.text_hits import may_return
 
-_MAX_TERMS = 256
 _LATE = 10
 _FEW = 100
 _LENGTH_FREE = 3000
@@ -267,44 +265,23 @@ class Lexical(Stage):
         return query.inside(Bool(must=(candidates, *map(Holds, query.must))))
 
     def _analyse(self, text: str, corpus: Corpus) -> QueryAnalysis:
-        query_concepts = concepts(text)
-        named = [concept.text for concept in query_concepts if is_part(concept.text, corpus)]
-        weights: dict[str, float] = {}
-        content = {term for concept in query_concepts for term in query_terms(corpus, concept.text)}
-        for chunk in chunks(text):
-            for term in query_terms(corpus, chunk.text):
-                weight = 1.0 if term in content or not is_function(term) else self.function_weight
-                weights[term] = max(weight, weights.get(term, 0.0))
-        joined = joined_terms(text, corpus)
-        weights |= dict.fromkeys((*named, *joined), 1.0)
-        content |= joined.keys()
-        for term, number in repetitions(text, corpus).items():
-            weights[term] = weights.get(term, 1.0) * number**self.repeated_power
-        parts = frozenset(term for term in weights if is_part(term, corpus))
-        chosen = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:_MAX_TERMS])
-        # Only these count as matches: terms that span two words of a query occur in any text.
-        matching_terms = [term for term in chosen if term in content or term in named]
+        words = term_weights(text, corpus, self.function_weight, self.repeated_power)
+        chosen, content = words.weights, words.content
+        parts = frozenset(term for term in chosen if is_part(term, corpus))
         counts = dict(corpus.frequencies(chosen))
-        counts |= {part: corpus.count(Part(part)).number for part in named}
+        counts |= {part: corpus.count(Part(part)).number for part in words.named}
         idf = {term: rarity(corpus.size, count) for term, count in counts.items()}
-        groups = tuple(weighted_concept(c, corpus, idf) for c in query_concepts)
-        shares, finders = coverage_shares(groups, joined), form_finders(corpus, chosen)
-        spans = border_spans((term for term in chosen if term not in content), text)
-        words = [concept.text for concept in query_concepts] if self.file_name_weight else ()
-        together = run_together(words, corpus, chosen)
-        in_clause = {
-            term: weight * (1.0 if term in content else self.between_candidates)
-            for term, weight in chosen.items()
-        }
-        rare_enough = rarity(corpus.size, self._common(corpus.size))
-        candidate_weights = {term: in_clause[term] for term in self._content(in_clause)}
-        searched = searched_terms(candidate_weights, idf, self.candidate_terms, rare_enough)
+        groups = tuple(weighted_concept(c, corpus, idf) for c in words.concepts)
+        finders = form_finders(corpus, chosen)
+        terms = tuple(weighted_terms(text, words, idf, groups, finders))
+        named = [concept.text for concept in words.concepts] if self.file_name_weight else ()
+        together = run_together(named, corpus, chosen)
+        clauses, named_clauses = self._clauses(words, idf, parts, corpus.size)
         paths = [Term(name.term, "path", self.path_boost) for name in together]
-        of_concepts = {term: chosen[term] for term in chosen if self.named_pool and term in content}
-        values = {term: weight * idf[term] for term, weight in chosen.items() if term in content}
-        named_clauses = self._boosts.name_clauses(of_concepts, searched, parts)
-        clauses = self._boosts.times(self.candidate_names).clauses(searched, parts)
         clause = Bool(should=(*clauses, *paths))
+        values = {term: weight * idf[term] for term, weight in chosen.items() if term in content}
+        # Only these count as matches: terms that span two words of a query occur in any text.
+        matching = [term for term in chosen if term in content or term in words.named]
         return QueryAnalysis(
             clause=clause,
             named_clause=Bool(should=(*named_clauses, *paths)),
@@ -314,19 +291,11 @@ class Lexical(Stage):
             anywhere=Bool(
                 should=tuple(
                     Part(term) if term in parts else Term(term)
-                    for term in matching_terms or self._content(chosen)
+                    for term in matching or self._content(chosen)
                 )
             ),
             groups=groups,
-            terms=tuple(
-                weighted_term(
-                    spans.get(term, term),
-                    weight * idf[term],
-                    shares.get(term, 0.0),
-                    finders.get(term),
-                )
-                for term, weight in chosen.items()
-            ),
+            terms=terms,
             coverage_bonus=coverage_bonus(
                 groups, self.coverage_weight, self.sparse_coverage_weight
             ),
@@ -334,6 +303,25 @@ class Lexical(Stage):
             finders=finders,
             quoted=quoted_sections(text, corpus) if self.quotation_weight else (),
         )
+
+    def _clauses(
+        self, words: TermWeights, idf: Mapping[str, float], parts: Container[str], size: int
+    ) -> tuple[Sequence[Clause], Sequence[Clause]]:
+        """Return the clauses of the terms that are searched, and of their names alone."""
+        in_clause = {
+            term: weight * (1.0 if term in words.content else self.between_candidates)
+            for term, weight in words.weights.items()
+        }
+        candidates = {term: in_clause[term] for term in self._content(in_clause)}
+        rare_enough = rarity(size, self._common(size))
+        searched = searched_terms(candidates, idf, self.candidate_terms, rare_enough)
+        of_concepts = {
+            term: weight
+            for term, weight in words.weights.items()
+            if self.named_pool and term in words.content
+        }
+        clauses = self._boosts.times(self.candidate_names).clauses(searched, parts)
+        return clauses, self._boosts.name_clauses(of_concepts, searched, parts)
 
     def _content(self, weights: Mapping[str, float]) -> Sequence[str]:
         """Return the terms other than function words; all terms, when there are no others."""

@@ -14,8 +14,10 @@ from fumishirube.text import (
     Concept,
     FormFinder,
     chunks,
+    concepts,
     form_finder,
     is_cjk,
+    is_function,
     occurrences,
     occurs,
     query_terms,
@@ -24,9 +26,8 @@ from fumishirube.text import (
 
 _BORDER = re.compile("[\u3041-\u309f][^\u3041-\u309f]|[^\u3041-\u309f][\u3041-\u309f]")
 
-_PARTED = 64
-"""The most characters of a concept whose parts are searched; their number is quadratic."""
-
+_MOST_TERMS, _PARTED = 256, 64
+"""The most terms of a query, and characters of a concept whose parts, a quadratic number, count."""
 _BETWEEN = "\u3005"
 """A character that may precede or follow a word in Japanese text."""
 
@@ -88,6 +89,59 @@ class QueryAnalysis(NamedTuple):
         """Return the forms of a concept of one term that occur in a text."""
         finder = self.finders.get(next(iter(group.shares)))
         return finder(text) if finder else ()
+
+
+class TermWeights(NamedTuple):
+    """The terms of a query with their weights, before the rarity of each counts.
+
+    ``named`` are concepts that are searched as parts of words, ``joined`` two neighbouring words
+    as one, each with the terms of both, and ``content`` all terms of the concepts.
+    """
+
+    concepts: Sequence[Concept]
+    named: Sequence[str]
+    joined: Mapping[str, Sequence[str]]
+    content: Container[str]
+    weights: Mapping[str, float]
+
+
+def term_weights(
+    text: str, corpus: Corpus, function_weight: float, repeated_power: float
+) -> TermWeights:
+    """Return the weights of at most 256 terms: 1, or ``function_weight`` of function words.
+
+    For a word that the query has n times it is multiplied by n to the power of ``repeated_power``.
+    """
+    query_concepts = concepts(text)
+    named = [concept.text for concept in query_concepts if is_part(concept.text, corpus)]
+    content = {term for concept in query_concepts for term in query_terms(corpus, concept.text)}
+    weights: dict[str, float] = {}
+    for chunk in chunks(text):
+        for term in query_terms(corpus, chunk.text):
+            weight = 1.0 if term in content or not is_function(term) else function_weight
+            weights[term] = max(weight, weights.get(term, 0.0))
+    joined = joined_terms(text, corpus)
+    weights |= dict.fromkeys((*named, *joined), 1.0)
+    for term, number in repetitions(text, corpus).items():
+        weights[term] = weights.get(term, 1.0) * number**repeated_power
+    heaviest = dict(sorted(weights.items(), key=lambda pair: -pair[1])[:_MOST_TERMS])
+    return TermWeights(query_concepts, named, joined, content | joined.keys(), heaviest)
+
+
+def weighted_terms(
+    text: str,
+    words: TermWeights,
+    idf: Mapping[str, float],
+    groups: Iterable[WeightedConcept],
+    finders: Mapping[str, FormFinder],
+) -> Iterable[WeightedTerm]:
+    """Yield the terms of a query with their values and shares."""
+    shares = coverage_shares(groups, words.joined)
+    spans = border_spans((term for term in words.weights if term not in words.content), text)
+    for term, weight in words.weights.items():
+        yield weighted_term(
+            spans.get(term, term), weight * idf[term], shares.get(term, 0.0), finders.get(term)
+        )
 
 
 def form_finders(corpus: Corpus, terms: Iterable[str]) -> Mapping[str, FormFinder]:
