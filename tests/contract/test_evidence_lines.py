@@ -77,6 +77,7 @@ def test_the_rest_of_a_short_list_or_table_is_shown(tmp_path: Path) -> None:
         '"size": 20,',
         "**Size** - the height of a letter, 20.",
         "- 期限：三日以内。",
+        '* `--order-by=size`, `order_by("size")` - the height of a letter, 20.',
     ],
 )
 def test_the_line_that_defines_a_word_of_the_query_is_shown(
