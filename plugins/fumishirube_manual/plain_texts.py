@@ -179,7 +179,7 @@ def _range(item: Any) -> Iterator[str]:
     head += f"#{item['place']}" if "place" in item else ""
     if "before" in item:
         head += f" below L{item['before'][0]} {item['before'][1]}"
-    yield head
+    yield head + (" (another text than was cited)" if item.get("changed") else "")
     yield from numbered((number, plain_row(line)) for number, line in item.get("lines", ()))
     if "left" in item:
         cursor = item.get("next_cursor")
@@ -189,7 +189,7 @@ def _range(item: Any) -> Iterator[str]:
         word = "goes on" if item.get("goes_on") else "after"
         yield f"{word}: L{item['after'][0]} {item['after'][1]}"
     formatted = {"manual_id", "path", "place", "before", "lines", "left", "next_cursor", "after"}
-    yield from other_members(item, formatted | {"goes_on"})
+    yield from other_members(item, formatted | {"goes_on", "changed"})
 
 
 def _effect(effect: str, sections: int, *near: str) -> str:

@@ -21,6 +21,7 @@ from fumishirube import (
     ToolError,
 )
 from fumishirube.agreed_names import EVERY_MANUAL
+from fumishirube.commands import digest
 from fumishirube.disk import clean_path
 from fumishirube.parsing import PlaceRange, place_range
 from fumishirube.text import Lines
@@ -42,6 +43,7 @@ class LineRangeRef(Params):
     start_line: Annotated[int | None, Field(ge=1)] = None
     end_line: Annotated[int | None, Field(ge=1)] = None
     place: PlaceRange | None = None
+    digest: str | None = None
 
 
 def _of_citation(value: Any) -> Any:
@@ -53,7 +55,8 @@ def _of_citation(value: Any) -> Any:
         return value
     cited = Citation.parse(value, EVERY_MANUAL)
     lines = {"start_line": cited.start_line, "end_line": cited.end_line}
-    return {"manual_id": cited.manual_id, "path": cited.path, **lines, "place": cited.place}
+    text = {"place": cited.place, "digest": cited.digest}
+    return {"manual_id": cited.manual_id, "path": cited.path, **lines, **text}
 
 
 def _checked(number: int, value: Any) -> Any:
@@ -119,6 +122,9 @@ class RangeAnswer(Answer):
     manual_id: str
     path: str
     place: OrAbsent[str] = None
+    changed: Annotated[
+        OrAbsent[bool], Field(description="Whether the text is another one than was cited.")
+    ] = None
     lines: OrAbsent[tuple[tuple[int, str], ...]] = None
     before: OrAbsent[tuple[int, str]] = None
     after: OrAbsent[tuple[int, str]] = None
@@ -163,6 +169,14 @@ class _Range(NamedTuple):
     lines: Lines
     first: int
     last: int
+    digest: str | None
+
+    @property
+    def changed(self) -> bool:
+        """Whether its text is another one than was cited."""
+        start, end = self.lines.start(self.first), self.lines.start(self.last + 1)
+        cited = self.digest or ""
+        return not digest(self.document.text[start:end]).startswith(cited)
 
     @property
     def chars(self) -> int:
@@ -189,7 +203,8 @@ def _opened(
         document = manual.document(path)
         requested = _placed(document, requested)
         lines = Lines(document.text)
-        return _Range(manual.id, document, lines, *_bounds(document, lines, requested))
+        first, last = _bounds(document, lines, requested)
+        return _Range(manual.id, document, lines, first, last, requested.digest)
     except ToolError as error:
         _name_range(error, number)
         if alone:
@@ -237,7 +252,7 @@ def _placed(document: Document, requested: LineRangeRef) -> LineRangeRef:
 
 
 def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
-    manual_id, document, lines, first, last = part
+    manual_id, document, lines, first, last, _ = part
     shown = shown_lines(document, lines, range(first, last + 1), most, code=code)
     end = max(first, shown.next_line - 1) if shown.next_line else last
     stop = shown.cut_at or lines.start(min(end, lines.total) + 1)
@@ -250,6 +265,7 @@ def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
         manual_id=manual_id,
         path=document.path,
         place=None if place is None else str(place),
+        changed=part.changed or None,
         lines=shown.lines,
         before=_heading(enclosing_section(document, first), first),
         after=after,

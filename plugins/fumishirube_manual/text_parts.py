@@ -9,21 +9,28 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from fumishirube import Citation
 from fumishirube_manual.evidence.markup import rendered
 from fumishirube_manual.rows import HEADING_SEPARATOR
 
 Json = Mapping[str, JsonValue]
 
+_SCHEME, _MARKS = "manual://", frozenset("%#")
 _PLACE = re.compile(r"((?:.+#)?L)(\d+(?: .*)?)", re.DOTALL)
 """The file and the line of a place of an equal line, with its heading if that is another one."""
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 
 
 def place_text(row: Any) -> str:
-    """Return the place of a file, as the beginning of a citation if its manual must be named."""
-    if row.get("manual_id") is None:
-        return str(row["path"])
-    return f"manual://{row['manual_id']}/{row['path']}"
+    """Return the place of a file, as the beginning of a citation if its manual must be named.
+
+    Marks of citations in its path are escaped, so that it can be read back.
+    """
+    manual_id, path = row.get("manual_id"), str(row["path"])
+    if _MARKS.isdisjoint(path):
+        return path if manual_id is None else f"{_SCHEME}{manual_id}/{path}"
+    cited = str(Citation(manual_id or "-", path))
+    return cited if manual_id is not None else cited.removeprefix(f"{_SCHEME}-/")
 
 
 def places_text(places: Sequence[str]) -> str:

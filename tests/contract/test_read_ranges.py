@@ -158,3 +158,21 @@ def test_a_section_that_goes_on_below_the_same_heading_says_so(
         assert (item["after"], item.get("goes_on")) == (after, goes_on)
         word = "goes on" if goes_on else "after"
         assert result["content"][0]["text"].endswith(f"{word}: L{after[0]} {after[1]}")
+
+
+@pytest.mark.parametrize("name", ["gates.md", "100%25 new.md", "c#1.md"])
+def test_a_citation_reads_its_text_back_and_says_if_that_has_changed(
+    tmp_path: Path, name: str
+) -> None:
+    workspace = write(tmp_path, {f"m/{name}": "# Gates\n\nOpen at six.\n", "m/100% new.md": "No"})
+    with Wire(workspace) as wire:
+        find = {"manual_id": "*", "query": "gates open", "required_terms": ["gates"]}
+        asked = {"name": "manual_find", "arguments": find}
+        text = wire.request("tools/call", asked)["result"]["content"][0]["text"]
+        (place,) = re.findall(r"(?m)^1\. (\S+)", text)
+        (item,) = wire.ok("manual_read", refs=[place])["items"]
+        assert (item["path"], item["lines"][1]) == (name, [3, "Open at six."])
+        assert "changed" not in item
+        write(tmp_path, {f"m/{name}": "# Gates\n\nOpen at ten.\n"})
+        (item,) = wire.ok("manual_read", refs=[place])["items"]
+        assert (item["changed"], item["lines"][1]) == (True, [3, "Open at ten."])

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from fumishirube.disk.folders import is_settled
 from fumishirube.documents import Document
 from fumishirube.engine.library import ManualFolder
-from fumishirube.errors import Forbidden
+from fumishirube.errors import Forbidden, NotFound
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile
 
 UNSURE = "?"
 """Precedes the hash of a young file in a stamp."""
+_PASSING = frozenset({Forbidden.code, NotFound.code})
+"""Reasons for which a file could not be read that may end without a change of its stamp."""
 
 
 class ClaimedFiles:
@@ -34,7 +36,7 @@ class ClaimedFiles:
         """Return the removed pages, and the new or changed files.
 
         The result is cached until index or folder changes, unless time stamps are uncertain or a
-        file may not be read, because a change of permissions changes no stamp.
+        file could not be opened: a change of permissions changes no stamp.
         """
         if self._compared and self._compared[0] is claimed and self._compared[1] is pages:
             return self._compared[2]
@@ -51,14 +53,14 @@ class ClaimedFiles:
     def _is_lasting(self, page: IndexedFile) -> bool:
         """Tell whether a comparison with a page stays valid while the folder is unchanged."""
         sure = UNSURE not in page.stamp or self._sure.get(page.path) == page.stamp
-        return sure and page.skipped != Forbidden.code
+        return sure and page.skipped not in _PASSING
 
     def is_current(self, page: IndexedFile, file: ClaimedFile) -> bool:
         """Compare stamps; a file indexed within two seconds of its change is read once more.
 
         The clock of a file system may be too coarse to separate two quick changes.
         """
-        if page.skipped == Forbidden.code and self._folder.content_hash(file):
+        if page.skipped in _PASSING and self._folder.content_hash(file):
             return False
         if page.stamp == file.stamp:
             return True

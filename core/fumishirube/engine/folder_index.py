@@ -98,7 +98,10 @@ class _CommitSummary(NamedTuple):
     @classmethod
     def of(cls, pages: Mapping[str, IndexedFile]) -> _CommitSummary:
         skipped = sorted(LeftOut(p.path, None, p.skipped) for p in pages.values() if p.skipped)
-        stamps = "\0".join(f"{path}\0{pages[path].stamp}" for path in sorted(pages))
+        # A file that can be read again may have the same stamp as before.
+        stamps = "\0".join(
+            f"{path}\0{pages[path].stamp}{pages[path].skipped or ''}" for path in sorted(pages)
+        )
         fingerprint = sha256(stamps.encode()).hexdigest()[:16]
         headings = sum(page.blank for page in pages.values())
         return cls(pages, tuple(skipped), headings, fingerprint)
@@ -116,8 +119,8 @@ class _FolderUpdate(NamedTuple):
 class FolderIndex:
     """A manual and its index. Calls from several threads update it one after the other.
 
-    The index is closed when nothing refers to this object any more, or by ``close``. With
-    ``stores_files`` it gets the files too, if it can store them.
+    ``claimed`` are the files of the last update. The index is closed when nothing refers to this
+    object any more, or by ``close``. With ``stores_files`` it gets the files too, if it can.
     """
 
     def __init__(
@@ -140,7 +143,7 @@ class FolderIndex:
         self._lock = Lock()
         self._summary = _CommitSummary.of(self._index.pages())
         self._committed = (self._summary, self._index.corpus(manual.id))
-        self._claimed: Mapping[str, ClaimedFile] = EMPTY_MAPPING
+        self.claimed: Mapping[str, ClaimedFile] = EMPTY_MAPPING
         self._close = weakref.finalize(self, _close, self._index, self._readers)
         self._close.atexit = False
 
@@ -180,7 +183,7 @@ class FolderIndex:
 
     def last_state(self, reason: str) -> IndexState:
         """Return the last committed state, for a call that leaves an update behind."""
-        return self._state(self._claimed, reason)._replace(unfinished=True)
+        return self._state(self.claimed, reason)._replace(unfinished=True)
 
     def embed(self, budget: Budget, progress: Progress | None = None) -> bool:
         """Embed sections without a vector; return whether the time was up before that was done.
@@ -194,7 +197,7 @@ class FolderIndex:
 
     def _document(self, page: IndexedFile) -> Document | None:
         """Return the document of an indexed file, unless the file has changed since."""
-        file = self._claimed.get(page.path)
+        file = self.claimed.get(page.path)
         if file is None or not self._files.is_current(page, file):
             return None
         return self._manual.load(file)
@@ -296,7 +299,7 @@ class FolderIndex:
 
     def _state(self, claimed: Mapping[str, ClaimedFile], degraded: str | None) -> IndexState:
         (pages, skipped, headings, fingerprint), corpus = self._committed
-        self._claimed = claimed
+        self.claimed = claimed
         if degraded:
             waiting = [LeftOut(path, None, "time_budget") for path in claimed if path not in pages]
             skipped = tuple(sorted((*skipped, *waiting)))

@@ -25,7 +25,7 @@ from fumishirube.engine.unions import JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host import embedders
 from fumishirube.host.finder import Finder
-from fumishirube.host.guarded_offers import unlisted_by
+from fumishirube.host.guarded_offers import unlisted_by, unread_by
 from fumishirube.host.indexes import IndexFolders, OpenIndexes
 from fumishirube.host.loaders import remembering_loaders, unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices, running
@@ -264,6 +264,7 @@ class PipelineContext:
         loaders = [*zip(self._configured.stages["loaders"], self.index_loaders, strict=True)]
         missing = [
             *unlisted_by(self.loaders(), lambda: self.manual(manual_id).root),
+            *unread_by(state.skipped, indexed.claimed),
             *self._shared.guarded.slow_files(manual_id, state.slow, loaders),
         ]
         if missing:

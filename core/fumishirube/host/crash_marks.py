@@ -122,6 +122,8 @@ class CrashMarks:
                     _remove_old(folder)
                 self._handle, self._file = _new_file(folder)
                 os.ftruncate(self._handle, _SLOTS * _WIDTH)
+                if hasattr(os, "posix_fallocate"):  # a hole in a full disk would end the process
+                    os.posix_fallocate(self._handle, 0, _SLOTS * _WIDTH)
                 self._map = mmap.mmap(self._handle, _SLOTS * _WIDTH)
                 self._free = [*range(_SLOTS)]
             return self._map

@@ -17,6 +17,7 @@ from fumishirube.disk.scratch import replace_file
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, first_line
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork, crashed_work
 from fumishirube.host.left_behind import COPIED, Undoing
+from fumishirube.host.plugin_errors import drop_paths, is_answer
 from fumishirube.host.standard_streams import foreign_code
 from fumishirube.interrupts import is_interrupt, raised_in
 from fumishirube.plugins.discovery import Plugins
@@ -244,7 +245,8 @@ class PluginGuard:
     ) -> Iterator[None]:
         """Mark a plugin's code while it runs, and record its failures.
 
-        Its ``answers`` are none, nor are errors of the framework that pass through it.
+        Errors of the types in ``answers`` are not failures if a caller can get them; nor are errors
+        of the framework that only pass through.
 
         Raises:
             RecordedFault: instead of an error by which the framework ends its own work, if the
@@ -255,10 +257,14 @@ class PluginGuard:
                 yield
         except BaseException as error:
             passing = isinstance(error, _PASSING)
-            if isinstance(error, answers) or (passing and not self._raised(error, work)):
-                raise
-            self.log.record(work, described(error), type(error).__name__, method)
-            if not passing:
+            passed = isinstance(error, answers) or (passing and not self._raised(error, work))
+            if isinstance(error, FumishirubeError):
+                passed = passed and is_answer(error)
+            if not passed:
+                self.log.record(work, described(error), type(error).__name__, method)
+            if isinstance(error, FumishirubeError):
+                drop_paths(error)
+            if passed or not passing:
                 raise
             what = error if isinstance(error, FumishirubeError) else type(error).__name__
             name = f"{work.stage} of plugin {work.plugin}"

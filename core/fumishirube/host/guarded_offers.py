@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from threading import Timer
 from typing import Any, TypeVar
@@ -30,9 +31,10 @@ from fumishirube.host.guarded_results import guarded_prompt, guarded_resources, 
 from fumishirube.host.guarded_stages import GuardedLoader, GuardedStage
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
+from fumishirube.model import LeftOut
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.registry import INDEXES, LOADERS, NOUNS
-from fumishirube.stages import Loader
+from fumishirube.stages import ClaimedFile, Loader
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.prompts import Prompt
 from fumishirube.tools.resources import Resources
@@ -269,6 +271,18 @@ class GuardedOffers:
         offers = (o.plugin for o in self._plugins.registry[kind_name] if o.stage is stage)
         plugin = next(offers, None)
         return next((r for r in self._plugins.reports if r.plugin == plugin), None)
+
+
+def unread_by(skipped: Iterable[LeftOut], claimed: Mapping[str, ClaimedFile]) -> Iterator[str]:
+    """Yield a sentence about each loader of a plugin that failed on files of a folder."""
+    failed: defaultdict[str, list[str]] = defaultdict(list)
+    for out in skipped:
+        loader = claimed[out.path].loader if out.path in claimed else None
+        if out.reason == "loader_failed" and isinstance(loader, GuardedLoader):
+            failed[loader.label].append(out.path)
+    for label, paths in failed.items():
+        more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        yield f"{label} failed on {paths[0]}{more}: not searched"
 
 
 def unlisted_by(loaders: Iterable[object], root: Callable[[], Root]) -> Iterator[str]:

@@ -23,6 +23,7 @@ from fumishirube.errors import (
 )
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, RecordedFault, described
+from fumishirube.host.offered_types import all_of
 from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.source_digests import source_digest
@@ -67,13 +68,18 @@ class GuardedStage(Generic[S]):
         def guarded(*arguments: Any, **named: Any) -> Any:
             with self._watched(name):
                 result = value(*arguments, **named)
-                return tuple(result) if isinstance(result, Iterator) else result
+                return all_of(result) if isinstance(result, Iterator) else result
 
         self.__dict__[name] = guarded
         return guarded
 
     def _watched(self, method: str) -> AbstractContextManager[None]:
-        return self._guard.watched(self._work, method, self._answers)
+        return self._guard.watched(self._work, method, self._answers_of(method))
+
+    def _answers_of(self, method: str) -> tuple[type[FumishirubeError], ...]:
+        """Return the errors of a method that are answers, and no failures of the stage."""
+        del method
+        return self._answers
 
 
 class NamedInErrors(GuardedStage[S]):
@@ -86,7 +92,7 @@ class NamedInErrors(GuardedStage[S]):
     @contextmanager
     def _watched(self, method: str) -> Iterator[None]:
         try:
-            with self._guard.watched(self._work, method, self._answers):
+            with self._guard.watched(self._work, method, self._answers_of(method)):
                 yield
         except BaseException as error:
             if isinstance(error, FumishirubeError | GeneratorExit) or is_interrupt(error):
@@ -178,7 +184,7 @@ class GuardedLoader(GuardedStage[Loader]):
 
         def listed() -> tuple[Source, ...]:
             with self._guard.watched(work, "sources"):
-                claimed = tuple(self._stage.sources(root))
+                claimed = all_of(self._stage.sources(root))
                 if not all(map(_is_source, claimed)):
                     raise TypeError("it listed something else than sources")
                 return claimed
@@ -190,12 +196,16 @@ class GuardedLoader(GuardedStage[Loader]):
             raise AbandonedUpdate("it has not listed its files in time")
         return listing.result()
 
+    @property
+    def label(self) -> str:
+        """The loader and its plugin."""
+        return f"{self._work.stage} of plugin {self._work.plugin}"
+
     def problem_of(self, root: Root) -> str | None:
         """Return a sentence if it failed to list the files of this folder."""
         if root.path not in self._failing:
             return None
-        work = self._work
-        return f"{work.stage} of plugin {work.plugin} failed; files that it reads may be missing"
+        return f"{self.label} failed; files that it reads may be missing"
 
     def __getattr__(self, name: str) -> Any:
         if name != "load_with_links":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from types import UnionType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -17,6 +18,22 @@ from fumishirube.tools.resources import Content, Resource, Resources, Template
 T = TypeVar("T")
 
 _KINDS = (Tool, Resources, Prompt, Resource, Template, Content, PromptParameter, View)
+
+
+_MOST_ITEMS = 1_000_000
+"""So many items may an iterator of a plugin yield: one without an end would fill the memory."""
+
+
+def all_of(items: Iterable[T]) -> tuple[T, ...]:
+    """Return what a plugin yields.
+
+    Raises:
+        ValueError: when it yields more than a million items.
+    """
+    taken = tuple(islice(items, _MOST_ITEMS + 1))
+    if len(taken) > _MOST_ITEMS:
+        raise ValueError(f"it yields more than {_MOST_ITEMS} items")
+    return taken
 
 
 @cache
@@ -136,7 +153,7 @@ def check_texts(returned: Iterable[str]) -> tuple[str, ...]:
         TypeError: if they are none.
         UnicodeEncodeError: if half of a surrogate pair is in one.
     """
-    texts = tuple(returned)
+    texts = all_of(returned)
     if isinstance(returned, str) or not all(isinstance(text, str) for text in texts):
         raise TypeError("it returned something else than texts")
     if not all(map(str.isascii, texts)):
