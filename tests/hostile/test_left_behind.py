@@ -25,6 +25,7 @@ def leave(where):
         case "log":
             logging.disable(logging.CRITICAL)
             raise RuntimeError("hostile")
+        case "limit": sys.setrecursionlimit(90)
         case "no output": sys.stdout = None
         case "other output": sys.stdout = io.StringIO()
         case "closed output":
@@ -62,6 +63,7 @@ STREAM = "it closed or replaced a standard stream"
 COMMAND = [
     ("log", "it switched off the log"),
     ("log", "RuntimeError: hostile"),
+    ("limit", "it lowered the limit of nested calls"),
     ("no output", STREAM),
     ("other output", STREAM),
     ("closed output", "RuntimeError: hostile"),

@@ -73,6 +73,7 @@ CHANGED = (
     "text=None",
     "text='\\ud800 旅費'",
     "sections=None",
+    "sections=()",
     "sections=(section for section in document.sections)",
     "sections=('旅費',)",
     "links=(1,)",

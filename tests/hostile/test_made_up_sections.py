@@ -40,6 +40,12 @@ class Ranks(Stage):
             case "left": return ranking._replace(left_out=(LeftOut("no\\ud800.md", 1, "lost"),))
             case "reason":
                 return Ranking(hits[1:], (LeftOut(*hits[0].passage.key, "\\ud800"),))
+            case "object": return ranking._replace(diagnostics={"mine": object()})
+            case "nested":
+                nested = []
+                for _ in range(5_000):
+                    nested = [nested]
+                return ranking._replace(diagnostics={"mine": nested})
         return ranking._replace(hits=hits)
 
 class Refines(Ranks):
@@ -85,6 +91,8 @@ WAYS = [
     ("path", "a section has a path and a first line"),
     ("left", LACKING),
     ("reason", "a reason is Unicode text"),
+    ("object", "diagnostics are JSON"),
+    ("nested", "diagnostics are JSON"),
 ]
 KINDS = {"refiner": "[{}]", "fuser": "[{}]", "scorer": "[lexical, {}]"}
 

@@ -84,6 +84,25 @@ def test_a_strangers_verb_runs_with_its_own_arguments_and_exit_code(tmp_path: Pa
     assert "there is no command 'greet'" in alone.stderr
 
 
+@pytest.mark.parametrize(
+    ("ends", "code", "told"),
+    [
+        ("sys.exit('no such bird')", 1, "no such bird\n"),
+        ("sys.exit()", 0, ""),
+        ("sys.exit(4)", 4, ""),
+    ],
+)
+def test_a_strangers_verb_may_exit_as_any_program(
+    tmp_path: Path, ends: str, code: int, told: str
+) -> None:
+    _stranger(tmp_path, "hello", GREET.format(name="greet", module="greeting", serves=False))
+    body = f"import sys\ndef add_arguments(parser): pass\ndef run(options): {ends}\n"
+    (tmp_path / "greeting.py").write_text(body)
+    done = _run(tmp_path, "greet")
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.endswith(told)
+
+
 def test_a_stranger_may_offer_another_way_to_serve(tmp_path: Path) -> None:
     _stranger(tmp_path, "hello", GREET.format(name="pigeon", module="greeting", serves=True))
     (tmp_path / "greeting.py").write_text(GREETING.format(argument="--pigeon"))

@@ -23,7 +23,11 @@ def document_fault(document: object, path: str) -> str | None:
         return "the text of its document is no Unicode text"
     if not _has_sound_values(document):
         return "a value of its document has a wrong type"
-    return _parts_fault(document)
+    if fault := _parts_fault(document):
+        return fault
+    if document.text.strip() and not (document.sections or document.navigation):
+        return "its document has text, and no section that could be found"
+    return None
 
 
 def _has_sound_values(document: Document) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
@@ -92,6 +93,7 @@ def _check_reports(ranking: Ranking) -> None:
     lines = (out.start_line for out in left_out if out.start_line is not None)
     _require(_are(lines, int), "what is left out has a line, or none")
     _require(isinstance(ranking.diagnostics, Mapping), "diagnostics are a mapping")
+    _require(_is_json(ranking.diagnostics), "diagnostics are JSON")
     _require(matched is None or isinstance(matched, MatchCount), "matched is a count")
     _require(matched is None or isinstance(matched.number, int), "matched is a count")
     _require(terms is None or isinstance(terms, TermUse), "terms say what was done with them")
@@ -120,6 +122,14 @@ def _require(condition: bool, message: str) -> None:  # noqa: FBT001 - as of an 
 def _are(items: Iterable[object], kind: type | tuple[type, ...]) -> bool:
     """Tell whether all items are of a type; those of few types take little time."""
     return all(issubclass(each, kind) for each in {*map(type, items)})
+
+
+def _is_json(values: Mapping[str, object]) -> bool:
+    try:
+        json.dumps(dict(values))
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _are_texts(items: object) -> bool:

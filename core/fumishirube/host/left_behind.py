@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 
@@ -17,6 +18,7 @@ _PAUSE = 0.1
 _TIMER = "it left a timer behind that would have ended the process"
 _STREAMS = "it closed or replaced a standard stream"
 _LOG = "it switched off the log"
+_RECURSION = "it lowered the limit of nested calls"
 
 
 class Undoing:
@@ -26,7 +28,7 @@ class Undoing:
     second time.
     """
 
-    __slots__ = ("_copied", "_level", "_process", "_timer", "left")
+    __slots__ = ("_copied", "_level", "_process", "_recursion", "_timer", "left")
 
     def __init__(self, copied: Callable[[], None]) -> None:
         self._copied = copied
@@ -34,7 +36,7 @@ class Undoing:
 
     def __enter__(self) -> list[str]:
         self._process, self._level = os.getpid(), logging.root.manager.disable
-        self._timer = _seconds_left()
+        self._timer, self._recursion = _seconds_left(), sys.getrecursionlimit()
         return self.left
 
     def __exit__(self, *_: object) -> None:
@@ -43,6 +45,9 @@ class Undoing:
         if logging.root.manager.disable > self._level:
             logging.disable(self._level)
             self.left.append(_LOG)
+        if sys.getrecursionlimit() < self._recursion:
+            sys.setrecursionlimit(self._recursion)
+            self.left.append(_RECURSION)
         if not self._timer and _seconds_left():
             signal.setitimer(signal.ITIMER_REAL, 0)
             self.left.append(_TIMER)

@@ -37,7 +37,10 @@ def guarded(run: Callable[[], int], *, as_json: bool = False) -> int:
     try:
         return run()
     except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else USAGE_ERROR
+        if isinstance(leaving.code, int | None):
+            return leaving.code or 0
+        complain(str(leaving.code))
+        return FAILURE
     except (KeyboardInterrupt, Cancelled):
         return INTERRUPTED
     except BrokenPipeError:
