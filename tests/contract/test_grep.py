@@ -280,3 +280,14 @@ def test_a_row_is_shown_without_its_anchors_and_padding(tmp_path: Path) -> None:
         assert shown in either["groups"][0]["lines"]
         target = server.ok("manual_grep", any=["opt-maxStreams"], manual_id="m")
         assert any('id="opt-maxStreams"' in text for _, text in target["groups"][0]["lines"])
+
+
+def test_words_of_japanese_may_be_divided_by_the_end_of_a_line(tmp_path: Path) -> None:
+    text = "# 対象\n\n会員の配偶\n者も対象とする。\n\n## 配偶\n者の範囲\n"
+    with Fumishirube(write(tmp_path, {"m/a.md": text, "m/b.md": "# 別\n\n他のこと。\n"})) as server:
+        server.ok("manual_ls")
+        answer = server.ok("manual_grep", manual_id="m", any=["配偶者"])
+        assert (answer["total"], answer["complete"]) == (1, True)
+        assert answer["groups"][0]["lines"][0][0] == 3
+        exact = server.ok("manual_grep", manual_id="m", any=["配偶者"], exact=True)
+        assert exact["total"] == 0

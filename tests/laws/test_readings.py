@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fumishirube.text import Reading, fold, reading, reading_form, wraps
+from fumishirube.text import Reading, fold, is_cjk, reading, reading_form, wraps
 
 WORDS = st.sampled_from(
     [
@@ -197,6 +197,9 @@ def over_line_end(understood: Reading, line: str, following: str) -> bool:
     """Tell whether words that match are divided by the end of a line."""
     if not wraps(line, following):
         return False
+    beside = (line.rstrip()[-1:], following.lstrip().removeprefix(">").lstrip()[:1])
+    if ">" in following[:4] and all(map(is_cjk, beside)):
+        return False  # words of Japanese are not divided within quotations
     joined = reading_form(f"{line.rstrip()} {following.lstrip().removeprefix('>').lstrip()}")
     end = len(reading_form(line.rstrip()))
     return any(m.start() < end < m.end() - 1 for m in understood.pattern.finditer(joined))
@@ -229,6 +232,12 @@ def test_lines_are_looked_at_one_by_one_and_over_their_ends(lines: list[str], te
         ("cargo fix", "* cargo\n* fix", None),
         ("cargo fix", "cargo\n\nfix", None),
         ("5 秒", "合計 5\n秒", 2),
+        ("配偶者", "会員の配偶\n者も", 2),
+        ("配偶者", "会員の配偶\n\u3000者も", 2),
+        ("カタカナ", "カタ\nカナ", 2),
+        ("配偶者", "# 配偶\n者も", None),
+        ("配偶者", "配偶\n\n者", None),
+        ("配偶者", "* 配偶\n* 者", None),
     ],
 )
 def test_words_may_be_divided_by_the_end_of_a_line(text: str, lines: str, last: int | None) -> None:

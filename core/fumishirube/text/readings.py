@@ -47,7 +47,7 @@ _JAPANESE = ("han", "hiragana", "katakana")
 _WORDS = ("letters", "digits", "hangul", "unspaced", *_JAPANESE)
 
 _BLANK = r"[^\S\n]"
-_JAPANESE_GAP = "(?:[^\\S\\n]|\u30fb){0,3}"
+_JAPANESE_GAP = "(?:(?:[^\\S\\n]|\u30fb){0,3}|[^\\S\\n]*\\n[^\\S\\n]*)"
 _GAP = r"(?:[^\S\n]|[_*`-])"
 _LINE_END = r"[^\S\n]*\n[^\S\n]*(?:>[^\S\n]*)?"
 _BLOCK = re.compile(r"\s*(?:#|\||```|~~~|[-*+] |[0-9]{1,3}[.)] |$)")
@@ -140,7 +140,8 @@ def reading(text: str, *, exact: bool = False, word: bool = False) -> Reading | 
     With ``exact`` it matches letter by letter. Else width, case and the spellings that
     :func:`fold_letters` folds are ignored; numbers are not cut (``5 秒`` is not in 15 秒); spaces,
     hyphens and underscores between words, and between a number and its unit, may be others or none;
-    a space may be the end of a line of running text; English words match their plural and singular;
+    a space may be the end of a line of running text, which may divide words of Japanese; English
+    words match their plural and singular;
     and a space at either end means the border of a word, which ``word`` requires at both.
     """
     if not text.strip() or "\n" in text or "\r" in text:
