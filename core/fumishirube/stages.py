@@ -56,7 +56,7 @@ class Env:
     shared: bool = False
     """Whether other stages accept values that this one does not know and ignores."""
     others: tuple[str, ...] = ()
-    """The values of other stages that a stage ignores which refuses all other unknown values."""
+    """Values of other stages that this one ignores; it refuses any other unknown value."""
 
 
 @dataclass(frozen=True)

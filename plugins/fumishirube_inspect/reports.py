@@ -15,7 +15,6 @@ from fumishirube import ConfigError
 _SEED = 20_260_101
 _RESAMPLES = 1_000
 _LARGEST = 64 * 1024 * 1024
-_OF_AGENTS = ("points", "calls", "characters", "seconds")
 
 
 class Mean(NamedTuple):

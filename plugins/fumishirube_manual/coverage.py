@@ -30,7 +30,7 @@ SkipReason: TypeAlias = Literal[
     "partial",
 ]
 Unit: TypeAlias = Literal["file", "folder", "section"]
-UnreadReason: TypeAlias = Literal[
+UnscannedReason: TypeAlias = Literal[
     "stage_cap",
     "candidate_cap",
     "dynamic_cutoff",
@@ -53,9 +53,9 @@ NEVER_SEARCHED = frozenset(
 _UNLISTED = frozenset(get_args(UnlistedReason)) - {"symlink"}
 _COUNTED: dict[str, SkipReason] = {"unranked": "unranked", "partial": "partial"}
 """Reasons that are counted, but not listed by place."""
-_UNREAD: dict[str, UnreadReason] = {reason: reason for reason in get_args(UnreadReason)} | {
-    "pool_full": "candidate_cap"
-}
+_UNSCANNED: dict[str, UnscannedReason] = {
+    reason: reason for reason in get_args(UnscannedReason)
+} | {"pool_full": "candidate_cap"}
 
 
 class Extent(Answer):
@@ -117,19 +117,19 @@ def coverage_of(account: CoverageReport, cutoff: CutoffReason | None) -> Coverag
     )
 
 
-def unread_reason(reason: str, *, whole_file: bool) -> UnreadReason:
+def unscanned_reason(reason: str, *, whole_file: bool) -> UnscannedReason:
     """Return the contract's reason why something was not returned.
 
     A file that could not be read, for whatever reason, is undecodable. Anything dropped by a
     stage, for whatever reason, is at the cap of a stage.
     """
-    return _UNREAD.get(reason, "undecodable" if whole_file else "stage_cap")
+    return _UNSCANNED.get(reason, "undecodable" if whole_file else "stage_cap")
 
 
 def _skipped(account: CoverageReport) -> tuple[SkippedRow, ...]:
     counts: Counter[tuple[SkipReason, Unit]] = Counter()
     for reason, number in account.left_out.items():
-        shown: SkipReason = unread_reason(reason, whole_file=False)
+        shown: SkipReason = unscanned_reason(reason, whole_file=False)
         counts[_COUNTED.get(reason, shown), "section"] += number
     for entry in account.skipped:
         # A file that may not be read is listed; a folder that may not be opened is not.

@@ -70,15 +70,15 @@ def ref_of(trace: Trace, path: str, start_line: int | None) -> Json:
     return {"manual_id": manual_id, "path": inner, "start_line": start_line}
 
 
-def evident(item: Json, hit: ShownHit, folded_from: str) -> Json:
-    """Return a row with its evidence and its copies; ``folded_from`` is the path of the hit."""
+def shown_row(item: Json, hit: ShownHit) -> Json:
+    """Return a row with its evidence and its copies."""
     extra: Json = {}
     if wording := wording_of(hit.row):
         extra["alternative"] = wording
     if hit.evidence.block:
         extra["within"] = hit.evidence.block
     if hit.evidence.lines:
-        extra["lines"] = numbered(hit.evidence.lines)
+        extra["lines"] = line_pairs(hit.evidence.lines)
         if hit.evidence.whole:
             extra["whole"] = True
     if (place := hit.evidence.place) is not None:
@@ -88,7 +88,7 @@ def evident(item: Json, hit: ShownHit, folded_from: str) -> Json:
     if hit.evidence.exceptions:
         extra["exceptions"] = [hit.row.end_line + 1, hit.evidence.exceptions]
     if hit.copies:
-        extra["also"] = [_copy(copy, folded_from) for copy in hit.copies]
+        extra["also"] = [_copy(copy, hit.row.path) for copy in hit.copies]
     return item | extra
 
 
@@ -100,11 +100,11 @@ def _copy(copy: Copy, path: str) -> JsonValue:
     if copy.lacks:
         differences["lacks"] = [*copy.lacks]
     if copy.lines:
-        differences["lines"] = numbered(copy.lines)
+        differences["lines"] = line_pairs(copy.lines)
     return {"at": ref, **differences} if differences else ref
 
 
-def numbered(lines: Sequence[EvidenceLine]) -> list[JsonValue]:
+def line_pairs(lines: Sequence[EvidenceLine]) -> list[JsonValue]:
     """Return lines in the form of the answers: pairs of a number and a text."""
     return [[line.number, line.text] for line in lines]
 

@@ -53,7 +53,6 @@ def test_another_k_and_weights_of_runs() -> None:
         ("c.md", 0.25),
     ]
     assert rows(Rrf(k=1).fuse(QUERY, [FIRST, heavy], CORPUS).hits) == expected
-    assert rows(merge_by_rank([FIRST, heavy], 1).hits) == expected
 
 
 def test_the_query_is_the_only_run_and_a_single_ranking_stays_as_it_is() -> None:

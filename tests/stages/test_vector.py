@@ -10,7 +10,7 @@ from linked_corpus import WrittenLinks
 from fumishirube import IndexMatch, Query
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.document_scores import DocumentScores, document_scores, unscored
-from fumishirube_stages.scorers.evidence import (
+from fumishirube_stages.scorers.document_candidates import (
     MAX_CANDIDATES,
     PER_DOCUMENT,
     by_document,

@@ -96,7 +96,7 @@ def source_places(written: YamlDocument) -> dict[str, str]:
     }
 
 
-def settings(
+def with_classic_values(
     model: type[BaseModel], own: Mapping[str, Any], sections: ClassicSections, coordinate: str
 ) -> dict[str, Any]:
     """Return the settings of a stage, with those that the classic sections decide.
@@ -161,7 +161,7 @@ def import_classic(
         ConfigError: when a value is unusable.
     """
     rest, sections = merge_classic({}, classic.file, classic)
-    taken = settings(model, {}, sections, use)
+    taken = with_classic_values(model, {}, sections, use)
     surface = {"use": use, **({"with": taken} if taken else {})}
     return {"version": 1, **rest, "surfaces": [surface]}, sections.warnings
 

@@ -31,7 +31,6 @@ from fumishirube.config.trust import Trust, trust_for
 from fumishirube.config.validation import build_model
 from fumishirube.config.yaml_file import YamlDocument, read_yaml
 from fumishirube.errors import ConfigError, InvalidParameter
-from fumishirube.plugins.registry import KINDS
 from fumishirube.stages import Env
 
 FILE = "fumishirube.yaml"
@@ -231,16 +230,6 @@ def _upwards(coordinate: str) -> Iterator[str]:
     for end in range(len(coordinate) - 1, 0, -1):
         if coordinate[end] in ".[":
             yield coordinate[:end]
-
-
-SINGLE_KINDS = {"tokenizers": "tokenizer", "embedders": "embedder", "indexes": "index"}
-"""Kinds of which a pipeline uses one stage, and their keys in YAML."""
-
-PIPELINE_KEYS = {
-    kind.kind_name: SINGLE_KINDS.get(kind.kind_name, kind.kind_name)
-    for kind in KINDS
-    if kind.kind_name != "surfaces"
-}
 
 
 def without_state(loaded: LoadedConfig, scratch: Path) -> LoadedConfig:

@@ -78,9 +78,10 @@ def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
         value = text.lower() in _TRUE if text.lower() in _TRUE | _FALSE else text
     if get_origin(info.annotation) is tuple:
         names = _added([name.strip() for name in text.split(",") if name.strip()], info, env.name)
-        value = [] if names == ["none"] else [name for name in names if name not in env.others]
         if env.shared:
             value = [name for name in names if name in choices(info)]
+        else:
+            value = [] if names == ["none"] else [name for name in names if name not in env.others]
     rules: Any = Annotated[info.annotation, *info.metadata]
     adapter: TypeAdapter[Any] = TypeAdapter(rules, config=ConfigDict(allow_inf_nan=False))
     try:

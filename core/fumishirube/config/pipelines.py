@@ -6,9 +6,18 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from fumishirube.config.sections import ConfigModel
+from fumishirube.plugins.registry import KINDS
 
 DEFAULTS = "defaults"
 """In a list of stages, stands for those that the surface has by default."""
+SINGLE_KINDS = {"tokenizers": "tokenizer", "embedders": "embedder", "indexes": "index"}
+"""Kinds of which a pipeline uses one stage, and their keys in YAML."""
+
+PIPELINE_KEYS = {
+    kind.kind_name: SINGLE_KINDS.get(kind.kind_name, kind.kind_name)
+    for kind in KINDS
+    if kind.kind_name != "surfaces"
+}
 
 
 class Use(ConfigModel):

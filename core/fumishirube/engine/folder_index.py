@@ -116,6 +116,9 @@ class _FolderUpdate(NamedTuple):
     wanted: str = ""
 
 
+_BUSY = "another process is updating the index; this is the state before"
+
+
 class FolderIndex:
     """A manual and its index. Calls from several threads update it one after the other.
 
@@ -228,8 +231,7 @@ class FolderIndex:
             if mine is None:
                 return None
             claimed = self._manual.sweep()
-            busy = "another process is updating the index; this is the state before"
-            degraded = self._update(_FolderUpdate(claimed, budget, progress)) if mine else busy
+            degraded = self._update(_FolderUpdate(claimed, budget, progress)) if mine else _BUSY
         self._publish()
         return self._state(claimed, degraded)
 
@@ -350,7 +352,7 @@ class FolderIndex:
             pages = self._index.pages()
             attempts = attempts - 1 if len(pages) == known else _MOST_ATTEMPTS
             if update.budget.late or not attempts or update.claimed.keys() <= pages.keys():
-                return "another process is updating the index; this is the state before"
+                return _BUSY
             known = len(pages)
 
     def _update(self, update: _FolderUpdate) -> str | None:

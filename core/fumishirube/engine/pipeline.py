@@ -24,7 +24,7 @@ from fumishirube.engine.search_hits import (
     limited,
     merge_hits,
 )
-from fumishirube.engine.stage_calls import AtWork, Overdue, Recorder, StageCall, watched
+from fumishirube.engine.stage_calls import AtWork, Overdue, Recorder, StageCall, within_deadline
 from fumishirube.engine.stage_results import (
     WrongResult,
     checked_hits,
@@ -116,7 +116,7 @@ class Pipeline:
         while True:
             search = _Search(self, query, corpus, abandoned)
             try:
-                return watched(search.run, search.recorder, query.budget)
+                return within_deadline(search.run, search.recorder, query.budget)
             except Overdue as overdue:
                 search.recorder.leave()
                 message = f"{overdue.call} was abandoned after {overdue.seconds:.1f} s"
@@ -283,7 +283,7 @@ class _Search:
             started = self.recorder.open()
             known = MappingProxyType(candidates)
             score = partial(scorer.stage.score, query, self.corpus, known)
-            checked = checked_hits if generates(scorer.stage) else partial(_nominated, known)
+            checked = checked_hits if generates(scorer.stage) else partial(_among_candidates, known)
             ranking, error = self._ranking_of("scorer", scorer, score, checked)
             self.recorder.close("scorer", scorer.name, started, ranking or Ranking(), error=error)
             if ranking is None:
@@ -392,7 +392,7 @@ def comes_last(scorer: object) -> bool:
     return getattr(scorer, "last", False)
 
 
-def _nominated(
+def _among_candidates(
     candidates: Mapping[SectionKey, Passage], result: Iterable[Hit], *, trusted: bool
 ) -> Ranking:
     """Return the hits of a scorer that generates no candidates: those of candidates."""

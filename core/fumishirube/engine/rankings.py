@@ -78,8 +78,8 @@ def fused_ranking(hits: Sequence[Hit], outcomes: Sequence[Outcome]) -> Ranking:
     return Ranking(ordered, tuple(left), diagnostics)
 
 
-def merge_by_rank(outcomes: Sequence[Outcome], k: int = RRF_K) -> Ranking:
+def merge_by_rank(outcomes: Sequence[Outcome]) -> Ranking:
     """Return the runs merged by rank alone; a single ranking is unchanged."""
     if len(outcomes) == 1:
         return outcomes[0].ranking
-    return fused_ranking([m.hit.scored(m.score) for m in merge_rankings(outcomes, k)], outcomes)
+    return fused_ranking([m.hit.scored(m.score) for m in merge_rankings(outcomes, RRF_K)], outcomes)

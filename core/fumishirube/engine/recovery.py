@@ -49,14 +49,15 @@ class RecoverableIndex:
         """
         if not self._closed:
             try:
-                return self._index.refresh()
+                self._index.refresh()
             except IndexDamaged as error:
                 _log.warning("an index has to be rebuilt: %s", error)
+            else:
+                return
             self.close()
         self._index = self._open_index()
         self._closed = False
         self.rebuilt = REBUILT
-        return None
 
     def writing(self, budget: Budget) -> AbstractContextManager[bool]:
         """Become the writer; yield ``False`` if another one stays busy until the deadline."""

@@ -182,7 +182,7 @@ def threaded(work: Callable[[], T]) -> Future[T]:
     return future
 
 
-def watched(work: Callable[[], T], running: RunningCall, budget: Budget) -> T:
+def within_deadline(work: Callable[[], T], running: RunningCall, budget: Budget) -> T:
     """Return the result of the work, run on one thread for all its stages.
 
     Raises:

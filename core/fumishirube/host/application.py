@@ -12,14 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel, JsonValue
 
-from fumishirube.config.classic import settings, taken_places
+from fumishirube.config.classic import taken_places, with_classic_values
 from fumishirube.config.classic_surfaces import unread_classic, with_classic_settings
-from fumishirube.config.configuration import (
-    PIPELINE_KEYS,
-    SINGLE_KINDS,
-    LoadedConfig,
-    locating_errors,
-)
+from fumishirube.config.configuration import LoadedConfig, locating_errors
 from fumishirube.config.notices import (
     absent,
     deprecated_settings,
@@ -32,7 +27,7 @@ from fumishirube.config.outside import (
     outside_statistics,
 )
 from fumishirube.config.personal import OwnManuals
-from fumishirube.config.pipelines import PipelineSpec, Use, listed_uses
+from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS, PipelineSpec, Use, listed_uses
 from fumishirube.config.sections import NO_EMBEDDER, RootSettings
 from fumishirube.config.validation import build_model
 from fumishirube.disk.rights import FolderRights, Rights
@@ -255,7 +250,7 @@ class Application(ToolHost):
         making = self.guarded.configuring(kind_name, offer.stage, use.name, coordinate)
         if kind_name == SURFACES and not self._requested:
             making = self.guarded.building(self.guarded.work(kind_name, offer.stage, use.name))
-        values = settings(offer.stage, use.settings, loaded.sections, where)
+        values = with_classic_values(offer.stage, use.settings, loaded.sections, where)
         places = taken_places(offer.stage, use.settings, loaded.sections, where, loaded.written)
         with locating_errors(places), making:
             stage = build_model(offer.stage, values, where, loaded.environ, loaded.origins)

@@ -46,6 +46,11 @@ class ForeignWork(NamedTuple):
     file: str = ""
 
     @property
+    def label(self) -> str:
+        """The stage and its plugin, as sentences name them."""
+        return f"{self.stage} of plugin {self.plugin}"
+
+    @property
     def key(self) -> str:
         """The identity that all work of one stage shares, whatever its file."""
         text = f"{self.plugin}\t{self.distribution}\t{self.stage}"

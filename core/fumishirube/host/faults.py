@@ -267,9 +267,8 @@ class PluginGuard:
             if passed or not passing:
                 raise
             what = error if isinstance(error, FumishirubeError) else type(error).__name__
-            name = f"{work.stage} of plugin {work.plugin}"
             kind = RefusedConfig if isinstance(error, ConfigError) else RecordedFault
-            raise kind(f"{name} failed: {what}") from error
+            raise kind(f"{work.label} failed: {what}") from error
         if not left:
             self.log.worked(work, method)
 

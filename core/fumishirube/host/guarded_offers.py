@@ -96,8 +96,7 @@ class GuardedOffers:
         except BaseException as error:
             if is_interrupt(error):
                 raise
-            message = f"{work.stage} of plugin {work.plugin}: {described(error)}"
-            raise PluginError(message) from error
+            raise PluginError(f"{work.label}: {described(error)}") from error
 
     @contextmanager
     def configuring(
@@ -164,7 +163,7 @@ class GuardedOffers:
         except ConfigError as error:
             if work is None and (requested or not isinstance(error, UnknownStage)):
                 raise
-            origin = f"{work.stage} of plugin {work.plugin}: " if work else ""
+            origin = f"{work.label}: " if work else ""
             raise PluginError(f"{origin}{error}") from error
 
     def leave_out(self, problem: str, work: ForeignWork | None, problems: list[str]) -> None:
@@ -228,7 +227,7 @@ class GuardedOffers:
                 if work := self.work(INDEXES, type(named.stage), named.name):
                     problem = "it says that its files are damaged, however often it is opened"
                     self._guard.log.record(work, problem, method="search")
-                    message = f"{work.stage} of plugin {work.plugin} failed: {problem}"
+                    message = f"{work.label} failed: {problem}"
                     raise RecordedFault(message) from error
             raise
 
@@ -240,7 +239,7 @@ class GuardedOffers:
         work, since = at_work
         self._guard.log.record(work, f"it was abandoned after {time.monotonic() - since:.1f} s")
         is_index = work.stage.startswith(f"{NOUNS[INDEXES]} ")
-        return AtWork(f"{work.stage} of plugin {work.plugin}", is_index)
+        return AtWork(work.label, is_index)
 
     def slow_files(
         self,
@@ -279,7 +278,7 @@ def unread_by(skipped: Iterable[LeftOut], claimed: Mapping[str, ClaimedFile]) ->
     for out in skipped:
         loader = claimed[out.path].loader if out.path in claimed else None
         if out.reason == "loader_failed" and isinstance(loader, GuardedLoader):
-            failed[loader.label].append(out.path)
+            failed[loader.foreign_work.label].append(out.path)
     for label, paths in failed.items():
         more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         yield f"{label} failed on {paths[0]}{more}: not searched"

@@ -30,7 +30,7 @@ from fumishirube.plugins.source_digests import source_digest
 from fumishirube.stages import Embedder, Loader, Vectors
 
 _SENT = frozenset({"preparation"})
-"""Functions that other processes call; what fails there is repeated here."""
+"""Other processes call these; if one fails there, the work is repeated in this process."""
 
 
 S = TypeVar("S")
@@ -97,8 +97,7 @@ class NamedInErrors(GuardedStage[S]):
         except BaseException as error:
             if isinstance(error, FumishirubeError | GeneratorExit) or is_interrupt(error):
                 raise
-            message = f"{self._work.stage} of plugin {self._work.plugin} failed"
-            raise PluginError(f"{message}: {type(error).__name__}") from error
+            raise PluginError(f"{self._work.label} failed: {type(error).__name__}") from error
 
 
 class GuardedEmbedder(NamedInErrors[Embedder]):
@@ -196,16 +195,11 @@ class GuardedLoader(GuardedStage[Loader]):
             raise AbandonedUpdate("it has not listed its files in time")
         return listing.result()
 
-    @property
-    def label(self) -> str:
-        """The loader and its plugin."""
-        return f"{self._work.stage} of plugin {self._work.plugin}"
-
     def problem_of(self, root: Root) -> str | None:
         """Return a sentence if it failed to list the files of this folder."""
         if root.path not in self._failing:
             return None
-        return f"{self.label} failed; files that it reads may be missing"
+        return f"{self._work.label} failed; files that it reads may be missing"
 
     def __getattr__(self, name: str) -> Any:
         if name != "load_with_links":
@@ -247,7 +241,7 @@ class GuardedLoader(GuardedStage[Loader]):
 
     def _check(self, error: BaseException, file: str) -> None:
         if self._strict:
-            message = f"{self._work.stage} of plugin {self._work.plugin} failed on {file}"
+            message = f"{self._work.label} failed on {file}"
             raise PluginError(f"{message}: {described(error)}") from error
 
 

@@ -184,13 +184,13 @@ def write_error_line(line: str) -> None:
             os.write(2, data)
 
 
-def exit_within(seconds: float, code: int = 0) -> None:
+def exit_within(seconds: float) -> None:
     """End the process after that time, whatever threads still run."""
 
     def expire() -> None:
         time.sleep(seconds)
         _run_exit_callbacks()
-        os._exit(code)
+        os._exit(0)
 
     threading.Thread(target=expire, name="fumishirube deadline", daemon=True).start()
 

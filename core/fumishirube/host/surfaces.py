@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from fumishirube import stages as protocols
-from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.config.glossary import Glossary
 from fumishirube.config.personal import OwnManuals
+from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.disk.rights import FolderRights, Rights
 from fumishirube.disk.roots import Root
 from fumishirube.engine.adaptive import SearchStatistics

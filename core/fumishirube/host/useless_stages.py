@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from fumishirube.config.configuration import PIPELINE_KEYS
 from fumishirube.config.glossary import FILE as GLOSSARY
-from fumishirube.config.pipelines import PipelineSpec
+from fumishirube.config.pipelines import PIPELINE_KEYS, PipelineSpec
 from fumishirube.engine.pipeline import NamedStage, comes_last, generates
 from fumishirube.errors import ConfigError
 from fumishirube.host.guarded_offers import GuardedOffers

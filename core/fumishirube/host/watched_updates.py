@@ -9,7 +9,7 @@ from threading import get_ident
 from typing import Generic, TypeVar
 
 from fumishirube.budget import Budget
-from fumishirube.engine.stage_calls import Overdue, StageCall, watched
+from fumishirube.engine.stage_calls import Overdue, StageCall, within_deadline
 from fumishirube.errors import PluginError
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard
@@ -55,7 +55,7 @@ class _Update(Generic[T_co]):
         if (at_work := self.work) is None:
             return None
         work, since = at_work
-        return StageCall("update", work.stage, f"{work.stage} of plugin {work.plugin}"), since
+        return StageCall("update", work.stage, work.label), since
 
 
 class WatchedUpdates:
@@ -86,7 +86,7 @@ class WatchedUpdates:
         begun = _Update(update, self._guard)
         outer = _budget.set(budget)
         try:
-            return watched(begun.run, begun, budget)
+            return within_deadline(begun.run, begun, budget)
         except Overdue as overdue:
             self._abandoned[manual_id] = begun
             problem = f"was abandoned after {overdue.seconds:.1f} s"

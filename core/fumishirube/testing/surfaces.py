@@ -26,7 +26,7 @@ from fumishirube import (
     Tool,
     ToolError,
 )
-from fumishirube.config.configuration import PIPELINE_KEYS
+from fumishirube.config.pipelines import PIPELINE_KEYS
 from fumishirube.config.sections import RootSettings
 from fumishirube.errors import Cancelled
 from fumishirube.surfaces import HasPrompts, HasResources

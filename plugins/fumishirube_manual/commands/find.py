@@ -50,12 +50,15 @@ from fumishirube_manual.commands.full_find import (
 )
 from fumishirube_manual.commands.hit_lines import HitLines
 from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json
-from fumishirube_manual.evidence.annotations import (
+from fumishirube_manual.evidence.annotations import with_weights
+from fumishirube_manual.find_limits import (
     MOST_ALTERNATIVES,
+    QUERY_CHARS,
+    TERM_CHARS,
+    TERMS,
+    TIME_MS,
     other_wordings,
-    with_weights,
 )
-from fumishirube_manual.find_limits import QUERY_CHARS, TERM_CHARS, TERMS, TIME_MS
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.unread import every_row
 from fumishirube_manual.vocabulary import with_vocabulary

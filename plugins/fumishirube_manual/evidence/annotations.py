@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import JsonValue
 
 from fumishirube import Corpus, SurfaceContext, Trace, TraceRow
 from fumishirube.agreed_names import ALTERNATIVE
-from fumishirube.text import concepts, fold
+from fumishirube.text import concepts
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, concept_weights
 from fumishirube_manual.stored_values import stored
 
 ANNOTATION = "concepts"
-MOST_ALTERNATIVES = 8
 
 _OTHERS = 0.5
 
@@ -27,13 +26,6 @@ def with_weights(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace
     others = (text for other in query.rewordings() for text in (other.text, *other.required))
     wordings = [(trace.text, *trace.required, *others), *((text,) for text in query.alternatives)]
     return context.annotate(trace, ANNOTATION, [_noted(texts, corpus) for texts in wordings])
-
-
-def other_wordings(query: str, alternatives: Iterable[str]) -> tuple[str, ...]:
-    """Return the distinct alternatives, without blank ones and without the query."""
-    texts = {fold(text): text.strip() for text in alternatives}
-    known = ("", fold(query))
-    return tuple(text for folded, text in texts.items() if folded not in known)
 
 
 def weights_of(trace: Trace, own: int) -> Sequence[ConceptWeight]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from fumishirube import Document, Manual, ToolError, TraceRow, Unreadable
+from fumishirube.commands import digest
 from fumishirube.text import Lines, decode
 from fumishirube_manual.json_escapes import unescaped
 
@@ -78,7 +78,7 @@ def _lines_of(text: str, lines: Lines, row: TraceRow) -> OwnText | None:
         return None
     start = lines.start(row.start_line)
     own = text[start : lines.start(row.end_line + 1)]
-    if not own.strip() or not _digest(own).startswith(row.digest):
+    if not own.strip() or not digest(own).startswith(row.digest):
         return None
     heading = _HEADING.match(text, start + len(own))
     following = heading[1] if heading else ""
@@ -118,9 +118,5 @@ def _loaded(document: Document, row: TraceRow) -> OwnText | None:
     for section in document.sections:
         if section.start_line == row.start_line:
             own = document.text[section.start : section.end]
-            return OwnText(own) if _digest(own).startswith(row.digest) else None
+            return OwnText(own) if digest(own).startswith(row.digest) else None
     return None
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -176,7 +176,7 @@ class EvidenceReader:
         return [number for number in alternatives if number not in met]
 
     @property
-    def wordings(self) -> int:
+    def wording_count(self) -> int:
         """The number of wordings: the query and its alternatives."""
         return 1 + len(self._trace.origin.query.alternatives)
 

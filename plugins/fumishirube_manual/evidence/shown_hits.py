@@ -59,14 +59,14 @@ def shown_hits(
     if little:
         _drop_text(shown[_OF_LITTLE:])
     elif not filled and reader.answers_well:
-        least, close = max(_AT_LEAST, reader.wordings), _CLOSE * shown[0].row.score
+        least, close = max(_AT_LEAST, reader.wording_count), _CLOSE * shown[0].row.score
         _drop_text(hit for hit in shown[least:] if hit.row.score < close)
     _drop_beyond_gap(shown, unmet)
     if filled:
         _shorten(reader, shown, filled)
         _drop_repeating(shown)
         fill(reader, shown, rows[covered : covered + _LATER], filled)
-    elif reader.wordings > 1 and not little:
+    elif reader.wording_count > 1 and not little:
         _drop_repeating(shown)
     _drop_shown_exceptions(shown)
     for hit in shown:

@@ -21,10 +21,10 @@ from fumishirube_manual.addressed_tags import with_tags
 from fumishirube_manual.arguments import after_discovery, note_discovery
 from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.diagnosis import Diagnosis, diagnose, recall_ok
-from fumishirube_manual.evidence.annotations import other_wordings, with_weights
+from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.evidence.missing_words import with_absent_words
 from fumishirube_manual.evidence.names import with_names
-from fumishirube_manual.find_limits import CANDIDATES, TIME_MS
+from fumishirube_manual.find_limits import CANDIDATES, TIME_MS, other_wordings
 from fumishirube_manual.plain_texts import find_text
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (
@@ -94,7 +94,6 @@ def search(
     """Run the search of a call, and return its trace."""
     scope = scope_id(context, params.manual_id, settings.extras)
     limits = params.budget or FindBudget()
-    follows = params.only_unscanned_from_trace_id is not None
     earlier = params.only_unscanned_from_trace_id
     exclude = excluded_sections(context, scope, earlier, call.session)
     query = Query(
@@ -106,7 +105,7 @@ def search(
         read=read_since(context, earlier, exclude),
         within=files_below(context, scope, params.path_prefix),
         budget=call.budget.part(limits.time_ms or TIME_MS),
-        cache=False if params.include_claim_graph or follows else params.use_cache,
+        cache=False if params.include_claim_graph or earlier is not None else params.use_cache,
     )
     result = context.find(scope, query, call.progress)
     trace = result.trace

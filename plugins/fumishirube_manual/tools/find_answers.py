@@ -17,7 +17,7 @@ from fumishirube_manual.evidence.missing_words import APART, NOWHERE, absent_of
 from fumishirube_manual.evidence.names import names_of
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 from fumishirube_manual.evidence.shown_hits import LINE_CHARS, shown_hits
-from fumishirube_manual.rows import evident, integrated, numbered, ref_of
+from fumishirube_manual.rows import integrated, line_pairs, ref_of, shown_row
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.unread import UnreadRow, unread_rows
 from fumishirube_manual.vocabulary import vocabulary_of
@@ -179,7 +179,7 @@ def _items(
     for hit in hits:
         rank = ranks[id(hit.row)]
         later = {"rank": rank} if rank > covered else {}
-        yield evident(integrated(trace, hit.row, extras) | later, hit, hit.row.path)
+        yield shown_row(integrated(trace, hit.row, extras) | later, hit)
 
 
 def _other_names(
@@ -195,7 +195,7 @@ def _other_names(
         line = reader.line_with(place.row, place.name, LINE_CHARS) if place.sections else None
         if line is not None:
             item["ref"] = ref_of(trace, place.path, place.start_line)
-            item["lines"] = numbered([line])
+            item["lines"] = line_pairs([line])
         yield item
 
 

@@ -10,8 +10,15 @@ from fumishirube import InvalidParameter, Params
 from fumishirube.text import fold
 from fumishirube.tools import MaxChars, narrowed_params
 from fumishirube_manual.arguments import ManualId
-from fumishirube_manual.evidence.annotations import MOST_ALTERNATIVES, other_wordings
-from fumishirube_manual.find_limits import CANDIDATES, QUERY_CHARS, TERM_CHARS, TERMS, TIME_MS
+from fumishirube_manual.find_limits import (
+    CANDIDATES,
+    MOST_ALTERNATIVES,
+    QUERY_CHARS,
+    TERM_CHARS,
+    TERMS,
+    TIME_MS,
+    other_wordings,
+)
 from fumishirube_manual.scopes import PathPrefix, Scope
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.find_answers import ShownSize

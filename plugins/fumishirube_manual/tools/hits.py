@@ -22,7 +22,7 @@ from fumishirube import (
 from fumishirube.agreed_names import FREE, PINNED, REQUIRED, SIDE
 from fumishirube.tools import OrAbsent, fitting
 from fumishirube_manual.claim_graph import graph_of
-from fumishirube_manual.coverage import unread_reason
+from fumishirube_manual.coverage import unscanned_reason
 from fumishirube_manual.diagnosis import (
     diagnose,
     file_bias,
@@ -36,9 +36,9 @@ from fumishirube_manual.rows import (
     SCORE_DIGITS,
     Json,
     candidate,
-    evident,
     integrated,
     ref_of,
+    shown_row,
     signals,
 )
 from fumishirube_manual.surface import ManualSurface
@@ -135,10 +135,7 @@ def hits_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[HitsPara
 
 def _with_lines(reader: EvidenceReader, rows: Iterable[tuple[TraceRow, Json]]) -> list[Json]:
     """Return the rows, each with its most relevant text, about one line."""
-    return [
-        evident(item, ShownHit(row, reader.evidence(row, LINE_CHARS)), row.path)
-        for row, item in rows
-    ]
+    return [shown_row(item, ShownHit(row, reader.evidence(row, LINE_CHARS))) for row, item in rows]
 
 
 def _rows(trace: Trace, kind: Kind, settings: ManualSurface) -> Sequence[Json]:
@@ -167,7 +164,7 @@ def _unscanned(trace: Trace) -> list[Json]:
     return [
         {
             **ref_of(trace, out.path, out.start_line),
-            "reason": unread_reason(out.reason, whole_file=out.start_line is None),
+            "reason": unscanned_reason(out.reason, whole_file=out.start_line is None),
         }
         for out in CoverageReport.of(trace).unread
     ]

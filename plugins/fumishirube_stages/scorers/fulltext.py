@@ -25,7 +25,11 @@ from fumishirube import (
 )
 from fumishirube.text import concepts, fold, words
 from fumishirube_stages.document_scores import document_scores
-from fumishirube_stages.scorers.evidence import MAX_CANDIDATES, by_document, candidate_sections
+from fumishirube_stages.scorers.document_candidates import (
+    MAX_CANDIDATES,
+    by_document,
+    candidate_sections,
+)
 from fumishirube_stages.scorers.text_hits import passes_filter
 
 _LOOKED_AT = 10 * MAX_CANDIDATES

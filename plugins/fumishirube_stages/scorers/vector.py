@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from fumishirube import Corpus, Hit, Passage, Query, Ranking, Stage, VectorCorpus
 from fumishirube_stages.document_scores import document_scores
-from fumishirube_stages.scorers.evidence import MAX_CANDIDATES, PER_DOCUMENT, by_document
+from fumishirube_stages.scorers.document_candidates import MAX_CANDIDATES, PER_DOCUMENT, by_document
 
 _TOP = 3
 _BEST, _REST = 0.8, 0.2

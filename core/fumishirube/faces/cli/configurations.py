@@ -11,13 +11,8 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from fumishirube.config.classic import keys
-from fumishirube.config.configuration import (
-    PIPELINE_KEYS,
-    SINGLE_KINDS,
-    Config,
-    LoadedConfig,
-    load_config,
-)
+from fumishirube.config.configuration import Config, LoadedConfig, load_config
+from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.config.yaml_file import leaves
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from fumishirube.config.configuration import PIPELINE_KEYS
+from fumishirube.config.pipelines import PIPELINE_KEYS
 from fumishirube.errors import ConfigError, PluginError, did_you_mean
 from fumishirube.faces.cli.checks import Check, print_checks
 from fumishirube.faces.cli.exit_codes import FAILURE, OK

@@ -8,9 +8,9 @@ from typing import Any, get_origin
 from pydantic import BaseModel
 
 from fumishirube.config.classic import MOVED, keys
-from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS, Config
+from fumishirube.config.configuration import Config
 from fumishirube.config.environment import choices
-from fumishirube.config.pipelines import DEFAULTS
+from fumishirube.config.pipelines import DEFAULTS, PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.errors import first_line
 from fumishirube.faces.cli.streams import complain
 from fumishirube.host.standard_streams import foreign_code

@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fumishirube.config.configuration import PIPELINE_KEYS, SINGLE_KINDS
-from fumishirube.config.pipelines import DEFAULTS
+from fumishirube.config.pipelines import DEFAULTS, PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.faces.cli.checks import Check
 from fumishirube.host.application import Application
 from fumishirube.plugins.registry import SURFACES, RegisteredStage, StageKind
