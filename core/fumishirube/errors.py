@@ -85,7 +85,7 @@ class AlreadyServed(FumishirubeError):
 
 
 class ToolError(FumishirubeError):
-    """An error that the caller receives with a code.
+    """An error that the caller receives with a code, as in ``NotFound("no such page", path=path)``.
 
     ``details`` name the offending parameter, its bounds, or what to call first; they never contain
     absolute paths, stack traces or messages of the operating system.
@@ -164,7 +164,10 @@ class InvalidScope(ToolError):
 
 
 class Unreadable(InvalidScope):
-    """The text of a listed file cannot be read; ``details["reason"]`` says why."""
+    """The text of a listed file cannot be read, as in ``Unreadable("it is cut off", "damaged")``.
+
+    The second argument says why in a word, as does ``details["reason"]``.
+    """
 
     def __init__(self, message: str, reason: str, **details: JsonValue) -> None:
         super().__init__(message, reason=reason, **details)
