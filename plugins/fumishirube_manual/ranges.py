@@ -169,14 +169,7 @@ class _Range(NamedTuple):
     lines: Lines
     first: int
     last: int
-    digest: str | None
-
-    @property
-    def changed(self) -> bool:
-        """Whether its text is another one than was cited."""
-        start, end = self.lines.start(self.first), self.lines.start(self.last + 1)
-        cited = self.digest or ""
-        return not digest(self.document.text[start:end]).startswith(cited)
+    changed: bool = False
 
     @property
     def chars(self) -> int:
@@ -202,15 +195,22 @@ def _opened(
         requested = requested.model_copy(update={"manual_id": manual.id, "path": path})
         document = manual.document(path)
         requested = _placed(document, requested)
-        lines = Lines(document.text)
-        first, last = _bounds(document, lines, requested)
-        return _Range(manual.id, document, lines, first, last, requested.digest)
+        first, last = _bounds(document, lines := Lines(document.text), requested)
+        cited = range(first, (last if requested.end_line else first) + 1)
+        changed = _is_changed(document, lines, cited, requested.digest or "")
+        return _Range(manual.id, document, lines, first, last, changed)
     except ToolError as error:
         _name_range(error, number)
         if alone:
             raise
         payload = error.payload()
         return RangeAnswer(manual_id=requested.manual_id, path=requested.path, error=payload)
+
+
+def _is_changed(document: Document, lines: Lines, cited: range, known: str) -> bool:
+    """Tell whether the text of the cited lines has another hash than is known, if it is."""
+    start, end = lines.start(cited.start), lines.start(cited.stop)
+    return not digest(document.text[start:end]).startswith(known)
 
 
 def _file(context: SurfaceContext, requested: LineRangeRef) -> tuple[Manual, str]:
@@ -252,7 +252,7 @@ def _placed(document: Document, requested: LineRangeRef) -> LineRangeRef:
 
 
 def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
-    manual_id, document, lines, first, last, _ = part
+    manual_id, document, lines, first, last, changed = part
     shown = shown_lines(document, lines, range(first, last + 1), most, code=code)
     end = max(first, shown.next_line - 1) if shown.next_line else last
     stop = shown.cut_at or lines.start(min(end, lines.total) + 1)
@@ -265,7 +265,7 @@ def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
         manual_id=manual_id,
         path=document.path,
         place=None if place is None else str(place),
-        changed=part.changed or None,
+        changed=changed or None,
         lines=shown.lines,
         before=_heading(enclosing_section(document, first), first),
         after=after,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 from typing import Any
@@ -173,6 +174,11 @@ def test_a_citation_reads_its_text_back_and_says_if_that_has_changed(
         (item,) = wire.ok("manual_read", refs=[place])["items"]
         assert (item["path"], item["lines"][1]) == (name, [3, "Open at six."])
         assert "changed" not in item
+        first = hashlib.sha256(b"# Gates\n").hexdigest()[:6]
+        (item,) = wire.ok("manual_read", refs=[f"{place.split('#L')[0]}#L1@{first}"])["items"]
+        assert (len(item["lines"]), "changed" in item) == (2, False)
+        (item,) = wire.ok("manual_read", refs=[f"{place.split('-L')[0]}-L99@{first}"])["items"]
+        assert item["changed"], "the hash is that of the first line"
         write(tmp_path, {f"m/{name}": "# Gates\n\nOpen at ten.\n"})
         (item,) = wire.ok("manual_read", refs=[place])["items"]
         assert (item["changed"], item["lines"][1]) == (True, [3, "Open at ten."])
