@@ -183,7 +183,7 @@ class Application(ToolHost):
     def _build_surface(self, use: Use, coordinate: str) -> ConfiguredSurface | None:
         """Build a surface; leave out one of a plugin, or a default one, that cannot be built."""
         offer = self.plugins.take("surfaces", use.use, coordinate)
-        work = self.guarded.work("surfaces", offer.stage, use.name)
+        work = self.guarded.work(SURFACES, offer.plugin, use.name)
         try:
             with self.guarded.building(work):
                 if use.name in self._unadopted:
@@ -197,7 +197,7 @@ class Application(ToolHost):
 
     def _configure(self, use: Use, coordinate: str) -> ConfiguredSurface:
         surface = self._stage("surfaces", use, coordinate)
-        work = self.guarded.work("surfaces", type(surface.stage), use.name)
+        work = self.guarded.work(SURFACES, surface.plugin, use.name)
         check_surface(surface.stage, [*RootSettings.model_fields])
         named = getattr(surface.stage, "pipeline_name", None) or use.name
         spec = self.config.pipelines.get(named, PipelineSpec())
@@ -215,7 +215,9 @@ class Application(ToolHost):
                 stages[kind_name] = self._stages(kind_name, chosen, uses, where)
         check_stages(surface, spec, stages, f"pipelines.{named}", self.guarded)
         of_default = use.name in self.plugins.registry.default_surfaces()
-        return ConfiguredSurface(use.name, surface.stage, stages, named, self.plugins, of_default)
+        return ConfiguredSurface(
+            use.name, surface.stage, surface.plugin, stages, named, self.plugins, of_default
+        )
 
     def _default_pipeline(self, surface: Surface) -> dict[str, Any]:
         pipeline = dict(surface.pipeline)
@@ -247,14 +249,14 @@ class Application(ToolHost):
     def _stage(self, kind_name: str, use: Use, coordinate: str) -> NamedStage[Any]:
         offer = self.plugins.take(kind_name, use.use, coordinate)
         loaded, where = self.loaded, f"{coordinate}.with"
-        making = self.guarded.configuring(kind_name, offer.stage, use.name, coordinate)
+        making = self.guarded.configuring(kind_name, offer.plugin, use.name, coordinate)
         if kind_name == SURFACES and not self._requested:
-            making = self.guarded.building(self.guarded.work(kind_name, offer.stage, use.name))
+            making = self.guarded.building(self.guarded.work(kind_name, offer.plugin, use.name))
         values = with_classic_values(offer.stage, use.settings, loaded.sections, where)
         places = taken_places(offer.stage, use.settings, loaded.sections, where, loaded.written)
         with locating_errors(places), making:
             stage = build_model(offer.stage, values, where, loaded.environ, loaded.origins)
-            if self.guarded.work(kind_name, offer.stage, use.name):
+            if self.guarded.work(kind_name, offer.plugin, use.name):
                 check_stage(stage)
         self.warnings += deprecated_settings(stage, where)
         return NamedStage(use.name, stage, offer.plugin)

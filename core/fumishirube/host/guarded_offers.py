@@ -32,7 +32,7 @@ from fumishirube.host.guarded_stages import GuardedLoader, GuardedStage
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
 from fumishirube.model import LeftOut
-from fumishirube.plugins.discovery import PluginReport, Plugins
+from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import INDEXES, LOADERS, NOUNS
 from fumishirube.stages import ClaimedFile, Loader
 from fumishirube.tools.definitions import Tool
@@ -56,16 +56,16 @@ class GuardedOffers:
         self._guard = guard
         self._strict = strict
 
-    def work(self, kind_name: str, stage: type[object], name: str) -> ForeignWork | None:
-        """Return the crash mark for a stage's class, or ``None`` for a built-in."""
-        maker = self._maker(kind_name, stage)
-        if maker is None or maker.builtin:
+    def work(self, kind_name: str, plugin: str, name: str) -> ForeignWork | None:
+        """Return the crash mark for a stage of a plugin, or ``None`` for a built-in."""
+        maker = self._plugins.foreign(plugin)
+        if maker is None:
             return None
-        return ForeignWork(maker.plugin, maker.distribution, f"{NOUNS[kind_name]} {name!r}")
+        return ForeignWork(plugin, maker.distribution, f"{NOUNS[kind_name]} {name!r}")
 
     def stage(self, kind_name: str, named: NamedStage[Any], running: Any) -> NamedStage[Any]:
         """Return the running form of a stage, guarded if it is a plugin's."""
-        work = self.work(kind_name, type(named.stage), named.name)
+        work = self.work(kind_name, named.plugin, named.name)
         if work is None:
             return named._replace(stage=running, trusted=True)
         if kind_name == LOADERS:
@@ -99,16 +99,14 @@ class GuardedOffers:
             raise PluginError(f"{work.label}: {described(error)}") from error
 
     @contextmanager
-    def configuring(
-        self, kind_name: str, stage: type[object], name: str, at: str
-    ) -> Iterator[None]:
+    def configuring(self, kind_name: str, plugin: str, name: str, at: str) -> Iterator[None]:
         """Run code of a stage that the configuration names at a coordinate.
 
         Raises:
             ConfigError: with the coordinate, when the stage is a plugin's, and fails.
         """
         try:
-            with self.building(self.work(kind_name, stage, name)):
+            with self.building(self.work(kind_name, plugin, name)):
                 yield
         except PluginError as error:
             raise ConfigError(str(error), at=at) from error
@@ -224,7 +222,7 @@ class GuardedOffers:
             yield
         except IndexDamaged as error:
             for named in indexes:
-                if work := self.work(INDEXES, type(named.stage), named.name):
+                if work := self.work(INDEXES, named.plugin, named.name):
                     problem = "it says that its files are damaged, however often it is opened"
                     self._guard.log.record(work, problem, method="search")
                     message = f"{work.label} failed: {problem}"
@@ -255,7 +253,7 @@ class GuardedOffers:
             named = next(named for named, running in loaders if running is file.loader)
             path = f"{manual_id}/{file.path}"
             problem = f"it was abandoned after {file.seconds:.1f} s"
-            work = self.work("loaders", type(named.stage), named.name)
+            work = self.work(LOADERS, named.plugin, named.name)
             began = time.time() - file.seconds
             if work is not None and not self._guard.log.recorded_since(work, began):
                 self._guard.log.record(work._replace(file=path), problem)
@@ -265,11 +263,6 @@ class GuardedOffers:
                 f"loader {named.name!r}{origin} has been reading {path} for {file.seconds:.1f} s"
                 f"{read}; the file will be searched when it is read"
             )
-
-    def _maker(self, kind_name: str, stage: type[object]) -> PluginReport | None:
-        offers = (o.plugin for o in self._plugins.registry[kind_name] if o.stage is stage)
-        plugin = next(offers, None)
-        return next((r for r in self._plugins.reports if r.plugin == plugin), None)
 
 
 def unread_by(skipped: Iterable[LeftOut], claimed: Mapping[str, ClaimedFile]) -> Iterator[str]:

@@ -56,12 +56,14 @@ class RunningStages(NamedTuple):
 class ConfiguredSurface:
     """A surface and its stages as configured: by kind, in order.
 
-    ``pipeline_name`` is the key of the stages in the configuration. ``plugins`` registered them.
-    ``default`` means that a surface of this name needs no configuration.
+    ``pipeline_name`` is the key of the stages in the configuration. ``plugins`` registered them,
+    and ``plugin`` the surface. ``default`` means that a surface of this name needs no
+    configuration.
     """
 
     name: str
     surface: Surface
+    plugin: str
     stages: Mapping[str, Sequence[NamedStage[Stage]]]
     pipeline_name: str
     plugins: Plugins
@@ -215,7 +217,7 @@ def running(
     """
     stage = named.stage
     if isinstance(stage, ResourceStage) and kind_name != "indexes":
-        work = guarded.work(kind_name, type(stage), named.name)
+        work = guarded.work(kind_name, named.plugin, named.name)
         try:
             stage = opening.enter_context(guarded.opened(work, stage.open))
         except PluginError as error:

@@ -18,6 +18,7 @@ from fumishirube.host.memory import SearchMemory
 from fumishirube.host.offered_types import check_offers
 from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.surfaces import ConfiguredSurface
+from fumishirube.plugins.registry import SURFACES
 from fumishirube.surfaces import (
     HasCommands,
     HasLifespan,
@@ -43,33 +44,8 @@ class ServedSurface(NamedTuple):
 
     surface: Surface
     context: SurfaceContext
-    guarded: GuardedOffers
     work: ForeignWork | None
     read_only: bool = False
-
-    def offered(
-        self,
-        part: str,
-        offer: Callable[[SurfaceContext], Sequence[T]],
-        kind: type[Any],
-        problems: list[str],
-    ) -> Sequence[T]:
-        """Return what the surface offers; a failure becomes a problem and an empty result.
-
-        So does anything in a plugin's offer that is not of the ``kind``.
-
-        Raises:
-            PluginError: when it fails, and the configuration is strict.
-        """
-        try:
-            with self.guarded.building(self.work):
-                offers = tuple(offer(self.context))
-                if self.work is not None:
-                    check_offers(offers, kind)
-                return offers
-        except PluginError as error:
-            self.guarded.leave_out(f"{error}; its {part} are left out", self.work, problems)
-            return ()
 
 
 def _as_sequence(offer: Callable[[SurfaceContext], T]) -> Callable[[SurfaceContext], Sequence[T]]:
@@ -98,9 +74,9 @@ class ToolHost:
         tools: dict[str, Tool[Any, Any]] = {}
         with self._raise_if_strict():
             for entry in self.served:
-                for made in entry.offered("tools", entry.surface.tools, Tool, self.problems):
+                for made in self._offered(entry, "tools", entry.surface.tools, Tool):
                     if made.read_only or not entry.read_only:
-                        tool = entry.guarded.tool(made, entry.work)
+                        tool = self.guarded.tool(made, entry.work)
                         self._add(tools, tool.name, "tool", tool, "a tool of this name", entry)
         return tools
 
@@ -111,8 +87,8 @@ class ToolHost:
         with self._raise_if_strict():
             for entry in self.served:
                 if isinstance(surface := entry.surface, HasCommands):
-                    for tool in entry.offered("commands", surface.commands, Tool, self.problems):
-                        commands.setdefault(tool.name, entry.guarded.tool(tool, entry.work))
+                    for tool in self._offered(entry, "commands", surface.commands, Tool):
+                        commands.setdefault(tool.name, self.guarded.tool(tool, entry.work))
         return commands
 
     @property
@@ -131,19 +107,43 @@ class ToolHost:
         with self._raise_if_strict():
             for entry in self.served:
                 if isinstance(surface := entry.surface, HasResources):
-                    for made in entry.offered(
-                        "resources", _as_sequence(surface.resources), Resources, self.problems
-                    ):
-                        scheme, guarded = made.scheme, entry.guarded.resources(made, entry.work)
+                    offer = _as_sequence(surface.resources)
+                    for made in self._offered(entry, "resources", offer, Resources):
+                        scheme, guarded = made.scheme, self.guarded.resources(made, entry.work)
                         clash, faults = "resources of this scheme", check_resources(guarded)
                         self._add(by_scheme, scheme, "resources", guarded, clash, entry, faults)
             for entry in self.served:
                 if isinstance(surface := entry.surface, HasPrompts):
-                    for each in entry.offered("prompts", surface.prompts, Prompt, self.problems):
-                        prompt = entry.guarded.prompt(each, entry.work)
+                    for each in self._offered(entry, "prompts", surface.prompts, Prompt):
+                        prompt = self.guarded.prompt(each, entry.work)
                         clash, faults = "a prompt of this name", check_prompt(prompt)
                         self._add(by_name, each.name, "prompt", prompt, clash, entry, faults)
         return tuple(by_scheme.values()), tuple(by_name.values())
+
+    def _offered(
+        self,
+        entry: ServedSurface,
+        part: str,
+        offer: Callable[[SurfaceContext], Sequence[T]],
+        kind: type[Any],
+    ) -> Sequence[T]:
+        """Return what a surface offers; a failure becomes a problem and an empty result.
+
+        So does anything in a plugin's offer that is not of the ``kind``.
+
+        Raises:
+            ConfigError: when it fails, and the configuration is strict.
+        """
+        try:
+            with self.guarded.building(entry.work):
+                offers = tuple(offer(entry.context))
+                if entry.work is not None:
+                    check_offers(offers, kind)
+                return offers
+        except PluginError as error:
+            problem = f"{error}; its {part} are left out"
+            self.guarded.leave_out(problem, entry.work, self.problems)
+            return ()
 
     @cached_property
     def _offering(self) -> dict[str, ServedSurface]:
@@ -271,11 +271,11 @@ class ToolHost:
 
     def work(self, configured: ConfiguredSurface) -> ForeignWork | None:
         """Return the crash mark for a surface of a plugin, or ``None`` for a built-in."""
-        return self.guarded.work("surfaces", type(configured.surface), configured.name)
+        return self.guarded.work(SURFACES, configured.plugin, configured.name)
 
     def served_surface(
         self, configured: ConfiguredSurface, context: PipelineContext, *, read_only: bool = False
     ) -> ServedSurface:
         """Return a surface with its context; only its tools that only read if ``read_only``."""
         work = self.work(configured)
-        return ServedSurface(configured.surface, context, self.guarded, work, read_only)
+        return ServedSurface(configured.surface, context, work, read_only)

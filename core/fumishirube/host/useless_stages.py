@@ -58,7 +58,7 @@ def check_stages(
         places = {use.name: place for place, use in spec.uses(key)}
         for named in [each for each in stages[kind_name] if each.name in places]:
             where = f"{coordinate}.{key}{places[named.name]}"
-            with guarded.configuring(kind_name, type(named.stage), named.name, where):
+            with guarded.configuring(kind_name, named.plugin, named.name, where):
                 why = next(_reasons(surface, key, named, by_key), None)
             if why is not None:
                 raise ConfigError(
