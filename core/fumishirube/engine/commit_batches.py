@@ -55,7 +55,7 @@ class CommitBatches:
         self._progress = progress
         self._total = len(changed)
         self._done = 0
-        self._pages: list[PagesRead] = []
+        self._pages_read: list[PagesRead] = []
         self._seconds = _FIRST_COMMIT
         self._began = time.monotonic()
         self._wanted = {file.source.path: file for file in changed}
@@ -128,9 +128,9 @@ class CommitBatches:
         """Wait shortly for a running load, and report pages that were read meanwhile."""
         if self._reading is None or not self._is_idle:
             self._running[-1].done.wait(_LOOK)
-        pages = [load.pages for load in self._running if load.pages]
-        if pages != self._pages:
-            self._pages = pages
+        pages_read = [load.pages_read for load in self._running if load.pages_read]
+        if pages_read != self._pages_read:
+            self._pages_read = pages_read
             self._report()
 
     def _report(self) -> None:
@@ -138,7 +138,7 @@ class CommitBatches:
         if self._progress is None:
             return
         done, message = float(self._done), f"indexing {self._manual_id}"
-        paged = [(load, load.pages) for load in self._running if load.pages]
+        paged = [(load, load.pages_read) for load in self._running if load.pages_read]
         for load, (read, total) in paged:
             done += read / total if total else 0.0
             if load is paged[0][0]:

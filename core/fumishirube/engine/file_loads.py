@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from math import inf
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
@@ -15,7 +16,6 @@ from typing import NamedTuple
 
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.indexed_files import IndexedPage, read_file
-from fumishirube.engine.library import ManualFolder
 from fumishirube.engine.stage_calls import GRACE_SECONDS
 from fumishirube.parsing.part_texts import PagesRead, reporting_pages
 from fumishirube.stages import ClaimedFile, Loader
@@ -38,7 +38,7 @@ class SlowFile(NamedTuple):
     path: str
     loader: Loader
     seconds: float
-    pages: PagesRead | None = None
+    pages_read: PagesRead | None = None
 
 
 class FileLoad:
@@ -49,7 +49,7 @@ class FileLoad:
         self.done = Event()
         self.began = inf
         self.took = 0.0
-        self.pages: PagesRead | None = None
+        self.pages_read: PagesRead | None = None
         self._page: IndexedPage | None = None
         self._error: BaseException | None = None
 
@@ -76,13 +76,13 @@ class FileLoad:
         """Seconds since a thread began to load the file."""
         return max(0.0, time.monotonic() - self.began)
 
-    def run(self, manual: ManualFolder, files: ClaimedFiles) -> None:
+    def run(self, files: ClaimedFiles) -> None:
         """Load the file; an error is the result too."""
         self.began = time.monotonic()
         try:
             stamp = files.stamp(self.file)
             with reporting_pages(self._report):
-                self._page = read_file(lambda: manual.load(self.file), self.file.source.path, stamp)
+                self._page = read_file(lambda: files.load(self.file), self.file.source.path, stamp)
         except BaseException as error:
             self._error = error
         finally:
@@ -90,7 +90,7 @@ class FileLoad:
             self.done.set()
 
     def _report(self, pages: PagesRead) -> None:
-        self.pages = pages
+        self.pages_read = pages
 
     def page(self) -> IndexedPage:
         """Return the result, or raise the error."""
@@ -102,12 +102,12 @@ class FileLoad:
 class _LoadThread:
     """A thread that loads one file after the other until it is dismissed."""
 
-    def __init__(self, manual: ManualFolder, files: ClaimedFiles) -> None:
+    def __init__(self, files: ClaimedFiles) -> None:
         self._queue: SimpleQueue[FileLoad | None] = SimpleQueue()
         self.current: FileLoad | None = None
         context = contextvars.copy_context()
-        arguments = (self._run, manual, files)
-        Thread(target=context.run, args=arguments, name="fumishirube loading", daemon=True).start()
+        run = partial(context.run, self._run, files)
+        Thread(target=run, name="fumishirube loading", daemon=True).start()
 
     def begin(self, loads: Sequence[FileLoad]) -> None:
         """Begin the first load; the others follow."""
@@ -128,10 +128,10 @@ class _LoadThread:
         self._queue.put(None)
         return [load for load in queued if not load.running]
 
-    def _run(self, manual: ManualFolder, files: ClaimedFiles) -> None:
+    def _run(self, files: ClaimedFiles) -> None:
         while (load := self._queue.get()) is not None:
             self.current = load
-            load.run(manual, files)
+            load.run(files)
             del load  # its passages need not stay until the next one
 
 
@@ -142,8 +142,7 @@ class FileLoads:
     it.
     """
 
-    def __init__(self, manual: ManualFolder, files: ClaimedFiles) -> None:
-        self._manual = manual
+    def __init__(self, files: ClaimedFiles) -> None:
         self._files = files
         self._loads: dict[str, FileLoad] = {}
         self._thread: _LoadThread | None = None
@@ -151,7 +150,7 @@ class FileLoads:
     def begin(self, files: Sequence[ClaimedFile]) -> list[FileLoad]:
         """Begin to load some files, one after the other; none of them is being loaded."""
         if self._thread is None:
-            self._thread = _LoadThread(self._manual, self._files)
+            self._thread = _LoadThread(self._files)
         loads = [FileLoad(file) for file in files]
         self._loads.update((load.file.source.path, load) for load in loads)
         self._thread.begin(loads)
@@ -160,7 +159,7 @@ class FileLoads:
     def begin_beside(self, file: ClaimedFile) -> FileLoad:
         """Begin to load a file on a thread of its own; it is not being loaded."""
         load = self._loads[file.source.path] = FileLoad(file)
-        thread = _LoadThread(self._manual, self._files)
+        thread = _LoadThread(self._files)
         thread.begin([load])
         thread.dismiss()
         return load
@@ -213,7 +212,7 @@ class FileLoads:
         """Yield the files that are still being loaded. Any thread may call this."""
         for path, load in self._loads.copy().items():
             if load.running and load.seconds > GRACE_SECONDS:
-                yield SlowFile(path, load.file.loader, load.seconds, load.pages)
+                yield SlowFile(path, load.file.loader, load.seconds, load.pages_read)
 
     def blocked(self, changed: Sequence[ClaimedFile]) -> bool:
         """Whether nothing can be taken or begun: each file waits for a slow load."""

@@ -138,7 +138,7 @@ class FolderIndex:
         self._vectors = vectors
         self._stores_files = stores_files
         self._files = ClaimedFiles(manual)
-        self._loads = FileLoads(manual, self._files)
+        self._loads = FileLoads(self._files)
         self._readers = FileReaders(manual, self._files)
         self._index = RecoverableIndex(open_index)
         if vectors is not None:

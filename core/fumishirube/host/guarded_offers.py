@@ -258,7 +258,8 @@ class GuardedOffers:
             if work is not None and not self._guard.log.recorded_since(work, began):
                 self._guard.log.record(work._replace(file=path), problem)
             origin = f" of plugin {work.plugin}" if work else ""
-            read = f" ({file.pages.done} of {file.pages.total} pages)" if file.pages else ""
+            pages = file.pages_read
+            read = f" ({pages.done} of {pages.total} pages)" if pages else ""
             yield (
                 f"loader {named.name!r}{origin} has been reading {path} for {file.seconds:.1f} s"
                 f"{read}; the file will be searched when it is read"
