@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from fumishirube import SurfaceContext, Trace, TraceRow
 from fumishirube.commands import Emphasised, clipped, strip_controls, width
 from fumishirube.text import places_of
-from fumishirube_manual.evidence.annotations import weights_of, wording_of
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.reader import EvidenceReader
@@ -20,13 +19,12 @@ class HitLines:
     """Shows the lines of a search's hits that bear most on its question."""
 
     def __init__(self, context: SurfaceContext, trace: Trace, columns: int) -> None:
-        self._trace = trace
         self._reader = EvidenceReader(context, trace)
         self._columns = columns
 
     def of(self, row: TraceRow) -> Iterator[Emphasised]:
         """Yield up to three lines of a hit, by number; none when its text has changed or gone."""
-        weights = weights_of(self._trace, wording_of(row))
+        weights = self._reader.weights(row)
         lines = self._reader.evidence(row, LINES * self._columns).lines
         best = sorted(lines, key=lambda line: -line_weight(line.text, weights))[:LINES]
         for number, line in sorted(best):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text import concepts, fold
@@ -54,6 +55,14 @@ class ShownHit:
         return (self.row, *(copy.row for copy in self.copies))
 
 
+class _Section(NamedTuple):
+    """The lines of a section, its block, and the heading after it if that names exceptions."""
+
+    lines: SectionLines
+    block: str
+    exceptions: str
+
+
 class EvidenceReader:
     """Reads the evidence of the rows of one search; with ``places`` also those of the sections."""
 
@@ -63,9 +72,7 @@ class EvidenceReader:
         self._places = places
         self._manuals: dict[str, Manual] = {}
         self._texts: dict[str, OwnTexts] = {}
-        self._sections: dict[tuple[str, int], SectionLines | None] = {}
-        self._surroundings: dict[tuple[str, int], tuple[str, str]] = {}
-        """The block in which a section begins, and the heading of exceptions after it."""
+        self._sections: dict[tuple[str, int], _Section | None] = {}
         self._weights: dict[int, Sequence[ConceptWeight]] = {}
 
     def evidence(
@@ -76,12 +83,11 @@ class EvidenceReader:
         The lines ``whole`` of the section, counted from 0, are always included. With ``closed``,
         short gaps are filled.
         """
-        lines = self._lines(row)
-        if lines is None:
+        section = self._section(row)
+        if section is None:
             return SectionEvidence()
-        block, exceptions = self._surroundings[row.path, row.start_line]
-        evidence = lines.evidence(room, whole, closed=closed)
-        evidence = evidence._replace(block=block, exceptions=exceptions)
+        evidence = section.lines.evidence(room, whole, closed=closed)
+        evidence = evidence._replace(block=section.block, exceptions=section.exceptions)
         if not self._places:
             return evidence
         manual_id, path = self._trace.file(row.path)
@@ -110,13 +116,24 @@ class EvidenceReader:
             return ()
         return ours.lacking([line.number for line in hit.evidence.lines], theirs)
 
+    def weights(self, row: TraceRow) -> Sequence[ConceptWeight]:
+        """Return the weights of the concepts for a row, by the wording of which it is a hit."""
+        wording = wording_of(row)
+        if wording not in self._weights:
+            self._weights[wording] = weights_of(self._trace, wording)
+        return self._weights[wording]
+
     def _lines(self, row: TraceRow) -> SectionLines | None:
+        section = self._section(row)
+        return section.lines if section else None
+
+    def _section(self, row: TraceRow) -> _Section | None:
         key = row.path, row.start_line
         if key not in self._sections:
             self._sections[key] = self._read(row)
         return self._sections[key]
 
-    def _read(self, row: TraceRow) -> SectionLines | None:
+    def _read(self, row: TraceRow) -> _Section | None:
         manual_id, path = self._trace.file(row.path)
         try:
             texts = self._texts_of(manual_id)
@@ -126,14 +143,10 @@ class EvidenceReader:
         if own is None:
             return None
         titles = (row.title, *row.ancestors)
-        wording = wording_of(row)
-        if wording not in self._weights:
-            self._weights[wording] = weights_of(self._trace, wording)
+        wording = self._wording(wording_of(row))
+        lines = SectionLines(own.text, row.start_line, self.weights(row), titles, wording)
         exceptions = own.following if excepts(fold(own.following)) else ""
-        self._surroundings[row.path, row.start_line] = own.block, exceptions
-        return SectionLines(
-            own.text, row.start_line, self._weights[wording], titles, self._wording(wording)
-        )
+        return _Section(lines, own.block, exceptions)
 
     def _texts_of(self, manual_id: str) -> OwnTexts:
         if manual_id not in self._texts:
