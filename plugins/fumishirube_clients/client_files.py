@@ -50,10 +50,6 @@ class ClientFile:
             )
         self._servers = servers
 
-    def knows(self, name: str) -> bool:
-        """Tell whether a server of this name is in the file."""
-        return name in self._servers
-
     def with_server(self, name: str, entry: Mapping[str, Any]) -> str:
         """Return the file's text with an entry for a server; other text is unchanged.
 

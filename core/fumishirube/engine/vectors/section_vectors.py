@@ -11,6 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 from threading import RLock
 
+from fumishirube.config.sections import NO_EMBEDDER
 from fumishirube.corpus_kinds import (
     EmbeddingCounts,
     EmbeddingProgress,
@@ -28,7 +29,6 @@ from fumishirube.engine.vectors.vector_rows import RowGroups, VectorRows
 
 MOST_VECTORS = 200_000
 """The most texts that are embedded: a search compares the query with every one of them."""
-NO_EMBEDDER = "none"
 
 _log = logging.getLogger("fumishirube")
 
