@@ -6,13 +6,13 @@ import math
 import sys
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus, Count, IndexMatch
 from fumishirube.disk.roots import Root
 from fumishirube.engine.indexed_files import FIELDS
-from fumishirube.errors import FumishirubeError, IndexDamaged, ToolError
+from fumishirube.errors import IndexDamaged, ToolError
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard
 from fumishirube.host.guarded_stages import GuardedEmbedder, GuardedStage, NamedInErrors
@@ -26,20 +26,13 @@ S = TypeVar("S")
 
 
 class _GuardedPart(NamedInErrors[S]):
-    """A part of an index of a plugin; only what it has besides may raise errors for the caller."""
-
-    _answers = (IndexDamaged,)
-    _own_answers: ClassVar = (ToolError, IndexDamaged)
-
-    def _answers_of(self, method: str) -> tuple[type[FumishirubeError], ...]:
-        return self._answers if method in _METHODS else self._own_answers
+    _answers = (ToolError, IndexDamaged)
 
 
 class GuardedIndex(NamedInErrors[Index]):
     """An index of a plugin; its open indexes and corpora are guarded too."""
 
-    def _answers_of(self, method: str) -> tuple[type[FumishirubeError], ...]:
-        return () if method == "open" else (ToolError,)
+    _answers = (ToolError,)
 
     def open(self, folder: Root, fields: Fields) -> GuardedStage[Any]:
         """Open the index of one manual."""
@@ -256,8 +249,6 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
 """How values of a corpus are checked that need nothing else for it."""
 _MEMBERS = (*_CHECKS, "search", "page", "frequencies")
 """What every corpus has."""
-_METHODS = frozenset({*_MEMBERS, "pages", "writing", "sync", "corpus", "close"})
-"""The methods of open indexes and corpora."""
 
 GUARDED_KINDS: Mapping[str, type[GuardedStage[Any]]] = {
     "tokenizers": GuardedTokenizer,

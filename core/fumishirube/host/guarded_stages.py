@@ -74,12 +74,7 @@ class GuardedStage(Generic[S]):
         return guarded
 
     def _watched(self, method: str) -> AbstractContextManager[None]:
-        return self._guard.watched(self._work, method, self._answers_of(method))
-
-    def _answers_of(self, method: str) -> tuple[type[FumishirubeError], ...]:
-        """Return the errors of a method that are answers, and no failures of the stage."""
-        del method
-        return self._answers
+        return self._guard.watched(self._work, method, self._answers)
 
 
 class NamedInErrors(GuardedStage[S]):
@@ -92,7 +87,7 @@ class NamedInErrors(GuardedStage[S]):
     @contextmanager
     def _watched(self, method: str) -> Iterator[None]:
         try:
-            with self._guard.watched(self._work, method, self._answers_of(method)):
+            with self._guard.watched(self._work, method, self._answers):
                 yield
         except BaseException as error:
             if isinstance(error, FumishirubeError | GeneratorExit) or is_interrupt(error):
