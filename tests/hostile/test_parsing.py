@@ -423,11 +423,13 @@ def test_a_call_that_cannot_wait_says_how_many_pages_are_read(
     loader: ParsedLoader, indexed: FolderIndex, folder: Path
 ) -> None:
     try:
-        while not (slow := indexed.bring_up_to_date(Budget.of(1)).slow) or slow[0].pages is None:
+        while (
+            not (slow := indexed.bring_up_to_date(Budget.of(1)).slow) or slow[0].pages_read is None
+        ):
             time.sleep(0.05)
     finally:
         (folder / "seen").touch()
-    assert (slow[0].path, slow[0].pages) == ("a.x", (2, 5))
+    assert (slow[0].path, slow[0].pages_read) == ("a.x", (2, 5))
 
 
 def test_a_new_revision_of_a_parser_parses_again(folder: Path) -> None:
