@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -76,3 +77,9 @@ def place_of_section(
 def has_places(settings: ManualSurface) -> bool:
     """Return whether answers include places."""
     return "documents" in settings.extras
+
+
+def has_hash(text: str, begins: str) -> bool:
+    """Tell whether the hash of a text begins as a citation says, with up to 64 digits."""
+    whole = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return whole.startswith(begins)

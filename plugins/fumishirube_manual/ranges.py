@@ -21,12 +21,12 @@ from fumishirube import (
     ToolError,
 )
 from fumishirube.agreed_names import EVERY_MANUAL
-from fumishirube.commands import digest
 from fumishirube.disk import clean_path
 from fumishirube.parsing import PlaceRange, place_range
 from fumishirube.text import Lines
 from fumishirube.tools import NextChar, OrAbsent, TextPage
 from fumishirube_manual.arguments import MOST_LISTED, ManualId, manual_by_id
+from fumishirube_manual.cited_places import has_hash
 from fumishirube_manual.deliveries import record
 from fumishirube_manual.range_lines import enclosing_section, shown_lines
 
@@ -169,7 +169,7 @@ class _Range(NamedTuple):
     lines: Lines
     first: int
     last: int
-    changed: bool = False
+    changed: bool
 
     @property
     def chars(self) -> int:
@@ -197,7 +197,8 @@ def _opened(
         requested = _placed(document, requested)
         first, last = _bounds(document, lines := Lines(document.text), requested)
         cited = range(first, (last if requested.end_line else first) + 1)
-        changed = _is_changed(document, lines, cited, requested.digest or "")
+        text = document.text[lines.start(cited.start) : lines.start(cited.stop)]
+        changed = requested.digest is not None and not has_hash(text, requested.digest)
         return _Range(manual.id, document, lines, first, last, changed)
     except ToolError as error:
         _name_range(error, number)
@@ -205,12 +206,6 @@ def _opened(
             raise
         payload = error.payload()
         return RangeAnswer(manual_id=requested.manual_id, path=requested.path, error=payload)
-
-
-def _is_changed(document: Document, lines: Lines, cited: range, known: str) -> bool:
-    """Tell whether the text of the cited lines has another hash than is known, if it is."""
-    start, end = lines.start(cited.start), lines.start(cited.stop)
-    return not digest(document.text[start:end]).startswith(known)
 
 
 def _file(context: SurfaceContext, requested: LineRangeRef) -> tuple[Manual, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -13,6 +12,7 @@ from fumishirube.disk import clean_name, clean_path
 from fumishirube.text import Lines, fold
 from fumishirube.tools import Content, Resource, Resources, Template
 from fumishirube_manual.arguments import manual_by_id
+from fumishirube_manual.cited_places import has_hash
 
 SCHEME = "manual"
 MOST_CHARS = 24_000
@@ -102,7 +102,7 @@ def _read(context: SurfaceContext, uri: str, _: Call) -> Sequence[Content]:
     first, last = _range(cited, lines)
     start, end = lines.start(first), lines.start(last + 1)
     remarks: list[Content] = []
-    if cited.digest and not _digest(text[start:end]).startswith(cited.digest):
+    if cited.digest and not has_hash(text[start:end], cited.digest):
         word = "These lines have changed since they were cited; search again with manual_find."
         remarks.append(Content(uri, word))
     if end - start <= MOST_CHARS:
@@ -140,7 +140,3 @@ def _long_line(cited: Citation, start: int) -> Content:
     cursor = f'{{"char_offset":{start + MOST_CHARS}}}'
     word = f"The line goes on: call manual_scan with this manual_id and path and cursor {cursor}."
     return Content(str(cited), word)
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

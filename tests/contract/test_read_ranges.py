@@ -174,7 +174,7 @@ def test_a_citation_reads_its_text_back_and_says_if_that_has_changed(
         (item,) = wire.ok("manual_read", refs=[place])["items"]
         assert (item["path"], item["lines"][1]) == (name, [3, "Open at six."])
         assert "changed" not in item
-        first = hashlib.sha256(b"# Gates\n").hexdigest()[:6]
+        first = hashlib.sha256(b"# Gates\n").hexdigest()
         (item,) = wire.ok("manual_read", refs=[f"{place.split('#L')[0]}#L1@{first}"])["items"]
         assert (len(item["lines"]), "changed" in item) == (2, False)
         (item,) = wire.ok("manual_read", refs=[f"{place.split('-L')[0]}-L99@{first}"])["items"]

@@ -47,7 +47,7 @@ _JAPANESE = ("han", "hiragana", "katakana")
 _WORDS = ("letters", "digits", "hangul", "unspaced", *_JAPANESE)
 
 _BLANK = r"[^\S\n]"
-_JAPANESE_GAP = "(?:(?:[^\\S\\n]|\u30fb){0,3}|[^\\S\\n]*\\n[^\\S\\n]*)"
+_JAPANESE_GAP = f"(?:(?:{_BLANK}|\u30fb){{0,3}}|{_BLANK}*\\n{_BLANK}*)"
 _GAP = r"(?:[^\S\n]|[_*`-])"
 _LINE_END = r"[^\S\n]*\n[^\S\n]*(?:>[^\S\n]*)?"
 _BLOCK = re.compile(r"\s*(?:#|\||```|~~~|[-*+] |[0-9]{1,3}[.)] |$)")
