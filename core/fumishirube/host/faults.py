@@ -256,21 +256,26 @@ class PluginGuard:
             with self.marked(work) as left:
                 yield
         except BaseException as error:
-            passing = isinstance(error, _PASSING)
-            passed = isinstance(error, answers) or (passing and not self._raised(error, work))
-            if isinstance(error, FumishirubeError):
-                passed = passed and is_answer(error)
+            passed = self._passes(error, work, answers)
             if not passed:
                 self.log.record(work, described(error), type(error).__name__, method)
             if isinstance(error, FumishirubeError):
                 drop_paths(error)
-            if passed or not passing:
+            if passed or not isinstance(error, _PASSING):
                 raise
             what = error if isinstance(error, FumishirubeError) else type(error).__name__
             kind = RefusedConfig if isinstance(error, ConfigError) else RecordedFault
             raise kind(f"{work.label} failed: {what}") from error
         if not left:
             self.log.worked(work, method)
+
+    def _passes(self, error: BaseException, work: ForeignWork, answers: tuple[type, ...]) -> bool:
+        """Tell whether an error is an answer, or one of the framework that only passes through."""
+        if isinstance(error, FumishirubeError) and not is_answer(error):
+            return False
+        if isinstance(error, answers):
+            return True
+        return isinstance(error, _PASSING) and not self._raised(error, work)
 
     def _raised(self, error: BaseException, work: ForeignWork) -> bool:
         """Tell whether a plugin raised an error by itself."""

@@ -18,8 +18,6 @@ from fumishirube.tools.resources import Content, Resource, Resources, Template
 T = TypeVar("T")
 
 _KINDS = (Tool, Resources, Prompt, Resource, Template, Content, PromptParameter, View)
-
-
 _MOST_ITEMS = 1_000_000
 """So many items may an iterator of a plugin yield: one without an end would fill the memory."""
 
