@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from heapq import heapify, heappop, heapreplace
 from operator import mul, or_
@@ -39,14 +39,21 @@ _HALF = 0.5
 class LineTexts:
     """The lines of a section below some headings, prepared for matching."""
 
-    def __init__(self, lines: Sequence[str], titles: Iterable[str], query: str = "") -> None:
+    def __init__(
+        self,
+        lines: Sequence[str],
+        titles: Iterable[str],
+        query: str = "",
+        metadata: Collection[int] = (),
+    ) -> None:
         self.lines = lines
+        self._metadata = metadata
         self.wants_figure = bool(_WANTS_FIGURE.search(query))
         self._titles = [*titles]
         self._marks: dict[str, tuple[Mapping[str, float], Sequence[int]]] = {}
 
     def hidden(self, at: int) -> bool:
-        """Tell whether a line is never shown: without letters and digits, a label, or the title."""
+        """Tell whether a line is never shown: without letters and digits, a label, metadata."""
         return self._hidden[at]
 
     def shown(self) -> Iterator[int]:
@@ -80,7 +87,10 @@ class LineTexts:
 
     @cached_property
     def _hidden(self) -> Sequence[bool]:
-        return never_shown(self.lines, self._titles)
+        hidden = [*never_shown(self.lines, self._titles)]
+        for at in self._metadata:
+            hidden[at] = True
+        return hidden
 
     @cached_property
     def _above(self) -> LineText:

@@ -95,13 +95,14 @@ class SectionLines:
         weights: Sequence[ConceptWeight],
         titles: Iterable[str] = (),
         query: str = "",
+        metadata: Collection[int] = (),
     ) -> None:
         self._first = first
         self._written = text.removesuffix("\n").split("\n")
         self._lines = [*rendered_lines(self._written)]
         self._weights = weights
         compared = self._written if "/" in query else [*map(without_targets, self._written)]
-        self._texts = LineTexts(compared, titles, query)
+        self._texts = LineTexts(compared, titles, query, metadata)
         self._scores = LineScores(self._texts, weights)
 
     def evidence(
@@ -143,9 +144,8 @@ class SectionLines:
     def _below_headers(self, whole: Collection[int]) -> Iterator[int]:
         """Yield some lines, and the headers of those that are rows."""
         yield from whole
-        for at in whole:
-            if is_row(self._lines[at]):
-                yield from (top for top in related(self._lines, at) if top < at)
+        rows = [at for at in whole if is_row(self._lines[at])]
+        yield from (top for at in rows for top in related(self._lines, at) if top < at)
 
     def _evidence(self, shown: Mapping[int, str], *, whole: bool = False) -> SectionEvidence:
         return SectionEvidence(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from fumishirube import Document, Manual, ToolError, TraceRow, Unreadable
@@ -20,6 +20,9 @@ _FIRST = re.compile(r"^(?!:::|#|\s*$)", re.MULTILINE)
 
 _HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
+_KEY = re.compile(r"(?![ \t#-])([^:]+?)[ \t]*:(?:\s|$)|---|\.\.\.")
+"""The key of a value of front matter, or the line that ends it."""
+
 _CACHED_CHARS = 4_000_000
 """The most characters of files that are cached for further sections."""
 
@@ -28,11 +31,13 @@ class OwnText(NamedTuple):
     """A section's own text, its heading included, and the block of the page that it begins in.
 
     ``following`` is the heading of the section after it, without its marks, in a file of Markdown.
+    ``metadata`` are its lines, counted from 0, of front matter that is not searched.
     """
 
     text: str
     block: str = ""
     following: str = ""
+    metadata: Collection[int] = ()
 
 
 class OwnTexts:
@@ -53,6 +58,8 @@ class OwnTexts:
             written = self._written(row.path)
             own = _lines_of(*written, row) if written else None
             own = own or _loaded(self._manual.document(row.path), row)
+            if own and row.start_line == 1 and own.text.startswith("---"):
+                own = own._replace(metadata=_metadata(own.text, self._manual.document(row.path)))
         except ToolError:
             return None
         return own and own._replace(text=unescaped(row.path, own.text))
@@ -112,6 +119,19 @@ def _blocks(text: str) -> Iterator[re.Match[str]]:
         if match:
             yield match
         place = text.find("\n:::", place + 1)
+
+
+def _metadata(own: str, document: Document) -> Collection[int]:
+    """Return the lines of the front matter, counted from 0, without the texts that are searched."""
+    searched = document.facts.keys() - {"title"}
+    is_searched = False
+    metadata: set[int] = set()
+    for at, line in enumerate(own[: document.content].split("\n")[:-1]):
+        if key := _KEY.match(line):
+            is_searched = (key[1] or "").strip("\"'") in searched
+        if not is_searched:
+            metadata.add(at)
+    return metadata
 
 
 def _loaded(document: Document, row: TraceRow) -> OwnText | None:

@@ -144,7 +144,8 @@ class EvidenceReader:
             return None
         titles = (row.title, *row.ancestors)
         wording = self._wording(wording_of(row))
-        lines = SectionLines(own.text, row.start_line, self.weights(row), titles, wording)
+        weights = self.weights(row)
+        lines = SectionLines(own.text, row.start_line, weights, titles, wording, own.metadata)
         exceptions = own.following if excepts(fold(own.following)) else ""
         return _Section(lines, own.block, exceptions)
 

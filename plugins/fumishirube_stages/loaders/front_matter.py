@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -79,30 +79,43 @@ def front_matter(text: str) -> FrontMatter:
         return FrontMatter(block.end, {}, (remark,))
 
 
-def titled(text: str) -> tuple[int, Mapping[str, str]]:
-    """Return where the content begins in a manual, and the title by its key, if there is one.
+def reader_texts(text: str, keys: Collection[str]) -> FrontMatter:
+    """Return where the content begins in a manual, and the texts of some keys, in any case.
 
     There, front matter that is no mapping is text. With a mistake, such as an unquoted colon, it is
-    not text either, but gives no title.
+    not text either, but gives no values.
     """
     block = _written_block(text)
     if block is None:
-        return 0, {}
+        return FrontMatter()
     import yaml  # noqa: PLC0415 - as below
 
     try:
         node = _composed(block.yaml)
     except ValueError:
-        return block.end if block.is_settings else 0, {}
+        return FrontMatter(block.end if block.is_settings else 0)
     if node is None:
-        return block.end, {}
+        return FrontMatter(block.end)
     if not isinstance(node, yaml.MappingNode):
-        return 0, {}
+        return FrontMatter()
     if not all(isinstance(key, yaml.ScalarNode) for key, _ in node.value):
-        return block.end if block.is_settings else 0, {}
-    value = {key.value: value for key, value in node.value}.get("title")
-    title = without_surrogates(value.value.strip()) if isinstance(value, yaml.ScalarNode) else ""
-    return block.end, {"title": title} if title else {}
+        return FrontMatter(block.end if block.is_settings else 0)
+    texts = {
+        key.value: "\n".join(filter(None, _texts(value)))
+        for key, value in node.value
+        if key.value.lower() in keys
+        and (key.value != "title" or isinstance(value, yaml.ScalarNode))
+    }
+    return FrontMatter(block.end, {key: text for key, text in texts.items() if text})
+
+
+def _texts(node: yaml.Node) -> Iterator[str]:
+    """Yield a text as written, or those of a list; other values have none."""
+    import yaml  # noqa: PLC0415 - imported already by whoever composed the node
+
+    for member in node.value if isinstance(node, yaml.SequenceNode) else [node]:
+        if isinstance(member, yaml.ScalarNode) and (member.style or member.value not in _NULL):
+            yield without_surrogates(str(member.value).strip())
 
 
 def _composed(written: str) -> yaml.Node | None:

@@ -21,6 +21,7 @@ from fumishirube import (
 )
 from fumishirube.text import Lines, unify_line_ends
 from fumishirube_stages.loaders.decoded_files import DecodedFile, decoded_file
+from fumishirube_stages.loaders.front_matter import FrontMatter, front_matter, reader_texts
 from fumishirube_stages.loaders.globs import matcher
 from fumishirube_stages.loaders.headings import MOST_STEPS, headings, parsed
 from fumishirube_stages.loaders.names import is_navigation, left_nothing, sources_ending
@@ -51,6 +52,9 @@ _PLAIN_TEXT = [
     ".yml",
 ]
 
+_PROSE = ("description", "summary", "abstract", "excerpt", "subtitle")
+"""The keys of front matter that describe the page in sentences."""
+
 
 class Markdown(Stage):
     """Claims Markdown files. Each heading begins a section; so does text before the first.
@@ -60,9 +64,12 @@ class Markdown(Stage):
     with their links are divided at three levels, and an unknown encoding is read as UTF-8. The next
     two settings change that. A file whose lists and tables take more than ``parse_steps`` to parse
     is skipped; the default is about four seconds.
+
+    In manuals the texts of some keys of the front matter are searched, with the text before the
+    first heading. Its other lines are metadata, which ``manual_find`` neither searches nor shows.
     """
 
-    revision: ClassVar[int] = 3  # reads long front matter
+    revision: ClassVar[int] = 4  # reads texts of front matter
     reads_if: ClassVar[Mapping[str, str]] = {
         suffix: f"give it suffixes: [.md, {suffix}] in {{loaders}}" for suffix in _PLAIN_TEXT
     }
@@ -70,6 +77,7 @@ class Markdown(Stage):
     suffixes: tuple[str, ...] = (".md",)
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    front_matter: tuple[str, ...] = _PROSE
     heading_levels: Annotated[int, Field(ge=1, le=6)] | None = None
     undecodable: Literal["skip", "replace"] | None = None
     parse_steps: Annotated[int, Field(ge=1)] = MOST_STEPS
@@ -100,16 +108,16 @@ class Markdown(Stage):
         """
         path = source.path
         text, remarks = _decoded(root.read_bytes(path), self.undecodable or "skip")
-        end, facts = _titled(text)
-        title = facts.get("title", PurePosixPath(path).stem)
+        front = reader_texts(text, {"title", *map(str.lower, self.front_matter)})
+        title = str(front.facts.get("title", PurePosixPath(path).stem))
         return Document(
             path=path,
             file_type="md",
             text=text,
-            sections=tuple(_sections(text, end, title, self)),
+            sections=tuple(_sections(text, front, title, self)),
             navigation=is_navigation(path),
-            facts=facts,
-            content=end,
+            facts=front.facts,
+            content=front.end,
             remarks=remarks,
         )
 
@@ -119,7 +127,6 @@ class Markdown(Stage):
         Raises:
             Unreadable: when its text cannot be read.
         """
-        from fumishirube_stages.loaders.front_matter import front_matter  # noqa: PLC0415 - see links
         from fumishirube_stages.loaders.links import links  # noqa: PLC0415 - manuals need neither
 
         text, remarks = _decoded(root.read_bytes(source.path), self.undecodable or "replace")
@@ -140,15 +147,6 @@ class Markdown(Stage):
             content=front.end,
             remarks=(*remarks, *front.remarks, *linked.remarks),
         )
-
-
-def _titled(text: str) -> tuple[int, Mapping[str, str]]:
-    """Return where the content begins, and the title of the front matter."""
-    if not text.startswith("---"):
-        return 0, {}
-    from fumishirube_stages.loaders.front_matter import titled  # noqa: PLC0415 - few files need it
-
-    return titled(text)
 
 
 # --- sections -------------------------------------------------------------------------------
@@ -172,15 +170,21 @@ def _decoded(data: bytes, undecodable: str) -> DecodedFile:
     return DecodedFile(unify_line_ends(text), (remark,))
 
 
-def _sections(text: str, begin: int, title: str, settings: Markdown) -> Iterator[Section]:
+def _sections(text: str, front: FrontMatter, title: str, settings: Markdown) -> Iterator[Section]:
     lines = Lines(text)
     levels = settings.heading_levels or 6
     wanted = [
         heading
-        for heading in headings(text, begin, lines, settings.parse_steps)
+        for heading in headings(text, front.end, lines, settings.parse_steps)
         if heading.level <= levels
     ]
-    return divide_at_headings(text, wanted, title, begin, lines)
+    described = [str(written) for key, written in front.facts.items() if key != "title"]
+    for section in divide_at_headings(text, wanted, title, front.end, lines):
+        if section.start or not described:
+            yield section
+        else:
+            body = text[section.body : section.end]
+            yield section._replace(searched="\n".join((*described, body)))
 
 
 def _linked_sections(

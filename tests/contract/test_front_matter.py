@@ -1,0 +1,107 @@
+"""Front matter: what describes the page is searched and shown; other metadata is neither."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manuals import ask, opened, write
+
+from fumishirube.host.application import Application
+
+PAGE = """---
+title: Parking
+ms.author: warden
+"description": >
+  How guests register
+  a visiting vehicle.
+keywords: [carport, bollard]
+uid: parking-1
+---
+Ask the gate keeper for a badge.
+
+# Fees
+Two euros.
+"""
+MANUALS = {
+    "m/parking.md": PAGE,
+    "m/lunch.md": "---\nDescription: 社員食堂の営業時間\ndate: 2021-02-03\n---\n# 昼食\n\n正午。\n",
+    "m/broken.md": "---\ndescription: a: colon\n---\nBroken front matter, whole text.\n",
+    "m/notes.txt": "---\nsetting: sentinel\n---\nother: beacon\n",
+}
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    application = opened(write(tmp_path_factory.mktemp("front"), MANUALS))
+    yield application
+    application.close()
+
+
+def found(application: Application, query: str, *terms: str) -> Any:
+    return ask(application, "manual_find", manual_id="m", query=query, required_terms=list(terms))
+
+
+def first(answer: Any) -> tuple[str, int, list[list[Any]]]:
+    hit = answer["inline_hits"]["items"][0]
+    return hit["ref"]["path"], hit["ref"]["start_line"], hit["lines"]
+
+
+def test_a_description_is_searched_and_shown_with_the_text_below_it(
+    application: Application,
+) -> None:
+    answer = found(application, "register a visiting vehicle", "vehicle")
+    assert answer["status"] == "required_effective"
+    path, line, evidence = first(answer)
+    assert (path, line) == ("parking.md", 1)
+    assert evidence == [
+        [4, '"description": >'],
+        [5, "  How guests register"],
+        [6, "  a visiting vehicle."],
+        [10, "Ask the gate keeper for a badge."],
+    ]
+
+
+def test_a_description_alone_makes_a_page_found(application: Application) -> None:
+    path, line, evidence = first(found(application, "社員食堂の営業時間", "社員食堂"))
+    assert (path, line) == ("lunch.md", 1)
+    assert evidence == [[2, "Description: 社員食堂の営業時間"]]
+
+
+def test_metadata_is_neither_searched_nor_shown(application: Application) -> None:
+    for word in ("warden", "carport", "2021-02-03"):
+        answer = found(application, word, word)
+        assert answer["status"] == "required_none_matched", word
+    _, _, evidence = first(found(application, "gate keeper parking-1", "keeper"))
+    assert [number for number, _ in evidence] == [4, 5, 6, 10]
+
+
+def test_front_matter_with_a_mistake_is_not_searched(application: Application) -> None:
+    assert found(application, "colon", "colon")["status"] == "required_none_matched"
+    assert first(found(application, "whole text", "whole"))[2] == [
+        [4, "Broken front matter, whole text."]
+    ]
+
+
+def test_text_of_another_kind_has_no_front_matter(application: Application) -> None:
+    path, _, lines = first(found(application, "sentinel setting", "sentinel"))
+    assert (path, lines) == ("notes.txt", [[2, "setting: sentinel"], [4, "other: beacon"]])
+
+
+def test_the_keys_are_a_setting(tmp_path: Path) -> None:
+    write(tmp_path, MANUALS)
+    (tmp_path / "fumishirube.yaml").write_text(
+        "pipelines:\n  manual:\n    loaders:\n"
+        "      - use: markdown\n        with: {front_matter: [Keywords]}\n",
+        encoding="utf-8",
+    )
+    application = opened(tmp_path)
+    try:
+        path, _, evidence = first(found(application, "bollard", "bollard"))
+        assert path == "parking.md"
+        assert [7, "keywords: [carport, bollard]"] in evidence
+        assert found(application, "vehicle", "vehicle")["status"] == "required_none_matched"
+    finally:
+        application.close()
