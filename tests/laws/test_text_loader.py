@@ -22,6 +22,11 @@ RST = (
     "   not a title\n   -----------\n\nUsing\n-----\nx\n\n設定\n~~~~\ny\n"
 )
 ADOC = "= Manual\n\nIntro.\n\n== Installing\n----\n== no title\n----\n\n=== Windows ===\nx\n"
+ADOC_RULES = (
+    "git-tag(1)\n==========\n\nNAME\n----\nx\n\n--\nab\n--\n\n"
+    "Run it now\n----\nNo title\n--------\n----\n\n"
+    "== Ab\n-----\ncode\n-----\n\nDeeper still\n~~~~~~~~~~~\ny\n\n設定\n^^^^\nz\n\nOdd\n+++\n"
+)
 ORG = "* TODO [#A] Installing  :new:\nx\n** Windows\n#+BEGIN_SRC\n* none\n#+END_SRC\n* Using\n"
 TABLE = "品番,品名,単価\n" + "".join(f"A-{n},部品{n},{n * 10}\n" for n in range(100))
 
@@ -100,6 +105,18 @@ def test_a_paragraph_that_is_too_long_is_cut_between_lines(tmp_path: Path) -> No
     [
         ("a.rst", RST, [("Manual", 1, 1), ("Installing", 7, 2), ("Using", 15, 2), ("設定", 19, 3)]),
         ("a.adoc", ADOC, [("Manual", 1, 1), ("Installing", 5, 2), ("Windows", 10, 3)]),
+        (
+            "rules.adoc",
+            ADOC_RULES,
+            [
+                ("git-tag(1)", 1, 1),
+                ("NAME", 4, 2),
+                ("Ab", 18, 2),
+                ("Deeper still", 23, 3),
+                ("設定", 27, 4),
+                ("Odd", 31, 5),
+            ],
+        ),
         ("a.org", ORG, [("Installing", 1, 1), ("Windows", 3, 2), ("Using", 7, 1)]),
         ("a.rst", "no titles\nhere\n", [("a", 1, 1)]),
         ("a.txt", RST, [("a", 1, 1)]),

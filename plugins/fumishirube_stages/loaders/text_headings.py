@@ -13,6 +13,11 @@ _RST_RULE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*")
 _RST_SHORT = 4
 """An underline of this length is accepted for a longer title, with a warning in docutils."""
 _ADOC_TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*")
+_ADOC_LEVELS = "=-~^+"
+_ADOC_RULE = re.compile(r"([=~^+-])\1\1+")
+_ADOC_UNDERLINED = re.compile(r"[^\s\[|.=].*\w")
+_ADOC_NEAR = 1
+"""The most characters by which an underline is shorter or longer than its title."""
 _ADOC_FENCE = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,}).*")
 _ORG_TITLE = re.compile(r"(\*+)[ \t]+(\S.*?)[ \t]*")
 _ORG_BLOCK = re.compile(r"[ \t]*#\+(begin|end)_\w+", re.IGNORECASE)
@@ -64,14 +69,31 @@ def _width(text: str) -> int:
 
 
 def adoc_headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """Yield the titles that begin with ``=``, outside blocks of code and comments."""
+    """Yield the titles that begin with ``=`` or are underlined, outside code and comments."""
     fence = ""
-    for number, line in enumerate(lines, start=1):
-        marks = _ADOC_FENCE.fullmatch(line)
-        if marks and fence in ("", marks[1]):
+    underline = -1
+    for at, line in enumerate(lines):
+        if at == underline:
+            continue
+        below = lines[at + 1] if at + 1 < len(lines) else ""
+        if not fence and (level := _underlined(line, below)):
+            underline = at + 1
+            yield Heading(line.strip(), level, at + 1, at + 3)
+        elif (marks := _ADOC_FENCE.fullmatch(line)) and fence in ("", marks[1]):
             fence = "" if fence else marks[1]
         elif not fence and (title := _ADOC_TITLE.fullmatch(line)):
-            yield Heading(title[2], len(title[1]), number, number + 1)
+            yield Heading(title[2], len(title[1]), at + 1, at + 2)
+
+
+def _underlined(line: str, below: str) -> int:
+    """Return the level of a title whose underline has about its length; 0 of other text."""
+    below = below.rstrip()
+    if not _ADOC_RULE.fullmatch(below) or not _ADOC_UNDERLINED.match(line):
+        return 0
+    length = len(line.rstrip())
+    # AsciiDoc counts characters; authors of Japanese also draw a rule as wide as the title.
+    near = min(abs(length - len(below)), abs(_width(line.rstrip()) - len(below)))
+    return _ADOC_LEVELS.index(below[0]) + 1 if near <= _ADOC_NEAR else 0
 
 
 def org_headings(lines: Sequence[str]) -> Iterator[Heading]:
