@@ -21,6 +21,7 @@ from fumishirube_manual.text_parts import (
     places_text,
     split_path,
 )
+from fumishirube_manual.unread import unread_text
 
 _WORDS = 4
 """The most of the manual's own words that the text names."""
@@ -34,9 +35,12 @@ def find_text(answer: Json) -> str:
     page: Any = answer["inline_hits"]
     formatted = {"trace_id", "candidates", "status", "answerable", "missing", "vocabulary"}
     formatted |= {"unmet", "terms", "inline_hits", "glossary", "names", "nowhere", "apart"}
+    formatted.add("unread_files")
     if answer["status"] == _IN_NO_HIT:
         formatted.add("failure_reason")
     lines = ["; ".join(_about_search(answer)), *other_members(answer, formatted)]
+    unread: Any = answer.get("unread_files")
+    lines += [unread_text(unread)] if unread else []
     if page.get("next_offset", page["total"]) < page["total"]:
         lines.append(f"manual_hits goes on at offset {page['next_offset']}")
     lines += _hits(page["items"], page["offset"] + 1, several="manuals" in answer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from pydantic import JsonValue
@@ -59,8 +60,11 @@ def places_text(places: Sequence[str]) -> str:
 
 
 def split_path(path: str) -> list[str]:
-    """Return the headings of a heading path, as they are rendered."""
-    return [*map(rendered, path.split(HEADING_SEPARATOR))]
+    """Return the headings of a heading path, as they are rendered, and equal ones in a row once.
+
+    A long section goes on in passages of its own title.
+    """
+    return [heading for heading, _ in groupby(map(rendered, path.split(HEADING_SEPARATOR)))]
 
 
 def last_heading(section: str) -> str:

@@ -59,6 +59,12 @@ def unread_lines(rows: Sequence[Mapping[str, Any]] | None, manual: str) -> Itera
         yield f"not read in {manual}: {', '.join(files)}{'; ' if reader else ''}{reader}"
 
 
+def unread_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the counts of files by suffix, without what would read them."""
+    counts = (f"{row['count']} {row['suffix'] or 'without a suffix'}" for row in rows)
+    return f"files not read: {', '.join(counts)}"
+
+
 def _files(row: Mapping[str, Any]) -> str:
     kind = f"{row['suffix']} " if row["suffix"].startswith(".") else ""
     kind = "other " if row["suffix"] == OTHERS else kind

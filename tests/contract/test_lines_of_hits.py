@@ -81,6 +81,22 @@ The gate opens at six, see [hours] and [map].
     assert [number for number, _ in hit["lines"]] == [4, 7]
 
 
+def test_targets_of_restructuredtext_are_not_shown(tmp_path: Path) -> None:
+    text = """Gate
+====
+
+.. index:: pair: gate; hours
+.. _gate-hours:
+.. _the map: https://example.org/map
+
+The gate opens at six, see `the map`_.
+
+.. note:: It closes at nine.
+"""
+    (hit,) = _hits(tmp_path, {"guide/a.rst": text}, "gate opens")
+    assert [number for number, _ in hit["lines"]] == [8, 10]
+
+
 @pytest.mark.parametrize(
     ("query", "more", "whole", "texts"),
     [

@@ -60,6 +60,21 @@ def test_what_is_amiss_is_never_left_out(server: Fumishirube) -> None:
     assert "nowhere: zeppelin" in text
 
 
+def test_unread_files_are_counted_and_headings_in_a_row_named_once(tmp_path: Path) -> None:
+    beside = dict.fromkeys(("m/a.dat", "m/b.dat", "m/notes.page", "m/c."), "zeppelin")
+    long = "Options\n=======\n\n" + "All zeppelins need a mooring mast.\n\n" * 20 + "Fee: 3.\n"
+    with Fumishirube(write(tmp_path, {**beside, "m/a.rst": long})) as served:
+        served.ok("manual_ls")
+        asked = {"query": "fee", "manual_id": "m", "required_terms": ["fee"]}
+        text, answer = both(served, "manual_find", **asked)
+    (hit,) = answer["inline_hits"]["items"]
+    assert (hit["headings"], hit["title"]) == ("Options", "Options")
+    lines = text.split("\n")
+    assert "files not read: 2 .dat, 1 without a suffix, 1 .page" in lines
+    assert next(line for line in lines if line.startswith("1. ")).endswith(" Options")
+    assert "Options > Options" not in text
+
+
 def test_missing_words_of_other_sections_are_told_from_those_of_none(server: Fumishirube) -> None:
     asked = {"query": "parking zeppelin 延滞料", "manual_id": "*", "required_terms": ["parking"]}
     text, answer = both(server, "manual_find", **asked, inline_hits={"limit": 1})

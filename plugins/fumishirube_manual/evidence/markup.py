@@ -33,10 +33,12 @@ _DEFINED = re.compile(
     r"\s*(?:\[(?!\^)[^\]]+\]:\s*(?:(?:<[^<>]*>|(?=\S*(?:[/#:]|\.\w))\S+)"
     r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*)?$"
     r"|:{3,}[^:]*:{3,}\s*$|<!--.*-->\s*$|(?:>\s*)?(?:\w\[|\[!)[\w.:-]+\]\s*$"
-    r"|(?:</?(?:a|br|center|div|hr|p|span)(?:[\s/][^<>]*)?>\s*)+$)",
+    r"|(?:</?(?:a|br|center|div|hr|p|span)(?:[\s/][^<>]*)?>\s*)+$"
+    r"|\.\.\s+(?:_[^:]+:(?:\s+\S+)?\s*$|index::))",
     re.IGNORECASE,
 )
-"""A line that defines a link, a comment, tags or a layout mark alone, or a label in brackets."""
+"""A line that defines a link, a target or an index entry, a comment, or tags, a layout mark or a
+label in brackets alone."""
 _WORD_DEFINED = re.compile(r"\s*\[(?!\^)[^\]]+\]:\s*\S+\s*$")
 """A line that defines a link if one beside it does: its target is a word, such as a name."""
 _TARGET = re.compile(r"\s+<?https?://\S+$")
