@@ -13,6 +13,7 @@ from fumishirube_stages.loaders.decoded_files import DecodedFile, decoded_file
 from fumishirube_stages.loaders.delimited import table_sections
 from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
 from fumishirube_stages.loaders.names import is_navigation, left_nothing
+from fumishirube_stages.loaders.text_entries import ENTRIES
 from fumishirube_stages.loaders.text_headings import HEADINGS
 from fumishirube_stages.loaders.toc_text import TOC
 
@@ -27,13 +28,15 @@ _LEAST_CJK = 0.2
 class Text(Stage):
     """Claims text that no earlier loader claims, also names in ``extensionless``.
 
-    Headings of reStructuredText, AsciiDoc and Org begin sections. Other text is divided at blank
-    lines into passages of about 30 lines or 1,500 characters, and tables (``.csv``, ``.tsv``) into
-    rows under their header. Binary and minified files and those over ``most_bytes`` are skipped.
+    Headings of reStructuredText, AsciiDoc and Org begin sections; so do the entries of a reference:
+    objects of directives (``.. option::``) and terms of AsciiDoc (``core.editor::``). Other text is
+    divided at blank lines into passages of about 30 lines or 1,500 characters, and tables
+    (``.csv``, ``.tsv``) into rows under their header. Binary and minified files and those over
+    ``most_bytes`` are skipped.
     For logs add ``.log`` to the suffixes.
     """
 
-    revision: ClassVar[int] = 5  # reads underlined titles of AsciiDoc
+    revision: ClassVar[int] = 5  # reads underlined titles of AsciiDoc, and entries
     reads_if: ClassVar[Mapping[str, str]] = {
         ".log": "give it suffixes: [.txt, .log] in {loaders}",
     }
@@ -132,6 +135,9 @@ def _sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
         return table_sections(text, title, suffix)
     if suffix in HEADINGS:
         lines = text.split("\n")[: Lines(text).total]
-        if headings := [*HEADINGS[suffix](lines)]:
-            return divided(text, headings, title)
+        headings = [*HEADINGS[suffix](lines)]
+        if suffix in ENTRIES:
+            headings += ENTRIES[suffix](lines, [*headings], title)
+        if headings:
+            return divided(text, sorted(headings, key=lambda heading: heading.line), title)
     return passages(text, title)

@@ -1,0 +1,164 @@
+"""Entries of references in reStructuredText and AsciiDoc: each describes a name, as a section."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fumishirube import Document, Root, Source
+from fumishirube_stages.loaders.text import Text
+
+RST = """\
+Valves
+======
+
+.. module:: valves
+   :synopsis: All valves.
+
+They close a pipe.
+
+.. index:: pair: valve; torque
+.. _torque:
+
+.. option:: -t torque
+            --torque torque
+
+   The torque in newton metres.
+
+   .. versionadded:: 2.0
+
+.. class:: Valve(size)
+
+   A valve.
+
+   .. code-block:: rst
+
+      .. option:: --no-option
+
+   .. method:: open(speed=3)
+
+      Open it.
+
+   Close it by hand.
+
+.. py:function:: opened() -> list
+
+.. class:: wide
+
+Text goes on here.
+
+Pumps
+-----
+
+.. envvar:: PUMP_HOME
+   The folder of the pumps.
+"""
+RST_OUTLINE = [
+    ("Valves", 1, 1),
+    ("-t torque", 12, 2),
+    ("Valve(size)", 19, 2),
+    ("open(speed=3)", 27, 3),
+    ("Valve(size)", 31, 3),
+    ("opened() -> list", 33, 2),
+    ("Valves", 37, 2),
+    ("Pumps", 39, 2),
+    ("PUMP_HOME", 42, 3),
+]
+ADOC = """\
+valve(1)
+========
+
+NAME
+----
+valve - close a pipe
+
+OPTIONS
+-------
+These are all.
+
+-t::
+--torque::
+	The torque. See also::
++
+With a second paragraph.
++
+----
+no term::
+----
+
+[[speed]]
+--speed:: How fast it turns.
+
+* an item::
+
+Then wait, as in Valve::open.
+
+== Files
+
+.valverc:: Settings.
+"""
+ADOC_OUTLINE = [
+    ("valve(1)", 1, 1),
+    ("NAME", 4, 2),
+    ("OPTIONS", 8, 2),
+    ("-t, --torque", 12, 3),
+    ("--speed", 23, 3),
+    ("OPTIONS", 27, 3),
+    ("Files", 29, 2),
+    (".valverc", 31, 3),
+]
+
+
+def load(folder: Path, name: str, content: str) -> Document:
+    (folder / name).write_text(content, encoding="utf-8")
+    return Text().load(Root(folder), Source(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "outline"),
+    [
+        ("a.rst", RST, RST_OUTLINE),
+        ("a.adoc", ADOC, ADOC_OUTLINE),
+        ("a.asciidoc", ADOC, ADOC_OUTLINE),
+    ],
+)
+def test_entries_are_sections_below_their_heading(
+    tmp_path: Path, name: str, text: str, outline: list[tuple[str, int, int]]
+) -> None:
+    document = load(tmp_path, name, text)
+    assert [(each.title, each.start_line, each.level) for each in document.sections] == outline
+
+
+def test_an_entry_is_searched_with_its_own_line(tmp_path: Path) -> None:
+    document = load(tmp_path, "a.rst", RST)
+    torque = next(each for each in document.sections if each.title == "-t torque")
+    body = document.text[torque.body : torque.end]
+    assert body.startswith(".. option:: -t torque\n            --torque torque\n")
+    assert body.rstrip().endswith(".. versionadded:: 2.0")
+
+
+def test_a_file_of_entries_alone_needs_no_heading(tmp_path: Path) -> None:
+    speed = "valve.speed::\n\tThe speed.\n\n"
+    torque = "valve.torque::\nvalve.<n>.torque::\n\tThe torque.\n\n"
+    document = load(tmp_path, "valve.adoc", f"{speed}{torque}The end.\n")
+    assert [(each.title, each.start_line, each.level) for each in document.sections] == [
+        ("valve.speed", 1, 1),
+        ("valve.torque, valve.<n>.torque", 4, 1),
+        ("valve", 8, 1),
+    ]
+
+
+lines = st.sampled_from([*RST.split("\n"), *ADOC.split("\n"), "   text", "|===", "--"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(lines, max_size=40), st.sampled_from([".rst", ".adoc"]))
+def test_each_character_is_in_one_section(tmp_path: Path, chosen: list[str], suffix: str) -> None:
+    document = load(tmp_path, f"a{suffix}", "\n".join(chosen))
+    ends = [each.end for each in document.sections]
+    assert [each.start for each in document.sections] == [0, *ends[:-1]]
+    assert ends[-1] == len(document.text)
+    assert all(each.body in (each.start, each.end) or each.level for each in document.sections)
