@@ -121,6 +121,8 @@ def load(folder: Path, name: str, content: str) -> Document:
     ("name", "text", "outline"),
     [
         ("a.rst", RST, RST_OUTLINE),
+        ("a.txt", RST, RST_OUTLINE),
+        ("README", RST, RST_OUTLINE),
         ("a.adoc", ADOC, ADOC_OUTLINE),
         ("a.asciidoc", ADOC, ADOC_OUTLINE),
     ],

@@ -18,6 +18,8 @@ from fumishirube_stages.loaders.text_headings import HEADINGS
 from fumishirube_stages.loaders.toc_text import TOC
 
 _CONTROLS = re.compile("[\0-\x08\x0e-\x1a\x1c-\x1f\ue000-\uf8ff]")
+_DIRECTIVE = re.compile(r"^\.\. (?:[\w-]+:)?[\w-]+::(?:[ \t]|$)", re.MULTILINE)
+"""A directive of reStructuredText, which no other text has; ``.txt`` files may be in it too."""
 _SAMPLE = 65_536
 _MOST_CONTROLS = 0.01
 _LONGEST_LINE = 10_000
@@ -28,11 +30,11 @@ _LEAST_CJK = 0.2
 class Text(Stage):
     """Claims text that no earlier loader claims, also names in ``extensionless``.
 
-    Headings of reStructuredText, AsciiDoc and Org begin sections; so do the entries of a reference:
-    objects of directives (``.. option::``) and terms of AsciiDoc (``core.editor::``). Other text is
-    divided at blank lines into passages of about 30 lines or 1,500 characters, and tables
-    (``.csv``, ``.tsv``) into rows under their header. Binary and minified files and those over
-    ``most_bytes`` are skipped.
+    Headings of reStructuredText (also in other files with directives), AsciiDoc and Org begin
+    sections; so do the entries of a reference: objects of directives (``.. option::``) and terms of
+    AsciiDoc (``core.editor::``). Other text is divided at blank lines into passages of about 30
+    lines or 1,500 characters, and tables (``.csv``, ``.tsv``) into rows under their header. Binary
+    and minified files and those over ``most_bytes`` are skipped.
     For logs add ``.log`` to the suffixes.
     """
 
@@ -133,6 +135,8 @@ def _check_lines(text: str, suffix: str) -> None:
 def _sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
     if suffix in (".csv", ".tsv"):
         return table_sections(text, title, suffix)
+    if suffix not in HEADINGS and _DIRECTIVE.search(text):
+        suffix = ".rst"
     if suffix in HEADINGS:
         lines = text.split("\n")[: Lines(text).total]
         headings = [*HEADINGS[suffix](lines)]
