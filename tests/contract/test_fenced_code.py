@@ -56,6 +56,33 @@ def test_a_line_with_code_between_ticks_opens_no_block() -> None:
     assert not any(inside_code(["Use ```key``` at night.", "```key```", "text"]))
 
 
+def test_a_directive_of_restructuredtext_has_code_indented_below_it() -> None:
+    text = """Open it:
+
+.. code-block:: console
+   :emphasize-lines: 1
+
+   $ open --gate
+
+   It opens.
+
+Then wait.
+
+- Close it:
+
+  .. code:: sh
+
+     close --gate
+
+  and go.
+.. note:: no code
+   at all
+"""
+    lines = text.split("\n")
+    inside = [at for at, within in enumerate(code_lines(lines), start=1) if within]
+    assert inside == [3, 4, 5, 6, 7, 8, 14, 15, 16]
+
+
 def test_a_range_without_code_may_begin_within_code(tmp_path: Path) -> None:
     with Fumishirube(write(tmp_path, {"guide/gates.md": GATES})) as server:
         server.ok("manual_ls")

@@ -1,4 +1,4 @@
-"""Code in the lines of a Markdown text: fenced, or below the name of its language.
+"""Code in the lines of a text: fenced, below the name of its language, or in a directive.
 
 Texts that were converted from web pages have often lost the fences; the name of the language is
 left, as a paragraph. Quotations may have code of either kind.
@@ -27,6 +27,11 @@ _WORDS = re.compile(
 _CODE_END = re.compile(r"[;{}>,(]\s*$")
 _FENCE = re.compile(r"\s*(?:(?P<ticks>`{3,})[^`]*|(?P<tildes>~{3,}).*)$", re.DOTALL)
 _QUOTED = re.compile(r" {0,3}> ?")
+_DIRECTIVE = re.compile(
+    r"(\s*)\.\. (?:code(?:-block)?|doctest|literalinclude|parsed-literal|prompt|sourcecode|testcode"
+    r"|testoutput)::"
+)
+"""A directive of reStructuredText with code indented below it."""
 _DEEPEST = 4
 """The most quotations within each other in which code is sought."""
 
@@ -73,7 +78,7 @@ def _names_language(lines: Sequence[str], at: int) -> bool:
 
 
 def _blocks(lines: Sequence[str], depth: int = 0) -> Iterator[range]:
-    """Yield the blocks of code: fenced ones, and those below the name of their language."""
+    """Yield the blocks of code: fenced, below the name of their language, or in a directive."""
     end = 0
     for block in (*_fenced(lines), range(len(lines), len(lines))):
         yield from _unfenced(lines, range(end, block.start), depth)
@@ -83,13 +88,16 @@ def _blocks(lines: Sequence[str], depth: int = 0) -> Iterator[range]:
 
 
 def _unfenced(lines: Sequence[str], between: range, depth: int) -> Iterator[range]:
-    """Yield the blocks between two fenced ones: below a language's name, and in quotations."""
+    """Yield the blocks between fenced ones: below a language's name, in directives, quotations."""
     end = between.start
     for at in between:
         if at < end:
             continue
         if _names_language(lines, at):
             end = _end_below(lines, at, between.stop)
+            yield range(at, end)
+        elif directive := _DIRECTIVE.match(lines[at]):
+            end = _end_indented(lines, at, between.stop, len(directive[1]))
             yield range(at, end)
         elif depth < _DEEPEST and _QUOTED.match(lines[at]):
             quoted = takewhile(_QUOTED.match, islice(lines, at, between.stop))
@@ -104,6 +112,18 @@ def _end_below(lines: Sequence[str], at: int, most: int) -> int:
     for place in range(at + 1, most):
         if lines[place].strip():
             if end < place and (_is_text(lines[place]) or _names_language(lines, place)):
+                return end
+            end = place + 1
+    return end
+
+
+def _end_indented(lines: Sequence[str], at: int, most: int, indent: int) -> int:
+    """Return the end of what is indented further than the directive on a line."""
+    end = at + 1
+    for place in range(at + 1, most):
+        line = lines[place]
+        if line.strip():
+            if len(line) - len(line.lstrip()) <= indent:
                 return end
             end = place + 1
     return end
