@@ -8,7 +8,8 @@ from fumishirube import Answer, SurfaceContext
 from fumishirube.tools import OrAbsent
 from fumishirube_manual.surface import ManualSurface
 
-_MOST = 8
+_MOST, _NAMED = 8, 3
+"""The most suffixes in an answer, and in its text."""
 OTHERS = "others"
 
 
@@ -60,9 +61,12 @@ def unread_lines(rows: Sequence[Mapping[str, Any]] | None, manual: str) -> Itera
 
 
 def unread_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the counts of files by suffix, without what would read them."""
-    counts = (f"{row['count']} {row['suffix'] or 'without a suffix'}" for row in rows)
-    return f"files not read: {', '.join(counts)}"
+    """Return how many files were not read, and the most frequent suffixes."""
+    suffixes = [f"{row['count']} {row['suffix'] or 'without a suffix'}" for row in rows]
+    more = ", …" * (len(suffixes) > _NAMED)
+    total = sum(row["count"] for row in rows)
+    files = "file" if total == 1 else "files"
+    return f"{total} {files} not read: {', '.join(suffixes[:_NAMED])}{more}"
 
 
 def _files(row: Mapping[str, Any]) -> str:

@@ -61,7 +61,7 @@ def test_what_is_amiss_is_never_left_out(server: Fumishirube) -> None:
 
 
 def test_unread_files_are_counted_and_headings_in_a_row_named_once(tmp_path: Path) -> None:
-    beside = dict.fromkeys(("m/a.dat", "m/b.dat", "m/notes.page", "m/c."), "zeppelin")
+    beside = dict.fromkeys(("m/a.dat", "m/b.dat", "m/n.page", "m/c.", "m/d.xz"), "zeppelin")
     long = "Options\n=======\n\n" + "All zeppelins need a mooring mast.\n\n" * 20 + "Fee: 3.\n"
     with Fumishirube(write(tmp_path, {**beside, "m/a.rst": long})) as served:
         served.ok("manual_ls")
@@ -70,7 +70,7 @@ def test_unread_files_are_counted_and_headings_in_a_row_named_once(tmp_path: Pat
     (hit,) = answer["inline_hits"]["items"]
     assert (hit["headings"], hit["title"]) == ("Options", "Options")
     lines = text.split("\n")
-    assert "files not read: 2 .dat, 1 without a suffix, 1 .page" in lines
+    assert "5 files not read: 2 .dat, 1 without a suffix, 1 .page, …" in lines
     assert next(line for line in lines if line.startswith("1. ")).endswith(" Options")
     assert "Options > Options" not in text
 
