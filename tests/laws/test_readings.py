@@ -82,6 +82,10 @@ def matches(understood: Reading, line: str) -> bool:
         ("ｶﾞｿﾘﾝ", "ガソリン"),
         ("1–2", "1-2"),
         ("RUST_MIN_STACK", "set RUST_MIN_STACK=1"),
+        ("note: keep", "**Note**: keep it"),
+        ("core.editor::", "`core.editor`::"),
+        ("(--soft)", "reset (`--soft`)"),
+        ("注意：", "**注意**: 必ず"),
     ],
 )
 def test_a_text_is_met_as_a_reader_meets_it(text: str, line: str) -> None:
@@ -107,6 +111,7 @@ def test_a_text_is_met_as_a_reader_meets_it(text: str, line: str) -> None:
         ("--flag", "a flag"),
         ("https", "http"),
         ("abort signal", "abort the signal"),
+        ("f(x)", "f[(x)"),
     ],
 )
 def test_a_text_is_not_met_in_what_reads_otherwise(text: str, line: str) -> None:
