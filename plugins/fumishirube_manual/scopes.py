@@ -19,7 +19,7 @@ from fumishirube import (
     Trace,
 )
 from fumishirube.agreed_names import EVERY_MANUAL
-from fumishirube.disk import clean_name, clean_path, is_below
+from fumishirube.disk import OTHERS, clean_name, clean_path, is_below
 from fumishirube.tools import FailsWith, Question, Session, did_you_mean
 from fumishirube_manual.arguments import MOST_LISTED, after_discovery, manual_by_id, must_discover
 from fumishirube_manual.deliveries import delivered
@@ -44,7 +44,7 @@ Scope = Annotated[
 PathPrefix = Annotated[
     str | None,
     FailsWith(InvalidPath),
-    Field(description="Only this file, folder, or 'ab*'."),
+    Field(description="File, folder, ab*; !ab: not it."),
 ]
 
 
@@ -137,7 +137,10 @@ def files_below(context: SurfaceContext, scope: str, prefix: str | None) -> froz
 
 def _cleaned_prefix(prefix: str | None) -> str:
     path = (prefix or "").strip()
-    return "" if path in ("", EVERY_MANUAL) else clean_path(path, "path_prefix")
+    if path in ("", EVERY_MANUAL):
+        return ""
+    others = OTHERS * path.startswith(OTHERS)
+    return others + clean_path(path.removeprefix(OTHERS).strip(), "path_prefix")
 
 
 def _existing(paths: Sequence[str], prefix: str) -> str:
@@ -146,6 +149,11 @@ def _existing(paths: Sequence[str], prefix: str) -> str:
     Raises:
         NotFound: when there is none; the error names the nearest one.
     """
+    if prefix.startswith(OTHERS):
+        others = OTHERS + _existing(paths, prefix.removeprefix(OTHERS))
+        if any(is_below(path, others) for path in paths):
+            return others
+        raise NotFound("no other file is left", parameter="path_prefix", path=prefix)
     for known in (prefix, f"{prefix}*", f"*/{prefix}"):
         if any(is_below(path, known) for path in paths):
             return known

@@ -282,15 +282,20 @@ def test_a_path_of_no_file_is_sought_in_every_folder(tmp_path: Path) -> None:
             ("api/x*", ["docs/a/api/x.md", "docs/b/api/x.md"]),
             ("z.md", ["docs/b/z.md"]),
             ("b", ["docs/b/api/x.md", "docs/b/z.md"]),
+            ("!docs/a", ["docs/b/api/x.md", "docs/b/z.md"]),
+            ("!api", ["docs/b/z.md"]),
+            ("! api/x.md", ["docs/a/api/y.md", "docs/b/z.md"]),
         ):
             lines = {"manual_id": "m", "any": ["drips"], "path_prefix": prefix, "count_only": True}
             assert [row["path"] for row in server.ok("manual_grep", **lines)["counts"]] == files
             asked = search_arguments("m", "tap", required_terms=["drips"], path_prefix=prefix)
             paths = {path for _, path, _ in found(server.ok("manual_find", **asked))}
             assert sorted(paths) == files
-        for prefix in ("pi", "api/x.", "docs/a/z.md"):
+        for prefix in ("pi", "api/x.", "docs/a/z.md", "!pi", "!docs", "!*"):
             refused = server.refused("manual_grep", **lines | {"path_prefix": prefix})
             assert refused["code"] == "not_found"
+        refused = server.refused("manual_grep", **lines | {"path_prefix": "!../m"})
+        assert refused["code"] == "invalid_path"
 
 
 def test_a_path_without_a_suffix_is_a_page_and_the_folder_of_its_name(tmp_path: Path) -> None:

@@ -81,12 +81,19 @@ def clean_path(raw: object, parameter: str = "path") -> str:
     return clean
 
 
+OTHERS = "!"
+"""The beginning of a prefix that means all other paths."""
+
+
 def is_below(path: str, prefix: str) -> bool:
     """Tell whether a path is a file or a folder, or below that folder; all are below ``""``.
 
     A file may be named without its suffix, as a page beside a folder of the same name is. A prefix
     with ``*`` at its end is the beginning of names, and one with ``*/`` before it is in any folder.
+    With ``!`` before it, all other paths are meant.
     """
+    if prefix.startswith(OTHERS):
+        return not is_below(path, prefix.removeprefix(OTHERS))
     if prefix.startswith("*/"):
         starts = [0, *(at for at, letter in enumerate(path, 1) if letter == "/")]
         return any(_is_below(path[at:], prefix[2:]) for at in starts)

@@ -321,3 +321,37 @@ def test_what_is_struck_out_is_marked(tmp_path: Path) -> None:
     page = "<p>It costs <del>30 euros</del> <ins>25 euros</ins>, not <s>9</s><s>8</s>.<p><s></s>"
     shown = "It costs ~~30 euros~~ 25 euros, not ~~98~~.\n\nx\n"
     assert text(tmp_path, f"{page}<del><p>x</del>") == shown
+
+
+REFERENCE = """<title>os</title><h1>os</h1><p>All of it.</p><h2>Files</h2>
+<dl class="py function"><dt class="sig sig-object py" id="os.open"><code>open</code>
+(<em>path</em>)<a class="headerlink" href="#os.open">¶</a></dt><dt>open(path, flags)</dt>
+<dd><p>Open a file.</p><dl class="field-list simple"><dt>Raises</dt><dd>OSError</dd></dl></dd></dl>
+<p>Files go on.</p>
+<dl class="py class"><dt id="os.File">File</dt><dd><p>A file.</p>
+<dl class="py method"><dt id="os.File.close">close()</dt><dd><p>Close it.</p></dd></dl>
+<p>Files close by themselves.</p></dd></dl>
+<dl><dt>inode</dt><dd>A number.</dd></dl><h2>Users</h2><p>None.</p>"""
+
+
+def test_entries_of_a_reference_are_sections_below_their_heading(tmp_path: Path) -> None:
+    document = load(tmp_path, REFERENCE)
+    outline = [(each.title, each.level, each.ancestors) for each in document.sections]
+    assert outline == [
+        ("os", 1, ()),
+        ("Files", 2, ("os",)),
+        ("open (path)", 3, ("os", "Files")),
+        ("Files", 3, ("os", "Files")),
+        ("File", 3, ("os", "Files")),
+        ("close()", 4, ("os", "Files", "File")),
+        ("File", 4, ("os", "Files", "File")),
+        ("Files", 3, ("os", "Files")),
+        ("Users", 2, ("os",)),
+    ]
+    texts = [document.text[each.start : each.end].strip() for each in document.sections]
+    assert texts[2] == (
+        "### open (path) {#os.open}\n\nopen(path, flags)\n\nOpen a file.\n\nRaises\n: OSError"
+    )
+    assert texts[3] == "Files go on."
+    assert texts[6] == "Files close by themselves."
+    assert texts[7] == "inode\n: A number."

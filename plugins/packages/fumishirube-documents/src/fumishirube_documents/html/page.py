@@ -14,6 +14,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from fumishirube import Heading
+from fumishirube_documents.html.entries import Entries
 from fumishirube_documents.html.table import Table
 
 _SILENT = re.compile(
@@ -100,6 +101,8 @@ class _HtmlReader:
         self._item = ""
         self._quoted = 0
         self._lists: list[int] = []
+        self._entries = Entries()
+        self._names_entry = False
         self._tables: list[Table | None] = []
         self._code: list[str] | None = None
         self._language = ""
@@ -193,14 +196,22 @@ class _HtmlReader:
                 self._lists.append(_number(attributes.get("start")) if tag == "ol" else -1)
             case "li":
                 self._item = self._marker()
-            case "dd":
-                self._item = ": "
+            case "dl" | "dt" | "dd":
+                self._open_terms(tag, attributes)
             case "hr":
                 self._write(["---"])
             case "blockquote":
                 self._quoted += 1
             case _ if tag in _LEVELS:
                 self._level = _LEVELS[tag]
+
+    def _open_terms(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag == "dl":
+            self._entries.open(attributes)
+        elif tag == "dd":
+            self._item = "" if self._entries.inside else ": "
+        elif level := self._entries.level():
+            self._level, self._names_entry = level, True
 
     def _end(self, tag: str) -> None:
         table = self._tables[-1] if self._tables else None
@@ -214,6 +225,8 @@ class _HtmlReader:
                 self._write(ended.lines() if ended else [])
             case "ul" | "ol" | "menu":
                 del self._lists[-1:]
+            case "dl":
+                self._entries.close()
             case "li" | "dd":
                 self._item = ""
             case "blockquote":
@@ -251,12 +264,16 @@ class _HtmlReader:
 
     def _write_heading(self, title: str, level: int) -> None:
         anchor, self._anchor = self._anchor, ""
+        entry, self._names_entry = self._names_entry, False
+        title = title.replace("`", "") if entry else title
         if not title:
             return
-        shown = f"{'#' * level} {title}"
-        self._write([f"{shown} {{#{anchor}}}" if anchor and self._anchors else shown])
+        shown = f"{'#' * min(level, len(_LEVELS))} {title}"
+        self._add([f"{shown} {{#{anchor}}}" if anchor and self._anchors else shown])
         line = len(self.lines)
-        self.headings.append(Heading(title, level, line, line + 1))
+        heading = Heading(title, level, line, line + 1)
+        self._entries.heading(heading, entry=entry)
+        self.headings.append(heading)
 
     def _end_code(self) -> None:
         text = "".join(self._code or ()).removeprefix("\n").rstrip()
@@ -274,9 +291,13 @@ class _HtmlReader:
         return "" if text == _STRUCK else text  # a mark around a block
 
     def _write(self, block: Sequence[str], *, close: bool = False) -> None:
-        """Add a block, with a blank line before it unless ``close``."""
-        if not block:
-            return
+        """Add a block of text, with a blank line before it unless ``close``."""
+        if block:
+            self._add(block, close=close)
+            goes_on = self._entries.text(len(self.lines) - len(block) + 1)
+            self.headings += [goes_on] if goes_on else []
+
+    def _add(self, block: Sequence[str], *, close: bool = False) -> None:
         if self.lines and not (close and self.lines[-1].strip()):
             self.lines.append("")
         quote = "> " * min(self._quoted, _DEEPEST_LIST)
