@@ -153,6 +153,14 @@ def test_a_file_of_entries_alone_needs_no_heading(tmp_path: Path) -> None:
     ]
 
 
+def test_a_long_entry_is_cut_between_its_paragraphs(tmp_path: Path) -> None:
+    paragraph = "\tThe valve turns.\n" * 9
+    document = load(tmp_path, "valve.adoc", "--turn::\n" + "+\n".join([paragraph] * 4))
+    starts = [each.start_line for each in document.sections]
+    assert starts == [1, 22]
+    assert {each.title for each in document.sections} == {"--turn"}
+
+
 lines = st.sampled_from([*RST.split("\n"), *ADOC.split("\n"), "   text", "|===", "--"])
 
 

@@ -10,6 +10,7 @@ from fumishirube import Heading, Section, divide_at_headings
 from fumishirube.text import Lines
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_BREAKS = ("", "+")
 PASSAGE_LINES, PASSAGE_CHARS = 30, 1_500
 """The most lines and characters of a passage; a single longer line is still one passage."""
 
@@ -38,6 +39,7 @@ def passage_starts(text: str, lines: Lines, first: int = 1, last: int | None = N
     """Return the first lines of the passages between two lines.
 
     A passage ends at the last blank line that leaves it at least half full, or where it is full.
+    ``+`` between paragraphs of AsciiDoc counts as blank.
     """
     last = lines.total if last is None else last
     starts, blank = [first], 0
@@ -50,7 +52,7 @@ def passage_starts(text: str, lines: Lines, first: int = 1, last: int | None = N
             starts.append(blank + 1 if half_full and starts[-1] < blank + 1 <= line else line)
             blank, line = 0, starts[-1]
             continue
-        if not text[lines.start(line) : lines.start(line + 1)].strip():
+        if text[lines.start(line) : lines.start(line + 1)].strip() in _BREAKS:
             blank = line
         line += 1
     return _with_text(text, lines, starts, last)
