@@ -7,7 +7,7 @@ and the terms of description lists (``core.editor::``).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -104,49 +104,49 @@ def _object(lines: Sequence[str], number: int) -> str | None:
 
 def adoc_entries(
     lines: Sequence[str], headings: Sequence[Heading], title: str
-) -> Iterator[Heading]:
-    """Yield a heading for each term, and one where the text of the section goes on after a list."""
+) -> Iterable[Heading]:
+    """Return a heading for each term, and one where the text of the section goes on after a list.
+
+    Terms without text between them are one entry.
+    """
     parents = _Parents(headings, title)
-    entry: Heading | None = None
-    block, last_term, after_blank = "", 0, True
+    found: list[Heading] = []
+    in_list, block, last_term, after_blank = False, "", -1, True
     for number, line in enumerate(lines, start=1):
+        level = parents.heading.level + 1
         if parents.titles(number):
-            yield from _ended(entry)
-            entry = None
+            in_list = False
         elif marks := _BLOCK.fullmatch(line):
             block = "" if block == marks[1] else block or marks[1]
         elif block:
-            pass
-        elif (term := _term(line, starts=after_blank or last_term == number - 1)) is not None:
-            if entry is not None and last_term == number - 1:
-                terms = (entry.title, term)
-                entry = entry._replace(title=", ".join(terms))
+            continue
+        elif term := _term(line, starts=after_blank or last_term == number - 1):
+            if last_term == number - 1:
+                found[-1] = _with_term(found[-1], term)
             else:
-                yield from _ended(entry)
-                entry = Heading(term, parents.heading.level + 1, number, number)
-            last_term = number
-        elif entry is not None and after_blank and line.strip() and not _BELONGS.match(line):
-            yield from _ended(entry)
-            entry = None
-            yield Heading(parents.heading.title, parents.heading.level + 1, number, number)
+                found.append(Heading(term, level, number, number))
+            in_list, last_term = True, number
+        elif in_list and after_blank and line.strip() and not _BELONGS.match(line):
+            found.append(Heading(parents.heading.title, level, number, number))
+            in_list = False
         after_blank = not line.strip() or line.startswith(("[", "//"))
-    yield from _ended(entry)
+    return found
 
 
-def _ended(entry: Heading | None) -> Iterator[Heading]:
-    """Yield an entry, if there is one, as soon as all of its terms are known."""
-    if entry is not None:
-        yield entry
+def _with_term(entry: Heading, term: str) -> Heading:
+    """Return an entry with one more term in its title, unless that is long."""
+    terms = (entry.title, term)
+    return entry if len(entry.title) > _LONGEST_TERM else entry._replace(title=", ".join(terms))
 
 
 def _term(line: str, *, starts: bool) -> str | None:
-    """Return the term of a description list that a line begins, if it does."""
+    """Return the term of a description list with which a line begins, if it does."""
     match = _TERM.fullmatch(line)
     known = match is not None and len(match[1]) <= _LONGEST_TERM
     return match[1] if match and known and (starts or line.rstrip().endswith("::")) else None
 
 
-ENTRIES: Mapping[str, Callable[[Sequence[str], Sequence[Heading], str], Iterator[Heading]]] = (
+ENTRIES: Mapping[str, Callable[[Sequence[str], Sequence[Heading], str], Iterable[Heading]]] = (
     MappingProxyType(
         {
             ".rst": rst_entries,

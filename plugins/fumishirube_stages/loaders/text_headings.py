@@ -16,6 +16,7 @@ _ADOC_TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*")
 _ADOC_LEVELS = "=-~^+"
 _ADOC_RULE = re.compile(r"([=~^+-])\1\1+")
 _ADOC_UNDERLINED = re.compile(r"[^\s\[|.=].*\w")
+_ADOC_LONGEST = 400
 _ADOC_NEAR = 1
 """The most characters by which an underline is shorter or longer than its title."""
 _ADOC_FENCE = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,}).*")
@@ -60,7 +61,7 @@ def _rst_title(lines: Sequence[str], number: int) -> tuple[str, str, int] | None
     rule = lines[number + 1] if number + 1 < len(lines) else ""
     if not line.strip() or line[0].isspace() or not _RST_RULE.fullmatch(rule):
         return None
-    long_enough = len(rule.strip()) >= min(_width(line.strip()), _RST_SHORT)
+    long_enough = len(rule.strip()) >= min(_width(line.strip()[:_RST_SHORT]), _RST_SHORT)
     return (rule[0], line.strip(), number + 2) if long_enough else None
 
 
@@ -88,11 +89,13 @@ def adoc_headings(lines: Sequence[str]) -> Iterator[Heading]:
 def _underlined(line: str, below: str) -> int:
     """Return the level of a title whose underline has about its length; 0 of other text."""
     below = below.rstrip()
-    if not _ADOC_RULE.fullmatch(below) or not _ADOC_UNDERLINED.match(line):
+    if len(below) > _ADOC_LONGEST or not _ADOC_RULE.fullmatch(below):
         return 0
-    length = len(line.rstrip())
+    title = line.rstrip()
+    if len(title) > len(below) + _ADOC_NEAR or not _ADOC_UNDERLINED.match(title):
+        return 0
     # AsciiDoc counts characters; authors of Japanese also draw a rule as wide as the title.
-    near = min(abs(length - len(below)), abs(_width(line.rstrip()) - len(below)))
+    near = min(abs(len(title) - len(below)), abs(_width(title) - len(below)))
     return _ADOC_LEVELS.index(below[0]) + 1 if near <= _ADOC_NEAR else 0
 
 
