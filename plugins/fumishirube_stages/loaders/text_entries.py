@@ -110,7 +110,7 @@ def adoc_entries(
     Terms without text between them are one entry.
     """
     parents = _Parents(headings, title)
-    found: list[Heading] = []
+    entries: list[Heading] = []
     in_list, block, last_term, after_blank = False, "", -1, True
     for number, line in enumerate(lines, start=1):
         level = parents.heading.level + 1
@@ -122,15 +122,15 @@ def adoc_entries(
             continue
         elif term := _term(line, starts=after_blank or last_term == number - 1):
             if last_term == number - 1:
-                found[-1] = _with_term(found[-1], term)
+                entries[-1] = _with_term(entries[-1], term)
             else:
-                found.append(Heading(term, level, number, number))
+                entries.append(Heading(term, level, number, number))
             in_list, last_term = True, number
         elif in_list and after_blank and line.strip() and not _BELONGS.match(line):
-            found.append(Heading(parents.heading.title, level, number, number))
+            entries.append(Heading(parents.heading.title, level, number, number))
             in_list = False
         after_blank = not line.strip() or line.startswith(("[", "//"))
-    return found
+    return entries
 
 
 def _with_term(entry: Heading, term: str) -> Heading:
