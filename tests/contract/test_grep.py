@@ -163,6 +163,18 @@ def test_lines_around_are_shown_and_not_counted(server: Fumishirube) -> None:
     ]
 
 
+def test_lines_around_an_entry_are_its_own(tmp_path: Path) -> None:
+    entries = "a.size::\n\tTwo.\n\na.weight::\n\tDefault: 7.\n+\nIn grams.\n\nb::\n\tNo.\n"
+    page = "# A\n\nOne.\n\n## Weight\n\nTwo.\n"
+    files = {"m/a.adoc": f"= A\n\n{entries}", "m/b.md": page}
+    with Fumishirube(write(tmp_path, files)) as server:
+        answer = server.ok("manual_grep", any=["weight"], manual_id="*", context=2)
+    assert [group["lines"] for group in answer["groups"]] == [
+        [[6, "a.weight::"], [7, "Default: 7."], [9, "In grams."]],
+        [[5, "## Weight"], [7, "Two."]],
+    ]
+
+
 def test_lines_are_rendered_unless_that_would_leave_out_a_match(tmp_path: Path) -> None:
     written = "A <i>fee</i> of [7](https://example.org/a/very/long/path)."
     text = f"# A\n\n{written}\n\n```\nx {written}\n```\n"

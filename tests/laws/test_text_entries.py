@@ -169,6 +169,8 @@ lines = st.sampled_from([*RST.split("\n"), *ADOC.split("\n"), "   text", "|===",
 def test_each_character_is_in_one_section(tmp_path: Path, chosen: list[str], suffix: str) -> None:
     document = load(tmp_path, f"a{suffix}", "\n".join(chosen))
     ends = [each.end for each in document.sections]
-    assert [each.start for each in document.sections] == [0, *ends[:-1]]
+    starts = [each.start for each in document.sections]
+    assert starts[1:] == ends[:-1]
+    assert not document.text[: starts[0]].strip()
     assert ends[-1] == len(document.text)
     assert all(each.body in (each.start, each.end) or each.level for each in document.sections)

@@ -34,6 +34,8 @@ _FILE_CHARS, _SECTION_CHARS = 2, 3
 _GOES_ON = " / "
 """The separator between a line and its continuation, where a match spans both."""
 _DIGEST = 12
+_BLANK = ("", "+")
+"""Lines that are no neighbours; the second one is between paragraphs of AsciiDoc."""
 _FEW = 5
 """Up to this many different lines are shown in their records, unless no context is requested."""
 
@@ -154,7 +156,7 @@ class LinePage:
             self.total += 1
             self.counts[place[:2]] += 1
             self.texts.update(match.texts)
-            around = self._around(match, file)
+            around = self._around(match, file, text)
             key = self._key(place, around)
             number = self._numbers.setdefault(key, len(self._numbers))
             if number == self.end and not self._full:
@@ -173,8 +175,8 @@ class LinePage:
         self._fingerprint.update(repr(place).encode("utf-8", "replace") + key)
         return key
 
-    def _around(self, match: MatchingLine, file: FileLines) -> dict[int, str]:
-        """Return a matching line and its neighbours, by number.
+    def _around(self, match: MatchingLine, file: FileLines, text: FileText) -> dict[int, str]:
+        """Return a matching line and its neighbours, by number; before it, those of its section.
 
         The line in which a match ends is one of them, or without neighbours joined to the first.
         """
@@ -187,7 +189,10 @@ class LinePage:
             if below is None or file.in_code[match.number - 1]:
                 return {match.number: whole}
             return {match.number: whole, below + 1: _beginning(lines[below])}
-        before = _written(lines, range(match.number - 1, 0, -1), self._context)
+        section = text.headings(match.number)
+        above = _written(lines, range(match.number - 1, 0, -1), self._context)
+        # What is above the first line of a section is about something else.
+        before = [number for number in above if text.headings(number) == section]
         after = _written(lines, range(match.number + 1, len(lines) + 1), self._context)
         numbers = {match.number, *before, *after, *range(match.number, match.last + 1)}
         return {number: lines[number - 1] for number in sorted(numbers)}
@@ -250,7 +255,8 @@ def _beginning(line: str) -> str:
 
 def _written(lines: Sequence[str], numbers: Iterable[int], most: int) -> Sequence[int]:
     """Return the first numbers of lines that are not blank."""
-    return [*islice((number for number in numbers if lines[number - 1].strip()), most)]
+    written = (number for number in numbers if lines[number - 1].strip() not in _BLANK)
+    return [*islice(written, most)]
 
 
 def cut(line: str, spans: Spans) -> str:
