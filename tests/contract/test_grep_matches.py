@@ -134,6 +134,17 @@ def test_marks_of_sound_by_themselves_are_found(tmp_path: Path, text: str, exact
     assert (answer["total"], answer["complete"]) == (1, True)
 
 
+def test_a_match_in_a_heading_is_not_shown_again_as_the_heading(tmp_path: Path) -> None:
+    text = "# IO\n\n### def read_nonblock(n)\n\nReads.\n\n### def write_nonblock\n\nWrites.\n"
+    answer = grepped(tmp_path, {"guide/io.md": text}, regex=r"\w+_nonblock", matches_only=True)
+    assert answer["matches"][0]["texts"] == [
+        [3, 1, "read_nonblock", "IO: def read_nonblock(n)"],
+        [7, 1, "write_nonblock", "IO: def write_nonblock"],
+    ]
+    whole = grepped(tmp_path, {"guide/io.md": text}, regex="def .+", matches_only=True)
+    assert [row[3] for row in whole["matches"][0]["texts"]] == ["IO", "IO"]
+
+
 def test_a_frequent_match_is_shown_between_other_characters_too(tmp_path: Path) -> None:
     files = {
         "guide/a.md": "# Old\n\n* `APP_ENV` is deprecated.\n* `APP_ENV` again.\n",

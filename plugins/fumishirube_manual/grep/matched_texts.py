@@ -11,7 +11,7 @@ from fumishirube.text import FileText, TextRange, fold
 from fumishirube_manual.grep.line_pages import LinePlace
 from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, joined_lines
 from fumishirube_manual.rows import HEADING_SEPARATOR
-from fumishirube_manual.text_parts import section_of
+from fumishirube_manual.text_parts import heading_of, section_of
 
 _LONGEST = 200
 _BESIDE = 50
@@ -95,8 +95,7 @@ class MatchedTexts:
                     continue
                 beside = self._context or (self._context is None and len(self) < _FEW)
                 around = _stretch(line, start, end) if is_short else ""
-                around = "" if around == shown else around
-                within = _within(text, match.number, around) if beside else ""
+                within = _within(text, match.number, line, around, shown) if beside else ""
                 self._first[key] = place, shown, within
 
     def page(self, offset: int, max_chars: int) -> tuple[list[FileMatches], int]:
@@ -148,12 +147,15 @@ class MatchedTexts:
         return tuple(place.relative_to(first) for place in places)
 
 
-def _within(text: FileText, line: int, around: str) -> str:
-    """Return the last headings above a match, and the text around it."""
-    headings = text.headings(line)
+def _within(text: FileText, number: int, line: str, around: str, shown: str) -> str:
+    """Return the last headings above a match, and the text around it if it is more."""
+    headings = [heading for heading, _ in groupby(text.headings(number))]
     section = section_of(headings, text.path)
+    if headings and around and heading_of(line) == headings[-1]:
+        around = around.strip("# \t")
+        headings.pop()
     named = section and HEADING_SEPARATOR.join(headings[-_HEADINGS:])
-    return ": ".join(filter(None, (named, around)))
+    return ": ".join(filter(None, (named, "" if around == shown else around)))
 
 
 def _stretch(line: str, start: int, end: int) -> str:
