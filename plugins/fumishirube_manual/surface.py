@@ -38,9 +38,10 @@ class ManualSurface(Stage):
         "those shown, by manual_read with refs, several short ranges at once, code: false without "
         "the code; or manual_grep for its names, in the file by path_prefix. Every place of a word "
         "or a pattern: manual_grep, where 'all below' means every line that matches. What there is "
-        "of a kind: matches_only, and in the same manual_batch a manual_find for the page that "
-        "lists them, without those words or in a table. Calls that need not wait for each other's "
-        "answers, as a search and patterns, or what is to be read and checked: one manual_batch."
+        "of a kind: matches_only, and in the same manual_batch a manual_find (max_chars 2000) for "
+        "the page that lists them, without those words or in a table. Calls that need not wait "
+        "for each other's answers, as a search and patterns, or what is to be read and checked: "
+        "one manual_batch."
     )
     uses: ClassVar[tuple[str, ...]] = (
         "loaders",
