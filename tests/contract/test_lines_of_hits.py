@@ -138,6 +138,13 @@ def test_a_copy_names_the_shown_lines_that_it_lacks(tmp_path: Path) -> None:
     assert hit["also"] == [{"at": "b.md#L1", "lacks": [5]}]
 
 
+def test_settings_of_the_same_type_are_no_versions_of_each_other(tmp_path: Path) -> None:
+    same = "Type: a span of time.\n\nUnit: seconds.\n\nDefault: 20.\n\n"
+    text = f"# Sprocket\n\n## open\n\n{same}How it opens.\n\n## shut\n\n{same}How it shuts.\n"
+    hits = _hits(tmp_path, {"guide/a.md": text}, "sprocket seconds default")
+    assert [(hit["title"], "also" in hit) for hit in hits] == [("open", False), ("shut", False)]
+
+
 def test_copies_that_lack_nothing_are_places(tmp_path: Path) -> None:
     text = "# Sprocket\n\nThe sprocket limit is 40.\n"
     (hit,) = _hits(tmp_path, {"guide/a.md": text, "guide/b.md": text}, "sprocket limit")

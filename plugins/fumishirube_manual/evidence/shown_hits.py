@@ -202,10 +202,15 @@ def _original(
     row: TraceRow,
     theirs: frozenset[str],
 ) -> ShownHit | None:
-    """Return the hit that a row repeats: with the same text, or mostly the same lines."""
+    """Return the hit that a row repeats: with the same text, or mostly the same lines.
+
+    Sections of one file with different titles, such as settings of the same type, are no versions.
+    """
     for hit, ours in zip(shown, said, strict=True):
         if hit.row.digest == row.digest:
             return hit
+        if hit.row.path == row.path and fold(hit.row.title) != fold(row.title):
+            continue
         common = ours & theirs
         if common and len(common) > _SAME * max(len(ours), len(theirs)):
             return hit
