@@ -153,6 +153,45 @@ def test_a_file_of_entries_alone_needs_no_heading(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "outline"),
+    [
+        ("a::\n\nIts text.\n\nb::\n\nMore.\n\nAfter it.\n", "a@1 b@5 valve@9"),
+        ("CPU:: The brain.\nDisk:: The store.\nRAM:: Both.\n", "CPU@1 Disk@2 RAM@3"),
+        ("[[def_a]]a::\n  Text.\n[[b]]\nb::\n  Text.\n", "a@1 b@4"),
+        ("a::\n  Text.\n\n----\ncode::\n----\n\nText.\n", "a@1 valve@4"),
+        ("a::\n  Text.\n+\n----\ncode::\n----\nb::\n  Text.\n", "a@1 b@7"),
+        ("a::\n  Text.\n\nquick;;\n  Fast.\n\nslow:::\n  No.\n", "a@1"),
+        ("a::\n  Text.\n\na. one\nb. two\n", "a@1"),
+        ("a::\nText goes\n// todo\non here.\n", "a@1"),
+        ("Made of\nseveral parts::\nfirst this.\n", ""),
+        ("a::\n  Text.\n\n```ruby\nputs\n```\n\nb::\n  Text.\n", "a@1 valve@4 b@8"),
+    ],
+)
+def test_lists_of_terms_are_read_as_asciidoctor_does(
+    tmp_path: Path, text: str, outline: str
+) -> None:
+    document = load(tmp_path, "valve.adoc", text)
+    assert [f"{each.title}@{each.start_line}" for each in document.sections] == (
+        outline.split() or ["valve@1"]
+    )
+
+
+def test_a_line_within_a_paragraph_is_no_title(tmp_path: Path) -> None:
+    code = "Put this in the\nfile\n----\nmake\n----\n"
+    text = f"= R\n\n{code}\n== Next\n\nA.\n\n----\nx\n----\n\n== Last\n"
+    document = load(tmp_path, "a.adoc", text)
+    assert [each.title for each in document.sections] == ["R", "Next", "Last"]
+
+
+def test_a_class_without_text_is_an_object_unless_it_is_a_style(tmp_path: Path) -> None:
+    classes = ".. class:: Foo\n\n   Text.\n\n.. class:: Empty\n\n.. class:: wide\n\n"
+    text = f"Ab\n==\n\n{classes}.. [1] A note.\n"
+    document = load(tmp_path, "a.rst", text)
+    assert [each.title for each in document.sections] == ["Ab", "Foo", "Empty", "Ab"]
+    assert document.sections[-1].start_line == 12
+
+
 def test_a_long_entry_is_cut_between_its_paragraphs(tmp_path: Path) -> None:
     paragraph = "\tThe valve turns.\n" * 9
     document = load(tmp_path, "valve.adoc", "--turn::\n" + "+\n".join([paragraph] * 4))

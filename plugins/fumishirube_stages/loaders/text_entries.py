@@ -21,19 +21,30 @@ _OBJECT = re.compile(
     r"|rst:(?:directive(?::option)?|role))::[ \t]+(\S.*)"
 )
 """A directive that describes an object, in any domain of Sphinx."""
-_CLASS = ".. class::"
+_STYLE = re.compile(r"\.\. class::[ \t]+[a-z][\w -]*$")
 """A class of Python if there is text below it; else it applies a style to what follows."""
 _SILENT = re.compile(
     r"\.\.(?:$| _| (?:class|currentmodule|default-domain|highlight|index|module|program)::"
-    r"| (?![\w:+-]+::))"
+    r"| (?!\[)(?![\w:+-]+::))"
 )
 """Explicit markup that shows nothing: targets, comments, and what changes a state."""
 
-_TERM = re.compile(r"(?![*.-]+[ \t]|//|\[)(\S(?:.*?[^:\s])?)::(?:[ \t]+\S.*|[ \t]*)")
+_TERM = re.compile(
+    r"(?:\[\[[^\]]*\]\])*(?![*.-]+[ \t]|//|\[)(\S(?:.*?[^:\s])?)::(?:[ \t]+(\S.*)|[ \t]*)"
+)
 _LONGEST_TERM = 80
-_BLOCK = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|={4,}|\*{4,}|_{4,}|`{3,}|\|={3,}|--)[ \t]*")
-_BELONGS = re.compile(r"[ \t]|[*.-]+[ \t]|\d+\.[ \t]|<\d+>|//|\[|\+$|(?:include|if\w*|endif)::")
-"""The beginning of a line that goes on with an entry, or is no text."""
+_BLOCK = re.compile(
+    r"(-{4,}|\.{4,}|\+{4,}|/{4,}|={4,}|\*{4,}|_{4,}|\|={3,}|--|`{3,}(?=[\w.,+#-]*\s*$))"
+    r"(?:(?<=`)\S*)?\s*"
+)
+"""The line that opens or closes a block; one of backticks may name a language."""
+_BELONGS = re.compile(
+    r"[ \t]|[*.-]+[ \t]|(?:\d+|[A-Za-z])\.[ \t]|<\d+>|//|\[|\+$|(?:include|if\w*|endif)::"
+    r"|.*(?:;;|:{3,4})(?:[ \t]|$)"
+)
+"""A line that goes on with an entry, such as an item within it, or that is no text."""
+_BESIDE_TERM = ("[", "//")
+"""The beginnings of lines above a term that belong to it: anchors, attributes and comments."""
 
 
 class _Object(NamedTuple):
@@ -59,6 +70,10 @@ class _Parents:
             self._below = self.heading.below
         return number < self._below
 
+    def goes_on(self, number: int) -> Heading:
+        """Return the heading where the text of the section goes on after entries."""
+        return Heading(self.heading.title, self.heading.level + 1, number, number)
+
 
 def rst_entries(lines: Sequence[str], headings: Sequence[Heading], title: str) -> Iterator[Heading]:
     """Yield a heading for each object, and one where the text of the section goes on after it."""
@@ -70,7 +85,7 @@ def rst_entries(lines: Sequence[str], headings: Sequence[Heading], title: str) -
             opened.clear()
             ended = False
         elif line.strip():
-            indent = len(line.expandtabs()) - len(line.expandtabs().lstrip())
+            indent = _indentation(line)
             while opened and indent <= opened[-1].indent:
                 opened.pop()
                 ended = True
@@ -89,17 +104,26 @@ def rst_entries(lines: Sequence[str], headings: Sequence[Heading], title: str) -
         after_blank = not line.strip()
 
 
+def _indentation(line: str) -> int:
+    expanded = line.expandtabs()
+    return len(expanded) - len(expanded.lstrip())
+
+
 def _object(lines: Sequence[str], number: int) -> str | None:
     """Return the signature of the object that a line describes, if it does."""
-    line = lines[number - 1].lstrip()
+    line = lines[number - 1].strip()
     match = _OBJECT.match(line)
-    if match is None:
-        return None
-    if line.startswith(_CLASS):
-        below = next((text for text in lines[number:] if text.strip()), "")
-        if not below[:1].isspace():
-            return None
-    return match[1].strip()
+    if match and _STYLE.match(line):
+        below = (lines[at] for at in range(number, len(lines)) if lines[at].strip())
+        return match[1] if next(below, "")[:1].isspace() else None
+    return match[1] if match else None
+
+
+class _List(NamedTuple):
+    """A description list up to a line: the line of a term without text, and whether any text is."""
+
+    last_term: int = -1
+    described: bool = False
 
 
 def adoc_entries(
@@ -111,25 +135,32 @@ def adoc_entries(
     """
     parents = _Parents(headings, title)
     entries: list[Heading] = []
-    in_list, block, last_term, after_blank = False, "", -1, True
+    opened: _List | None = None
+    block, above = "", ""
     for number, line in enumerate(lines, start=1):
-        level = parents.heading.level + 1
+        blank, above = not above.strip(), line
         if parents.titles(number):
-            in_list = False
-        elif marks := _BLOCK.fullmatch(line):
-            block = "" if block == marks[1] else block or marks[1]
+            opened, block = None, ""
         elif block:
-            continue
-        elif term := _term(line, starts=after_blank or last_term == number - 1):
-            if last_term == number - 1:
-                entries[-1] = _with_term(entries[-1], term)
-            else:
-                entries.append(Heading(term, level, number, number))
-            in_list, last_term = True, number
-        elif in_list and after_blank and line.strip() and not _BELONGS.match(line):
-            entries.append(Heading(parents.heading.title, level, number, number))
-            in_list = False
-        after_blank = not line.strip() or line.startswith(("[", "//"))
+            marks = _BLOCK.fullmatch(line)
+            block = "" if marks and marks[1] == block else block
+        elif line.strip():
+            starts = opened or blank or lines[number - 2].startswith(_BESIDE_TERM)
+            marks = _BLOCK.fullmatch(line)
+            term = None if marks or not starts else _TERM.fullmatch(line)
+            if term and len(term[1]) <= _LONGEST_TERM:
+                if opened and opened.last_term == number - 1:
+                    entries[-1] = _with_term(entries[-1], term[1])
+                else:
+                    level = parents.heading.level + 1
+                    entries.append(Heading(term[1], level, number, number))
+                opened = _List(described=True) if term[2] else _List(last_term=number)
+            elif opened and blank and opened.described and not _BELONGS.match(line):
+                entries.append(parents.goes_on(number))
+                opened = None
+            elif opened and not line.startswith(_BESIDE_TERM):
+                opened = _List(described=True)
+            block = marks[1] if marks else ""
     return entries
 
 
@@ -137,13 +168,6 @@ def _with_term(entry: Heading, term: str) -> Heading:
     """Return an entry with one more term in its title, unless that is long."""
     terms = (entry.title, term)
     return entry if len(entry.title) > _LONGEST_TERM else entry._replace(title=", ".join(terms))
-
-
-def _term(line: str, *, starts: bool) -> str | None:
-    """Return the term of a description list with which a line begins, if it does."""
-    match = _TERM.fullmatch(line)
-    known = match is not None and len(match[1]) <= _LONGEST_TERM
-    return match[1] if match and known and (starts or line.rstrip().endswith("::")) else None
 
 
 ENTRIES: Mapping[str, Callable[[Sequence[str], Sequence[Heading], str], Iterable[Heading]]] = (

@@ -19,6 +19,8 @@ _ADOC_UNDERLINED = re.compile(r"[^\s\[|.=].*\w")
 _ADOC_LONGEST = 400
 _ADOC_NEAR = 1
 """The most characters by which an underline is shorter or longer than its title."""
+_ADOC_ABOVE = re.compile(r"\s*|\[.*|//.*|([=.*_+`-])\1{3,}\s*|\|===\s*|--\s*")
+"""A line above the beginning of a block: blank, of attributes, a comment, or the end of another."""
 _ADOC_FENCE = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,}).*")
 _ORG_TITLE = re.compile(r"(\*+)[ \t]+(\S.*?)[ \t]*")
 _ORG_BLOCK = re.compile(r"[ \t]*#\+(begin|end)_\w+", re.IGNORECASE)
@@ -77,7 +79,8 @@ def adoc_headings(lines: Sequence[str]) -> Iterator[Heading]:
         if at == underline:
             continue
         below = lines[at + 1] if at + 1 < len(lines) else ""
-        if not fence and (level := _underlined(line, below)):
+        begins = at in (0, underline + 1) or _ADOC_ABOVE.fullmatch(lines[at - 1])
+        if not fence and begins and (level := _underlined(line, below)):
             underline = at + 1
             yield Heading(line.strip(), level, at + 1, at + 3)
         elif (marks := _ADOC_FENCE.fullmatch(line)) and fence in ("", marks[1]):
