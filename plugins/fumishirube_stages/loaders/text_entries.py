@@ -7,7 +7,7 @@ and the terms of description lists (``core.editor::``).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -75,11 +75,16 @@ class _Parents:
         return Heading(self.heading.title, self.heading.level + 1, number, number)
 
 
-def rst_entries(lines: Sequence[str], headings: Sequence[Heading], title: str) -> Iterator[Heading]:
-    """Yield a heading for each object, and one where the text of the section goes on after it."""
+def rst_entries(lines: Sequence[str], headings: Sequence[Heading], title: str) -> Iterable[Heading]:
+    """Return a heading for each object, and one where the text of the section goes on after it.
+
+    Objects without text between them are one entry.
+    """
     parents = _Parents(headings, title)
+    entries: list[Heading] = []
     opened: list[_Object] = []
     ended, after_blank = False, True
+    alone: int | None = None  # the indentation of an object without text so far
     for number, line in enumerate(lines, start=1):
         if parents.titles(number):
             opened.clear()
@@ -94,14 +99,19 @@ def rst_entries(lines: Sequence[str], headings: Sequence[Heading], title: str) -
             place = (opened[-1].content if opened else 0) == indent
             above = opened[-1].heading if opened else parents.heading
             if place and (written := _object(lines, number)):
-                entry = Heading(written, above.level + 1, number, number)
-                opened.append(_Object(entry, indent))
-                ended = False
-                yield entry
-            elif ended and place and not _SILENT.match(line.lstrip()):
-                ended = False
-                yield Heading(above.title, above.level + 1, number, number)
+                if ended and alone == indent:
+                    entries[-1] = _with_term(entries[-1], written)
+                else:
+                    entries.append(Heading(written, above.level + 1, number, number))
+                opened.append(_Object(entries[-1], indent))
+                ended, alone = False, indent
+            else:
+                if ended and place and not _SILENT.match(line.lstrip()):
+                    entries.append(Heading(above.title, above.level + 1, number, number))
+                    ended = False
+                alone = None
         after_blank = not line.strip()
+    return entries
 
 
 def _indentation(line: str) -> int:
@@ -116,10 +126,10 @@ def _object(lines: Sequence[str], number: int) -> str | None:
     if match and _STYLE.match(line):
         below = (lines[at] for at in range(number, len(lines)) if lines[at].strip())
         return match[1] if next(below, "")[:1].isspace() else None
-    return match[1] if match else None
+    return match[1].removesuffix("\\").rstrip() if match else None
 
 
-class _List(NamedTuple):
+class _TermList(NamedTuple):
     """A description list up to a line: the line of a term without text, and whether any text is."""
 
     last_term: int = -1
@@ -135,7 +145,7 @@ def adoc_entries(
     """
     parents = _Parents(headings, title)
     entries: list[Heading] = []
-    opened: _List | None = None
+    opened: _TermList | None = None
     block, above = "", ""
     for number, line in enumerate(lines, start=1):
         blank, above = not above.strip(), line
@@ -154,12 +164,12 @@ def adoc_entries(
                 else:
                     level = parents.heading.level + 1
                     entries.append(Heading(term[1], level, number, number))
-                opened = _List(described=True) if term[2] else _List(last_term=number)
+                opened = _TermList(described=True) if term[2] else _TermList(last_term=number)
             elif opened and blank and opened.described and not _BELONGS.match(line):
                 entries.append(parents.goes_on(number))
                 opened = None
             elif opened and not line.startswith(_BESIDE_TERM):
-                opened = _List(described=True)
+                opened = _TermList(described=True)
             block = marks[1] if marks else ""
     return entries
 
