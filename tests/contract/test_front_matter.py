@@ -28,7 +28,10 @@ Two euros.
 MANUALS = {
     "m/parking.md": PAGE,
     "m/lunch.md": "---\nDescription: 社員食堂の営業時間\ndate: 2021-02-03\n---\n# 昼食\n\n正午。\n",
-    "m/broken.md": "---\ndescription: a: colon\n---\nBroken front matter, whole text.\n",
+    "m/broken.md": (
+        "---\ntitle: Amber: wax\ndescription: a colon: kept\nsummary: [unclosed\nx: y\n---\n"
+        "Broken front matter, whole text.\n"
+    ),
     "m/notes.txt": "---\nsetting: sentinel\n---\nother: beacon\n",
 }
 
@@ -78,11 +81,41 @@ def test_metadata_is_neither_searched_nor_shown(application: Application) -> Non
     assert [number for number, _ in evidence] == [4, 5, 6, 10]
 
 
-def test_front_matter_with_a_mistake_is_not_searched(application: Application) -> None:
-    assert found(application, "colon", "colon")["status"] == "required_none_matched"
-    assert first(found(application, "whole text", "whole"))[2] == [
-        [4, "Broken front matter, whole text."]
-    ]
+def test_of_front_matter_with_a_mistake_lines_with_a_value_are_read(
+    application: Application,
+) -> None:
+    path, line, lines = first(found(application, "amber: wax", "amber"))
+    assert (path, line) == ("broken.md", 1)
+    assert lines == [[3, "description: a colon: kept"], [7, "Broken front matter, whole text."]]
+    assert found(application, "unclosed", "unclosed")["status"] == "required_none_matched"
+    hit = found(application, "amber: wax", "amber")["inline_hits"]["items"][0]
+    assert hit["title"] == "Amber: wax"
+
+
+@pytest.mark.parametrize(
+    ("block", "shown"),
+    [
+        ("description: The okapi guide.\n# an okapi of ours\nog:title: okapi\n", [2]),
+        ('description: "The okapi\nguide: okapi care"\nog: okapi\n', [2, 3]),
+        ("description: 'okapi'\nlang: okapi\n", [2]),
+        ("{title: Flow, description: The okapi guide}\n", [2]),
+        ("a: &a okapi\ndescription: [*a, *a]\nsummary: *a\n", [3]),
+    ],
+)
+def test_lines_of_metadata_are_told_from_texts(
+    tmp_path: Path, block: str, shown: list[int]
+) -> None:
+    application = opened(write(tmp_path, {"m/a.md": f"---\n{block}---\n\nA guide.\n"}))
+    _, _, lines = first(found(application, "okapi", "okapi"))
+    application.close()
+    assert [number for number, _ in lines[:-1]] == shown
+
+
+def test_a_text_that_aliases_repeat_is_read_once(tmp_path: Path) -> None:
+    block = f"a: &a {'okapi ' * 10_000}\ndescription: [{'*a , ' * 10_000}]\n"
+    application = opened(write(tmp_path, {"m/a.md": f"---\n{block}---\n\nText.\n"}))
+    assert found(application, "okapi", "okapi")["candidates"] == 1
+    application.close()
 
 
 def test_text_of_another_kind_has_no_front_matter(application: Application) -> None:

@@ -253,14 +253,20 @@ def test_what_is_no_yaml_mapping_is_text(markdown: Loaded, inner: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "inner", ["title: [\n", "title: C: guide\n", "\tx: y\n", "a:\n- b: c: d\n"]
+    ("inner", "title"),
+    [
+        ("title: [\n", "rules"),
+        ("title: C: guide\n", "C: guide"),
+        ("\tx: y\n", "rules"),
+        ("a:\n- b: c: d\n", "rules"),
+    ],
 )
-def test_settings_with_a_mistake_are_no_text_and_give_no_title(
-    markdown: Loaded, inner: str
+def test_settings_with_a_mistake_are_no_text_and_give_a_title_on_its_line(
+    markdown: Loaded, inner: str, title: str
 ) -> None:
-    assert outline(markdown(f"---\n{inner}---\n\n本文\n")) == [(1, 1, "rules")]
+    assert outline(markdown(f"---\n{inner}---\n\n本文\n")) == [(1, 1, title)]
     document = markdown(f"---\n{inner}---\n\n# 総則\n")
-    assert [section.title for section in document.sections] == ["rules", "総則"]
+    assert [section.title for section in document.sections] == [title, "総則"]
     assert body(document, document.sections[0]).strip() == ""
 
 

@@ -20,8 +20,9 @@ _FIRST = re.compile(r"^(?!:::|#|\s*$)", re.MULTILINE)
 
 _HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
-_KEY = re.compile(r"(?![ \t#-])([^:]+?)[ \t]*:(?:\s|$)|---|\.\.\.")
+_KEY = re.compile(r"(?![ \t#-])(.+?):(?=\s|$)|---|\.\.\.")
 """The key of a value of front matter, or the line that ends it."""
+_QUOTES = ("'", '"')
 
 _CACHED_CHARS = 4_000_000
 """The most characters of files that are cached for further sections."""
@@ -124,12 +125,17 @@ def _blocks(text: str) -> Iterator[re.Match[str]]:
 def _metadata(own: str, document: Document) -> Collection[int]:
     """Return the lines of the front matter, counted from 0, without the texts that are searched."""
     searched = document.facts.keys() - {"title"}
-    is_searched = False
+    is_searched, quote = False, ""
     metadata: set[int] = set()
     for at, line in enumerate(own[: document.content].split("\n")[:-1]):
-        if key := _KEY.match(line):
-            is_searched = (key[1] or "").strip("\"'") in searched
-        if not is_searched:
+        if quote:
+            quote = "" if line.rstrip().endswith(quote) else quote
+        elif key := _KEY.match(line):
+            value = line[key.end() :].strip()
+            is_searched = (key[1] or "").strip("\"' \t") in searched
+            closed = len(value) > 1 and value.endswith(value[0])
+            quote = value[0] if is_searched and value[:1] in _QUOTES and not closed else ""
+        if (not is_searched and not (line.startswith("{") and searched)) or line.startswith("#"):
             metadata.add(at)
     return metadata
 

@@ -26,6 +26,8 @@ _LONGEST_NESTED = 65_536
 """The most characters for the slow parser, about a second of work."""
 _MOST_VALUES = 10_000
 """The most values; an alias repeats everything it refers to."""
+_ONE_LINE = re.compile(r"^([\w-]+):[ \t]+([^\s>|&*!\[{].*)$", re.MULTILINE)
+"""A key with a value on its line that is no block, list, mapping, alias or tag."""
 _SETTING = re.compile(r"[\w-]+:(?:\s|$)|[ \t#-]")
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
@@ -83,7 +85,7 @@ def reader_texts(text: str, keys: Collection[str]) -> FrontMatter:
     """Return where the content begins in a manual, and the texts of some keys, in any case.
 
     There, front matter that is no mapping is text. With a mistake, such as an unquoted colon, it is
-    not text either, but gives no values.
+    not text either, and the values that are written on the lines of their keys are read.
     """
     block = _written_block(text)
     if block is None:
@@ -93,15 +95,20 @@ def reader_texts(text: str, keys: Collection[str]) -> FrontMatter:
     try:
         node = _composed(block.yaml)
     except ValueError:
-        return FrontMatter(block.end if block.is_settings else 0)
+        return (
+            FrontMatter(block.end, _one_line_values(block, keys))
+            if block.is_settings
+            else FrontMatter()
+        )
     if node is None:
         return FrontMatter(block.end)
     if not isinstance(node, yaml.MappingNode):
         return FrontMatter()
     if not all(isinstance(key, yaml.ScalarNode) for key, _ in node.value):
         return FrontMatter(block.end if block.is_settings else 0)
+    aliased: set[int] = set()
     texts = {
-        key.value: "\n".join(filter(None, _texts(value)))
+        key.value: "\n".join(_texts(value, aliased))
         for key, value in node.value
         if key.value.lower() in keys
         and (key.value != "title" or isinstance(value, yaml.ScalarNode))
@@ -109,13 +116,33 @@ def reader_texts(text: str, keys: Collection[str]) -> FrontMatter:
     return FrontMatter(block.end, {key: text for key, text in texts.items() if text})
 
 
-def _texts(node: yaml.Node) -> Iterator[str]:
-    """Yield a text as written, or those of a list; other values have none."""
+def _one_line_values(block: _WrittenBlock, keys: Collection[str]) -> Mapping[str, str]:
+    """Return the values of keys that are on their lines in a block with a mistake."""
+    if len(block.yaml) > _LONGEST:
+        return {}
+    values: dict[str, str] = {}
+    for match in _ONE_LINE.finditer(block.yaml):
+        value = match[2].strip()
+        quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+        if match[1].lower() in keys and (written := value[1:-1] if quoted else value):
+            values.setdefault(match[1], without_surrogates(written))
+    return values
+
+
+def _texts(node: yaml.Node, known: set[int]) -> Iterator[str]:
+    """Yield a text as written, or those of a list; other values have none.
+
+    One that an alias repeats is left out: a short file can repeat a text millions of times.
+    """
     import yaml  # noqa: PLC0415 - imported already by whoever composed the node
 
     for member in node.value if isinstance(node, yaml.SequenceNode) else [node]:
-        if isinstance(member, yaml.ScalarNode) and (member.style or member.value not in _NULL):
-            yield without_surrogates(str(member.value).strip())
+        if not isinstance(member, yaml.ScalarNode) or id(member) in known:
+            continue
+        known.add(id(member))
+        written = without_surrogates(str(member.value).strip())
+        if written and (member.style or written not in _NULL):
+            yield written
 
 
 def _composed(written: str) -> yaml.Node | None:

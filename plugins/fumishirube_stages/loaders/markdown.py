@@ -118,7 +118,7 @@ class Markdown(Stage):
             navigation=is_navigation(path),
             facts=front.facts,
             content=front.end,
-            remarks=remarks,
+            remarks=(*remarks, *front.remarks),
         )
 
     def load_with_links(self, root: Root, source: Source) -> Document:
