@@ -340,7 +340,7 @@ def test_entries_of_a_reference_are_sections_below_their_heading(tmp_path: Path)
     assert outline == [
         ("os", 1, ()),
         ("Files", 2, ("os",)),
-        ("open (path)", 3, ("os", "Files")),
+        ("open (path), open(path, flags)", 3, ("os", "Files")),
         ("Files", 3, ("os", "Files")),
         ("File", 3, ("os", "Files")),
         ("close()", 4, ("os", "Files", "File")),
@@ -355,3 +355,33 @@ def test_entries_of_a_reference_are_sections_below_their_heading(tmp_path: Path)
     assert texts[3] == "Files go on."
     assert texts[6] == "Files close by themselves."
     assert texts[7] == "inode\n: A number."
+
+
+METHODS = """<dl class="py class"><dt>C</dt><dd>
+<dl class="py method"><dt>open()</dt><dd>O.</dd></dl>
+<dl class="py method"><dt>shut()</dt><dd>S.</dd></dl></dd></dl>"""
+SIGNATURES = """<dl class="py function"><dt>b()</dt><dt>b(x)</dt><dt>b(x,y)</dt>
+<dd>Text.</dd></dl>"""
+OPTIONS = """<dl class="std option"><dt>-v</dt><dd></dd></dl>
+<dl class="std option"><dt>--verbose</dt><dd>Text.</dd></dl><p>On.</p>"""
+HEADED = """<dl class="py class"><dt>C</dt><dd>doc<h3>Examples</h3>ex</dd></dl><p>On.</p>
+<dl class="py class"><dt>D</dt><dd>Text.</dd></dl>"""
+
+
+@pytest.mark.parametrize(
+    ("entries", "outline"),
+    [
+        (METHODS, "C@2 open()@3 shut()@3"),
+        (SIGNATURES, "b(), b(x), b(x,y)@2"),
+        (OPTIONS, "-v, --verbose@2 API@2"),
+        (HEADED, "C@2 Examples@3 API@2 D@2"),
+    ],
+)
+def test_lists_of_entries_by_sphinx_are_read(tmp_path: Path, entries: str, outline: str) -> None:
+    document = load(tmp_path, f"<title>t</title><h1>API</h1><p>All.</p>{entries}")
+    assert " ".join(f"{each.title}@{each.level}" for each in document.sections[1:]) == outline
+
+
+def test_many_open_lists_are_read_in_time(tmp_path: Path) -> None:
+    document = load(tmp_path, "<h1>A</h1>" + "<dl class='option'><dt>a</dt><dd>t" * 5_000)
+    assert len(document.sections) == 5_001

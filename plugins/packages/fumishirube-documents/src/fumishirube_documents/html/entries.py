@@ -53,13 +53,21 @@ _KINDS = frozenset(
     }
 )
 """The classes of the lists."""
+_LONGEST = 80
+"""A title with more characters gets no further names."""
 
 
 @dataclass
 class _List:
-    """An open list of terms: whether it describes objects, and the heading of its entry."""
+    """An open list of terms.
+
+    ``above`` is the heading that its entries are below, and ``section`` that of the page where it
+    opened; ``entry`` is the heading of its last entry.
+    """
 
     describes: bool
+    above: Heading | None
+    section: Heading | None
     entry: Heading | None = None
 
 
@@ -70,18 +78,25 @@ class Entries:
         self._section: Heading | None = None
         self._lists: list[_List] = []
         self._goes_on: Heading | None = None
-        self._alone = False
+        self._alone: Heading | None = None
+        """The last entry, if nothing but further names of it is below it yet."""
+        self.is_name = False
+        """Whether the next text is a further name of the last entry."""
 
     def open(self, attributes: Mapping[str, str]) -> None:
         """Open a list."""
+        outer = self._lists[-1] if self._lists else None
+        above = (outer.entry or outer.above) if outer else self._section
+        if outer and outer.entry is self._alone:
+            self._alone = None
         classes = attributes.get("class", "").split()
-        self._lists.append(_List(not _KINDS.isdisjoint(classes)))
+        self._lists.append(_List(not _KINDS.isdisjoint(classes), above, self._section))
 
     def close(self) -> None:
         """Close a list; after its entries, text belongs to the section around it."""
         ended = self._lists.pop() if self._lists else None
         if ended and ended.entry:
-            self._goes_on = self._above()
+            self._goes_on, self._section = ended.above, ended.section
 
     @property
     def inside(self) -> bool:
@@ -89,26 +104,35 @@ class Entries:
         return bool(self._lists) and self._lists[-1].describes
 
     def level(self) -> int:
-        """Return the level of the heading that a term begins; 0 of a further name of its entry."""
-        if not self.inside or self._alone:
+        """Return the level of the heading that a term begins; 0 of a further name of an entry."""
+        if not self.inside:
             return 0
-        self._lists[-1].entry = None
-        above = self._above()
+        if self._alone:
+            self._lists[-1].entry, self._goes_on, self.is_name = self._alone, None, True
+            return 0
+        above = self._lists[-1].above
         return above.level + 1 if above else 1
 
     def heading(self, heading: Heading, *, entry: bool) -> None:
         """Note a heading that was written."""
-        self._goes_on, self._alone = None, entry
+        self._goes_on, self._alone = None, heading if entry else None
         if entry and self._lists:
             self._lists[-1].entry = heading
         else:
             self._section = heading
 
+    def named(self, name: str) -> Heading | None:
+        """Return the last entry with a further name in its title, unless that is long."""
+        entry = self._alone
+        if entry and len(entry.title) <= _LONGEST:
+            entry = entry._replace(title=f"{entry.title}, {name}")
+            self.heading(entry, entry=True)
+        return entry
+
     def text(self, line: int) -> Heading | None:
         """Note text on a line; return the heading of the section that goes on there, if any."""
-        above, self._goes_on, self._alone = self._goes_on, None, False
+        if self.is_name:
+            self.is_name = False
+            return None
+        above, self._goes_on, self._alone = self._goes_on, None, None
         return above and Heading(above.title, above.level + 1, line, line)
-
-    def _above(self) -> Heading | None:
-        entries = [each.entry for each in self._lists if each.entry]
-        return entries[-1] if entries else self._section

@@ -257,6 +257,8 @@ class _HtmlReader:
         if level:
             self._write_heading(_plain(text), level)
         elif text:
+            if self._entries.is_name and (named := self._entries.named(_name(text))):
+                self.headings[-1] = named
             item, self._item = self._item, " " * len(self._item)
             first, *rest = text.split("\n")
             close = bool(item.strip())
@@ -265,7 +267,7 @@ class _HtmlReader:
     def _write_heading(self, title: str, level: int) -> None:
         anchor, self._anchor = self._anchor, ""
         entry, self._names_entry = self._names_entry, False
-        title = title.replace("`", "") if entry else title
+        title = _name(title) if entry else title
         if not title:
             return
         shown = f"{'#' * min(level, len(_LEVELS))} {title}"
@@ -315,6 +317,11 @@ class _HtmlReader:
 
 def _plain(text: str) -> str:
     return _SPACE.sub(" ", _INVISIBLE.sub("", text)).strip()
+
+
+def _name(text: str) -> str:
+    """Return the name of an entry; in old pages parts of it are code."""
+    return _plain(text.replace("`", ""))
 
 
 def _language(attributes: Mapping[str, str]) -> str:
