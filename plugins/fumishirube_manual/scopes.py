@@ -19,7 +19,7 @@ from fumishirube import (
     Trace,
 )
 from fumishirube.agreed_names import EVERY_MANUAL
-from fumishirube.disk import OTHERS, clean_name, clean_path, is_below
+from fumishirube.disk import LITERAL, OTHERS, clean_name, clean_path, is_below
 from fumishirube.tools import FailsWith, Question, Session, did_you_mean
 from fumishirube_manual.arguments import MOST_LISTED, after_discovery, manual_by_id, must_discover
 from fumishirube_manual.deliveries import delivered
@@ -139,6 +139,7 @@ def _cleaned_prefix(prefix: str | None) -> str:
     path = (prefix or "").strip()
     if path in ("", EVERY_MANUAL):
         return ""
+    # A name may begin with the mark, too.
     others = OTHERS * path.startswith(OTHERS)
     return others + clean_path(path.removeprefix(OTHERS).strip(), "path_prefix")
 
@@ -150,6 +151,8 @@ def _existing(paths: Sequence[str], prefix: str) -> str:
         NotFound: when there is none; the error names the nearest one.
     """
     if prefix.startswith(OTHERS):
+        if any(is_below(path, literal := f"{LITERAL}{prefix}") for path in paths):
+            return literal
         others = OTHERS + _existing(paths, prefix.removeprefix(OTHERS))
         if any(is_below(path, others) for path in paths):
             return others
@@ -184,13 +187,15 @@ def narrowed(
     ``guide/start.md`` is in the manual ``guide`` if the scope, which is all manuals if empty, has
     one with such a file or folder; else it is below each manual.
     """
-    manual_id, _, path = (prefix or "").strip().partition("/")
+    written = (prefix or "").strip()
+    others = OTHERS * written.startswith(OTHERS)
+    manual_id, _, path = written.removeprefix(others).partition("/")
     if manual_id in (scope or context.manuals()):
         try:
             files_below(context, manual_id, path)
         except (InvalidPath, NotFound):
             return scope, prefix
-        return [manual_id], path or None
+        return [manual_id], others + path if path else None
     return scope, prefix
 
 

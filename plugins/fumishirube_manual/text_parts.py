@@ -78,9 +78,12 @@ def heading_of(line: str) -> str:
 
 
 def section_of(headings: Sequence[str], path: str) -> str:
-    """Return the heading path of a section; empty if it is only the file's name or path."""
+    """Return the heading path of a section; empty if it is only the file's name or path.
+
+    Equal headings in a row, as of the passages of a long section, are one.
+    """
     name = path.rpartition("/")[2]
-    titles = [heading for heading in headings if heading]
+    titles = [heading for heading, _ in groupby(headings) if heading]
     named_so = titles in ([path], [name], [name.rpartition(".")[0]])
     return "" if named_so else HEADING_SEPARATOR.join(titles)
 

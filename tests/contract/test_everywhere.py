@@ -296,6 +296,20 @@ def test_a_path_of_no_file_is_sought_in_every_folder(tmp_path: Path) -> None:
             assert refused["code"] == "not_found"
         refused = server.refused("manual_grep", **lines | {"path_prefix": "!../m"})
         assert refused["code"] == "invalid_path"
+        listed = server.ok("manual_toc", manual_id="m", path_prefix="!docs/a")["items"]
+        assert [item["path"] for item in listed] == ["docs/b/api/x.md", "docs/b/z.md"]
+
+
+def test_a_name_that_begins_with_the_mark_of_others_is_a_name(tmp_path: Path) -> None:
+    paths = ["!Inbox/b.md", "Inbox/a.md", "c.md"]
+    write(tmp_path, {f"m/{path}": f"# Tap\n\nTap {path} drips.\n" for path in paths})
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        for prefix, files in (("!Inbox", paths[:1]), ("!!Inbox", paths[1:]), ("!c.md", paths[:2])):
+            lines = {"manual_id": "m", "any": ["drips"], "path_prefix": prefix, "count_only": True}
+            assert [row["path"] for row in server.ok("manual_grep", **lines)["counts"]] == files
+            asked = search_arguments("m", "tap", required_terms=["drips"], path_prefix=prefix)
+            assert {path for _, path, _ in found(server.ok("manual_find", **asked))} == {*files}
 
 
 def test_a_path_without_a_suffix_is_a_page_and_the_folder_of_its_name(tmp_path: Path) -> None:

@@ -81,6 +81,7 @@ Then wait.
     lines = text.split("\n")
     inside = [at for at, within in enumerate(code_lines(lines), start=1) if within]
     assert inside == [3, 4, 5, 6, 7, 8, 14, 15, 16]
+    assert all(code_lines(["    .. code:: sh", "", "\tmake"]))
 
 
 def test_a_range_without_code_may_begin_within_code(tmp_path: Path) -> None:

@@ -175,6 +175,16 @@ def test_lines_around_an_entry_are_its_own(tmp_path: Path) -> None:
     ]
 
 
+def test_lines_around_go_on_from_passage_to_passage(tmp_path: Path) -> None:
+    text = "Valves\n======\n\n" + "".join(f"Turn {n} of it.\n" for n in range(80))
+    with Fumishirube(write(tmp_path, {"m/a.rst": text})) as server:
+        for number in range(10, 70):
+            asked = {"any": [f"Turn {number} of"], "manual_id": "*", "context": 1}
+            (group,) = server.ok("manual_grep", **asked)["groups"]
+            assert [line for line, _ in group["lines"]] == [number + 3, number + 4, number + 5]
+            assert group["section"] == "Valves"
+
+
 def test_lines_are_rendered_unless_that_would_leave_out_a_match(tmp_path: Path) -> None:
     written = "A <i>fee</i> of [7](https://example.org/a/very/long/path)."
     text = f"# A\n\n{written}\n\n```\nx {written}\n```\n"

@@ -84,7 +84,7 @@ def matches(understood: Reading, line: str) -> bool:
         ("RUST_MIN_STACK", "set RUST_MIN_STACK=1"),
         ("note: keep", "**Note**: keep it"),
         ("core.editor::", "`core.editor`::"),
-        ("(--soft)", "reset (`--soft`)"),
+        ("hint: ask", "__Hint__: ask"),
         ("注意：", "**注意**: 必ず"),
     ],
 )
@@ -112,6 +112,9 @@ def test_a_text_is_met_as_a_reader_meets_it(text: str, line: str) -> None:
         ("https", "http"),
         ("abort signal", "abort the signal"),
         ("f(x)", "f[(x)"),
+        ("print(args)", "print(*args)"),
+        ("count()", "count(*)"),
+        ("src//x", "src/*/x"),
     ],
 )
 def test_a_text_is_not_met_in_what_reads_otherwise(text: str, line: str) -> None:

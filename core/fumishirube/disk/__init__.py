@@ -2,7 +2,7 @@
 
 from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.locks import take_lock
-from fumishirube.disk.names import OTHERS, clean_name, clean_new_path, clean_path, is_below
+from fumishirube.disk.names import LITERAL, OTHERS, clean_name, clean_new_path, clean_path, is_below
 from fumishirube.disk.rights import FolderRights
 from fumishirube.disk.scratch import ScratchFolder, replace_file
 from fumishirube.disk.stored import StoredFile
@@ -11,6 +11,7 @@ from fumishirube.disk.watches import Watch
 from fumishirube.disk.writes import WritableRoot, content_hash, is_unfinished
 
 __all__ = [
+    "LITERAL",
     "OTHERS",
     "FolderEntry",
     "FolderRights",

@@ -81,8 +81,8 @@ def clean_path(raw: object, parameter: str = "path") -> str:
     return clean
 
 
-OTHERS = "!"
-"""The beginning of a prefix that means all other paths."""
+OTHERS, LITERAL = "!", "./"
+"""The beginnings of a prefix that means all other paths, and of one that is only a path."""
 
 
 def is_below(path: str, prefix: str) -> bool:
@@ -90,8 +90,10 @@ def is_below(path: str, prefix: str) -> bool:
 
     A file may be named without its suffix, as a page beside a folder of the same name is. A prefix
     with ``*`` at its end is the beginning of names, and one with ``*/`` before it is in any folder.
-    With ``!`` before it, all other paths are meant.
+    With ``!`` before it, all other paths are meant; ``./`` before a name makes that no mark.
     """
+    if prefix.startswith(LITERAL):
+        return _is_below(path, prefix.removeprefix(LITERAL))
     if prefix.startswith(OTHERS):
         return not is_below(path, prefix.removeprefix(OTHERS))
     if prefix.startswith("*/"):

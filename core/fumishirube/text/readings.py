@@ -49,7 +49,7 @@ _WORDS = ("letters", "digits", "hangul", "unspaced", *_JAPANESE)
 _BLANK = r"[^\S\n]"
 _JAPANESE_GAP = f"(?:(?:{_BLANK}|\u30fb){{0,3}}|{_BLANK}*\\n{_BLANK}*)"
 _GAP = r"(?:[^\S\n]|[_*`-])"
-_EMPHASIS = "[`*]{0,3}"
+_EMPHASIS = "(?:`+|[*][*]?|__?)?"
 """The end of code or emphasis between a word and a mark: ``**Note**:``, ```core.editor`::``."""
 _LINE_END = r"[^\S\n]*\n[^\S\n]*(?:>[^\S\n]*)?"
 _BLOCK = re.compile(r"\s*(?:#|\||```|~~~|[-*+] |[0-9]{1,3}[.)] |$)")
@@ -240,7 +240,8 @@ def _between(previous: _Unit | None, gap: str | None, unit: _Unit) -> str:
         return ""
     kinds = previous.kind, unit.kind
     if "mark" in kinds:
-        return f"{_BLANK}*" if gap is not None or "digits" in kinds else _EMPHASIS
+        ends = _EMPHASIS if previous.kind in _WORDS and gap is None else ""
+        return f"{_BLANK}*" if gap is not None or "digits" in kinds else ends
     if kinds == ("digits", "digits"):
         return f"(?:{_BLANK}+|{_LINE_END})"
     least, widest = 0, max(_WIDEST, len(gap or ""))

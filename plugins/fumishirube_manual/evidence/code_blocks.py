@@ -97,7 +97,7 @@ def _unfenced(lines: Sequence[str], between: range, depth: int) -> Iterator[rang
             end = _end_below(lines, at, between.stop)
             yield range(at, end)
         elif directive := _DIRECTIVE.match(lines[at]):
-            end = _end_indented(lines, at, between.stop, len(directive[1]))
+            end = _end_indented(lines, at, between.stop, len(directive[1].expandtabs()))
             yield range(at, end)
         elif depth < _DEEPEST and _QUOTED.match(lines[at]):
             quoted = takewhile(_QUOTED.match, islice(lines, at, between.stop))
@@ -121,7 +121,7 @@ def _end_indented(lines: Sequence[str], at: int, most: int, indent: int) -> int:
     """Return the end of what is indented further than the directive on a line."""
     end = at + 1
     for place in range(at + 1, most):
-        line = lines[place]
+        line = lines[place].expandtabs()
         if line.strip():
             if len(line) - len(line.lstrip()) <= indent:
                 return end

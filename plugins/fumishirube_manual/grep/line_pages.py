@@ -189,10 +189,10 @@ class LinePage:
             if below is None or file.in_code[match.number - 1]:
                 return {match.number: whole}
             return {match.number: whole, below + 1: _beginning(lines[below])}
-        section = text.headings(match.number)
+        section = section_of(text.headings(match.number), "")
         above = _written(lines, range(match.number - 1, 0, -1), self._context)
         # What is above the first line of a section is about something else.
-        before = [number for number in above if text.headings(number) == section]
+        before = [n for n in above if section_of(text.headings(n), "") == section]
         after = _written(lines, range(match.number + 1, len(lines) + 1), self._context)
         numbers = {match.number, *before, *after, *range(match.number, match.last + 1)}
         return {number: lines[number - 1] for number in sorted(numbers)}

@@ -22,7 +22,7 @@ from fumishirube import (
     Tool,
     Unreadable,
 )
-from fumishirube.disk import clean_path
+from fumishirube.disk import OTHERS, clean_path, is_below
 from fumishirube.parsing import place_range
 from fumishirube.tools import ANSWER_CHARS, Cursor, FailsWith, OrAbsent, fitting
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
@@ -231,8 +231,14 @@ def _applied(params: TocParams) -> TocApplied:
 
 
 def _below(paths: Sequence[str], prefix: str) -> list[str]:
-    """Return the file of a path, or the files below it; a partial name matches nothing."""
-    return [p for p in paths if not prefix or p == prefix or p.startswith(f"{prefix}/")]
+    """Return the file of a path, or the files below it; a partial name matches nothing.
+
+    With ``!`` before it, these are all others, unless a file or folder is so named.
+    """
+    below = [p for p in paths if not prefix or p == prefix or p.startswith(f"{prefix}/")]
+    if below or not prefix.startswith(OTHERS):
+        return below
+    return [path for path in paths if is_below(path, prefix)]
 
 
 def _items(
