@@ -134,6 +134,16 @@ def test_marks_of_sound_by_themselves_are_found(tmp_path: Path, text: str, exact
     assert (answer["total"], answer["complete"]) == (1, True)
 
 
+def test_a_blank_line_of_a_quotation_does_not_go_on_in_the_next(tmp_path: Path) -> None:
+    files = {"guide/a.md": "# A\n\n> one\n>\n> > two\n> three\n"}
+    answer = grepped(tmp_path, files, regex="^> .*")
+    assert [row for group in answer["groups"] for row in group["lines"]] == [
+        [3, "> one"],
+        [5, "> > two"],
+        [6, "> three"],
+    ]
+
+
 def test_a_match_in_a_heading_is_not_shown_again_as_the_heading(tmp_path: Path) -> None:
     text = "# IO\n\n### def read_nonblock(n)\n\nReads.\n\n### def write_nonblock\n\nWrites.\n"
     answer = grepped(tmp_path, {"guide/io.md": text}, regex=r"\w+_nonblock", matches_only=True)

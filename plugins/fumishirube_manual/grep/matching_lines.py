@@ -8,7 +8,8 @@ from typing import NamedTuple, Protocol
 
 from fumishirube.text import FileText, Reading, reading_form
 
-_QUOTED = " \t>"
+QUOTED = " \t>"
+"""What is before the text of a line in quotations."""
 
 Spans = Sequence[tuple[int, int]]
 
@@ -31,7 +32,7 @@ class MatchingLine(NamedTuple):
 def joined_lines(written: Sequence[str]) -> str:
     """Join lines of running text; remove the quote marks (``>``) of those after the first."""
     first, *rest = written
-    return " ".join([first.rstrip(), *(line.strip(_QUOTED) for line in rest)]) if rest else first
+    return " ".join([first.rstrip(), *(line.strip(QUOTED) for line in rest)]) if rest else first
 
 
 class LineMatcher(Protocol):

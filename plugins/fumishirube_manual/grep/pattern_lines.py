@@ -33,7 +33,7 @@ from fumishirube.text import (
     reading,
     wraps,
 )
-from fumishirube_manual.grep.matching_lines import MatchingLine, Spans, joined_lines
+from fumishirube_manual.grep.matching_lines import QUOTED, MatchingLine, Spans, joined_lines
 from fumishirube_manual.grep.pattern_literals import holds_newline, names_case, required_literals
 
 _SCORER = "regex"
@@ -83,7 +83,7 @@ class PatternMatcher:
         join any line to the next.
         """
         pairs = [
-            joined_lines((line, following)) if wraps(line, following) else ""
+            joined_lines((line, following)) if line.strip(QUOTED) and wraps(line, following) else ""
             for line, following in pairwise(lines)
         ]
         numbers = [*self._spans(path, pairs)]
