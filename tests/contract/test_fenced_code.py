@@ -84,6 +84,13 @@ Then wait.
     assert all(code_lines(["    .. code:: sh", "", "\tmake"]))
 
 
+def test_a_listing_of_asciidoc_is_code_between_its_marks() -> None:
+    listing = "[source,sh]\n----\nopen\n\nshut\n----\n"
+    lines = f"Open it:\n\n{listing}\nThen wait.\n\n[source]\n----\nno end\n".split("\n")
+    assert [at for at, inside in enumerate(code_lines(lines), start=1) if inside] == [*range(3, 9)]
+    assert not any(code_lines(["[source]", "text", "", "----"]))
+
+
 def test_a_range_without_code_may_begin_within_code(tmp_path: Path) -> None:
     with Fumishirube(write(tmp_path, {"guide/gates.md": GATES})) as server:
         server.ok("manual_ls")

@@ -111,6 +111,20 @@ def test_lines_of_metadata_are_told_from_texts(
     assert [number for number, _ in lines[:-1]] == shown
 
 
+def test_toml_is_front_matter_too(tmp_path: Path) -> None:
+    texts = 'title = "Okapi care"\nweight = 5\ndescription = """Feed\nthe okapi."""\n'
+    block = f'{texts}[menu]\nx = "okapi"\n'
+    files = {"m/a.md": f"+++\n{block}+++\n\nLeaves.\n", "m/b.md": "+++\nno toml\n+++\n"}
+    application = opened(write(tmp_path, files))
+    answer = found(application, "feed the okapi", "okapi")
+    path, line, lines = first(answer)
+    assert (path, line) == ("a.md", 1)
+    assert [number for number, _ in lines] == [4, 5, 10]
+    assert answer["inline_hits"]["items"][0]["title"] == "Okapi care"
+    assert first(found(application, "no toml", "toml"))[0] == "b.md"
+    application.close()
+
+
 def test_a_text_that_aliases_repeat_is_read_once(tmp_path: Path) -> None:
     block = f"a: &a {'okapi ' * 10_000}\ndescription: [{'*a , ' * 10_000}]\n"
     application = opened(write(tmp_path, {"m/a.md": f"---\n{block}---\n\nText.\n"}))

@@ -32,6 +32,9 @@ _DIRECTIVE = re.compile(
     r"|testoutput)::"
 )
 """A directive of reStructuredText with code indented below it."""
+_LISTING = re.compile(r"\[(?:source|listing|literal)\b[^\]]*\]\s*$")
+"""The attributes of a block of code in AsciiDoc, whose marks are on the next line."""
+_LISTING_MARKS = re.compile(r"(?:-{4,}|\.{4,})$")
 _DEEPEST = 4
 """The most quotations within each other in which code is sought."""
 
@@ -96,6 +99,9 @@ def _unfenced(lines: Sequence[str], between: range, depth: int) -> Iterator[rang
         if _names_language(lines, at):
             end = _end_below(lines, at, between.stop)
             yield range(at, end)
+        elif listing := _listing(lines, at, between.stop):
+            end = listing.stop
+            yield listing
         elif directive := _DIRECTIVE.match(lines[at]):
             end = _end_indented(lines, at, between.stop, len(directive[1].expandtabs()))
             yield range(at, end)
@@ -115,6 +121,18 @@ def _end_below(lines: Sequence[str], at: int, most: int) -> int:
                 return end
             end = place + 1
     return end
+
+
+def _listing(lines: Sequence[str], at: int, most: int) -> range | None:
+    """Return the lines of a listing of AsciiDoc whose attributes are on a line, to its end mark."""
+    if not _LISTING.match(lines[at]) or at + 1 == most:
+        return None
+    marks = lines[at + 1].rstrip()
+    if not _LISTING_MARKS.match(marks):
+        return None
+    ends = (place for place in range(at + 2, most) if lines[place].rstrip() == marks)
+    end = next(ends, None)
+    return None if end is None else range(at, end + 1)
 
 
 def _end_indented(lines: Sequence[str], at: int, most: int, indent: int) -> int:

@@ -20,8 +20,9 @@ _FIRST = re.compile(r"^(?!:::|#|\s*$)", re.MULTILINE)
 
 _HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
-_KEY = re.compile(r"(?![ \t#-])(.+?):(?=\s|$)|---|\.\.\.")
-"""The key of a value of front matter, or the line that ends it."""
+_MARKS = ("---", "+++")
+_KEY = re.compile(r"(?![ \t#+-])(.+?)(?::(?=\s|$)|[ \t]=)|---|\.\.\.|\+\+\+|\[")
+"""The key of a value of front matter in YAML or TOML, a table, or the line that ends it."""
 _QUOTES = ("'", '"')
 
 _CACHED_CHARS = 4_000_000
@@ -59,7 +60,7 @@ class OwnTexts:
             written = self._written(row.path)
             own = _lines_of(*written, row) if written else None
             own = own or _loaded(self._manual.document(row.path), row)
-            if own and row.start_line == 1 and own.text.startswith("---"):
+            if own and row.start_line == 1 and own.text.startswith(_MARKS):
                 own = own._replace(metadata=_metadata(own.text, self._manual.document(row.path)))
         except ToolError:
             return None

@@ -1,9 +1,9 @@
-"""Parses front matter, the YAML block at the start of a document, as YAML 1.2."""
+"""Parses front matter, the block at the start of a document: YAML 1.2, or in manuals TOML."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import yaml
 
 _OPENS = re.compile(r"---[ \t]*\n")
+_TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.MULTILINE | re.DOTALL)
 _CLOSES = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _NESTING = "[{-?:"
 """Every nested collection begins with one of these."""
@@ -87,6 +88,8 @@ def reader_texts(text: str, keys: Collection[str]) -> FrontMatter:
     There, front matter that is no mapping is text. With a mistake, such as an unquoted colon, it is
     not text either, and the values that are written on the lines of their keys are read.
     """
+    if toml := _TOML.match(text):
+        return _of_toml(toml, keys)
     block = _written_block(text)
     if block is None:
         return FrontMatter()
@@ -114,6 +117,26 @@ def reader_texts(text: str, keys: Collection[str]) -> FrontMatter:
         and (key.value != "title" or isinstance(value, yaml.ScalarNode))
     }
     return FrontMatter(block.end, {key: text for key, text in texts.items() if text})
+
+
+def _of_toml(written: re.Match[str], keys: Collection[str]) -> FrontMatter:
+    """Return the texts of keys between ``+++``; what is no TOML is text."""
+    import tomllib  # noqa: PLC0415 - few documents need it
+
+    try:
+        values = tomllib.loads(written[1]) if len(written[1]) <= _LONGEST_NESTED else {}
+    except (ValueError, RecursionError):
+        return FrontMatter()
+    texts = {
+        key: "\n".join(text.strip() for text in _listed(value) if isinstance(text, str))
+        for key, value in values.items()
+        if key.lower() in keys and (key != "title" or isinstance(value, str))
+    }
+    return FrontMatter(written.end(), {key: text for key, text in texts.items() if text.strip()})
+
+
+def _listed(value: object) -> Iterable[object]:
+    return value if isinstance(value, list) else [value]
 
 
 def _one_line_values(block: _WrittenBlock, keys: Collection[str]) -> Mapping[str, str]:
