@@ -192,6 +192,18 @@ def test_a_class_without_text_is_an_object_unless_it_is_a_style(tmp_path: Path) 
     assert document.sections[-1].start_line == 12
 
 
+def test_an_object_above_a_heading_is_a_target(tmp_path: Path) -> None:
+    text = (
+        "Ab\n==\n\n.. setting:: DEBUG\n\nDEBUG\n-----\n\nText.\n\n.. setting:: PORT\n\nPORT\n----\n"
+    )
+    document = load(tmp_path, "a.rst", text)
+    assert [(each.title, each.start_line) for each in document.sections] == [
+        ("Ab", 1),
+        ("DEBUG", 6),
+        ("PORT", 13),
+    ]
+
+
 def test_objects_without_text_between_them_are_one_entry(tmp_path: Path) -> None:
     stacked = ".. option:: -a\n\n.. option:: --all\n.. option:: --every\n\n   All of them.\n\n"
     text = f"Ab\n==\n\n{stacked}.. py:method:: draw(x, \\\n      y)\n\n   Draw.\n\n.. option:: -b\n"

@@ -84,11 +84,13 @@ def rst_entries(lines: Sequence[str], headings: Sequence[Heading], title: str) -
     entries: list[Heading] = []
     opened: list[_Object] = []
     ended, after_blank = False, True
-    alone: int | None = None  # the indentation of an object without text so far
+    alone: int | None = None  # the indentation of the last object while it has no text
     for number, line in enumerate(lines, start=1):
         if parents.titles(number):
+            if alone is not None:
+                entries.pop()  # a target above a heading, as of a setting in Django's manual
             opened.clear()
-            ended = False
+            ended, alone = False, None
         elif line.strip():
             indent = _indentation(line)
             while opened and indent <= opened[-1].indent:
