@@ -78,42 +78,69 @@ class _Parents:
 def rst_entries(lines: Sequence[str], headings: Sequence[Heading], title: str) -> Iterable[Heading]:
     """Return a heading for each object, and one where the text of the section goes on after it.
 
-    Objects without text between them are one entry.
+    Objects without text between them are one entry. One right above a heading is a target of it,
+    as of a setting in Django's manual, and no entry.
     """
     parents = _Parents(headings, title)
-    entries: list[Heading] = []
-    opened: list[_Object] = []
-    ended, after_blank = False, True
-    alone: int | None = None  # the indentation of the last object while it has no text
+    objects = _Objects(lines, parents)
+    after_blank = True
     for number, line in enumerate(lines, start=1):
         if parents.titles(number):
-            if alone is not None:
-                entries.pop()  # a target above a heading, as of a setting in Django's manual
-            opened.clear()
-            ended, alone = False, None
+            objects.end_section()
         elif line.strip():
-            indent = _indentation(line)
-            while opened and indent <= opened[-1].indent:
-                opened.pop()
-                ended = True
-            if opened and opened[-1].content is None and (after_blank or line.lstrip()[0] == ":"):
-                opened[-1] = opened[-1]._replace(content=indent)
-            place = (opened[-1].content if opened else 0) == indent
-            above = opened[-1].heading if opened else parents.heading
-            if place and (written := _object(lines, number)):
-                if ended and alone == indent:
-                    entries[-1] = _with_term(entries[-1], written)
-                else:
-                    entries.append(Heading(written, above.level + 1, number, number))
-                opened.append(_Object(entries[-1], indent))
-                ended, alone = False, indent
-            else:
-                if ended and place and not _SILENT.match(line.lstrip()):
-                    entries.append(Heading(above.title, above.level + 1, number, number))
-                    ended = False
-                alone = None
+            objects.read(number, after_blank=after_blank)
         after_blank = not line.strip()
-    return entries
+    return objects.entries
+
+
+class _Objects:
+    """The objects of reStructuredText up to a line, and the entries that they are."""
+
+    def __init__(self, lines: Sequence[str], parents: _Parents) -> None:
+        self.entries: list[Heading] = []
+        self._lines = lines
+        self._parents = parents
+        self._opened: list[_Object] = []
+        self._ended = False
+        """Whether text here is of what is around the objects above."""
+        self._alone: int | None = None
+        """The indentation of the last object while it has no text."""
+
+    def end_section(self) -> None:
+        """End the section at a heading."""
+        if self._alone is not None:
+            self.entries.pop()
+        self._opened.clear()
+        self._ended, self._alone = False, None
+
+    def read(self, number: int, *, after_blank: bool) -> None:
+        """Read a line with text."""
+        line = self._lines[number - 1]
+        indent = _indentation(line)
+        while self._opened and indent <= self._opened[-1].indent:
+            self._opened.pop()
+            self._ended = True
+        inner = self._opened[-1] if self._opened else None
+        if inner and inner.content is None and (after_blank or line.lstrip()[0] == ":"):
+            inner = self._opened[-1] = inner._replace(content=indent)
+        place = indent == (inner.content if inner else 0)
+        above = inner.heading if inner else self._parents.heading
+        written = _object(self._lines, number) if place else None
+        if written:
+            self._add(written, Heading(written, above.level + 1, number, number), indent)
+            return
+        self._alone = None
+        if place and self._ended and not _SILENT.match(line.lstrip()):
+            self.entries.append(Heading(above.title, above.level + 1, number, number))
+            self._ended = False
+
+    def _add(self, written: str, entry: Heading, indent: int) -> None:
+        if self._ended and self._alone == indent:
+            self.entries[-1] = _with_term(self.entries[-1], written)
+        else:
+            self.entries.append(entry)
+        self._opened.append(_Object(self.entries[-1], indent))
+        self._ended, self._alone = False, indent
 
 
 def _indentation(line: str) -> int:
