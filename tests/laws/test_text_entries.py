@@ -163,6 +163,8 @@ def test_a_file_of_entries_alone_needs_no_heading(tmp_path: Path) -> None:
         ("a::\n  Text.\n+\n----\ncode::\n----\nb::\n  Text.\n", "a@1 b@7"),
         ("a::\n  Text.\n\nquick;;\n  Fast.\n\nslow:::\n  No.\n", "a@1"),
         ("a::\n  Text.\n\na. one\nb. two\n", "a@1"),
+        ("== T\na::\n  Text.\n", "T@1 a@2"),
+        ("Text.\n\n----\nx\n----\na::\n  Text.\n", "valve@1 a@6"),
         ("a::\nText goes\n// todo\non here.\n", "a@1"),
         ("Made of\nseveral parts::\nfirst this.\n", ""),
         ("a::\n  Text.\n\n```ruby\nputs\n```\n\nb::\n  Text.\n", "a@1 valve@4 b@8"),

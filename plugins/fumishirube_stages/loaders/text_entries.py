@@ -179,10 +179,11 @@ def adoc_entries(
     for number, line in enumerate(lines, start=1):
         blank, above = not above.strip(), line
         if parents.titles(number):
-            opened, block = None, ""
+            opened, block, above = None, "", ""
         elif block:
             marks = _BLOCK.fullmatch(line)
-            block = "" if marks and marks[1] == block else block
+            if marks and marks[1] == block:
+                block = above = ""
         elif line.strip():
             starts = opened or blank or lines[number - 2].startswith(_BESIDE_TERM)
             marks = _BLOCK.fullmatch(line)
