@@ -190,12 +190,12 @@ def narrowed(
     written = (prefix or "").strip()
     others = OTHERS * written.startswith(OTHERS)
     manual_id, _, path = written.removeprefix(others).partition("/")
-    if manual_id in (scope or context.manuals()):
+    if manual_id in (scope or context.manuals()) and (path or not others):
         try:
             files_below(context, manual_id, path)
         except (InvalidPath, NotFound):
             return scope, prefix
-        return [manual_id], others + path if path else None
+        return [manual_id], others + path or None
     return scope, prefix
 
 

@@ -374,6 +374,7 @@ HEADED = """<dl class="py class"><dt>C</dt><dd>doc<h3>Examples</h3>ex</dd></dl><
         (METHODS, "C@2 open()@3 shut()@3"),
         (SIGNATURES, "b(), b(x), b(x,y)@2"),
         (OPTIONS, "-v, --verbose@2 API@2"),
+        ("<dl class='py data'><dt>a</dt><dt></dt><dd>Text.</dd></dl>", "a@2"),
         (HEADED, "C@2 Examples@3 API@2 D@2"),
     ],
 )
