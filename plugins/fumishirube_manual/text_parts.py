@@ -64,7 +64,12 @@ def split_path(path: str) -> list[str]:
 
     A long section goes on in passages of its own title.
     """
-    return [heading for heading, _ in groupby(map(rendered, path.split(HEADING_SEPARATOR)))]
+    return unrepeated(map(rendered, path.split(HEADING_SEPARATOR)))
+
+
+def unrepeated(headings: Iterable[str]) -> list[str]:
+    """Return headings without those that are equal to the one above, as of passages."""
+    return [heading for heading, _ in groupby(headings)]
 
 
 def last_heading(section: str) -> str:
@@ -83,7 +88,7 @@ def section_of(headings: Sequence[str], path: str) -> str:
     Equal headings in a row, as of the passages of a long section, are one.
     """
     name = path.rpartition("/")[2]
-    titles = [heading for heading, _ in groupby(headings) if heading]
+    titles = [*filter(None, unrepeated(headings))]
     named_so = titles in ([path], [name], [name.rpartition(".")[0]])
     return "" if named_so else HEADING_SEPARATOR.join(titles)
 

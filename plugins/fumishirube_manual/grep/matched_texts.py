@@ -11,7 +11,7 @@ from fumishirube.text import FileText, TextRange, fold
 from fumishirube_manual.grep.line_pages import LinePlace
 from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, joined_lines
 from fumishirube_manual.rows import HEADING_SEPARATOR
-from fumishirube_manual.text_parts import heading_of, section_of
+from fumishirube_manual.text_parts import heading_of, section_of, unrepeated
 
 _LONGEST = 200
 _BESIDE = 50
@@ -149,7 +149,7 @@ class MatchedTexts:
 
 def _within(text: FileText, number: int, line: str, around: str, shown: str) -> str:
     """Return the last headings above a match, and the text around it if it is more."""
-    headings = [heading for heading, _ in groupby(text.headings(number))]
+    headings = unrepeated(text.headings(number))
     section = section_of(headings, text.path)
     if headings and around and heading_of(line) == headings[-1]:
         around = around.strip("# \t")

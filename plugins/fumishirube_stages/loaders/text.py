@@ -141,7 +141,7 @@ def _sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
         lines = text.split("\n")[: Lines(text).total]
         headings = [*HEADINGS[suffix](lines)]
         if suffix in ENTRIES:
-            headings += ENTRIES[suffix](lines, [*headings], title)
+            headings += ENTRIES[suffix](lines, headings, title)
         if headings:
             return divided(text, sorted(headings, key=lambda heading: heading.line), title)
     return passages(text, title)

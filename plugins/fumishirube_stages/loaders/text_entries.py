@@ -7,7 +7,7 @@ and the terms of description lists (``core.editor::``).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -70,12 +70,13 @@ class _Parents:
             self._below = self.heading.below
         return number < self._below
 
-    def goes_on(self, number: int) -> Heading:
-        """Return the heading where the text of the section goes on after entries."""
-        return Heading(self.heading.title, self.heading.level + 1, number, number)
+
+def _goes_on(above: Heading, number: int) -> Heading:
+    """Return the heading where the text of a section or an object goes on after entries in it."""
+    return Heading(above.title, above.level + 1, number, number)
 
 
-def rst_entries(lines: Sequence[str], headings: Sequence[Heading], title: str) -> Iterable[Heading]:
+def rst_entries(lines: Sequence[str], headings: Sequence[Heading], title: str) -> Sequence[Heading]:
     """Return a heading for each object, and one where the text of the section goes on after it.
 
     Objects without text between them are one entry. One right above a heading is a target of it,
@@ -131,7 +132,7 @@ class _Objects:
             return
         self._alone = None
         if place and self._ended and not _SILENT.match(line.lstrip()):
-            self.entries.append(Heading(above.title, above.level + 1, number, number))
+            self.entries.append(_goes_on(above, number))
             self._ended = False
 
     def _add(self, written: str, entry: Heading, indent: int) -> None:
@@ -167,7 +168,7 @@ class _TermList(NamedTuple):
 
 def adoc_entries(
     lines: Sequence[str], headings: Sequence[Heading], title: str
-) -> Iterable[Heading]:
+) -> Sequence[Heading]:
     """Return a heading for each term, and one where the text of the section goes on after a list.
 
     Terms without text between them are one entry.
@@ -196,7 +197,7 @@ def adoc_entries(
                     entries.append(Heading(term[1], level, number, number))
                 opened = _TermList(described=True) if term[2] else _TermList(last_term=number)
             elif opened and blank and opened.described and not _BELONGS.match(line):
-                entries.append(parents.goes_on(number))
+                entries.append(_goes_on(parents.heading, number))
                 opened = None
             elif opened and not line.startswith(_BESIDE_TERM):
                 opened = _TermList(described=True)
@@ -210,7 +211,7 @@ def _with_term(entry: Heading, term: str) -> Heading:
     return entry if len(entry.title) > _LONGEST_TERM else entry._replace(title=", ".join(terms))
 
 
-ENTRIES: Mapping[str, Callable[[Sequence[str], Sequence[Heading], str], Iterable[Heading]]] = (
+ENTRIES: Mapping[str, Callable[[Sequence[str], Sequence[Heading], str], Sequence[Heading]]] = (
     MappingProxyType(
         {
             ".rst": rst_entries,

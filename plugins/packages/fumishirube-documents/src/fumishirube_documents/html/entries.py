@@ -121,6 +121,10 @@ class Entries:
         else:
             self._section = heading
 
+    def begin_description(self) -> None:
+        """Note that what follows is no name, though a name may have had no text."""
+        self.is_name = False
+
     def named(self, name: str) -> Heading | None:
         """Return the last entry with a further name in its title, unless that is long."""
         entry = self._alone

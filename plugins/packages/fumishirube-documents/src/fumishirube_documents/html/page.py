@@ -210,7 +210,7 @@ class _HtmlReader:
             self._entries.open(attributes)
         elif tag == "dd":
             self._item = "" if self._entries.inside else ": "
-            self._entries.is_name = False
+            self._entries.begin_description()
         elif level := self._entries.level():
             self._level, self._names_entry = level, True
 
