@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +13,7 @@ import anyio
 import mcp_types as types
 import pytest
 from http_server import HttpServer
-from manuals import write
+from manuals import stranger, write
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.extension import ClientExtension
 from mcp.client.stdio import stdio_client
@@ -120,6 +121,62 @@ async def test_no_one_is_asked_without_need(workspace: Path, era: str) -> None:
         assert (await client.call_tool("manual_find", SEARCH)).is_error
 
 
+ASKER = """
+from dataclasses import replace
+from typing import Any, ClassVar
+from fumishirube import Answer, Params, Stage, Tool, hook
+from fumishirube.tools import Question
+
+class Reply(Answer):
+    place: str
+
+class Where(Params):
+    place: str = "nowhere"
+
+def question(arguments, session):
+    return {question}
+
+class Asker(Stage):
+    root: ClassVar[str] = "manuals"
+    pipeline: ClassVar[dict[str, Any]] = {{}}
+
+    def tools(self, context):
+        run = lambda params, call: Reply(place=params.place)
+        return [Tool("place", "Place", "A place.", Where, Reply, run, question=question)]
+
+@hook
+def register_surfaces(register):
+    register("asker", Asker, default=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "place"),
+    [
+        ("Question('place', 'Place', 'Where?', ['here', 'there'])", "there"),
+        ("None", "nowhere"),
+        ("1 / 0", "nowhere"),
+        ("exit(3)", "nowhere"),
+        ("3", "nowhere"),
+        ("Question('place', 'Place', 'Where?', [3])", "nowhere"),
+    ],
+)
+async def test_a_call_goes_on_without_a_question_that_a_plugin_cannot_put(
+    workspace: Path, tmp_path: Path, question: str, place: str
+) -> None:
+    async def choose(_: Any, _params: Any) -> types.ElicitResult:
+        return types.ElicitResult(action="accept", content={"place": "there"})
+
+    path = stranger(tmp_path / "plugins", ASKER.format(question=question))
+    environ = {**os.environ, "PYTHONPATH": path}
+    async with connected(
+        workspace, "legacy", environ=environ, elicitation_callback=choose
+    ) as client:
+        answer = await client.call_tool("place", {})
+        assert answer.structured_content == {"place": place}
+        assert not (await client.call_tool("manual_ls", {})).is_error
+
+
 # --- subscriptions ---------------------------------------------------------------------------
 
 
@@ -145,6 +202,22 @@ async def test_an_older_client_is_told_of_a_file_it_subscribed_to(workspace: Pat
         oil.write_text("# Oil\n\nNever.\n", encoding="utf-8")
         await anyio.sleep(2.5)
     assert updated == ["manual://bikes/oil.md"]
+
+
+async def test_a_change_just_before_another_subscription_is_told_too(workspace: Path) -> None:
+    arrived = anyio.Event()
+
+    async def handle(message: Any) -> None:
+        if isinstance(message, types.ResourceUpdatedNotification):
+            arrived.set()
+
+    async with connected(workspace, "legacy", message_handler=handle) as client:
+        await client.subscribe_resource("manual://bikes/oil.md")
+        oil = workspace / "manuals" / "bikes" / "oil.md"
+        oil.write_text("# Oil\n\nOil the chain twice.\n", encoding="utf-8")
+        await client.subscribe_resource("manual://bikes/oil.md")
+        with anyio.fail_after(20):
+            await arrived.wait()
 
 
 async def test_a_newer_client_listens_to_a_file(workspace: Path) -> None:

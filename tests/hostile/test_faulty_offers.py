@@ -293,6 +293,39 @@ def test_the_error_id_of_an_answer_is_that_of_the_log(
     assert {*re.findall(r"error_id\W+([0-9a-f]{12})", stderr)} == {error_id}
 
 
+@pytest.mark.parametrize(
+    ("body", "method", "params"),
+    [
+        (
+            "prompts = lambda self, context: [replace(PROMPT, write=lambda *_: leave())]",
+            "prompts/get",
+            {"name": "own"},
+        ),
+        (
+            "resources = lambda self, context: replace(RESOURCES, read=lambda *_: leave())",
+            "resources/read",
+            {"uri": "own:a"},
+        ),
+        (
+            "tools = lambda self, context: [replace(TOOL, text=lambda *_: leave())]",
+            "tools/call",
+            {"name": "own_tool", "arguments": {}},
+        ),
+    ],
+    ids=["prompt", "resource", "text"],
+)
+def test_an_offer_that_exits_does_not_end_the_server(
+    workspace: Path, plugins: Path, body: str, method: str, params: dict[str, Any]
+) -> None:
+    offer(plugins, f"{body}\n\ndef leave():\n    raise SystemExit(3)")
+    with Wire(workspace, **installed(workspace)) as wire:
+        answer = wire.request(method, params)
+        assert "error" in answer or answer["result"]["isError"]
+        assert wire.ok("manual_ls")
+    (fault,) = report(workspace, "offerer")["faults"]
+    assert "failed: SystemExit: 3" in fault
+
+
 def test_a_call_whose_text_fails_is_reported_once(workspace: Path, plugins: Path) -> None:
     offer(plugins, "tools = lambda self, context: [replace(TOOL, text=lambda *_: 1 / 0)]")
     with Wire(workspace, **installed(workspace), FUMISHIRUBE_LOG_LEVEL="INFO") as wire:

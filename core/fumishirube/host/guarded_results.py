@@ -15,6 +15,7 @@ from fumishirube.host.faults import PluginGuard
 from fumishirube.host.offered_types import (
     check_contents,
     check_listed,
+    check_question,
     check_text,
     check_texts,
     checking,
@@ -42,13 +43,16 @@ def guarded_tool(tool: Tool[Any, Any], work: ForeignWork, guard: PluginGuard) ->
         return answer
 
     watched = partial(guard.watched, work, answers=(ToolError,))
-    before, refused, text = tool.before, tool.refused, tool.text
+    before, refused, text, question = tool.before, tool.refused, tool.text, tool.question
+    checked = question and checking(check_question, question)
     return replace(
         tool,
         run=watched("run")(run),
         before=before and watched("before")(before),
         refused=refused and watched("refused")(refused),
         text=text and watched("text")(checking(check_text, text)),
+        question=checked
+        and partial(_or_nothing, guard, work, "question", None, (ToolError,), checked),
     )
 
 
@@ -73,11 +77,12 @@ def _or_nothing(
     nothing: T,
     answers: tuple[type[FumishirubeError], ...],
     verb: Callable[..., T],
-    *arguments: str,
+    *arguments: Any,
 ) -> T:
     """Return what plugin code returns, or nothing if it fails; its failure is recorded.
 
-    Clients get one list of all surfaces, and one watch over it: a failure must not end the others.
+    Clients get one list of all surfaces, and one watch over it: a failure must not end the others,
+    nor a call whose question to a person fails.
     """
     try:
         with guard.watched(work, method, answers):

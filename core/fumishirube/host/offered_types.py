@@ -11,13 +11,13 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hin
 
 from fumishirube.stages import Stage
 from fumishirube.surfaces import Surface
-from fumishirube.tools.definitions import Answer, Params, Tool, View
+from fumishirube.tools.definitions import Answer, Params, Question, Tool, View
 from fumishirube.tools.prompts import Prompt, PromptParameter
 from fumishirube.tools.resources import Content, Resource, Resources, Template
 
 T = TypeVar("T")
 
-_KINDS = (Tool, Resources, Prompt, Resource, Template, Content, PromptParameter, View)
+_KINDS = (Tool, Resources, Prompt, Resource, Template, Content, PromptParameter, Question, View)
 _MOST_ITEMS = 1_000_000
 """So many items may an iterator of a plugin yield: one without an end would fill the memory."""
 
@@ -159,6 +159,15 @@ def check_texts(returned: Iterable[str]) -> tuple[str, ...]:
     if all(type(text) is str for text in texts):
         return texts
     return tuple(str.join("", [text]) for text in texts)  # f"{text}" would call its own method
+
+
+def check_question(returned: object) -> Question | None:
+    """Return a question, or ``None``; raise a :class:`TypeError` if it is neither."""
+    if returned is None:
+        return None
+    _check(returned, Question)
+    question = cast("Question", returned)
+    return question._replace(choices=check_texts(question.choices))
 
 
 def check_listed(returned: Iterable[Resource]) -> Sequence[Resource]:

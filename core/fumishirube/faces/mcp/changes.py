@@ -99,7 +99,10 @@ class ResourceSubscriptions:
                 self._any = anyio.Event()
                 self._stamps.clear()
                 continue
-            changed = await to_thread.run_sync(self._changed, wanted)
+            self._stamps = {uri: self._stamps[uri] for uri in self._stamps if uri in wanted}
+            now = await to_thread.run_sync(self._stamped, wanted)
+            changed = [uri for uri, stamp in now.items() if self._stamps.get(uri, stamp) != stamp]
+            self._stamps.update(now)
             for uri in changed:
                 await self._bus.publish(ResourceUpdated(uri=uri))
                 for connection, uris in [*self._older.items()]:
@@ -109,20 +112,17 @@ class ResourceSubscriptions:
                             await connection.send_resource_updated(uri)
 
     async def begin(self, uris: Iterable[str]) -> None:
-        """Take the present state of resources as that which the client knows."""
-        await to_thread.run_sync(self._changed, {*uris})
+        """Follow resources from their present state, or from that which another client knows."""
+        now = await to_thread.run_sync(self._stamped, {*uris})
+        self._stamps = {**now, **self._stamps}
         self._any.set()
 
     def _wanted(self) -> set[str]:
         listening = {uri for uri, number in self._listening.items() if number > 0}
         return listening.union(*self._older.values())
 
-    def _changed(self, uris: set[str]) -> list[str]:
-        """Return the resources whose stamp is another than before; new ones are not changed."""
-        now = {uri: self._stamp(uri) for uri in sorted(uris)}
-        changed = [uri for uri in now if uri in self._stamps and self._stamps[uri] != now[uri]]
-        self._stamps.update(now)
-        return changed
+    def _stamped(self, uris: set[str]) -> dict[str, str]:
+        return {uri: self._stamp(uri) for uri in sorted(uris)}
 
     def _stamp(self, uri: str) -> str:
         """Return the stamp of a resource; it is empty where there is none."""

@@ -133,7 +133,7 @@ def _attempt(method: str, body: Callable[[Call], T], call: Call) -> T | ToolErro
         return body(call)
     except ToolError as error:
         return error
-    except Exception as error:
+    except BaseException as error:  # a plugin may exit; the server goes on
         left = call.budget.cancelled.is_set()
         return InternalError() if left else logged_failure(error, method=method)
 

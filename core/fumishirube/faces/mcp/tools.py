@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from time import monotonic
@@ -25,7 +26,7 @@ from fumishirube.tools.calls import (
     replace_surrogates,
     unpack_arguments,
 )
-from fumishirube.tools.definitions import Call, Question, QuestionMaker, Tool, View
+from fumishirube.tools.definitions import Call, Question, QuestionMaker, Session, Tool, View
 from fumishirube.tools.schemas import input_schema, output_schema
 
 TRUST = {"fumishirube/content_trust": "untrusted"}
@@ -80,7 +81,7 @@ class ToolHandlers:
     ) -> dict[str, Any] | types.InputRequiredResult:
         """Return the argument that a person chose, or the question for a newer client."""
         session = self._work.session_of(ctx)
-        question = await to_thread.run_sync(make, params.arguments or {}, session)
+        question = await to_thread.run_sync(_question, make, params.arguments or {}, session)
         if question is None:
             return {}
         if is_repeated(question, params):
@@ -116,7 +117,7 @@ class ToolHandlers:
             self._work.report(tool.name, arguments, payload, None, began)
             meta: dict[str, Any] | None = {**TRUST} if tool.quotes else None
             return types.CallToolResult(content=content, structured_content=payload, _meta=meta)
-        except Exception as error:
+        except BaseException as error:  # a plugin may exit; the server goes on
             # An error that leaves this method would reach the client without a code.
             left = call.budget.cancelled.is_set()  # nobody gets the answer
             if isinstance(error, ToolError):
@@ -129,6 +130,15 @@ class ToolHandlers:
             meta = {"fumishirube/error": payload}
             failed = types.TextContent(type="text", text=compact(payload))
             return types.CallToolResult(content=[failed], is_error=True, _meta=meta)
+
+
+def _question(
+    make: QuestionMaker, arguments: Mapping[str, Any], session: Session | None
+) -> Question | None:
+    """Return the question that a call leaves open; what it cannot know, the call itself reports."""
+    with suppress(ToolError):
+        return make(arguments, session)
+    return None
 
 
 async def admit(ctx: RequestContext, call_next: CallNext) -> HandlerResult:
