@@ -37,7 +37,7 @@ class Budget:
 
     def part(self, milliseconds: int) -> Budget:
         """Return the budget of a part that starts now, and ends with this one at the latest."""
-        part = Budget.of(milliseconds, self.cancelled)
+        part = replace(Budget.of(milliseconds, self.cancelled), ended=self.ended)
         if self.deadline is None or part.deadline is None:
             return part
         return replace(part, deadline=min(part.deadline, self.deadline))

@@ -151,7 +151,8 @@ def rehearse(corpus: object, search: Callable[[Corpus], object]) -> None:
 
 def unsearched(corpus: object, since: float) -> str | None:
     """Return which part of a corpus did not answer, as a sentence for the caller, if any."""
-    return corpus.unsearched(since) if isinstance(corpus, DistantCorpus) else None
+    report: Callable[[float], str | None] | None = getattr(corpus, "unsearched", None)
+    return report(since) if report else None
 
 
 class Neighbour(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -386,7 +387,7 @@ def test_built_ins_alone_write_no_marks(tmp_path: Path) -> None:
     write(tmp_path, {"m/a.md": PAGE})
     code = (
         "import sys, pathlib; from fumishirube.host import crash_marks\n"
-        "crash_marks.CrashMarks._opened = lambda self: sys.exit('a mark was set')\n"
+        "crash_marks.CrashMarks._mapped = lambda self: sys.exit('a mark was set')\n"
         "from fumishirube.faces.cli import main\n"
         f"sys.exit(main(['find', 'solar', '--no-plugins', '--workspace', {str(tmp_path)!r}]))"
     )
@@ -498,7 +499,7 @@ for _ in range(200):
     with marks.running(b"p\\td\\ts\\tf"):
         crashed = crashed_work(state)
         assert not crashed, crashed
-        assert marks._file and marks._file.exists(), "another process removed the file"
+        assert marks._opened and marks._opened[1].exists(), "another process removed the file"
     marks.close()
 """
 
@@ -508,6 +509,23 @@ def test_processes_that_begin_and_look_at_once_never_lose_their_marks(tmp_path: 
     processes = [subprocess.Popen(command) for _ in range(3)]
     assert [process.wait() for process in processes] == [0, 0, 0]
     assert [*tmp_path.iterdir()] == []
+
+
+def test_marks_that_a_full_disk_refuses_leave_nothing_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    marks = CrashMarks(tmp_path)
+    with marks.running(OUTER.encoded):
+        handle, file = marks._opened or (-1, tmp_path)
+        os.fstat(handle)
+    marks.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(handle)
+    assert not file.exists()
 
 
 def test_what_is_no_file_of_marks_is_removed_and_tells_nothing(tmp_path: Path) -> None:

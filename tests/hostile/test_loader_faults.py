@@ -11,13 +11,14 @@ import stdio
 from documents import documents
 from manuals import stranger, write
 
-LOADER = '''
+LOADER = """
 from pathlib import Path
+from typing import ClassVar
 
 from fumishirube import Document, Section, Source, Stage, hook
 
 class Late(Stage):
-    """Reads .late files, and fails as the file beside them says."""
+    # Reads .late files, and fails as the file beside them says.
 
     def sources(self, root):
         if self._mode(root) == "sources":
@@ -54,7 +55,7 @@ class Late(Stage):
 @hook
 def register_loaders(register):
     register("late", Late)
-'''
+"""
 
 CONFIG = """\
 version: 1
@@ -149,6 +150,21 @@ def test_a_loader_that_begins_to_fail_costs_the_changed_files_alone(
         said = server.hang_up()
         assert "m/b.late" in said
         assert "damaged" not in said
+
+
+@pytest.mark.parametrize("remembered", [False, True])
+def test_an_answer_names_the_loader_that_failed(
+    workspace: Path, tmp_path: Path, remembered: bool
+) -> None:
+    head = "class Late(Stage):"
+    loader = LOADER.replace(head, f"{head}\n    remembered: ClassVar[bool] = {remembered}")
+    path = stranger(tmp_path, loader)
+    with served(workspace, path) as server:
+        (workspace / "manuals/m/mode").write_text("raise")
+        (workspace / "manuals/m/b.late").write_text("旅費の例外を改める")
+        answer = server.ok("manual_find", manual_id="m", query="旅費", required_terms=["旅費"])
+    failed = "loader 'late' of plugin stranger failed on b.late: not searched"
+    assert failed in answer["degraded"]
 
 
 def test_a_file_with_an_unusable_document_is_skipped_and_named(workspace: Path, path: str) -> None:

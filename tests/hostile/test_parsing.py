@@ -14,6 +14,7 @@ import pytest
 from manuals import opened, write
 
 from fumishirube import Budget, Document, Fields, NotFound, Root, Section, Source, Unreadable
+from fumishirube.documents import LoaderRemark
 from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library
@@ -441,6 +442,31 @@ def test_a_new_revision_of_a_parser_parses_again(folder: Path) -> None:
     before, after = Rough(), Revised()
     assert after.fingerprint.endswith("r2")
     assert before.fingerprint != after.fingerprint != Revised(suffixes=(".y",)).fingerprint
+
+
+def test_what_is_remembered_is_the_whole_document(folder: Path) -> None:
+    section = Section("A", 1, 3, 0, 10, 10, 4, ancestors=("B",), searched="words")
+    document = Document(
+        "a.x",
+        "x",
+        "# A\n\nbody\n",
+        (section,),
+        navigation=True,
+        encoding="cp932",
+        damaged=True,
+        facts={"title": "T"},
+        content=2,
+        remarks=(LoaderRemark("odd", 2, "it is odd"),),
+        places=(Place(1, page=1, label="i"),),
+        scan_only=True,
+    )
+    unset = {
+        name for name, given in Document._field_defaults.items() if getattr(document, name) == given
+    }
+    assert unset == {"links"}, "links are read each time"
+    documents = ParsedDocuments(Root(folder / "state"))
+    documents.put("a", document)
+    assert documents.document("a", "a.x") == document
 
 
 def test_what_is_remembered_does_not_grow_without_end(

@@ -13,8 +13,12 @@ import manuals
 import pytest
 from stdio import Wire
 
+from fumishirube.engine import background
+from fumishirube.engine.background import BackgroundIndexer
+from fumishirube.engine.folder_index import IndexState
 from fumishirube.host import context
 from fumishirube.host.application import Application
+from fumishirube.host.context import PipelineContext
 
 FILES = 400
 SECONDS = 30
@@ -92,6 +96,45 @@ def test_a_server_answers_from_what_is_there_and_says_how_much_that_is(
             assert time.monotonic() < deadline, answer["degraded"]
             time.sleep(0.2)
         assert scanned(answer) == FILES
+
+
+def indexed(context: PipelineContext, manual_id: str) -> bool:
+    """Tell whether a manual has an index of all its files soon."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        opened = context.opened(manual_id)
+        if opened is not None and opened.committed:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_a_manual_that_is_gone_does_not_keep_the_others_from_being_indexed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "_FIRST_SECONDS", 0.0)
+    workspace = manuals.write(tmp_path, {"m/a.md": "# A\n"})
+    with closing(manuals.opened(workspace)) as application:
+        context = application.contexts["manual"]
+        with closing(BackgroundIndexer()) as indexer:
+            indexer.begin(lambda: ["gone", "m"], context.indexed_of)
+            assert indexed(context, "m")
+
+
+def test_a_panic_does_not_end_the_indexing_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def panic(*_: Any, **__: Any) -> IndexState:
+        raise BaseException("a panic")  # noqa: TRY002 - as those of extensions in Rust
+
+    workspace = manuals.write(tmp_path, {"a/a.md": "# A\n", "b/b.md": "# B\n"})
+    with closing(manuals.opened(workspace)) as application:
+        context = application.contexts["manual"]
+        monkeypatch.setattr(context.indexed_of("a"), "bring_up_to_date", panic)
+        with closing(BackgroundIndexer()) as indexer:
+            indexer.take_up(context.indexed_of("a"))
+            indexer.take_up(context.indexed_of("b"))
+            assert indexed(context, "b")
 
 
 def test_who_serves_nobody_leaves_no_thread_behind(workspace: Path) -> None:

@@ -33,6 +33,7 @@ from fumishirube import (
     Tokenizer,
     texts_of,
 )
+from fumishirube.corpus_kinds import unsearched
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.unions import UnionCorpus
 from fumishirube.engine.vectors.section_vectors import StoredVectors
@@ -285,3 +286,15 @@ class TestUnionOfTantivy(CorpusContract):
 def test_a_union_is_of_something() -> None:
     with pytest.raises(ValueError, match="one corpus at least"):
         UnionCorpus("*", {})
+
+
+class _Partial(MemoryCorpus):
+    def unsearched(self, since: float) -> str | None:
+        return f"1 of 2 shards did not answer since {since:.0f}"
+
+
+def test_a_union_says_which_parts_of_it_did_not_answer() -> None:
+    whole, partial = MemoryCorpus([passage("a.md")]), _Partial([passage("a.md")])
+    assert unsearched(UnionCorpus("*", {"m": whole}), 3.0) is None
+    union = UnionCorpus("*", {"m": whole, "n": partial})
+    assert unsearched(union, 3.0) == "n: 1 of 2 shards did not answer since 3"

@@ -157,9 +157,23 @@ def test_every_stage_but_the_index_runs_in_the_form_that_it_opens(workspace: Pat
     assert closed == [f"close {name}" for name in reversed(names)]
 
 
+CAREFUL = """\
+        finally:
+            note(f"close {name}")
+"""
+CARELESS = """\
+        except Exception:
+            pass  # it would hide what another stage raises
+        note(f"close {name}")
+"""
+
+
+@pytest.mark.parametrize("closing", [CAREFUL, CARELESS], ids=["careful", "careless"])
 def test_a_resource_that_is_missing_stops_the_start_and_what_was_opened_is_closed(
-    workspace: Path,
+    workspace: Path, closing: str
 ) -> None:
+    assert CAREFUL in PLUGIN
+    (workspace / "plugins" / "resourceful.py").write_text(PLUGIN.replace(CAREFUL, closing))
     missing = "refiners: [{use: resourceful, with: {missing: true}}]"
     (workspace / "fumishirube.yaml").write_text(
         CONFIG.replace("refiners: [{use: resourceful}]", missing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import threading
@@ -256,3 +257,24 @@ def test_what_cannot_be_replaced_stays_and_leaves_nothing_beside(tmp_path: Path)
     with pytest.raises(OSError, match=r".+"):
         replace_file(tmp_path / "a", b"new")
     assert [file.name for file in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_name_that_could_not_be_given_is_not_taken(
+    writable: WritableRoot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "no hard links here")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    writable.make_folder("")
+    monkeypatch.setattr(os, "link", no_links)
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(Forbidden, match="the disk is full"):
+        writable.swap("a.md", None, b"new", "1")
+    assert writable.read("a.md") is None
+    monkeypatch.undo()
+    monkeypatch.setattr(os, "link", no_links)
+    writable.swap("a.md", None, b"new", "2")
+    assert writable.read("a.md") == b"new"

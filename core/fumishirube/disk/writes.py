@@ -237,7 +237,11 @@ def _appear(folder: OpenFolder, part: str, name: str, path: str) -> None:
             raise
         # Without links, an empty file takes the name first, so that nothing is overwritten.
         _write_new(folder, name, b"", None)
-        _rename(folder, part, name)
+        try:
+            _rename(folder, part, name)
+        except BaseException:
+            _remove(folder, name)
+            raise
 
 
 def _rename(folder: OpenFolder, old: str, new: str) -> None:

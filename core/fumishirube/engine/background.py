@@ -32,6 +32,17 @@ _CLOSE_SECONDS = 0.3
 """Seconds that closing waits for the turn to end."""
 
 
+@contextmanager
+def _reported() -> Iterator[None]:
+    """Log why the body could not prepare an index; the first call reports it too."""
+    try:
+        yield
+    except FumishirubeError as error:
+        _log.warning("indexing did not begin ahead of the calls: %s", error)
+    except BaseException:  # the code of a plugin
+        _log.exception("indexing did not begin ahead of the calls")
+
+
 class BackgroundIndexer:
     """One thread that indexes in short turns, and yields to calls.
 
@@ -60,7 +71,9 @@ class BackgroundIndexer:
                 self._calls -= 1
                 self._changed.notify_all()
 
-    def begin(self, ahead: Callable[[], Iterable[FolderIndex]]) -> None:
+    def begin(
+        self, manuals: Callable[[], Iterable[str]], opened: Callable[[str], FolderIndex]
+    ) -> None:
         """Index ahead of the calls, after the client's handshake."""
 
         def warm_up() -> None:
@@ -69,16 +82,12 @@ class BackgroundIndexer:
             while self._leads is not None and not self._leads.wait(_LEADER_SECONDS):
                 if self._closing.is_set():
                     return
-            try:
-                for indexed in ahead():
-                    self.take_up(indexed)
-                    del indexed  # hundreds of manuals are not open at once
+            with _reported():
+                for manual_id in manuals():
+                    with _reported():  # its folder may be gone; the others are indexed
+                        self.take_up(opened(manual_id))
                     if self._wait_for_place():
                         return
-            except FumishirubeError as error:
-                _log.warning("indexing did not begin ahead of the calls: %s", error)
-            except Exception:
-                _log.exception("indexing did not begin ahead of the calls")
 
         Thread(target=warm_up, name="fumishirube warming up", daemon=True).start()
 
@@ -126,7 +135,7 @@ class BackgroundIndexer:
                 work()
             except Cancelled:
                 return
-            except Exception:
+            except BaseException:  # a panic of an extension in Rust is no Exception
                 # The next call fails in the same way, and reports it.
                 _log.exception("indexing in the background failed")
 

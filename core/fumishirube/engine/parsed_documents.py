@@ -30,7 +30,7 @@ _LEAST_BYTES = 4096
 _MOST_UNCHECKED = 64 * 1024**2
 """The most bytes that are written before the size is checked again."""
 
-_VERSION = 2
+_VERSION = 3
 
 _log = logging.getLogger("fumishirube")
 

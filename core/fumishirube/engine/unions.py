@@ -26,7 +26,7 @@ from fumishirube.corpus import (
     ScoreCutoff,
     Term,
 )
-from fumishirube.corpus_kinds import VectorCorpus
+from fumishirube.corpus_kinds import VectorCorpus, unsearched
 from fumishirube.engine.folder_index import IndexState
 from fumishirube.model import LeftOut, OutsideSearch, Passage, Skipped
 from fumishirube.text.query_concepts import rarity
@@ -132,6 +132,11 @@ class UnionCorpus:
         ]
         matches.sort(key=lambda match: (-match.estimate, match.passage.key))
         return matches[:limit]
+
+    def unsearched(self, since: float) -> str | None:
+        """Return which parts of which manuals did not answer since a time, if any."""
+        missing = [(part.name, unsearched(part.corpus, since)) for part in self._parts]
+        return "; ".join(f"{name}: {what}" for name, what in missing if what) or None
 
     def _for_parts(self, clause: Clause) -> Sequence[Clause]:
         return [self._translate(clause, part) for part in self._parts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from functools import partial
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import JsonValue
@@ -101,7 +101,7 @@ class PipelineContext:
         self.updates: WatchedUpdates = whole.updates if whole else shared.guarded.updates(updating)
         self._background: BackgroundIndexer | None = None
         self._surface_values: dict[str, Any] = {}
-        self._lock = Lock()
+        self._lock = RLock()
 
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted."""
@@ -262,9 +262,12 @@ class PipelineContext:
                 raise
             indexed, state = opened, opened.last_state(f"{error}; this is the state before")
         loaders = [*zip(self._configured.stages["loaders"], self.index_loaders, strict=True)]
+        guarded = self.loaders()
         missing = [
-            *unlisted_by(self.loaders(), lambda: self.manual(manual_id).root),
-            *unread_by(state.skipped, indexed.claimed),
+            *unlisted_by(guarded, lambda: self.manual(manual_id).root),
+            *unread_by(
+                state.skipped, indexed.claimed, [*zip(guarded, self.index_loaders, strict=True)]
+            ),
             *self._shared.guarded.slow_files(manual_id, state.slow, loaders),
         ]
         if missing:
@@ -338,7 +341,7 @@ class PipelineContext:
         try:
             with closing(BackgroundIndexer(self._shared.leads)) as self._background:
                 if self._configured.of_manuals:
-                    self._background.begin(lambda: map(self.indexed_of, self.manuals()))
+                    self._background.begin(self.manuals, self.indexed_of)
                 yield
         finally:
             self._background = None

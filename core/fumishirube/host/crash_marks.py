@@ -73,8 +73,7 @@ class CrashMarks:
         self._state = state
         self._lock = threading.Lock()
         self._map: mmap.mmap | None = None
-        self._handle: int | None = None
-        self._file: Path | None = None
+        self._opened: tuple[int, Path] | None = None
         self._free: list[int] = []
         self._tried = False
         self._forget = before_exit(self.close)
@@ -82,7 +81,7 @@ class CrashMarks:
     @contextmanager
     def running(self, work: bytes) -> Iterator[None]:
         """Set a mark while the body runs; ``work`` is an encoded :class:`ForeignWork`."""
-        marks, free = self._map or self._opened(), self._free
+        marks, free = self._map or self._mapped(), self._free
         try:
             slot = free.pop()
         except IndexError:  # all slots are in use
@@ -106,16 +105,20 @@ class CrashMarks:
         with self._lock:
             self._tried = True
             self._free = []
-            if self._map is None or self._handle is None or self._file is None:
-                return
-            with suppress(OSError, ValueError, BufferError):
-                self._map.close()
-                os.close(self._handle)
-                self._file.unlink()
-                self._file.parent.rmdir()  # unless another process has marks there
+            if self._map is not None:
+                with suppress(BufferError):
+                    self._map.close()
             self._map = None
+            if self._opened is None:
+                return
+            handle, file = self._opened
+            self._opened = None
+            with suppress(OSError):
+                os.close(handle)
+                file.unlink()
+                file.parent.rmdir()  # unless another process has marks there
 
-    def _opened(self) -> mmap.mmap | None:
+    def _mapped(self) -> mmap.mmap | None:
         with self._lock:
             if self._tried:
                 return self._map
@@ -125,11 +128,11 @@ class CrashMarks:
                 if not self._state.exists():
                     folder = _elsewhere(self._state)
                     _remove_old(folder)
-                self._handle, self._file = _new_file(folder)
-                os.ftruncate(self._handle, _SLOTS * _WIDTH)
+                self._opened = handle, _ = _new_file(folder)
+                os.ftruncate(handle, _SLOTS * _WIDTH)
                 if hasattr(os, "posix_fallocate"):  # a hole in a full disk would end the process
-                    os.posix_fallocate(self._handle, 0, _SLOTS * _WIDTH)
-                self._map = mmap.mmap(self._handle, _SLOTS * _WIDTH)
+                    os.posix_fallocate(handle, 0, _SLOTS * _WIDTH)
+                self._map = mmap.mmap(handle, _SLOTS * _WIDTH)
                 self._free = [*range(_SLOTS)]
             return self._map
 

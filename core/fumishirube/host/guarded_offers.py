@@ -124,10 +124,12 @@ class GuardedOffers:
             with begin() as running:
                 yield running
             return
-        with ExitStack() as opening:
-            with self.building(work), self._named_if_slow(work):
-                running = opening.enter_context(begin())
+        opening = ExitStack()  # no "with": an error of the body is none of the stage's
+        with self.building(work), self._named_if_slow(work):
+            running = opening.enter_context(begin())
+        try:
             yield running
+        finally:
             try:
                 with self._guard.watched(work, "close"):
                     opening.close()
@@ -266,13 +268,22 @@ class GuardedOffers:
             )
 
 
-def unread_by(skipped: Iterable[LeftOut], claimed: Mapping[str, ClaimedFile]) -> Iterator[str]:
-    """Yield a sentence about each loader of a plugin that failed on files of a folder."""
+def unread_by(
+    skipped: Iterable[LeftOut],
+    claimed: Mapping[str, ClaimedFile],
+    loaders: Sequence[tuple[object, Loader]],
+) -> Iterator[str]:
+    """Yield a sentence about each loader of a plugin that failed on files of a folder.
+
+    ``loaders`` are the guarded ones, each with the form that claims and caches.
+    """
     failed: defaultdict[str, list[str]] = defaultdict(list)
     for out in skipped:
-        loader = claimed[out.path].loader if out.path in claimed else None
-        if out.reason == "loader_failed" and isinstance(loader, GuardedLoader):
-            failed[loader.foreign_work.label].append(out.path)
+        if out.reason == "loader_failed" and out.path in claimed:
+            caching = claimed[out.path].loader
+            loader = next((guarded for guarded, form in loaders if form is caching), None)
+            if isinstance(loader, GuardedLoader):
+                failed[loader.foreign_work.label].append(out.path)
     for label, paths in failed.items():
         more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         yield f"{label} failed on {paths[0]}{more}: not searched"

@@ -10,6 +10,8 @@ from fumishirube.documents import Document, LoaderRemark, Section
 from fumishirube.parsing.pictures import PNG, PageView, Picture
 from fumishirube.places import Place
 
+_PLAIN = ("navigation", "encoding", "damaged", "scan_only")
+"""Fields of a document that are JSON as they are."""
 _LARGEST_PICTURE = 16 * 1024 * 1024
 
 
@@ -48,6 +50,7 @@ def document_record(document: Document) -> dict[str, Any]:
         "remarks": [list(remark) for remark in document.remarks],
         "facts": dict(document.facts),
         "content": document.content,
+        **{name: getattr(document, name) for name in _PLAIN},
     }
 
 
@@ -67,6 +70,7 @@ def document_of(record: Mapping[str, Any], path: str) -> Document:
             remarks=tuple(LoaderRemark(*values) for values in record["remarks"]),
             facts=dict(record["facts"]),
             content=int(record["content"]),
+            **{name: record[name] for name in _PLAIN},
         )
     except (KeyError, TypeError) as error:
         raise ValueError("it is no document") from error

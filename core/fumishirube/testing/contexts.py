@@ -206,7 +206,7 @@ class MemoryContext:
         return _NoClaimedFiles()
 
     def store(self, name: str) -> SurfaceIndex:
-        """Raise ConfigError: indexes need a disk."""
+        """Raise NotFound: indexes need a disk."""
         raise NotFound("a context in memory has no index of a surface's own", path=name)
 
     def stored(self, name: str) -> bool:
@@ -215,7 +215,9 @@ class MemoryContext:
 
     def keep(self, name: str, make: Callable[[], T]) -> T:
         """Return the surface's object of a name; make it on first use."""
-        memo: T = self._memos.setdefault(name, make())
+        if name not in self._memos:
+            self._memos[name] = make()
+        memo: T = self._memos[name]
         return memo
 
     def search(
@@ -226,7 +228,7 @@ class MemoryContext:
         *,
         written: bool = True,
     ) -> SearchResult:
-        """Raise ConfigError: there is no pipeline."""
+        """Raise NotFound: there is no pipeline."""
         raise NotFound("a context in memory has no pipeline", manual_id=corpus.manual_id)
 
     def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
