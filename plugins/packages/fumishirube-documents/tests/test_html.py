@@ -383,6 +383,34 @@ def test_lists_of_entries_by_sphinx_are_read(tmp_path: Path, entries: str, outli
     assert " ".join(f"{each.title}@{each.level}" for each in document.sections[1:]) == outline
 
 
+OLD = """<DL><DT><b><a name="notify">notify (default: me)</a></b></DT><DD><p>Whom.</p></DD>
+<DT><b><a name="code">code</a> (default: 450)</b></DT><DD>A code.
+<dl><dt>4xx</dt><dd>Later.</dd></dl></DD>
+<DT>last</DT><DD>The last.</DD></DL><p>On.</p>"""
+MANUAL_PAGE = """<dl class="Bl-tag"><dt id="v"><a class="permalink" href="#v">-v</a></dt>
+<dd>Loud.</dd>
+<dt id="q"><a class="permalink" href="#q">-q</a></dt><dd>Quiet.</dd></dl>"""
+NOTES = """<dl class="footnote brackets"><dt class="label" id="n1">1</dt><dd>A note.</dd></dl>
+<dl class="citation"><dt id="c1"><a name="c">Ei05</a></dt><dd>A paper.</dd></dl>
+<dl id="list"><dt>term</dt><dd id="d">Its <a name="x">meaning</a>.</dd>
+<dt>other</dt><dd>O.</dd></dl>"""
+
+
+@pytest.mark.parametrize(
+    ("terms", "outline"),
+    [
+        (OLD, "notify (default: me)@2 code (default: 450)@2 last@2 API@2"),
+        (MANUAL_PAGE, "-v@2 -q@2"),
+        ("<dl><dt><dfn id='i'>inode</dfn><dd>A number.</dl>", "inode@2"),
+        ("<dl><dt>a<dd>A.<dt id='b'>b<dd>B.<dt>c<dd>C.</dl>", "b@2 c@2"),
+        (NOTES, ""),
+    ],
+)
+def test_terms_that_a_link_can_name_are_entries(tmp_path: Path, terms: str, outline: str) -> None:
+    document = load(tmp_path, f"<title>t</title><h1>API</h1><p>All.</p>{terms}")
+    assert " ".join(f"{each.title}@{each.level}" for each in document.sections[1:]) == outline
+
+
 def test_many_open_lists_are_read_in_time(tmp_path: Path) -> None:
     document = load(tmp_path, "<h1>A</h1>" + "<dl class='option'><dt>a</dt><dd>t" * 5_000)
     assert len(document.sections) == 5_001

@@ -152,16 +152,16 @@ _MAIN_TEXT = ("trafilatura", "lxml_html_clean")
 class Html(IsolatedLoader):
     """Claims HTML pages, and reads them as Markdown, divided at the headings.
 
-    In pages by Sphinx, functions, options and other entries are sections too. Where a page
-    has a ``main`` element, or exactly one article, the rest is left out. On other pages
-    trafilatura, if it is installed and ``main_text`` true, finds where the main text begins and
-    ends. The ``ignored`` elements are left out with their content, given by name, ``.class`` or
-    ``#id``. With ``anchors`` the line of a heading ends in its anchor, such as ``{#install}``, for
-    opening it in a browser.
+    In pages by Sphinx, functions, options and other entries are sections too, and on any page the
+    terms of lists that a link can name. Where a page has a ``main`` element, or exactly one
+    article, the rest is left out. On other pages trafilatura, if it is installed and ``main_text``
+    true, finds where the main text begins and ends. The ``ignored`` elements are left out with
+    their content, given by name, ``.class`` or ``#id``. With ``anchors`` the line of a heading ends
+    in its anchor, such as ``{#install}``, for opening it in a browser.
     """
 
     parser: ClassVar[str] = "fumishirube_documents.html:parsed_html"
-    revision: ClassVar[int] = 5
+    revision: ClassVar[int] = 6
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml", "trafilatura")
 
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")

@@ -1,6 +1,7 @@
 """Which terms of a page are entries of a reference: functions, options, settings.
 
 Sphinx marks their lists with a class for each kind of object, and so do programs that imitate it.
+Elsewhere a term is an entry if a link can name it, as those of manual pages and of GNU's manuals.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ _KINDS = frozenset(
     }
 )
 """The classes of the lists."""
+_NOTES = frozenset({"citation", "footnote"})
+"""The classes of lists whose terms are only marks."""
 _LONGEST = 80
 """A title with more characters gets no further names."""
 
@@ -61,11 +64,13 @@ _LONGEST = 80
 class _List:
     """An open list of terms.
 
-    ``above`` is the heading that its entries are below, and ``section`` that of the page where it
-    opened; ``entry`` is the heading of its last entry.
+    Its terms are entries if it ``describes`` objects; none are in a list of ``notes``. ``above`` is
+    the heading that its entries are below, and ``section`` that of the page where it opened;
+    ``entry`` is the heading of its last entry.
     """
 
     describes: bool
+    notes: bool
     above: Heading | None
     section: Heading | None
     entry: Heading | None = None
@@ -90,13 +95,19 @@ class Entries:
         if outer and outer.entry is self._alone:
             self._alone = None
         classes = attributes.get("class", "").split()
-        self._lists.append(_List(not _KINDS.isdisjoint(classes), above, self._section))
+        describes, notes = (not kinds.isdisjoint(classes) for kinds in (_KINDS, _NOTES))
+        self._lists.append(_List(describes, notes, above, self._section))
 
     def close(self) -> None:
         """Close a list; after its entries, text belongs to the section around it."""
         ended = self._lists.pop() if self._lists else None
         if ended and ended.entry:
             self._goes_on, self._section = ended.above, ended.section
+
+    def mark_term(self) -> None:
+        """Note that a link can name a term: it and those below it in its list are entries."""
+        if self._lists and not self._lists[-1].notes:
+            self._lists[-1].describes = True
 
     @property
     def inside(self) -> bool:

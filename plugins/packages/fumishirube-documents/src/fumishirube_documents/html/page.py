@@ -103,6 +103,7 @@ class _HtmlReader:
         self._lists: list[int] = []
         self._entries = Entries()
         self._names_entry = False
+        self._in_term = False
         self._tables: list[Table | None] = []
         self._code: list[str] | None = None
         self._language = ""
@@ -119,6 +120,8 @@ class _HtmlReader:
             return
         anchor = attributes.get("id") or (tag == "a" and attributes.get("name")) or ""
         self._anchor = anchor if _ANCHOR.fullmatch(anchor) else self._anchor
+        if anchor and self._in_term:
+            self._open_entry(marked=True)
         if self._code is not None:
             self._language = self._language or _language(attributes)
             if tag == "br":
@@ -211,7 +214,15 @@ class _HtmlReader:
         elif tag == "dd":
             self._item = "" if self._entries.inside else ": "
             self._entries.begin_description()
-        elif level := self._entries.level():
+        else:
+            self._in_term = True
+            self._open_entry(marked=bool(attributes.get("id")))
+
+    def _open_entry(self, *, marked: bool) -> None:
+        """Begin an entry at a term, if it is one; a link can name a ``marked`` term."""
+        if marked:
+            self._entries.mark_term()
+        if level := self._entries.level():
             self._level, self._names_entry = level, True
 
     def _end(self, tag: str) -> None:
@@ -253,7 +264,7 @@ class _HtmlReader:
 
     def _flush(self) -> None:
         """Write the collected words as a block: a heading, a list item, or a paragraph."""
-        level, self._level = self._level, 0
+        level, self._level, self._in_term = self._level, 0, False
         text = self._take()
         if level:
             self._write_heading(_plain(text), level)
