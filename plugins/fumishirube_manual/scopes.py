@@ -44,7 +44,7 @@ Scope = Annotated[
 PathPrefix = Annotated[
     str | None,
     FailsWith(InvalidPath),
-    Field(description="File, folder, ab*; !ab: not it."),
+    Field(description="File, folder, a*b; !ab: not it."),
 ]
 
 

@@ -285,13 +285,18 @@ def test_a_path_of_no_file_is_sought_in_every_folder(tmp_path: Path) -> None:
             ("!docs/a", ["docs/b/api/x.md", "docs/b/z.md"]),
             ("!api", ["docs/b/z.md"]),
             ("! api/x.md", ["docs/a/api/y.md", "docs/b/z.md"]),
+            ("docs/*/x.md", ["docs/a/api/x.md", "docs/b/api/x.md"]),
+            ("docs/*api", ["docs/a/api/x.md", "docs/a/api/y.md", "docs/b/api/x.md"]),
+            ("*y.md", ["docs/a/api/y.md"]),
+            ("d*b/*z", ["docs/b/z.md"]),
+            ("!docs/*/api", ["docs/b/z.md"]),
         ):
             lines = {"manual_id": "m", "any": ["drips"], "path_prefix": prefix, "count_only": True}
             assert [row["path"] for row in server.ok("manual_grep", **lines)["counts"]] == files
             asked = search_arguments("m", "tap", required_terms=["drips"], path_prefix=prefix)
             paths = {path for _, path, _ in found(server.ok("manual_find", **asked))}
             assert sorted(paths) == files
-        for prefix in ("pi", "api/x.", "docs/a/z.md", "!pi", "!docs", "!*"):
+        for prefix in ("pi", "api/x.", "docs/a/z.md", "docs/*/q*", "!pi", "!docs", "!*"):
             refused = server.refused("manual_grep", **lines | {"path_prefix": prefix})
             assert refused["code"] == "not_found"
         refused = server.refused("manual_grep", **lines | {"path_prefix": "!../m"})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ntpath
 import os
+import posixpath
+import re
 import shutil
 import socket
 import stat
@@ -28,7 +30,7 @@ from fumishirube import (
     ToolError,
     Unreadable,
 )
-from fumishirube.disk import FolderEntry, clean_name, clean_new_path, clean_path
+from fumishirube.disk import FolderEntry, clean_name, clean_new_path, clean_path, is_below
 from fumishirube.disk.names import trap
 from fumishirube.disk.survey import Listing, RootLimits
 from fumishirube.errors import OutOfScope
@@ -148,6 +150,19 @@ def test_a_path_is_as_long_as_it_is_when_composed() -> None:
 )
 def test_other_spellings_are_the_one_spelling(raw: str, path: str) -> None:
     assert clean_path(raw) == path
+
+
+NAMED = st.text("ab/.", min_size=1, max_size=9).filter(lambda path: path == path.strip("/"))
+
+
+@given(NAMED, st.text("ab/.*", max_size=7).filter(lambda prefix: not prefix.startswith("./")))
+def test_a_star_stands_for_any_characters(path: str, prefix: str) -> None:
+    folders = "(?:.*/)?" * prefix.startswith("*/")
+    body = ".*".join(map(re.escape, prefix.removeprefix("*/").split("*")))
+    suffix = re.escape(posixpath.splitext(path)[1])
+    meant = re.fullmatch(f"{folders}{body}(?:{suffix}|/.*)?", path) or not prefix
+    assert is_below(path, prefix) == bool(meant)
+    assert is_below(path, f"!{prefix}") != bool(meant)
 
 
 @pytest.mark.parametrize("raw", ["a/b", "..", "", "/a", "C:", "a\x00"])

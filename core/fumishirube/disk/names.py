@@ -88,26 +88,32 @@ OTHERS, LITERAL = "!", "./"
 def is_below(path: str, prefix: str) -> bool:
     """Tell whether a path is a file or a folder, or below that folder; all are below ``""``.
 
-    A file may be named without its suffix, as a page beside a folder of the same name is. A prefix
-    with ``*`` at its end is the beginning of names, and one with ``*/`` before it is in any folder.
-    With ``!`` before it, all other paths are meant; ``./`` before a name makes that no mark.
+    A file may be named without its suffix, as a page beside a folder of the same name is. A ``*``
+    stands for any characters, also ``/``; ``*/`` before a name for any folder, or none. With ``!``
+    before it, all other paths are meant; ``./`` before a name makes that no mark.
     """
-    if prefix.startswith(LITERAL):
-        return _is_below(path, prefix.removeprefix(LITERAL))
     if prefix.startswith(OTHERS):
         return not is_below(path, prefix.removeprefix(OTHERS))
+    prefix = prefix.removeprefix(LITERAL)
     if prefix.startswith("*/"):
-        starts = [0, *(at for at, letter in enumerate(path, 1) if letter == "/")]
-        return any(_is_below(path[at:], prefix[2:]) for at in starts)
-    return _is_below(path, prefix)
+        path = f"/{path}"
+    first, *middle = prefix.split("*")
+    if not prefix or not path.startswith(first):
+        return not prefix
+    if not middle:
+        return _ends_name(path, len(first))
+    last, at = middle.pop(), len(first)
+    for part in middle:
+        at = path.find(part, at) + len(part)
+        if at < len(part):
+            return False
+    ends = (match.end() for match in re.compile(f"(?={re.escape(last)})").finditer(path, at))
+    return not last or any(_ends_name(path, end + len(last)) for end in ends)
 
 
-def _is_below(path: str, prefix: str) -> bool:
-    if not path.startswith(prefix.removesuffix("*")):
-        return False
-    if not prefix or prefix.endswith("*") or path[len(prefix) : len(prefix) + 1] in ("", "/"):
-        return True
-    return posixpath.splitext(path)[0] == prefix
+def _ends_name(path: str, at: int) -> bool:
+    """Tell whether the name of a file or folder in a path ends there, perhaps before a suffix."""
+    return path[at : at + 1] in ("", "/") or at == len(posixpath.splitext(path)[0])
 
 
 def clean_new_path(raw: object, parameter: str = "path") -> str:

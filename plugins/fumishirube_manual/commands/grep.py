@@ -55,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-C", "--context", metavar="N", type=at_least(0), help=help_text)
     help_text = "only count the lines, by file"
     parser.add_argument("--count", action="store_true", help=help_text)
-    help_text = "only this folder or file: PATH in each manual, or ID/PATH; !PATH: all others"
+    help_text = "only this folder or file: PATH in each manual, or ID/PATH; a*b; !PATH: all others"
     parser.add_argument("--prefix", metavar="PATH", help=help_text)
     help_text = "continue after the last page, with the cursor that it printed"
     parser.add_argument("--cursor", metavar="CURSOR", help=help_text)

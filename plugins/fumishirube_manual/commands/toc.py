@@ -28,7 +28,7 @@ from fumishirube_manual.unread import unread_lines
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("manual", metavar="MANUAL", help="the manual's id, as 'ls' shows it")
-    help_text = "only this folder or file: PATH in the manual, or ID/PATH; !PATH: all others"
+    help_text = "only this folder or file: PATH in the manual, or ID/PATH; a*b; !PATH: all others"
     parser.add_argument("--prefix", metavar="PATH", help=help_text)
     help_text = "show headings too; needs --prefix"
     parser.add_argument("--deep", action="store_true", help=help_text)
