@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from operator import itemgetter
 from typing import NamedTuple
 
 from fumishirube.text.reference_targets import (
@@ -95,29 +95,30 @@ _Reference = Callable[[ReferenceTargets, str | None, Sections], _Resolution]
 
 def _references(text: str, *, running: bool = False) -> Iterator[_Reference]:
     """Yield the resolution of each reference in a text, in their order."""
-    references: list[tuple[int, _Reference]] = []
+    references: list[tuple[bool, int, _Reference]] = []
     chapter: Number | None = None
     end = -1
     for match in _POINTING.finditer(text):
         if match["label"]:
-            references.append((match.start(), _LabelReference(match["label"] + match["number"])))
+            label = match["label"] + match["number"]
+            references.append((False, match.start(), partial(_labelled, label)))
         elif match["relative"]:
-            references.append((match.start(), _RelativeReference(match["relative"])))
+            references.append((False, match.start(), partial(_relative, match["relative"])))
         else:
             number = number_of(match)
             if number.unit == "節" and chapter is not None and match.start() == end:
-                references[-1] = (references[-1][0], _NumberReference(chapter, number))
+                references.append((False, references.pop()[1], partial(_numbered, chapter, number)))
             else:
-                references.append((match.start(), _NumberReference(number, None)))
+                references.append((False, match.start(), partial(_numbered, number, None)))
             chapter = number if number.unit == "章" else None
             end = match.end()
     for start, phrase in sorted(_phrases(text, running=running))[:_PHRASES]:
         words = _POINTING.sub("", phrase)
         if len(words) >= _SHORTEST:
-            references.append((start, _TitleReference(words)))
+            references.append((True, start, partial(_titled, words)))
     # A number wins over the words beside it.
-    references.sort(key=lambda row: (isinstance(row[1], _TitleReference), row[0]))
-    return (reference for _, reference in references)
+    references.sort(key=itemgetter(0, 1))
+    return (reference for *_, reference in references)
 
 
 def _phrases(text: str, *, running: bool) -> Iterator[tuple[int, str]]:
@@ -132,80 +133,63 @@ def _phrases(text: str, *, running: bool) -> Iterator[tuple[int, str]]:
             yield points.start() - len(words.group()), words.group()
 
 
-@dataclass(frozen=True)
-class _LabelReference:
-    """A label such as 別表1."""
-
-    name: str
-
-    def __call__(
-        self, targets: ReferenceTargets, _current: str | None, _sections: Sections
-    ) -> _Resolution:
-        matches = [ReferenceMatch(*entry, "label") for entry in targets.labelled.get(self.name, ())]
-        return matches, len(matches) == 1
+def _labelled(
+    name: str, targets: ReferenceTargets, _current: str | None, _sections: Sections
+) -> _Resolution:
+    """Resolve a label such as 別表1."""
+    matches = [ReferenceMatch(*entry, "label") for entry in targets.labelled.get(name, ())]
+    return matches, len(matches) == 1
 
 
-@dataclass(frozen=True)
-class _RelativeReference:
-    """A relative reference such as 前章, resolved from its own entry."""
-
-    where: str
-
-    def __call__(
-        self, targets: ReferenceTargets, current: str | None, _sections: Sections
-    ) -> _Resolution:
-        order = [(entry, number.n) for entry, number in targets.numbers if number.unit == "章"]
-        at = next((place for place, (entry, _) in enumerate(order) if entry == current), None)
-        if at is None:
-            return [], False
-        here = order[at][1]
-        way = {"前": order[at::-1], "次": order[at:]}.get(self.where)
-        n = here if way is None else next((other for _, other in way if other != here), None)
-        matches = [] if n is None else targets.chapter(Number("章", n))[0]
-        return [entry._replace(rule="relative") for entry in matches], len(matches) == 1
+def _relative(
+    where: str, targets: ReferenceTargets, current: str | None, _sections: Sections
+) -> _Resolution:
+    """Resolve a relative reference such as 前章 from its own entry."""
+    order = [(entry, number.n) for entry, number in targets.numbers if number.unit == "章"]
+    at = next((place for place, (entry, _) in enumerate(order) if entry == current), None)
+    if at is None:
+        return [], False
+    here = order[at][1]
+    way = {"前": order[at::-1], "次": order[at:]}.get(where)
+    n = here if way is None else next((other for _, other in way if other != here), None)
+    matches = [] if n is None else targets.chapter(Number("章", n))[0]
+    return [entry._replace(rule="relative") for entry in matches], len(matches) == 1
 
 
-@dataclass(frozen=True)
-class _NumberReference:
-    """第3章, 第3章-1 or 第3章第2節; a section alone may also be inside a chapter."""
-
-    number: Number
-    section: Number | None
-
-    def __call__(
-        self, targets: ReferenceTargets, current: str | None, sections: Sections
-    ) -> _Resolution:
-        number = self.number
-        if self.section is not None and number.m is None:
-            number = number._replace(m=self.section.n)
-        matches, _ = targets.chapter(number)
-        if not matches and self.section is not None:
-            within = targets.chapter(self.number)[0]
-            containing = [match for match in within if self.section.n in sections(match.id)]
-            matches = [match._replace(rule="heading") for match in containing] or within
-        elif not matches and number.unit == "節":
-            matches = _containing(number.n, targets, current, sections)
-        return matches, len(matches) == 1
+def _numbered(
+    number: Number,
+    section: Number | None,
+    targets: ReferenceTargets,
+    current: str | None,
+    sections: Sections,
+) -> _Resolution:
+    """Resolve 第3章, 第3章-1 or 第3章第2節; a section alone may also be inside a chapter."""
+    joined = number
+    if section is not None and number.m is None:
+        joined = number._replace(m=section.n)
+    matches, _ = targets.chapter(joined)
+    if not matches and section is not None:
+        within = targets.chapter(number)[0]
+        containing = [match for match in within if section.n in sections(match.id)]
+        matches = [match._replace(rule="heading") for match in containing] or within
+    elif not matches and number.unit == "節":
+        matches = _containing(number.n, targets, current, sections)
+    return matches, len(matches) == 1
 
 
-@dataclass(frozen=True)
-class _TitleReference:
-    """The words of a title."""
-
-    words: str
-
-    def __call__(
-        self, targets: ReferenceTargets, _current: str | None, _sections: Sections
-    ) -> _Resolution:
-        pairs = _pairs(self.words)
-        scored = [
-            (max((_likeness(self.words, pairs, title) for title in titles), default=0.0), entry)
-            for entry, titles in targets.titles
-        ]
-        alike = sorted((row for row in scored if row[0] >= _ALIKE), key=lambda row: -row[0])
-        matches = [ReferenceMatch(*entry, "title") for _, entry in alike[:_MOST]]
-        sure = len(alike) == 1 or (len(alike) > 1 and alike[0][0] - alike[1][0] >= _LEAD - 1e-9)
-        return matches, sure
+def _titled(
+    words: str, targets: ReferenceTargets, _current: str | None, _sections: Sections
+) -> _Resolution:
+    """Resolve the words of a title."""
+    pairs = _pairs(words)
+    scored = [
+        (max((_likeness(words, pairs, title) for title in titles), default=0.0), entry)
+        for entry, titles in targets.titles
+    ]
+    alike = sorted((row for row in scored if row[0] >= _ALIKE), key=lambda row: -row[0])
+    matches = [ReferenceMatch(*entry, "title") for _, entry in alike[:_MOST]]
+    sure = len(alike) == 1 or (len(alike) > 1 and alike[0][0] - alike[1][0] >= _LEAD - 1e-9)
+    return matches, sure
 
 
 def _containing(
