@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Annotated, Any, NamedTuple
@@ -105,15 +105,12 @@ def with_classic_values(
         ConfigError: when a value is unusable, or differs from the stage's own setting.
     """
     values = dict(own)
-    for name, info in model.model_fields.items():
-        for key in keys(info):
-            classic_value = sections.taken.get(key)
-            if classic_value is None:
-                continue
-            if name in own and own[name] != classic_value.value:
-                raise _conflict(key, classic_value, ClassicValue(own[name], f"{coordinate}.{name}"))
-            _check(key, classic_value, info)
-            values[name] = classic_value.value
+    for name, info, key in taken_fields(model, sections):
+        classic_value = sections.taken[key]
+        if name in own and own[name] != classic_value.value:
+            raise _conflict(key, classic_value, ClassicValue(own[name], f"{coordinate}.{name}"))
+        _check(key, classic_value, info)
+        values[name] = classic_value.value
     return values
 
 
@@ -127,10 +124,19 @@ def taken_places(
     """Return, by coordinate, the file and line of the settings that classic sections decide."""
     return {
         f"{coordinate}.{name}": written.get(key, sections.taken[key].file)
-        for name, info in model.model_fields.items()
-        for key in keys(info)
-        if key in sections.taken and name not in own
+        for name, _, key in taken_fields(model, sections)
+        if name not in own
     }
+
+
+def taken_fields(
+    model: type[BaseModel], sections: ClassicSections
+) -> Iterator[tuple[str, FieldInfo, str]]:
+    """Yield the settings of a stage that classic sections decide: name, field, and classic key."""
+    for name, info in model.model_fields.items():
+        for key in keys(info):
+            if key in sections.taken:
+                yield name, info, key
 
 
 def keys(info: FieldInfo) -> list[str]:

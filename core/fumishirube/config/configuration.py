@@ -171,20 +171,30 @@ def load_config(
         read_yaml(classic_file) if classic and classic_file.is_file() else YamlDocument(CLASSIC)
     )
     values, sections = merge_classic(written.values, path.name, further)
-    loaded = LoadedConfig(Config(), workspace, path if path.is_file() else None, environ)
+    origins: dict[str, str] = {}
     places = source_places(further) | source_places(written)
     with locating_errors(places):
-        config = build_model(Config, values, "", environ, loaded.origins)
-        own = own_manuals(loaded.origins, environ, folders)
-        replaced = own_folders(config.roots, workspace, loaded.origins, environ, own)
+        config = build_model(Config, values, "", environ, origins)
+        own = own_manuals(origins, environ, folders)
+        replaced = own_folders(config.roots, workspace, origins, environ, own)
         config = config.model_copy(update={"roots": replaced})
-        resolved = resolved_roots(config.roots, workspace, loaded.origins)
-        if "roots.state" in loaded.origins:
+        resolved = resolved_roots(config.roots, workspace, origins)
+        if "roots.state" in origins:
             own = replace(own, state=resolved["state"])
     trust = trust_for(workspace, (path, classic_file), environ, trusted=trusted)
-    loaded = replace(loaded, sections=sections, written=places, trust=trust, own=own)
-    glossary = read_glossary(workspace)
-    return replace(loaded, config=config, folders=resolved, glossary=glossary)
+    return LoadedConfig(
+        config,
+        workspace,
+        path if path.is_file() else None,
+        environ,
+        origins,
+        sections,
+        written=places,
+        trust=trust,
+        own=own,
+        glossary=read_glossary(workspace),
+        folders=resolved,
+    )
 
 
 def resolved_roots(

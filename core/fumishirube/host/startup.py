@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -71,8 +71,7 @@ def open_application(
         plugins = load_plugins_of(loaded, strangers=strangers, revision=revision)
     if former is not None:
         plugins.check_against(former.plugins)
-    if has_classic_surfaces(loaded, plugins):
-        loaded = read(classic=True)
+    loaded = with_classic(loaded, plugins, read)
     if only is not None:
         loaded = loaded.alone(only)
     elif (
@@ -111,11 +110,14 @@ def open_scratch_application(loaded: LoadedConfig, plugins: Plugins) -> Iterator
         yield application
 
 
-def has_classic_surfaces(loaded: LoadedConfig, plugins: Plugins) -> bool:
-    """Tell whether a surface in use reads the classic ``config.yaml`` too."""
+def with_classic(
+    loaded: LoadedConfig, plugins: Plugins, read: Callable[..., LoadedConfig]
+) -> LoadedConfig:
+    """Return a configuration, read again with ``config.yaml`` if a surface in use reads that."""
     known = {offer.name: offer.stage for offer in plugins.registry["surfaces"]}
     wanted = loaded.with_default_surfaces(plugins.registry.default_surfaces()).config.surfaces
-    return any(use.use in known and takes(known[use.use]) for use in wanted)
+    classic = any(use.use in known and takes(known[use.use]) for use in wanted)
+    return read(classic=True) if classic else loaded
 
 
 def server_name(application: ToolHost) -> str:

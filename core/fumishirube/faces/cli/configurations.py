@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.config.classic import keys
+from fumishirube.config.classic import taken_fields
 from fumishirube.config.configuration import Config, LoadedConfig, load_config
 from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.config.yaml_file import leaves
@@ -55,10 +55,8 @@ def _taken(application: Application) -> Iterator[tuple[str, str]]:
     """Yield the settings of stages that classic keys decide, and their origins."""
     loaded = application.loaded
     for where, stage in _stages(application):
-        for name, info in type(stage).model_fields.items():
-            for key in keys(info):
-                if key in loaded.sections.taken:
-                    yield f"{where}.with.{info.alias or name}", loaded.written.get(key, "default")
+        for name, info, key in taken_fields(type(stage), loaded.sections):
+            yield f"{where}.with.{info.alias or name}", loaded.written.get(key, "default")
 
 
 def _stages(application: Application) -> Iterator[tuple[str, Any]]:

@@ -8,6 +8,7 @@ import time
 from argparse import ArgumentError, ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
@@ -22,11 +23,7 @@ from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
 from fumishirube.host.reload.rejections import refused_reloads
-from fumishirube.host.startup import (
-    has_classic_surfaces,
-    load_plugins_of,
-    open_application,
-)
+from fumishirube.host.startup import load_plugins_of, open_application, with_classic
 from fumishirube.host.surfaces import search_surface
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.surfaces import SurfaceContext
@@ -87,12 +84,11 @@ def configuration(options: Namespace) -> LoadedConfig:
     Raises:
         ConfigError: when it cannot be read.
     """
-    workspace = folder(options)
-    loaded = load_config(workspace, options.config, trusted=options.trust)
+    read = partial(load_config, folder(options), options.config, trusted=options.trust)
+    loaded = read()
     if options.plugins is None:
         options.plugins = load_plugins_of(loaded, strangers=not options.no_plugins)
-    classic = has_classic_surfaces(loaded, options.plugins)
-    return load_config(workspace, options.config, classic=classic, trusted=options.trust)
+    return with_classic(loaded, options.plugins, read)
 
 
 @contextmanager
