@@ -144,8 +144,7 @@ class FolderIndex:
         if vectors is not None:
             vectors.follow(self._index)
         self._lock = Lock()
-        self._summary = _CommitSummary.of(self._index.pages())
-        self._committed = (self._summary, self._index.corpus(manual.id))
+        self._committed = (_CommitSummary.of(self._index.pages()), self._index.corpus(manual.id))
         self.claimed: Mapping[str, ClaimedFile] = EMPTY_MAPPING
         self._close = weakref.finalize(self, _close, self._index, self._readers)
         self._close.atexit = False
@@ -225,8 +224,9 @@ class FolderIndex:
         """Survey the folder beside the calls, which the next call takes in."""
         self._manual.check()
 
-    def rebuild(self, budget: Budget, progress: Progress | None = None) -> IndexState | None:
+    def rebuild(self, progress: Progress | None = None) -> IndexState | None:
         """Rebuild the index while the old one answers; return ``None`` if it cannot do that."""
+        budget = Budget()
         with self._turn(budget), self._index.rebuilding(budget) as mine:
             if mine is None:
                 return None
@@ -295,9 +295,10 @@ class FolderIndex:
     def _publish(self) -> None:
         """Make the last commit the state that calls return."""
         pages = self._index.pages()
-        if self._summary.pages is not pages:
-            self._summary = _CommitSummary.of(pages)
-        self._committed = (self._summary, self._index.corpus(self._manual.id))
+        summary, _ = self._committed
+        if summary.pages is not pages:
+            summary = _CommitSummary.of(pages)
+        self._committed = (summary, self._index.corpus(self._manual.id))
 
     def _state(self, claimed: Mapping[str, ClaimedFile], degraded: str | None) -> IndexState:
         (pages, skipped, headings, fingerprint), corpus = self._committed

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol, runtime_checkable
@@ -95,14 +94,10 @@ def stored_manuals(
     open_store: Callable[[str], FileStore],
 ) -> StoredManuals | None:
     """Return the manuals that an index lists; ``None`` if it is of a kind that lists none."""
-    for named in indexes:
-        if isinstance(named.stage, ListsStoredManuals):
-            return StoredManuals(partial(_listed, named.stage, fields), open_store)
-    return None
-
-
-def _listed(index: ListsStoredManuals, fields: Callable[[], Fields]) -> Sequence[str]:
-    return index.stored_manuals(fields())
+    stage = next((n.stage for n in indexes if isinstance(n.stage, ListsStoredManuals)), None)
+    if stage is None:
+        return None
+    return StoredManuals(lambda: stage.stored_manuals(fields()), open_store)
 
 
 class StoredManuals:

@@ -289,7 +289,7 @@ class _Search:
             if ranking is None:
                 continue
             allowed = allowed_hits(allowed_hits(ranking.hits, query), self.query)
-            merge_hits(scorer.name, allowed, candidates, hits, generates=generates(scorer.stage))
+            merge_hits(scorer.name, allowed, candidates, hits)
             left_out += ranking.left_out
             diagnostics |= ranking.diagnostics
             self.counts.count_matches(ranking.matched, query)

@@ -25,16 +25,12 @@ def merge_hits(
     scored: Iterable[Hit],
     candidates: dict[SectionKey, Passage],
     hits: dict[SectionKey, Hit],
-    *,
-    generates: bool,
 ) -> None:
-    """Add the hits of a scorer to those of others, and to the candidates if it generates them."""
+    """Add the hits of a scorer to those of others, and to the candidates."""
     for hit in scored:
         key = hit.passage.key
         before = hits.get(key)
         if before is None:
-            if not generates and key not in candidates:
-                continue
             candidates[key] = hit.passage
             passage, score, labels, coverage, matched, _, places = hit
             hits[key] = Hit(passage, score, labels, coverage, matched, {name: score}, places)

@@ -178,7 +178,7 @@ def threaded(work: Callable[[], T]) -> Future[T]:
             future.set_exception(error)
 
     context = contextvars.copy_context()
-    Thread(target=context.run, args=(run,), name="fumishirube search", daemon=True).start()
+    Thread(target=context.run, args=(run,), name="fumishirube stage", daemon=True).start()
     return future
 
 

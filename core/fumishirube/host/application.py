@@ -129,23 +129,24 @@ class Application(ToolHost):
 
     def loose_files(self) -> Sequence[str]:
         """Return the files beside the manuals, each below the name of their root."""
-        files: set[str] = set()
-        for surface in (surface for surface in self.surfaces if surface.of_manuals):
-            with suppress(ToolError):  # an unreadable root is reported elsewhere
-                names = self.contexts[surface.name].loose_files()
-                files |= {f"{surface.surface.root}/{name}" for name in names}
-        return sorted(files)
+        return self._of_manuals(PipelineContext.loose_files)
 
     def rejected_folders(self) -> Sequence[str]:
         """Return why folders are not manuals that may be meant to be."""
-        messages = set()
+        return self._of_manuals(
+            lambda context: (
+                f"{name}: no manual: {why}" for name, why in context.rejected_folders()
+            )
+        )
+
+    def _of_manuals(self, listed: Callable[[PipelineContext], Iterable[str]]) -> Sequence[str]:
+        """Return what the contexts of manuals list, below the names of their roots."""
+        lines: set[str] = set()
         for surface in (surface for surface in self.surfaces if surface.of_manuals):
             with suppress(ToolError):  # an unreadable root is reported elsewhere
-                folders = self.contexts[surface.name].rejected_folders()
-                messages |= {
-                    f"{surface.surface.root}/{name}: no manual: {why}" for name, why in folders
-                }
-        return sorted(messages)
+                names = listed(self.contexts[surface.name])
+                lines |= {f"{surface.surface.root}/{name}" for name in names}
+        return sorted(lines)
 
     def observe(self, trace: Trace, statistics: SearchStatistics | None = None) -> None:
         """Call the observers of a finished search; their errors are logged.

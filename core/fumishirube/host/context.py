@@ -95,7 +95,9 @@ class PipelineContext:
         folders = IndexFolders(state, configured.index_fingerprint, outlying, is_outlying)
         self._index_folders = folders
         open_vectors = partial(embedders.manual_vectors, configured, stages, folders.make)
-        self._indexes = OpenIndexes(self.library, self._open_index, open_vectors)
+        self.indexes: OpenIndexes = (
+            whole.indexes if whole else OpenIndexes(self.library, self._open_index, open_vectors)
+        )
         updating: Sequence[NamedStage[Any]]
         updating = (*stages.loaders, *stages.tokenizers, *stages.embedders, *stages.indexes)
         self.updates: WatchedUpdates = whole.updates if whole else shared.guarded.updates(updating)
@@ -316,7 +318,7 @@ class PipelineContext:
 
     def rebuild(self, manual_id: str, progress: Progress | None = None) -> IndexState | None:
         """Index a manual anew while its index answers; ``None`` if that index cannot."""
-        state = self.indexed_of(manual_id).rebuild(Budget(), progress)
+        state = self.indexed_of(manual_id).rebuild(progress)
         if state is not None:
             self._index_folders.remove_others(manual_id)
         return state
@@ -357,22 +359,18 @@ class PipelineContext:
             if callable(close := getattr(value, "close", None)):
                 close()
         self._surface_values.clear()
-        self._indexes.close()
+        if self._whole is None:
+            self.indexes.close()
         self._index_folders.close()
         self._running.close()
 
     def indexed_of(self, manual_id: str) -> FolderIndex:
         """Return a manual with its index, which is opened on first use."""
-        manual = self.library.manual(manual_id)
-        if self._whole is not None:
-            return self._whole.indexed_of(manual.id)
-        return self._indexes.of(manual)
+        return self.indexes.of(self.library.manual(manual_id))
 
     def opened(self, manual_id: str) -> FolderIndex | None:
         """Return a manual with its index if that is open; this waits for nothing."""
-        if self._whole is not None:
-            return self._whole.opened(manual_id)
-        return self._indexes.opened(manual_id)
+        return self.indexes.opened(manual_id)
 
     def _open_index(self, name: str) -> OpenIndex:
         index = self._only("indexes", self.stages.indexes)

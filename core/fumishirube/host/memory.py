@@ -53,40 +53,24 @@ class SearchMemory(NamedTuple):
         """
         config = loaded.config
         keys = ((config.traces, folder), (config.cache, code), (config.adaptive, file))
-        traces, cache, statistics = _same(former, keys)
-        if traces is None:
+        traces_key, cache_key, statistics_key = former.keys if former else (None, None, None)
+        if former and traces_key == keys[0]:
+            traces = former.traces
+        else:
             traces = TraceStore(config.traces.keep, config.traces.seconds, folder)
-            if former is not None:
+            if former:
                 traces.take_over(former.traces)
-        if cache is None:
-            cache = _cache(loaded, embedder)
-        return cls(traces, cache, statistics or _statistics(loaded, file), keys)
+        same_cache, same_statistics = cache_key == keys[1], statistics_key == keys[2]
+        cache = former.cache if former and same_cache else _cache(loaded, embedder)
+        statistics = former.statistics if former and same_statistics else _statistics(loaded, file)
+        return cls(traces, cache, statistics, keys)
 
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
         """Write pending data and close, except for parts that ``others`` still use."""
-        used = {id(part) for other in others for part in _closable(other)}
-        for part in _closable(self):
+        used = {id(part) for other in others for part in other}
+        for part in (self.statistics, self.traces, self.cache):
             if id(part) not in used:
                 part.close()
-
-
-def _closable(memory: SearchMemory) -> tuple[SearchStatistics, TraceStore, SearchCache]:
-    """Return the parts to close."""
-    return memory.statistics, memory.traces, memory.cache
-
-
-def _same(
-    former: SearchMemory | None, keys: _Keys
-) -> tuple[TraceStore | None, SearchCache | None, SearchStatistics | None]:
-    """Return the parts of an earlier memory whose keys are unchanged."""
-    if former is None:
-        return None, None, None
-    traces, cache, statistics = (key == old for key, old in zip(keys, former.keys, strict=True))
-    return (
-        former.traces if traces else None,
-        former.cache if cache else None,
-        former.statistics if statistics else None,
-    )
 
 
 def _cache(loaded: LoadedConfig, embedder: Callable[[ExitStack], Embedder | None]) -> SearchCache:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from asyncio import get_running_loop
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from threading import Lock
 from typing import Generic, TypeVar
@@ -37,7 +36,6 @@ class Scheduler:
 
     def __init__(self) -> None:
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
-        self._counted: set[object] = set()
         self._threads = anyio.CapacityLimiter(WORKERS)
 
     async def run(self, work: Callable[[], T]) -> T:
@@ -49,17 +47,15 @@ class Scheduler:
             job = _ThreadJob(work, self._threads)
             await self._threads.acquire_on_behalf_of(job)
             try:
-                await to_thread.run_sync(job.run, abandon_on_cancel=True)
+                return await to_thread.run_sync(job.run, abandon_on_cancel=True)
             finally:
                 job.leave()
-        return job.outcome()
 
     @asynccontextmanager
     async def _slot(self) -> AsyncIterator[None]:
         """Wait for a slot, and hold it while the body runs, or for ``SLOT_SECONDS`` seconds."""
         caller = object()
         await self._limiter.acquire_on_behalf_of(caller)
-        self._counted.add(caller)
         # A timer of the loop: a task, and its cancellation, cost every call half a millisecond.
         late = get_running_loop().call_later(SLOT_SECONDS, self._end, caller)
         try:
@@ -69,8 +65,7 @@ class Scheduler:
             self._end(caller)
 
     def _end(self, caller: object) -> None:
-        if caller in self._counted:
-            self._counted.remove(caller)
+        with suppress(RuntimeError):  # it has ended already
             self._limiter.release_on_behalf_of(caller)
 
 
@@ -79,22 +74,22 @@ class _ThreadJob(Generic[T]):
 
     def __init__(self, work: Callable[[], T], threads: anyio.CapacityLimiter) -> None:
         self._work = work
-        self._future = Future[T]()
-        self.outcome = self._future.result
         self._threads = threads
         self._token = current_token()
         self._lock = Lock()
         self._left = False
         self._runs = False
 
-    def run(self) -> None:
-        """Run the work, unless the caller has already left."""
+    def run(self) -> T:
+        """Run the work, unless the caller has already left.
+
+        Raises:
+            RuntimeError: to nobody, when the caller has left.
+        """
         if not self._begin():
-            return
+            raise RuntimeError("nobody waits for it")
         try:
-            self._future.set_result(self._work())
-        except Exception as error:
-            self._future.set_exception(error)
+            return self._work()
         finally:
             if self._end():
                 with suppress(anyio.RunFinishedError):

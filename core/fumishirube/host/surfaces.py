@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Event
@@ -67,7 +67,7 @@ class ConfiguredSurface:
     stages: Mapping[str, Sequence[NamedStage[Stage]]]
     pipeline_name: str
     plugins: Plugins
-    default: bool = False
+    default: bool
 
     @property
     def indexed(self) -> bool:
@@ -244,14 +244,14 @@ class SharedServices:
     path_of: Callable[[str], Path]
     stage: Callable[[str, str, Mapping[str, JsonValue]], NamedStage[Any]]
     guarded: GuardedOffers
-    cached: bool = True
-    versions: str = ""
-    strict: bool = False
-    leads: Event | None = None
-    glossary: Glossary = field(default_factory=Glossary)
-    own: OwnManuals = field(default_factory=OwnManuals)
-    rights: Rights | None = None
-    view: str = ""
+    cached: bool
+    versions: str
+    strict: bool
+    leads: Event | None
+    glossary: Glossary
+    own: OwnManuals
+    rights: Rights | None
+    view: str
 
     def root(self, name: str) -> Root:
         """Return a folder of the configuration, or the workspace, limited by the rights."""

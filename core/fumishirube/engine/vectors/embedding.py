@@ -141,14 +141,14 @@ def vector_fault(embedder: str, made: Vectors, texts: int, dimensions: int = 0) 
 
 
 class TextBatch:
-    """Texts to embed, by their key, and the files that are complete with them."""
+    """Texts to embed, by their key, and the files that wait for them."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
         self.files: list[FileKeys] = []
 
-    def take(self, number: int | None) -> TextBatch:
-        """Return the first texts with the files, and forget them here."""
+    def take(self, number: int) -> TextBatch:
+        """Return the first texts with all waiting files, and forget them here."""
         taken = TextBatch()
         taken.texts = dict([*self.texts.items()][:number])
         taken.files, self.files = self.files, []

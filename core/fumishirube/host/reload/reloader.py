@@ -257,9 +257,8 @@ def _lists_changed(old: ServedApplication, fresh: ServedApplication) -> bool:
 def _report_changes(old: Application, fresh: Application) -> None:
     """Report tools that came or went, and new problems."""
     came, went = fresh.tools.keys() - old.tools.keys(), old.tools.keys() - fresh.tools.keys()
-    changes = [
-        f"; {what}: {', '.join(sorted(names))}" for what, names in _named(came, went) if names
-    ]
+    pairs = (("tools that came", came), ("tools that went", went))
+    changes = [f"; {what}: {', '.join(sorted(names))}" for what, names in pairs if names]
     write_error_line("reloaded" + "".join(changes))
     for problem in fresh.problems:
         if problem not in old.problems:
@@ -267,11 +266,6 @@ def _report_changes(old: Application, fresh: Application) -> None:
     for warning in (*fresh.warnings, *fresh.absent):
         if warning not in (*old.warnings, *old.absent):
             write_error_line(f"warning: {warning}")
-
-
-def _named(came: set[str], went: set[str]) -> Iterator[tuple[str, set[str]]]:
-    yield "tools that came", came
-    yield "tools that went", went
 
 
 @contextmanager
