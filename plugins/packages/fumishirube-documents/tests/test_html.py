@@ -411,6 +411,30 @@ def test_terms_that_a_link_can_name_are_entries(tmp_path: Path, terms: str, outl
     assert " ".join(f"{each.title}@{each.level}" for each in document.sections[1:]) == outline
 
 
+JAVADOC = """<h2>Fields</h2><div class="caption"><span>All fields</span></div>
+<div class="summary-table three-column-summary"><div class="table-header col-first">Type</div>
+<div class="table-header col-second">Field</div><div class="table-header col-last">Description</div>
+<div class="col-first even-row-color"><code>static int</code></div>
+<div class="col-second even-row-color"><code><a href="#MOST">MOST</a></code></div>
+<div class="col-last even-row-color"><div class="block">The most, <ul><li>a</ul> of all.</div></div>
+<div class="col-first"><code>long</code></div><div class="col-second"><code>size</code></div>
+<div class="col-last">&nbsp;</div></div><div class="inherited-list">Others: <code>A</code></div>"""
+
+
+def test_tables_of_javadoc_are_tables(tmp_path: Path) -> None:
+    assert text(tmp_path, JAVADOC) == (
+        "## Fields\n\nAll fields\n\n"
+        "| Type | Field | Description |\n| --- | --- | --- |\n"
+        "| `static int` | `MOST` | The most, - a of all. |\n| `long` | `size` |  |\n\n"
+        "Others: `A`\n"
+    )
+
+
+def test_a_cell_outside_a_table_is_a_block(tmp_path: Path) -> None:
+    page = "<div class='row'><div class='col-6'>a</div><div class='col-last'>b</div></div></div>c"
+    assert text(tmp_path, page) == "a\n\nb\n\nc\n"
+
+
 def test_many_open_lists_are_read_in_time(tmp_path: Path) -> None:
     document = load(tmp_path, "<h1>A</h1>" + "<dl class='option'><dt>a</dt><dd>t" * 5_000)
     assert len(document.sections) == 5_001

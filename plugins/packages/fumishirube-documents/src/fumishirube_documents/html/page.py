@@ -14,6 +14,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from fumishirube import Heading
+from fumishirube_documents.html.div_tables import DivTables
 from fumishirube_documents.html.entries import Entries
 from fumishirube_documents.html.table import Table
 
@@ -105,6 +106,7 @@ class _HtmlReader:
         self._names_entry = False
         self._in_term = False
         self._tables: list[Table | None] = []
+        self._divs = DivTables()
         self._code: list[str] | None = None
         self._language = ""
 
@@ -112,6 +114,8 @@ class _HtmlReader:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Handle a start tag."""
+        if tag == "div":
+            tag = self._divs.begin(attributes)
         self._inside += tag in {self._main, "title"}
         if not self._inside:
             return
@@ -147,6 +151,8 @@ class _HtmlReader:
 
     def end(self, tag: str) -> None:
         """Handle an end tag."""
+        if tag == "div":
+            tag = self._divs.end()
         if not self._inside:
             return
         if self._silent:
