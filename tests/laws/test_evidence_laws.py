@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fumishirube_manual.evidence import excerpts
+from fumishirube_manual.evidence.blocks import leads
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, stem
+from fumishirube_manual.evidence.enclosing_blocks import EnclosingBlocks
 from fumishirube_manual.evidence.excerpts import excerpt
 from fumishirube_manual.evidence.lines import BEST_CHARS, SectionLines
-from fumishirube_manual.evidence.markup import rendered_lines
-from fumishirube_manual.evidence.own_texts import enclosing_block
+from fumishirube_manual.evidence.markup import never_shown, rendered_lines, without_anchor
 from fumishirube_manual.evidence.passages import passages
 
 WHOLE = 1.15
@@ -97,6 +98,17 @@ def test_a_line_of_marks_without_an_end_is_shown_as_it_is(
     assert [*rendered_lines([line])] == [line]
 
 
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("run", [" ", ":", "a"])
+def test_long_runs_are_read_once(run: str) -> None:
+    long = run * 200_000
+    assert leads(f"As follows:{long}") is (run != "a")
+    assert not leads(f"As follows: {long}!")
+    assert without_anchor(f"Fees {long}x}}") == f"Fees {long}x}}"
+    assert EnclosingBlocks(f"::: zone {long}:\n").around(2) == ""
+    assert not any(never_shown([f":::{long}x"], ()))
+
+
 def test_a_passage_is_worth_more_below_a_heading_that_answers_too() -> None:
     weights = [ConceptWeight("deadline", 2.0, {"deadline": 1.0}), ConceptWeight("apply", 1.0, {})]
     text = "Apply early.\n\nNothing here.\n\nApply within 30 days.\n"
@@ -164,7 +176,8 @@ def test_evidence_is_made_of_lines_of_the_section(text: str, first: int, room: i
     ],
 )
 def test_a_block_reaches_to_its_end(text: str, block: str) -> None:
-    assert enclosing_block(text, text.index("*")) == block
+    line = text[: text.index("*")].count("\n") + 1
+    assert EnclosingBlocks(text).around(line) == block
 
 
 @given(
