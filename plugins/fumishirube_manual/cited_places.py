@@ -35,12 +35,17 @@ class CitedPlace(NamedTuple):
         return Citation(manual_id, path, digest=self.digest, place=self.place)
 
 
-def cited_place(document: Document, first: int, last: int) -> CitedPlace | None:
-    """Return the place of some lines of a document; ``None`` for a document with lines only."""
+def cited_place(
+    document: Document, first: int, last: int, lines: Lines | None = None
+) -> CitedPlace | None:
+    """Return the place of some lines of a document; ``None`` for a document with lines only.
+
+    ``lines`` are those of its text, for a caller that has them.
+    """
     place = place_range(document.places, first, last)
     if place is None:
         return None
-    lines = Lines(document.text)
+    lines = lines or Lines(document.text)
     bounds = lines_of(document.places, place, lines.total) or (first, last)
     text = document.text[lines.start(bounds[0]) : lines.start(bounds[1] + 1)]
     begin = place_at(document.places, first)
