@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fumishirube_manual.evidence import excerpts
-from fumishirube_manual.evidence.blocks import leads
+from fumishirube_manual.evidence.blocks import headers, is_row, leads, related
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, stem
 from fumishirube_manual.evidence.enclosing_blocks import EnclosingBlocks
 from fumishirube_manual.evidence.excerpts import excerpt
@@ -96,6 +96,23 @@ def test_a_line_of_marks_without_an_end_is_shown_as_it_is(
 ) -> None:
     line = begin + marks * (length - len(begin) - 1) + "!"
     assert [*rendered_lines([line])] == [line]
+
+
+@given(
+    st.lists(st.sampled_from(["| a |", "| b | c |", "|---|", "text", "- item", ""]), max_size=12)
+)
+def test_the_header_of_many_rows_is_that_of_each(lines: list[str]) -> None:
+    rows = [at for at, line in enumerate(lines) if is_row(line)]
+    each = {top for at in rows for top in related(lines, at) if top < at}
+    assert {*headers(lines, rows)} == each
+
+
+@pytest.mark.timeout(30)
+def test_all_rows_of_a_long_table_are_shown_with_their_header() -> None:
+    """For each row, its table was read from the top."""
+    text = "| part | fee |\n|---|---|\n" + "| p | 7 |\n" * 30_000 + f"\n{'text ' * 30_000}\n"
+    shown = SectionLines(text, 1, WEIGHTS).evidence(20, range(2, 30_002)).lines
+    assert [number for number, _ in shown][:3] == [1, 3, 4]
 
 
 @pytest.mark.timeout(30)
