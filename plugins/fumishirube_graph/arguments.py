@@ -158,7 +158,7 @@ class GraphRuntime:
         """Return the page that an argument names.
 
         Raises:
-            Refused: when there is no such page.
+            JsonRpcError: when there is no such page.
         """
         doc = snapshot.named(name, self.docs.root_name)
         if doc is None:

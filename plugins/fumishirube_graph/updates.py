@@ -26,8 +26,8 @@ def following(runtime: GraphRuntime, *, lock: bool) -> Iterator[None]:
     """Take the lock and update the index in a thread; without the lock, only read.
 
     Raises:
-        Held: when another process has the lock. The tools then only read. When that process ends,
-            this one takes the lock.
+        AlreadyServed: when another process has the lock. The tools then only read. When that
+            process ends, this one takes the lock.
     """
     if not lock:
         runtime.docs.follower = True
