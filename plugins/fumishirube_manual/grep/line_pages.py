@@ -220,7 +220,7 @@ class LinePage:
         for number, written in around.items():
             matches = number == place.line
             line = self._rendered(written, file, number, matches=matches)
-            spans = self._matcher.spans(line) if len(line) > WHOLE and matches else ()
+            (spans,) = self._matcher.spans_of([line]) if len(line) > WHOLE and matches else ((),)
             shown.append((number, cut(line, spans)))
         group = (place.manual_id, place.path, section)
         cost = self._cost(group, shown)
@@ -249,7 +249,7 @@ class LinePage:
         shown = rendered(line)
         if shown == line or file.in_code[number - 1]:
             return line
-        return line if matches and not self._matcher.spans(shown) else shown
+        return line if matches and not any(self._matcher.spans_of([shown])) else shown
 
 
 def _beginning(line: str) -> str:

@@ -101,10 +101,6 @@ class PatternMatcher:
             )
         }
 
-    def spans(self, line: str) -> Spans:
-        """Return the spans of the matches in a line."""
-        return self.spans_of([line])[0]
-
     def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
         """Return the spans of the matches in several lines, which are searched together."""
         spans = self._spans("", lines, every_place=True)
