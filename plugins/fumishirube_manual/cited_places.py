@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube import Citation, Document, Manual, ToolError
+from fumishirube import Citation, Document, Manual, Section, ToolError
 from fumishirube.commands import digest
 from fumishirube.parsing import PlaceRange, lines_of, place_at, place_range
 from fumishirube.text import Lines
@@ -72,11 +72,21 @@ def place_of_section(
         document = manual.document(path)
     except ToolError:
         return None
-    for section in document.sections:
-        own = document.text[section.start : section.end]
-        if section.start_line == first and digest(own) == own_digest:
-            return cited_place(document, first, section.end_line)
-    return None
+    section = section_at(document, first, own_digest)
+    return cited_place(document, first, section.end_line) if section else None
+
+
+def section_at(document: Document, line: int, own_digest: str) -> Section | None:
+    """Return the section that begins on a line; ``None`` if its text has another hash."""
+    return next(
+        (
+            section
+            for section in document.sections
+            if section.start_line == line
+            and has_hash(document.text[section.start : section.end], own_digest)
+        ),
+        None,
+    )
 
 
 def has_places(settings: ManualSurface) -> bool:

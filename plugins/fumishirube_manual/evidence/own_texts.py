@@ -10,6 +10,7 @@ from typing import NamedTuple
 from fumishirube import Document, Manual, ToolError, TraceRow, Unreadable
 from fumishirube.commands import digest
 from fumishirube.text import Lines, decode
+from fumishirube_manual.cited_places import section_at
 from fumishirube_manual.evidence.enclosing_blocks import EnclosingBlocks
 from fumishirube_manual.json_escapes import unescaped
 
@@ -125,8 +126,5 @@ def _metadata(own: str, document: Document) -> Collection[int]:
 
 
 def _loaded(document: Document, row: TraceRow) -> OwnText | None:
-    for section in document.sections:
-        if section.start_line == row.start_line:
-            own = document.text[section.start : section.end]
-            return OwnText(own) if digest(own).startswith(row.digest) else None
-    return None
+    section = section_at(document, row.start_line, row.digest)
+    return OwnText(document.text[section.start : section.end]) if section else None
