@@ -137,12 +137,9 @@ class ChaptersSurface(Stage):
         """Return the tools, in the order in which clients list them."""
         from fumishirube_chapters.tool_list import reader, tools
 
-        chapter_reader = reader(
-            context, lambda: self.locations(context), self.cache_settings(context)
-        )
         offered = tools(
             context,
-            chapter_reader,
+            reader(context, self),
             max_results=self.max_results,
             resolve_reference=self.resolve_reference,
         )
@@ -152,17 +149,13 @@ class ChaptersSurface(Stage):
         """Validate all manuals once, in a thread, and log what is wrong."""
         from fumishirube_chapters.tool_list import reader, validated
 
-        return validated(
-            reader(context, lambda: self.locations(context), self.cache_settings(context))
-        )
+        return validated(reader(context, self))
 
     def diagnostics(self, context: SurfaceContext) -> Sequence[Diagnostic]:
         """Validate all manuals, and return the problems of tables of contents and files."""
         from fumishirube_chapters.tool_list import reader
 
-        chapter_reader = reader(
-            context, lambda: self.locations(context), self.cache_settings(context)
-        )
+        chapter_reader = reader(context, self)
         chapter_reader.validate()
         problems = chapter_reader.library.diagnostics()
         return [Diagnostic(f"manual {name}", message, _REMEDY) for name, message in problems]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Thread
 from typing import Any
@@ -18,7 +18,8 @@ from fumishirube_chapters.list_sections import list_sections_tool
 from fumishirube_chapters.reader import ChapterReader
 from fumishirube_chapters.resolve_reference import resolve_reference_tool
 from fumishirube_chapters.search_text import search_text_tool
-from fumishirube_chapters.settings import EXCEPTIONS, MODES, ChapterCacheSettings, LocationSettings
+from fumishirube_chapters.settings import EXCEPTIONS, MODES
+from fumishirube_chapters.surface import ChaptersSurface
 
 
 def tools(
@@ -45,17 +46,13 @@ def validated(reader: ChapterReader) -> Iterator[None]:
     yield
 
 
-def reader(
-    context: SurfaceContext,
-    locations: Callable[[], LocationSettings],
-    cache_settings: ChapterCacheSettings,
-) -> ChapterReader:
+def reader(context: SurfaceContext, surface: ChaptersSurface) -> ChapterReader:
     """Return the one reader of a context, shared by its tools and the validation."""
 
     def made() -> ChapterReader:
         loader = _contents_loader(context)
-        library = ChapterLibrary(context.root, loader, locations())
-        return ChapterReader(library, ChapterCache(loader, cache_settings))
+        library = ChapterLibrary(context.root, loader, surface.locations(context))
+        return ChapterReader(library, ChapterCache(loader, surface.cache_settings(context)))
 
     return context.keep("reader", made)
 

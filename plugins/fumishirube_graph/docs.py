@@ -100,7 +100,7 @@ class Docs:
         """Return the newest generation, after taking in changes on disk.
 
         Raises:
-            Refused: when there is no folder, or the first index is not ready in time.
+            JsonRpcInternalError: when there is no folder, or the first index is not ready in time.
         """
         if not self.context.root.exists:
             raise docs_missing(self.root_name)

@@ -39,7 +39,7 @@ class ServeLock:
         """Take the lock.
 
         Raises:
-            Held: when another process has it.
+            AlreadyServed: when another process has it.
             ConfigError: when its file cannot be written.
         """
         while True:

@@ -108,7 +108,7 @@ def decoded_cursor(cursor: str, request: Any) -> Any:
     """Return the last delivered item of a cursor.
 
     Raises:
-        Refused: when the cursor was issued for other arguments.
+        JsonRpcError: when the cursor was issued for other arguments.
     """
     try:
         text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)

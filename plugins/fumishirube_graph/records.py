@@ -18,7 +18,9 @@ DocType = Literal["spec", "design", "adr", "guide", "api", "meeting", "todo", "o
 DOC_TYPES: tuple[DocType, ...] = get_args(DocType)
 
 _DRIVE = re.compile(r"[A-Za-z]:")
-_DEEPER = re.compile(r"^ {0,3}#{4,6}[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
+_DEEPER = re.compile(
+    r"^ {0,3}#{4,6}[ \t]+([^ \t\n](?:.*?[^ \t])??)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE
+)
 _NO_SLUG = re.compile(r"[^\w\- ]")
 
 

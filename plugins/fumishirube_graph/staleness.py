@@ -232,7 +232,7 @@ class Baselines:
         """Replace the baselines, computed from the current content of the file.
 
         Raises:
-            Failed: when the file is damaged, or cannot be written.
+            JsonRpcInternalError: when the file is damaged, or cannot be written.
         """
         files, path = self._files, self.file
         try:

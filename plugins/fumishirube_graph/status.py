@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import closing
 from typing import Literal, NamedTuple
 
 from fumishirube import Answer, Call, Root, Tool
+from fumishirube.disk import Watch
 from fumishirube_graph.arguments import GraphRuntime, NonNullParams
 from fumishirube_graph.errors import refusing
 from fumishirube_graph.lock import FOLDER, NAME, holder
 from fumishirube_graph.snapshot import GraphSnapshot
-from fumishirube_graph.updates import watches
 from fumishirube_graph.warnings import FileWarning, warnings
 
 
@@ -119,7 +120,13 @@ def status_tool(runtime: GraphRuntime) -> Tool[StatusParams, StatusAnswer]:
 
 
 def _watching(root: Root) -> Literal["native", "polling"]:
-    return "native" if root.exists and watches(root) else "polling"
+    """Tell whether the operating system reports changes in a folder."""
+    if not root.exists:
+        return "polling"
+    with closing(Watch(root.path)) as watch:
+        watch.quiet()
+        watch.surveyed()
+        return "native" if watch.quiet() else "polling"
 
 
 def _relative(runtime: GraphRuntime) -> str:

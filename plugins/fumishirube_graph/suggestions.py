@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import islice
 from typing import Annotated
 
 from pydantic import Field
@@ -44,23 +44,25 @@ def suggest_tool(runtime: GraphRuntime) -> Tool[SuggestParams, SuggestAnswer]:
         snapshot = runtime.docs.view()
         vectors = runtime.docs.complete_vectors()
         suggestions: list[Suggestion] = []
-        for first, second in combinations(snapshot.docs.values(), 2):
-            call.budget.check()
+        docs = [*snapshot.docs.values()]
+        for number, first in enumerate(docs, 1):
             linked = {edge.target for edge in snapshot.out[first.path]}
             linked |= {edge.source for edge in snapshot.back.get(first.path, ())}
-            if second.path in linked:
-                continue
-            similarity, mine, theirs = vectors.most_similar(first.path, second.path)
-            if similarity >= params.threshold:
-                suggestions.append(
-                    Suggestion(
-                        source_filepath=first.path,
-                        target_filepath=second.path,
-                        similarity=round(similarity, 6),
-                        source_section=_heading(first, mine),
-                        target_section=_heading(second, theirs),
+            for second in islice(docs, number, None):
+                call.budget.check()
+                if second.path in linked:
+                    continue
+                similarity, mine, theirs = vectors.most_similar(first.path, second.path)
+                if similarity >= params.threshold:
+                    suggestions.append(
+                        Suggestion(
+                            source_filepath=first.path,
+                            target_filepath=second.path,
+                            similarity=round(similarity, 6),
+                            source_section=_heading(first, mine),
+                            target_section=_heading(second, theirs),
+                        )
                     )
-                )
         suggestions.sort(key=lambda s: (-s.similarity, s.source_filepath, s.target_filepath))
         return SuggestAnswer(suggestions=tuple(suggestions[: params.limit]), total=len(suggestions))
 

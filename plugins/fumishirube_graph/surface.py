@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, field_validator
 
@@ -11,17 +11,6 @@ from fumishirube.disk import clean_path
 
 INCLUDE = ("**/*.md", "**/*.markdown")
 EXCLUDE = ("**/node_modules/**", "**/dist/**", "**/.*/**")
-
-
-class GraphSettings(NamedTuple):
-    """See :class:`GraphSurface` for their meaning."""
-
-    default_limit: int
-    max_depth: int
-    threshold_days: int
-    max_nodes: int
-    max_edges: int
-    page_size: int
 
 
 class GraphSurface(Stage):
@@ -95,22 +84,20 @@ class GraphSurface(Stage):
         """Return the six tools, in the order in which clients list them."""
         from fumishirube_graph.tool_list import graph_runtime, tools
 
-        return tools(graph_runtime(context, self._settings(), self.baseline_file))
+        return tools(graph_runtime(context, self))
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the command line's own tools, and the six tools without refreshing."""
         from fumishirube_graph.tool_list import commands, graph_runtime
 
-        return commands(graph_runtime(context, self._settings(), self.baseline_file))
+        return commands(graph_runtime(context, self))
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Take the lock and follow the folder; without ``lock``, only read the index."""
         from fumishirube_graph.tool_list import graph_runtime
         from fumishirube_graph.updates import following
 
-        return following(
-            graph_runtime(context, self._settings(), self.baseline_file), lock=self.lock
-        )
+        return following(graph_runtime(context, self), lock=self.lock)
 
     def diagnostics(self, context: SurfaceContext) -> Sequence[Diagnostic]:
         """Update the index, and report documents that could not be read."""
@@ -118,13 +105,3 @@ class GraphSurface(Stage):
 
         folder = context.root.path
         return unread_documents(self.commands(context), folder.name) if folder.is_dir() else ()
-
-    def _settings(self) -> GraphSettings:
-        return GraphSettings(
-            self.default_limit,
-            self.max_depth,
-            self.threshold_days,
-            self.max_nodes,
-            self.max_edges,
-            self.page_size,
-        )

@@ -20,14 +20,14 @@ from fumishirube_graph.search import search_tool
 from fumishirube_graph.stale_documents import stale_tool
 from fumishirube_graph.status import status_tool
 from fumishirube_graph.suggestions import suggest_tool
-from fumishirube_graph.surface import GraphSettings
+from fumishirube_graph.surface import GraphSurface
 
 
-def graph_runtime(
-    context: SurfaceContext, settings: GraphSettings, baseline_file: str
-) -> GraphRuntime:
+def graph_runtime(context: SurfaceContext, settings: GraphSurface) -> GraphRuntime:
     """Return the one runtime of a context, which all of its tools share."""
-    return context.keep("room", lambda: GraphRuntime(Docs(context, baseline_file), settings))
+    return context.keep(
+        "room", lambda: GraphRuntime(Docs(context, settings.baseline_file), settings)
+    )
 
 
 def tools(runtime: GraphRuntime) -> Sequence[Tool[Any, Any]]:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 
-from fumishirube import AlreadyServed, FumishirubeError, Root
-from fumishirube.disk import Watch
+from fumishirube import AlreadyServed, FumishirubeError
 from fumishirube_graph.arguments import GraphRuntime
 from fumishirube_graph.lock import ServeLock
 
@@ -26,8 +25,8 @@ def following(runtime: GraphRuntime, *, lock: bool) -> Iterator[None]:
     """Take the lock and update the index in a thread; without the lock, only read.
 
     Raises:
-        Held: when another process has the lock. The tools then only read. When that process ends,
-            this one takes the lock.
+        AlreadyServed: when another process has the lock. The tools then only read. When that
+            process ends, this one takes the lock.
     """
     if not lock:
         runtime.docs.follower = True
@@ -101,14 +100,3 @@ def _follow(runtime: GraphRuntime, _serve_lock: ServeLock, stop: Event) -> None:
         except Exception:
             _log.exception("the documents could not be indexed")
         stop.wait(SOON if not surveyed or docs.marked else EVERY)
-
-
-def watches(root: Root) -> bool:
-    """Return whether the operating system reports changes in a folder."""
-    watch = Watch(root.path)
-    watch.quiet()
-    watch.surveyed()
-    try:
-        return watch.quiet()
-    finally:
-        watch.close()

@@ -32,8 +32,6 @@ class BackendTimeout(BackendFailure):
 class BackendError(BackendFailure):
     """The backend answered with an unexpected status or body."""
 
-    code = "backend_error"
-
 
 class InvalidResponse(BackendFailure):
     """The backend's answer does not fit the tool's schema."""

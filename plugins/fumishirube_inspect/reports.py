@@ -47,8 +47,10 @@ def read_report(file: Path) -> Report:
         if file.stat().st_size > _LARGEST:
             raise ConfigError(f"--report: {file.name} is too large")
         text = file.read_text(encoding="utf-8")
-        first = json.loads(text[: text.find("\n")] if file.suffix != ".json" else text)
-        rows = [first] if file.suffix == ".json" else [*map(json.loads, text.splitlines())]
+        # splitlines() would also divide a question, at characters such as U+2028.
+        lines = text.removesuffix("\n").split("\n")
+        first = json.loads(lines[0] if file.suffix != ".json" else text)
+        rows = [first] if file.suffix == ".json" else [*map(json.loads, lines)]
         is_agents = isinstance(first, dict) and "answers" in first
         return _of_agents(file.name, first) if is_agents else _of_cases(file.name, rows)
     except OSError as error:

@@ -81,12 +81,12 @@ def _read_action(trace: Trace, diagnosis: Diagnosis, paths: Sequence[str]) -> Ac
 
 def _search_action(trace: Trace, account: CoverageReport) -> Action:
     """Propose other terms: near spellings first, then terms that occur, then the query's."""
-    required = {fold(item.term): item for item in account.terms}
+    required = {fold(item.term) for item in account.terms}
     near = [item.near[0] for item in account.terms if item.near]
     present = [item.term for item in account.terms if item.sections]
     others = [item.text for item in concepts(trace.text) if item.text not in required]
     terms = list(dict.fromkeys([*near, *present, *others]))[:_TERMS]
-    if not terms or {fold(term) for term in terms} == set(required):
+    if not terms or {fold(term) for term in terms} == required:
         return Action(type="manual_find", confidence=_DOUBTFUL, params=None)
     params: dict[str, JsonValue] = {
         "query": trace.text,

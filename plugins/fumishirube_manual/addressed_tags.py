@@ -11,12 +11,11 @@ from fumishirube import SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.tools import TextPage
 from fumishirube_manual.addressed_passages import Addressed, addressed, at_most
 from fumishirube_manual.scopes import document_of
-from fumishirube_manual.stored_values import stored
+from fumishirube_manual.stored_values import LOOKED_AT, key_of, stored_of
 from fumishirube_manual.surface import ManualSurface
 
 ANNOTATION = "addressed"
 
-_LOOKED_AT = 50
 _A_HIT = 3
 
 Tags = Annotated[
@@ -27,7 +26,7 @@ Tags = Annotated[
 
 def with_tags(context: SurfaceContext, trace: Trace) -> Trace:
     """Store in a trace which lines of its best hits address the agent."""
-    rows = trace.search.rows[:_LOOKED_AT]
+    rows = trace.search.rows[:LOOKED_AT]
     lines: dict[str, list[int]] = {}
     for row in rows:
         lines.setdefault(row.path, []).append(row.start_line)
@@ -35,7 +34,7 @@ def with_tags(context: SurfaceContext, trace: Trace) -> Trace:
     for path, starts in lines.items():
         for line, passages in _sections(context, trace, path, starts):
             if passages:
-                tagged_lines[_key(path, line)] = [
+                tagged_lines[key_of(path, line)] = [
                     passage.model_dump(mode="json") for passage in passages
                 ]
     return context.annotate(trace, ANNOTATION, tagged_lines)
@@ -43,8 +42,7 @@ def with_tags(context: SurfaceContext, trace: Trace) -> Trace:
 
 def tags(trace: Trace, row: TraceRow) -> Sequence[JsonValue]:
     """Return the tagged lines of a row's section, in the format of the answers."""
-    lines = (stored(trace, ANNOTATION, dict) or {}).get(_key(row.path, row.start_line))
-    return lines if isinstance(lines, list) else []
+    return stored_of(trace, ANNOTATION, row)
 
 
 def tags_of(text: str, read: TextPage, settings: ManualSurface) -> tuple[Addressed, ...] | None:
@@ -66,7 +64,3 @@ def _sections(
         if section.start_line in starts:
             passages = addressed(document.text, section.start, section.end)
             yield section.start_line, at_most(_A_HIT, passages)
-
-
-def _key(path: str, line: int) -> str:
-    return f"{path}#L{line}"

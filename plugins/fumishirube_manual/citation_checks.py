@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from fumishirube import Citation, Document, InvalidParameter, Manual, ToolError
 from fumishirube.commands import digest
 from fumishirube.text import Lines
-from fumishirube_manual.cited_places import cited_place
+from fumishirube_manual.cited_places import cited_place, has_hash
 
 CitationState = Literal["valid", "moved", "changed", "gone"]
 
@@ -21,6 +22,8 @@ _CITED = re.compile(
     r"|manual://[^\s#\"<>`{|}\\^()\[\]、。，．「」『』（）]+"
 )
 _TRAILING = ".,;:!?'*_"
+_LATEST = 4
+"""The files whose lines are kept for further citations of them."""
 
 
 class CheckedCitation(NamedTuple):
@@ -41,6 +44,7 @@ class CitationChecker:
     def __init__(self, manual: Callable[[str], Manual]) -> None:
         self._manual = manual
         self._places: dict[str, dict[str, list[Citation]]] = {}
+        self._lines = lru_cache(_LATEST)(Lines)
 
     def check(self, text: str) -> CheckedCitation:
         """Check one citation."""
@@ -57,15 +61,16 @@ class CitationChecker:
             cited = cited.within(document) if document else cited
         except ToolError as error:
             document, reason = None, str(error)
-        if document and _holds(document, cited):
+        lines = self._lines(document.text) if document else None
+        if document and lines and _holds(document, lines, cited):
             return CheckedCitation(text, "valid", "the text is there")
         moved = self._elsewhere(manual, cited)
         if moved:
             return CheckedCitation(text, "moved", f"the same text is now at {moved}", moved)
-        if document is None:
+        if lines is None:
             return CheckedCitation(text, "gone", reason)
-        if not _has_lines(document, cited):
-            return CheckedCitation(text, "gone", f"the file has {Lines(document.text).total} lines")
+        if not _has_lines(lines, cited):
+            return CheckedCitation(text, "gone", f"the file has {lines.total} lines")
         return CheckedCitation(text, "changed", "the text of these lines has changed")
 
     def _elsewhere(self, manual: Manual, cited: Citation) -> Citation | None:
@@ -99,25 +104,26 @@ def _opened(manual: Manual, path: str) -> tuple[Document | None, str]:
         return None, str(error)
 
 
-def _holds(document: Document, cited: Citation) -> bool:
-    """Return whether the lines contain the cited text; without a hash, whether they exist."""
+def _holds(document: Document, lines: Lines, cited: Citation) -> bool:
+    """Return whether the lines are the cited text; without a hash, whether they exist.
+
+    A first line alone is that of a section, or is meant itself.
+    """
+    if not _has_lines(lines, cited):
+        return False
     if cited.digest is None:
-        return _has_lines(document, cited)
-    if cited.place is not None and cited.start_line and cited.end_line:
-        lines = Lines(document.text)
-        start, end = lines.start(cited.start_line), lines.start(cited.end_line + 1)
-        return _alike(digest(document.text[start:end]), cited.digest)
-    return any(
-        place.start_line == cited.start_line
-        and place.end_line == (cited.end_line or place.end_line)
-        and _alike(place.digest, cited.digest)
-        for place in _placed(document, cited.manual_id)
-    )
+        return True
+    if cited.start_line is None:
+        return has_hash(document.text, cited.digest)
+    ends = (each.end_line for each in document.sections if each.start_line == cited.start_line)
+    last = cited.end_line or next(ends, cited.start_line)
+    text = document.text[lines.start(cited.start_line) : lines.start(last + 1)]
+    return has_hash(text, cited.digest)
 
 
-def _has_lines(document: Document, cited: Citation) -> bool:
+def _has_lines(lines: Lines, cited: Citation) -> bool:
     last = cited.end_line or cited.start_line or 1
-    return (cited.start_line or 1) <= last <= Lines(document.text).total
+    return (cited.start_line or 1) <= last <= lines.total
 
 
 def _sections(manual: Manual) -> Iterator[Citation]:
@@ -128,10 +134,11 @@ def _sections(manual: Manual) -> Iterator[Citation]:
 
 
 def _placed(document: Document, manual_id: str) -> Iterator[Citation]:
+    lines = Lines(document.text)
     for section in document.sections:
         own = digest(document.text[section.start : section.end])
         yield Citation(manual_id, document.path, section.start_line, section.end_line, own)
-        if place := cited_place(document, section.start_line, section.end_line):
+        if place := cited_place(document, section.start_line, section.end_line, lines):
             yield place.citation(manual_id, document.path)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube import Citation, Document, Manual, ToolError
+from fumishirube import Citation, Document, Manual, Section, ToolError
 from fumishirube.commands import digest
 from fumishirube.parsing import PlaceRange, lines_of, place_at, place_range
 from fumishirube.text import Lines
@@ -35,12 +35,17 @@ class CitedPlace(NamedTuple):
         return Citation(manual_id, path, digest=self.digest, place=self.place)
 
 
-def cited_place(document: Document, first: int, last: int) -> CitedPlace | None:
-    """Return the place of some lines of a document; ``None`` for a document with lines only."""
+def cited_place(
+    document: Document, first: int, last: int, lines: Lines | None = None
+) -> CitedPlace | None:
+    """Return the place of some lines of a document; ``None`` for a document with lines only.
+
+    ``lines`` are those of its text, for a caller that has them.
+    """
     place = place_range(document.places, first, last)
     if place is None:
         return None
-    lines = Lines(document.text)
+    lines = lines or Lines(document.text)
     bounds = lines_of(document.places, place, lines.total) or (first, last)
     text = document.text[lines.start(bounds[0]) : lines.start(bounds[1] + 1)]
     begin = place_at(document.places, first)
@@ -67,11 +72,21 @@ def place_of_section(
         document = manual.document(path)
     except ToolError:
         return None
-    for section in document.sections:
-        own = document.text[section.start : section.end]
-        if section.start_line == first and digest(own) == own_digest:
-            return cited_place(document, first, section.end_line)
-    return None
+    section = section_at(document, first, own_digest)
+    return cited_place(document, first, section.end_line) if section else None
+
+
+def section_at(document: Document, line: int, own_digest: str) -> Section | None:
+    """Return the section that begins on a line; ``None`` if its text has another hash."""
+    return next(
+        (
+            section
+            for section in document.sections
+            if section.start_line == line
+            and has_hash(document.text[section.start : section.end], own_digest)
+        ),
+        None,
+    )
 
 
 def has_places(settings: ManualSurface) -> bool:

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from fumishirube import Budget, Document, SurfaceContext, ToolError, Trace, TraceRow
+from fumishirube import Budget, Document, Section, SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text import concepts, fold, occurs
+from fumishirube_manual.cited_places import section_at
 from fumishirube_manual.claim_graph import (
     ANNOTATION,
     Claim,
@@ -99,8 +100,8 @@ def _hit_statements(
         if row.path not in documents:
             documents[row.path] = _document(context, trace, row.path)
         document = documents[row.path]
-        if document is not None:
-            yield from _statements(document, row)
+        if document and (section := section_at(document, row.start_line, row.digest)):
+            yield _statements(document, section, row)
 
 
 def _document(context: SurfaceContext, trace: Trace, path: str) -> Document | None:
@@ -111,17 +112,12 @@ def _document(context: SurfaceContext, trace: Trace, path: str) -> Document | No
     return None if document.scan_only else document
 
 
-def _statements(document: Document, row: TraceRow) -> Iterator[_HitStatements]:
-    for section in document.sections:
-        if section.start_line == row.start_line:
-            own = document.text[section.start : section.end]
-            digest = hashlib.sha256(own.encode("utf-8", "surrogatepass")).hexdigest()
-            if digest.startswith(row.digest):
-                body = document.text[section.body : section.end]
-                statements = tuple(
-                    _statement(sentence, section.title) for sentence in sentences(body)
-                )
-                yield _HitStatements(row, digest[:_DIGEST_DIGITS], statements)
+def _statements(document: Document, section: Section, row: TraceRow) -> _HitStatements:
+    own = document.text[section.start : section.end]
+    digest = hashlib.sha256(own.encode("utf-8", "surrogatepass")).hexdigest()
+    body = document.text[section.body : section.end]
+    statements = tuple(_statement(sentence, section.title) for sentence in sentences(body))
+    return _HitStatements(row, digest[:_DIGEST_DIGITS], statements)
 
 
 def _statement(sentence: str, title: str) -> _Statement:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube import Span, Trace, TraceRow
-from fumishirube.agreed_names import FREE, REQUIRED
+from fumishirube import Trace, TraceRow
 from fumishirube_manual.evidence.annotations import wordings_of
 
 Status = Literal[
@@ -99,21 +98,6 @@ def recall_ok(trace: Trace) -> bool | None:
 def file_bias(paths: Sequence[str]) -> float:
     """Return the share of the most frequent path; 0 without paths."""
     return round(max(Counter(paths).values()) / len(paths), 4) if paths else 0.0
-
-
-def gate_spans(trace: Trace, gate: str) -> list[Span]:
-    """Return the runs of one gate: with required terms, or without."""
-    return [
-        span
-        for span in trace.search.children
-        if span.kind == "run" and (REQUIRED if span.must else FREE) == gate
-    ]
-
-
-def fusion_settings(trace: Trace) -> Mapping[str, Any]:
-    """Return the outermost fuser's diagnostics about its weights, for display."""
-    spans = [span for span in trace.search.children if span.kind == "fuser"]
-    return spans[0].diagnostics if spans else {}
 
 
 def _status(trace: Trace) -> tuple[Status, str | None]:

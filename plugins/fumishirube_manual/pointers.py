@@ -10,24 +10,22 @@ from pydantic import JsonValue
 
 from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text import References
-from fumishirube_manual.stored_values import stored
+from fumishirube_manual.stored_values import LOOKED_AT, key_of, stored_of
 
 ANNOTATION = "refers_to"
-
-_LOOKED_AT = 50
 
 
 def with_pointers(context: SurfaceContext, trace: Trace) -> Trace:
     """Store in a trace the references of its best hits; this reads every file of their manuals."""
     targets: dict[str, JsonValue] = {}
-    rows = trace.search.rows[:_LOOKED_AT]
+    rows = trace.search.rows[:LOOKED_AT]
     for manual_id in dict.fromkeys(trace.file(row.path)[0] for row in rows):
         pointing = _pointing(context.manual(manual_id))
         for row in rows:
             name, path = trace.file(row.path)
-            place = pointing(_key(path, row.start_line)) if name == manual_id else None
+            place = pointing(key_of(path, row.start_line)) if name == manual_id else None
             if place is not None:
-                targets[_key(row.path, row.start_line)] = place
+                targets[key_of(row.path, row.start_line)] = place
     return context.annotate(trace, ANNOTATION, targets)
 
 
@@ -51,8 +49,7 @@ def _pointing(manual: Manual) -> Callable[[str], list[JsonValue] | None]:
 
 def pointers(trace: Trace, row: TraceRow) -> Sequence[JsonValue]:
     """Return the references of a row of a trace, each with path, line and title."""
-    targets = (stored(trace, ANNOTATION, dict) or {}).get(_key(row.path, row.start_line))
-    return targets if isinstance(targets, list) else []
+    return stored_of(trace, ANNOTATION, row)
 
 
 def _outline(manual: Manual) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -64,11 +61,7 @@ def _outline(manual: Manual) -> Iterator[tuple[str, tuple[str, str]]]:
             continue  # unreadable files have no references, and are no targets
         for section in document.sections:
             text = document.text[section.start : section.end]
-            yield _key(path, section.start_line), (section.title, text)
-
-
-def _key(path: str, line: int) -> str:
-    return f"{path}#L{line}"
+            yield key_of(path, section.start_line), (section.title, text)
 
 
 def _ref(key: str, title: str) -> JsonValue:

@@ -252,7 +252,8 @@ def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
     end = max(first, shown.next_line - 1) if shown.next_line else last
     stop = shown.cut_at or lines.start(min(end, lines.total) + 1)
     page = TextPage.of(document.text, lines.start(first), stop)
-    record(call.session, manual_id, document, page)
+    if not shown.code:
+        record(call.session, manual_id, document, page)
     place = place_range(document.places, first, min(end, lines.total))
     after = _heading(_following(document, end), None)
     above = enclosing_section(document, end)

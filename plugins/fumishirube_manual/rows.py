@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pydantic import JsonValue
 
@@ -43,24 +42,21 @@ _SIGNALS = frozenset(
 
 def candidate(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
     """Return a row of ``candidates``; the answer gives the id of a single manual only once."""
-    item: dict[str, Any] = {
-        "ref": ref_of(trace, row.path, row.start_line)
-        if trace.manuals
-        else {"path": row.path, "start_line": row.start_line},
-        "score": round(row.score, SCORE_DIGITS),
-        "matched_tokens": _longest(row.matched),
-    }
-    return item | _extra(trace, row, extras)
+    ref = ref_of(trace, row.path, row.start_line)
+    if not trace.manuals:
+        del ref["manual_id"]
+    return {"ref": ref, **_scored(trace, row, extras)}
 
 
 def integrated(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
     """Return a row of ``integrated_top``, with the title and the id of the manual."""
-    item: dict[str, Any] = {
-        "ref": ref_of(trace, row.path, row.start_line),
-        "title": row.title,
-        "score": round(row.score, SCORE_DIGITS),
-        "matched_tokens": _longest(row.matched),
-    }
+    ref = ref_of(trace, row.path, row.start_line)
+    return {"ref": ref, "title": row.title, **_scored(trace, row, extras)}
+
+
+def _scored(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
+    score = round(row.score, SCORE_DIGITS)
+    item: Json = {"score": score, "matched_tokens": _longest(row.matched)}
     return item | _extra(trace, row, extras)
 
 

@@ -201,14 +201,16 @@ def narrowed(
 
 def excluded_sections(
     context: SurfaceContext, scope: str, trace_id: str | None, session: Session | None
-) -> frozenset[tuple[str, int]]:
-    """Return the sections that a follow-up leaves out: those returned before, and those read.
+) -> tuple[frozenset[tuple[str, int]], frozenset[tuple[str, int]]]:
+    """Return the sections that a follow-up leaves out, and which of them were only read.
+
+    The others were returned by an earlier search.
 
     Raises:
         InvalidParameter: when the earlier search had another scope.
     """
     if trace_id is None:
-        return frozenset()
+        return frozenset(), frozenset()
     trace = context.trace(trace_id)
     if trace.manual_id != scope:
         raise InvalidParameter(
@@ -216,22 +218,14 @@ def excluded_sections(
             parameter="only_unscanned_from_trace_id",
         )
     if not trace.manuals:
-        return trace.seen | delivered(context, session, scope)
-    return trace.seen | {
-        (f"{manual_id}/{path}", line)
-        for manual_id in trace.manuals
-        for path, line in delivered(context, session, manual_id)
-    }
-
-
-def read_since(
-    context: SurfaceContext, trace_id: str | None, exclude: frozenset[tuple[str, int]]
-) -> frozenset[tuple[str, int]]:
-    """Return the excluded sections that were read but not returned by an earlier search."""
-    if trace_id is None:
-        return frozenset()
-    trace = context.trace(trace_id)
-    return exclude - (trace.seen - trace.origin.query.read)
+        exclude = trace.seen | delivered(context, session, scope)
+    else:
+        exclude = trace.seen | {
+            (f"{manual_id}/{path}", line)
+            for manual_id in trace.manuals
+            for path, line in delivered(context, session, manual_id)
+        }
+    return exclude, exclude - (trace.seen - trace.origin.query.read)
 
 
 def document_of(context: SurfaceContext, trace: Trace, path: str) -> Document:

@@ -10,7 +10,7 @@ from fumishirube_manual.surface import ManualSurface
 
 _MOST, _NAMED = 8, 3
 """The most suffixes in an answer, and in its text."""
-OTHERS = "others"
+_OTHER_SUFFIXES = "others"
 
 
 class UnreadRow(Answer):
@@ -47,7 +47,7 @@ def every_row(context: SurfaceContext, *manual_ids: str) -> tuple[UnreadRow, ...
         if suffix not in hidden
     ]
     if others := sum(counts[suffix] for suffix in hidden):
-        rows.append(UnreadRow(suffix=OTHERS, count=others))
+        rows.append(UnreadRow(suffix=_OTHER_SUFFIXES, count=others))
     return tuple(rows)
 
 
@@ -71,7 +71,7 @@ def unread_text(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _files(row: Mapping[str, Any]) -> str:
     kind = f"{row['suffix']} " if row["suffix"].startswith(".") else ""
-    kind = "other " if row["suffix"] == OTHERS else kind
+    kind = "other " if row["suffix"] == _OTHER_SUFFIXES else kind
     return f"{row['count']} {kind}{'file' if row['count'] == 1 else 'files'}"
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from fumishirube import Conflict, NotFound, ToolError
 from fumishirube.disk import WritableRoot, content_hash
 from fumishirube_vault.rules import JOURNAL
-from fumishirube_vault.surface import JournalBounds
+from fumishirube_vault.surface import VaultSurface
 
 Action = Literal["create", "replace", "append", "undo", "redo"]
 
@@ -73,10 +73,10 @@ class NoteJournal:
     """
 
     def __init__(
-        self, writable: WritableRoot, bounds: JournalBounds, visible: Callable[[str], bool]
+        self, writable: WritableRoot, settings: VaultSurface, visible: Callable[[str], bool]
     ) -> None:
         self._writable = writable
-        self._bounds = bounds
+        self._settings = settings
         self._visible = visible
 
     def writes(self) -> list[Write]:
@@ -192,11 +192,11 @@ class NoteJournal:
 
     def _prune(self, names: Sequence[_Name]) -> None:
         """Delete the oldest entries beyond the limits, but never the last entry."""
-        oldest = time.time_ns() - self._bounds.days * _DAY_NS
-        space = self._bounds.bytes
+        oldest = time.time_ns() - self._settings.journal_days * _DAY_NS
+        space = self._settings.journal_bytes
         for number, name in enumerate(reversed(names)):
             space -= name.size
-            over = number >= self._bounds.writes or space < 0 or name.stamp < oldest
+            over = number >= self._settings.journal_writes or space < 0 or name.stamp < oldest
             if number and over:
                 self._writable.remove(name.path)
 

@@ -13,7 +13,7 @@ from fumishirube.disk import WritableRoot, content_hash
 from fumishirube.text import DecodedText, decode_with_encoding
 from fumishirube_vault.journal import LOCKS, Action, NoteJournal, Write
 from fumishirube_vault.rules import is_hidden, may_replace
-from fumishirube_vault.surface import VaultBounds
+from fumishirube_vault.surface import VaultSurface
 
 ExpectedHash = Annotated[str | None, Field(description="content_hash of vault_read.")]
 
@@ -30,13 +30,13 @@ class ChangedNote(NamedTuple):
 class NoteStore:
     """The notes of a vault, as the tools use them."""
 
-    def __init__(self, root: Root, bounds: VaultBounds) -> None:
+    def __init__(self, root: Root, settings: VaultSurface) -> None:
         self.root = root
-        self.largest = bounds.note_bytes
-        self.allow_hidden = bounds.allow_hidden
+        self.largest = settings.note_bytes
+        self.allow_hidden = settings.allow_hidden
         self._writable = WritableRoot(root, LOCKS)
         whole = WritableRoot(root.whole, LOCKS)
-        self.journal = NoteJournal(whole, bounds.journal, root.visible)
+        self.journal = NoteJournal(whole, settings, root.visible)
 
     def read(self, path: str) -> bytes:
         """Return a note's bytes.
@@ -60,10 +60,8 @@ class NoteStore:
             Unreadable: when its encoding is unknown; and as :meth:`read` does.
         """
         data = self.read(path)
-        try:
+        with self.naming(path):
             return decode_with_encoding(data), data
-        except Unreadable as error:
-            raise Unreadable(str(error), error.reason, path=path) from error
 
     def change(
         self,

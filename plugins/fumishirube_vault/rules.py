@@ -32,10 +32,7 @@ NotePath = Annotated[
 
 def is_hidden(path: str) -> bool:
     """Return whether a path belongs to the vault's own records, which no tool shows."""
-    first, *rest = path.split("/")
-    journal = (
-        _folded(first) == _SYSTEM and bool(rest) and f"{_SYSTEM}/{_folded(rest[0])}" == JOURNAL
-    )
+    journal = [*map(_folded, path.split("/")[:2])] == JOURNAL.split("/")
     return journal or is_unfinished(path.rpartition("/")[2])
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -10,22 +10,6 @@ from fumishirube import Env, Stage, SurfaceContext, Tool
 from fumishirube.tools import listed
 
 _MIB = 1024 * 1024
-
-
-class JournalBounds(NamedTuple):
-    """The most writes in the journal, the most bytes, and the most days."""
-
-    writes: int
-    bytes: int
-    days: int
-
-
-class VaultBounds(NamedTuple):
-    """The most bytes of a note, the dot-names that may hold notes, and the journal's limits."""
-
-    note_bytes: int
-    allow_hidden: tuple[str, ...]
-    journal: JournalBounds
 
 
 class VaultSurface(Stage):
@@ -73,22 +57,16 @@ class VaultSurface(Stage):
         from fumishirube_vault.tool_list import tools
 
         append = "append" in self.extras
-        return listed(
-            tools(context, self._bounds(), append=append, history=self.history), self.extras
-        )
+        return listed(tools(context, self, append=append, history=self.history), self.extras)
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools of the journal, the preview of a replacement, and ``vault_append``."""
         from fumishirube_vault.tool_list import commands
 
-        return commands(context, self._bounds())
+        return commands(context, self)
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Finish or roll back interrupted writes at the start."""
         from fumishirube_vault.tool_list import recovered
 
-        return recovered(context, self._bounds())
-
-    def _bounds(self) -> VaultBounds:
-        journal = JournalBounds(self.journal_writes, self.journal_bytes, self.journal_days)
-        return VaultBounds(self.note_bytes, self.allow_hidden, journal)
+        return recovered(context, self)

@@ -16,17 +16,17 @@ from fumishirube_vault.notes import NoteStore
 from fumishirube_vault.read import read_tool
 from fumishirube_vault.replace import preview_tool, replace_tool
 from fumishirube_vault.scan import scan_tool
-from fumishirube_vault.surface import VaultBounds
+from fumishirube_vault.surface import VaultSurface
 from fumishirube_vault.undo import redo_tool, undo_tool
 
 _log = logging.getLogger("fumishirube")
 
 
 def tools(
-    context: SurfaceContext, bounds: VaultBounds, *, append: bool, history: bool
+    context: SurfaceContext, settings: VaultSurface, *, append: bool, history: bool
 ) -> Sequence[Tool[Any, Any]]:
     """Return the tools, in the order in which clients list them."""
-    notes = NoteStore(context.root, bounds)
+    notes = NoteStore(context.root, settings)
     extra = (history_tool(notes), undo_tool(notes)) if history else ()
     return (
         ls_tool(notes),
@@ -39,18 +39,18 @@ def tools(
     )
 
 
-def commands(context: SurfaceContext, bounds: VaultBounds) -> Sequence[Tool[Any, Any]]:
+def commands(context: SurfaceContext, settings: VaultSurface) -> Sequence[Tool[Any, Any]]:
     """Return the tools of the journal, the preview of a replacement, and ``vault_append``."""
-    notes = NoteStore(context.root, bounds)
+    notes = NoteStore(context.root, settings)
     made = (history_tool, show_tool, undo_tool, redo_tool, preview_tool, append_tool)
     return tuple(make(notes) for make in made)
 
 
 @contextmanager
-def recovered(context: SurfaceContext, bounds: VaultBounds) -> Iterator[None]:
+def recovered(context: SurfaceContext, settings: VaultSurface) -> Iterator[None]:
     """Finish or roll back the writes that a crash interrupted, before any call."""
     try:
-        settled = NoteStore(context.root, bounds).journal.recover()
+        settled = NoteStore(context.root, settings).journal.recover()
         if settled:
             _log.warning("unfinished writes to the vault, now settled: %d", settled)
     except ToolError as error:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from manuals import RULES, fumishirube, write
+from manuals import RULES, fumishirube, opened, write
 
+from fumishirube.commands import search_context
 from fumishirube.parsing import PlaceRange
 from fumishirube.text.controls import printable
 from fumishirube.tools.citations import Citation
-from fumishirube_manual.citation_checks import find_citations
+from fumishirube_manual.citation_checks import CitationChecker, find_citations
 
 FIND = ("find", "対象", "--manual", "m1", "--json")
 
@@ -21,6 +24,13 @@ FIND = ("find", "対象", "--manual", "m1", "--json")
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     return write(tmp_path, {"m1/rules.md": RULES, "m1/data.json": '{"対象": "全員"}\n'})
+
+
+@pytest.fixture(scope="module")
+def checker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CitationChecker]:
+    application = opened(write(tmp_path_factory.mktemp("cite"), {"m1/rules.md": RULES}))
+    yield CitationChecker(search_context(application).manual)
+    application.close()
 
 
 def cited(workspace: Path) -> dict[int, str]:
@@ -96,6 +106,36 @@ def test_a_citation_without_a_hash_holds_while_its_lines_are_there(workspace: Pa
     refs = ["", "#L3", "#L3-L4", "#L6", "#L7", "#L3-L9"]
     told = states(workspace, *(f"manual://m1/rules.md{ref}" for ref in refs))
     assert told == ["valid"] * 4 + ["gone"] * 2
+
+
+@given(
+    first=st.integers(1, 6),
+    further=st.integers(0, 5),
+    digits=st.integers(6, 64),
+    same=st.booleans(),
+)
+def test_any_lines_are_valid_with_their_own_hash_and_changed_with_another(
+    checker: CitationChecker, first: int, further: int, digits: int, same: bool
+) -> None:
+    """As ``manual_read`` and the resources compare them, whether a section begins there or not."""
+    last = min(first + further, 6)
+    own = "".join(RULES.splitlines(keepends=True)[first - 1 : last])
+    written = sha256((own if same else own + "x").encode()).hexdigest()[:digits]
+    one = checker.check(f"manual://m1/rules.md#L{first}-L{last}@{written}")
+    assert one.state == ("valid" if same else "changed")
+
+
+@pytest.mark.timeout(30)
+def test_thousands_of_citations_of_one_file_are_checked(tmp_path: Path) -> None:
+    """For each, all sections above it were hashed, which took half a minute."""
+    parts = [f"# Part {number}\n\ntext\n\n" for number in range(4_000)]
+    write(tmp_path, {"m1/rules.md": "".join(parts)})
+    cites = [
+        f"manual://m1/rules.md#L{4 * at + 1}-L{4 * at + 4}@{sha256(part.encode()).hexdigest()[:6]}"
+        for at, part in enumerate(parts)
+    ]
+    told = check(tmp_path, "-", stdin="\n".join(cites))
+    assert [one["state"] for one in told] == ["valid"] * len(cites)
 
 
 def test_the_same_text_twice_is_found_in_the_same_file_first(workspace: Path) -> None:

@@ -55,6 +55,24 @@ def test_what_was_read_or_scanned_whole_is_left_out(wire: Wire) -> None:
     assert third == []
 
 
+def test_code_that_was_left_out_was_not_read(wire: Wire) -> None:
+    file = wire.workspace / "manuals" / "m" / "b.md"
+    file.write_text("## 給付の額\n次のとおり。\n\n```\n給付の要件\n```\n", encoding="utf-8")
+    whole = {"manual_id": "m", "path": "b.md", "start_line": 1, "end_line": 6}
+    asked = {"query": "給付の要件", "manual_id": "m", "required_terms": ["給付"]}
+    trace = wire.ok("manual_find", query="無い", manual_id="m", required_terms=["無い"])["trace_id"]
+
+    def found() -> set[str]:
+        hits = wire.ok("manual_find", **asked, only_unscanned_from_trace_id=trace)["inline_hits"]
+        return {item["ref"]["path"] for item in hits["items"]}
+
+    (shown,) = wire.ok("manual_read", refs=[whole], code=False)["items"]
+    assert shown["code_left_out"] == 3
+    assert "b.md" in found()
+    wire.ok("manual_read", refs=[whole])
+    assert "b.md" not in found()
+
+
 def test_a_section_that_changed_since_is_not_left_out(wire: Wire) -> None:
     trace, first = find(wire)
     wire.ok("manual_scan", manual_id="m", path="a.md")

@@ -195,6 +195,8 @@ def test_the_command_line_picks_terms_as_any_find_does(tmp_path: Path) -> None:
         (["--full"], "one manual"),
         (["--claims"], "needs --full"),
         (["--full", "--require", "a", "--explain"], "--explain"),
+        (["--full", "--require", "a", "--open"], "--open"),
+        (["--full", "--require", "a", "--limit", "5"], "--limit"),
         (["--full", "--require", "a", "--manual", "m1", "--manual", "m2"], "one manual"),
     ],
 )

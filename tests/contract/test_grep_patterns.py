@@ -26,6 +26,9 @@ def test_patterns_are_matched_line_by_line(server: Fumishirube) -> None:
     assert places(backwards) == [("sub/code.md", 5)]
     word = server.ok("manual_grep", regex="once|retr", manual_id="m", word=True)
     assert places(word) == [("sub/code.md", 6)]
+    for flags in ("(?i)", "(?i)(?x)", "(?xi)"):
+        ignoring = server.ok("manual_grep", regex=f"{flags}ONCE|RETR", manual_id="m", word=True)
+        assert places(ignoring) == places(word)
 
 
 @pytest.mark.parametrize(

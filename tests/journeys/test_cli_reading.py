@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,10 @@ def test_ls_suggests_the_nearest_name(workspace: Path, name: str, meant: str) ->
 def test_toc_pages_and_shows_headings(workspace: Path) -> None:
     page = fumishirube("toc", "field-guide", "--max-files", "3", cwd=workspace)
     assert page.out.splitlines()[-1] == "files 1 to 3 of 10"
-    assert page.err == "next: fumishirube toc field-guide --cursor 3\n"
+    assert page.err == "next: fumishirube toc field-guide --max-files 3 --cursor 3\n"
+    words = ("--prefix", "!power.md", "--deep", "--max-files", "4", "--max-headings", "2")
+    page = fumishirube("toc", "field-guide", *words, cwd=workspace)
+    assert page.err == f"next: fumishirube toc field-guide {shlex.join(words)} --cursor 4\n"
     deep = fumishirube("toc", "field-guide", "--deep", "--prefix", "power.md", cwd=workspace)
     assert "  L1   Power" in deep.out.splitlines()
     assert "  L14      Sizing the panel" in deep.out.splitlines()

@@ -231,6 +231,14 @@ def test_a_hit_is_opened_in_the_editor_at_its_line(
     assert (done.code, "there is no hit 99" in done.err) == (1, True)
 
 
+def test_an_editor_with_a_quotation_mark_too_few_is_named(workspace: Path) -> None:
+    environ = {"EDITOR": "vi '", "VISUAL": ""}
+    done = fumishirube("find", "battery", "--open", cwd=workspace, environ=environ)
+    assert done.code != 0
+    assert "EDITOR" in done.err
+    assert "cannot be started" in done.err
+
+
 def test_without_an_editor_the_system_opens_a_hit(workspace: Path, tmp_path: Path) -> None:
     browser, seen = tmp_path / "browser", tmp_path / "seen"
     browser.write_text(f'#!/bin/sh\necho "$1" > "{seen}"\n')

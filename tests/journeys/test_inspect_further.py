@@ -20,7 +20,11 @@ from webdriver import Browser, chromedriver, chromium
 from fumishirube_inspect.reports import mean
 
 ROWS = [
-    {"run": run, "case_id": f"c{n}", "metrics": {"mrr@5": value, "tokens_per_query": 700.0 + n}}
+    {
+        "run": run,
+        "case_id": f"c\u2028{n}",
+        "metrics": {"mrr@5": value, "tokens_per_query": 700.0 + n},
+    }
     for run, values in (("config", (1.0, 0.5, 1.0, 0.0)), ("against", (1.0, 1.0, 1.0, 0.5)))
     for n, value in enumerate(values)
 ]
@@ -43,7 +47,9 @@ def inspector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inspector]:
     write(folder, {"m2/leave.md": "# Leave\n\n## Sick leave\nStay at home when sick.\n"})
     write(folder, {"m3/other.md": "# Other\n\nNothing of interest, sick or not.\n"})
     rows, agent = folder / "rows.jsonl", folder / "run.json"
-    rows.write_text("".join(f"{json.dumps(row)}\n" for row in ROWS), encoding="utf-8")
+    rows.write_text(
+        "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in ROWS), encoding="utf-8"
+    )
     agent.write_text(json.dumps(AGENT), encoding="utf-8")
     with Inspector(folder, "--report", str(rows), "--report", str(agent)) as running:
         yield running

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fumishirube_manual.evidence import excerpts
+from fumishirube_manual.evidence.blocks import headers, is_row, leads, related
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, stem
+from fumishirube_manual.evidence.enclosing_blocks import EnclosingBlocks
 from fumishirube_manual.evidence.excerpts import excerpt
 from fumishirube_manual.evidence.lines import BEST_CHARS, SectionLines
-from fumishirube_manual.evidence.markup import rendered_lines
-from fumishirube_manual.evidence.own_texts import enclosing_block
+from fumishirube_manual.evidence.markup import never_shown, rendered_lines, without_anchor
 from fumishirube_manual.evidence.passages import passages
 
 WHOLE = 1.15
@@ -97,6 +98,34 @@ def test_a_line_of_marks_without_an_end_is_shown_as_it_is(
     assert [*rendered_lines([line])] == [line]
 
 
+@given(
+    st.lists(st.sampled_from(["| a |", "| b | c |", "|---|", "text", "- item", ""]), max_size=12)
+)
+def test_the_header_of_many_rows_is_that_of_each(lines: list[str]) -> None:
+    rows = [at for at, line in enumerate(lines) if is_row(line)]
+    each = {top for at in rows for top in related(lines, at) if top < at}
+    assert {*headers(lines, rows)} == each
+
+
+@pytest.mark.timeout(30)
+def test_all_rows_of_a_long_table_are_shown_with_their_header() -> None:
+    """For each row, its table was read from the top."""
+    text = "| part | fee |\n|---|---|\n" + "| p | 7 |\n" * 30_000 + f"\n{'text ' * 30_000}\n"
+    shown = SectionLines(text, 1, WEIGHTS).evidence(20, range(2, 30_002)).lines
+    assert [number for number, _ in shown][:3] == [1, 3, 4]
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("run", [" ", ":", "a"])
+def test_long_runs_are_read_once(run: str) -> None:
+    long = run * 200_000
+    assert leads(f"As follows:{long}") is (run != "a")
+    assert not leads(f"As follows: {long}!")
+    assert without_anchor(f"Fees {long}x}}") == f"Fees {long}x}}"
+    assert EnclosingBlocks(f"::: zone {long}:\n").around(2) == ""
+    assert not any(never_shown([f":::{long}x"], ()))
+
+
 def test_a_passage_is_worth_more_below_a_heading_that_answers_too() -> None:
     weights = [ConceptWeight("deadline", 2.0, {"deadline": 1.0}), ConceptWeight("apply", 1.0, {})]
     text = "Apply early.\n\nNothing here.\n\nApply within 30 days.\n"
@@ -164,7 +193,8 @@ def test_evidence_is_made_of_lines_of_the_section(text: str, first: int, room: i
     ],
 )
 def test_a_block_reaches_to_its_end(text: str, block: str) -> None:
-    assert enclosing_block(text, text.index("*")) == block
+    line = text[: text.index("*")].count("\n") + 1
+    assert EnclosingBlocks(text).around(line) == block
 
 
 @given(

@@ -16,6 +16,7 @@ from torture import TORTURE, examples, times
 
 from fumishirube import Unreadable
 from fumishirube.text import Lines
+from fumishirube_stages.loaders.heading_scan import pieces
 from fumishirube_stages.loaders.headings import parsed
 from fumishirube_stages.loaders.links import _INLINE, _code_ends, links
 
@@ -59,6 +60,14 @@ def test_links_are_scanned_in_linear_time(before: str, unit: str, after: str, op
     if TORTURE:
         twice = head + unit * (2 * length // len(unit)) + after
         assert seconds(twice) <= 2.5 * seconds(text) + 0.1
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("run", [" ", "\n", " \n"])
+def test_blank_text_is_scanned_in_linear_time(run: str) -> None:
+    text = f"# [a](b.md)\n{run * 100_000}\n  - [c](d.md)\n"
+    assert [each.target for each in links(text, 0, [], {}).links] == ["b.md", "d.md"]
+    pieces(f"<b>a</b>{run * 100_000} x\n", 0)
 
 
 @given(st.integers(1, 300))

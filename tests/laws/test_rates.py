@@ -15,10 +15,17 @@ import torture
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fumishirube_http.people import rates
+from fumishirube_http.people import limits, rates
 from fumishirube_http.people.rates import Allowance, Rates
 
 STEPS = st.lists(st.tuples(st.floats(0, 200), st.integers(1, 7)), max_size=40)
+
+
+@given(st.floats(0, 4000) | st.integers(0, 4000))
+def test_the_answer_says_to_wait_no_second_more_than_needed(seconds: float) -> None:
+    problem = limits._too_many("60 calls in a minute", seconds)
+    said = int(problem.headers["retry-after"])
+    assert max(1, seconds) <= said < max(1, seconds) + 1
 
 
 @pytest.mark.property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -138,4 +139,4 @@ def _too_many(what: str, seconds: float) -> Problem:
 
 
 def _whole(seconds: float) -> int:
-    return max(1, round(seconds + 0.5))
+    return max(1, math.ceil(seconds))

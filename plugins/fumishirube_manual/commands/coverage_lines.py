@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fumishirube import Trace
 from fumishirube.commands import command, counted, listed, reason_text, strip_controls
-from fumishirube_manual.commands.results import SearchResults, picked
+from fumishirube_manual.commands.results import SearchResults
 from fumishirube_manual.unread import loose_lines, unread_lines
 from fumishirube_manual.vocabulary import vocabulary_of
 
@@ -23,7 +23,7 @@ def terms_lines(results: SearchResults) -> Iterator[str]:
         required_labels = [_required(term, results.trace) for term in results.required]
         yield f"required terms: {', '.join(required_labels)}"
         return
-    chosen, where = picked(results.trace), listed(results.manuals)
+    chosen, where = results.trace.report.picked, listed(results.manuals)
     if chosen:
         terms = [_picked(term, results.trace) for term in chosen]
         yield f"picked terms: {', '.join(terms)} (the rarest words of the query in {where})"

@@ -36,7 +36,7 @@ def open_file(file: Path, line: int, place: PlaceRange | None = None) -> int:
         try:
             command = editor_command(editor, file, line)
             return subprocess.run(command, check=False).returncode  # noqa: S603 - the user's editor
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise ConfigError(f"{variable}: {editor!r} cannot be started") from error
     fragment = f"#page={place.first}" if place and place.kind == "page" else ""
     if not webbrowser.open(file.as_uri() + fragment):
@@ -45,7 +45,11 @@ def open_file(file: Path, line: int, place: PlaceRange | None = None) -> int:
 
 
 def editor_command(editor: str, file: Path, line: int) -> list[str]:
-    """Return the words that open a file in an editor, at the line if it is a known one."""
+    """Return the words that open a file in an editor, at the line if it is a known one.
+
+    Raises:
+        ValueError: when a quotation mark in ``editor`` is not closed.
+    """
     words = shlex.split(editor, posix=os.name != "nt")
     name = Path(words[0]).stem.lower()
     if name in _PLUS:

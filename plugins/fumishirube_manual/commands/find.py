@@ -64,6 +64,7 @@ from fumishirube_manual.unread import every_row
 from fumishirube_manual.vocabulary import with_vocabulary
 
 SHOWN = 5
+_NOT_FULL = ("why_not", "explain", "open", "limit")
 
 _INDENT = "   "
 
@@ -93,7 +94,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help=f"the question in other words, or a part of it; up to {MOST_ALTERNATIVES} times",
     )
     help_text = f"how many sections to show (default: {SHOWN})"
-    parser.add_argument("--limit", metavar="N", type=at_least(1), default=SHOWN, help=help_text)
+    parser.add_argument("--limit", metavar="N", type=at_least(1), help=help_text)
     add_explanations(parser)
     help_text = "open hit N (default: the first) in $VISUAL or $EDITOR, else as the system does"
     parser.add_argument(
@@ -118,8 +119,9 @@ def run(options: Namespace) -> int:
     if len(options.alternatives) > MOST_ALTERNATIVES:
         texts = len(options.alternatives)
         options.parser.error(f"--or: at most {MOST_ALTERNATIVES} texts, got {texts}")
-    if options.full and (options.why_not or options.explain):
-        options.parser.error("--full: goes with neither --why-not nor --explain")
+    if options.full and any(getattr(options, name) for name in _NOT_FULL):
+        options.parser.error("--full: goes with none of --why-not, --explain, --open and --limit")
+    options.limit = options.limit or SHOWN
     check_full_arguments(options)
     with opened(options) as application:
         context = search_context(application)

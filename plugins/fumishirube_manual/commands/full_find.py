@@ -11,7 +11,6 @@ from pydantic import JsonValue
 from fumishirube import Budget, Call, ConfigError, Query, SurfaceContext
 from fumishirube.commands import Application, at_least, call_tool, chosen_manuals, complain
 from fumishirube.text import concepts
-from fumishirube_manual.commands.results import picked
 from fumishirube_manual.find_limits import CANDIDATES, TERM_CHARS, TERMS, TIME_MS
 
 WHOLE_ID = 32
@@ -87,6 +86,8 @@ def full_answer(
 def _picked(context: SurfaceContext, manual: str, query: str) -> Sequence[str]:
     """Pick terms as a plain find does, and print them: the full answer requires some."""
     trace = context.find(manual, Query(query, budget=Budget.of(TIME_MS))).trace
-    chosen = picked(trace) or [concept.text[:TERM_CHARS] for concept in concepts(query)[:TERMS]]
+    chosen = trace.report.picked or [
+        concept.text[:TERM_CHARS] for concept in concepts(query)[:TERMS]
+    ]
     complain(f"picked terms: {', '.join(chosen)}; name others with --require TERM")
     return chosen

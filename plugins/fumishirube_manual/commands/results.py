@@ -89,13 +89,7 @@ class SearchResults(NamedTuple):
 
     def terms(self) -> list[str]:
         """Return the terms of the search: the caller's, or those picked."""
-        return list(self.required) or picked(self.trace) or []
-
-
-def picked(trace: Trace) -> list[str] | None:
-    """Return the terms that a fuser picked; ``None`` when no fuser picks terms."""
-    chosen = trace.report.picked
-    return None if chosen is None else list(chosen)
+        return list(self.required) or [*(self.trace.report.picked or ())]
 
 
 def as_json(results: SearchResults, *, explain: bool) -> dict[str, JsonValue]:

@@ -93,13 +93,18 @@ def _indented(heading: Any) -> str:
 def _print_next(answer: Any, options: Namespace) -> None:
     words = ["toc", options.manual]
     if answer["next_cursor"] is not None:
-        if options.prefix:
-            words += ["--prefix", options.prefix]
-        if options.deep:
-            words += ["--deep"]
-        words += ["--cursor", str(answer["next_cursor"]["offset"])]
+        words += [*_switches(options), "--cursor", str(answer["next_cursor"]["offset"])]
     elif answer["items"] and not options.deep:
         words += ["--deep", "--prefix", answer["items"][-1]["path"]]
     else:
         return
     complain(f"next: {command(options, *words)}")
+
+
+def _switches(options: Namespace) -> list[str]:
+    """Return the options for the next page."""
+    words = ["--prefix", options.prefix] if options.prefix else []
+    words += ["--deep"] if options.deep else []
+    words += ["--max-files", str(options.max_files)] if options.max_files else []
+    words += ["--max-headings", str(options.max_headings)] if options.max_headings else []
+    return words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby, islice, takewhile
 
 from fumishirube_manual.evidence.code_blocks import code_start, inside_code, is_fence
@@ -13,7 +13,7 @@ _ONE_CELL = re.compile(r"\s*\|[^|]*\|\s*$")
 _ITEM = re.compile(
     r"\s*(?:>\s*)*(?:[-*+・●○■□◆▪•]|\d{1,3}[.)．]|[(（]?[0-9０-９①-⑳一二三四五六七八九十ア-ンa-z]{1,2}[)）])\s*\S"
 )
-_LEADS = re.compile(r"(?:[:：]|(?:次|以下|下記)[^。]{0,30}(?:。|です|ます)?)\s*[*_]*\s*$")
+_LEADS = re.compile(r"(?:[:：]|(?:次|以下|下記)[^。]{0,30}(?:。|です|ます)?)\s*(?:[*_]+\s*)?$")
 _OPEN = re.compile(r"[(\[{,\\]\s*$")
 _STATEMENT = 3
 _DEEPEST = 12
@@ -86,6 +86,17 @@ def table_top(lines: Sequence[str], at: int) -> int:
     while at and is_row(lines[at - 1]):
         at -= 1
     return at
+
+
+def headers(lines: Sequence[str], rows: Collection[int]) -> Iterator[int]:
+    """Yield the headers of some rows, as :func:`related` does, reading each table once."""
+    tables = (each for each in lists_and_tables(lines) if is_row(lines[each.start]))
+    for table in tables if rows else ():
+        named = next((at for at in table if not _ONE_CELL.match(lines[at])), table.start)
+        for at in table:
+            header = table.start if _ONE_CELL.match(lines[at]) else named
+            if at in rows and header < at:
+                yield header
 
 
 def _header(lines: Sequence[str], at: int) -> Iterator[int]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from fumishirube.text import fold, mentions, wraps
 from fumishirube_manual.cited_places import CitedPlace
 from fumishirube_manual.evidence.blocks import (
+    headers,
     indentation,
     is_item,
     is_row,
@@ -132,7 +133,8 @@ class SectionLines:
                 if room <= 0 or (len(self._lines[other].strip()) > room and other not in shown):
                     break
                 room -= self._show(shown, other, max(OTHER_CHARS, most))
-        shown |= {at: uncut[at] for at in self._below_headers(whole) if at in uncut}
+        needed = (*whole, *headers(self._lines, {*whole}))
+        shown |= {at: uncut[at] for at in needed if at in uncut}
         shown |= self._others(shown, uncut)
         if closed and shown:
             shown |= self._records(shown, uncut)
@@ -140,12 +142,6 @@ class SectionLines:
             shown |= self._continuations(shown, uncut)
             shown |= _rest(shown, uncut)
         return self._evidence(shown, whole=shown == uncut)
-
-    def _below_headers(self, whole: Collection[int]) -> Iterator[int]:
-        """Yield some lines, and the headers of those that are rows."""
-        yield from whole
-        rows = [at for at in whole if is_row(self._lines[at])]
-        yield from (top for at in rows for top in related(self._lines, at) if top < at)
 
     def _evidence(self, shown: Mapping[int, str], *, whole: bool = False) -> SectionEvidence:
         return SectionEvidence(

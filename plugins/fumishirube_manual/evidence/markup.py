@@ -22,9 +22,9 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 _LINK_TARGET = re.compile(r"(?<=\]\()[^()\s]+")
-_ANCHOR = re.compile(r"\s*\{(?:#[\w.:-]+|/\*?[\w.:-]+\*?/)\}\s*$")
+_ANCHOR = re.compile(r"(?<!\s)\s*\{(?:#[\w.:-]+|/\*?[\w.:-]+\*?/)\}\s*$")
 """The anchor of a heading, also as a comment, and as one in a title, which has no asterisks."""
-_PADDING = re.compile(r"(?<=\|) {2,}| {2,}(?=\|)")
+_PADDING = re.compile(r"(?<=\|) {2,}|(?<! ) {2,}(?=\|)")
 """The spaces that align the cells of a table."""
 _BLOCK_TAG = re.compile(r"\s*<(?!/?(?:b|em|i|small|span|strong|sub|sup|u)[\s>])", re.IGNORECASE)
 _INDENTED = re.compile(r"(?: {4}|\t)\s*[^\s*+\-0-9>・]")
@@ -32,7 +32,7 @@ _RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
 _DEFINED = re.compile(
     r"\s*(?:\[(?!\^)[^\]]+\]:\s*(?:(?:<[^<>]*>|(?=\S*(?:[/#:]|\.\w))\S+)"
     r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*)?$"
-    r"|:{3,}[^:]*:{3,}\s*$|<!--.*-->\s*$|(?:>\s*)?(?:\w\[|\[!)[\w.:-]+\]\s*$"
+    r"|:{3,}(?:[^:]+:{3,}|:{3})\s*$|<!--.*-->\s*$|(?:>\s*)?(?:\w\[|\[!)[\w.:-]+\]\s*$"
     r"|(?:</?(?:a|br|center|div|hr|p|span)(?:[\s/][^<>]*)?>\s*)+$"
     r"|\.\.\s+(?:_[^:]+:(?:\s+\S+)?\s*$|index::))",
     re.IGNORECASE,

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from functools import cached_property
 from typing import NamedTuple
 
 from fumishirube import Document, Manual, ToolError, TraceRow, Unreadable
 from fumishirube.commands import digest
 from fumishirube.text import Lines, decode
+from fumishirube_manual.cited_places import section_at
+from fumishirube_manual.evidence.enclosing_blocks import EnclosingBlocks
 from fumishirube_manual.json_escapes import unescaped
-
-_BLOCK = re.compile(r":::[ \t]*([a-z]+)(-end)?[ \t]*([^:\n]*)$", re.MULTILINE)
-"""The first or the last line of a block of Markdown that applies to some readers only, as in
-``::: zone pivot="linux"`` and ``::: zone-end``."""
 
 _FIRST = re.compile(r"^(?!:::|#|\s*$)", re.MULTILINE)
 """The first line of a section below its heading that is text."""
 
-_HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"#{1,6}[ \t]+([^\n]*)")
 
 _MARKS = ("---", "+++")
 _KEY = re.compile(r"(?![ \t#+-])(.+?)(?::(?=\s|$)|[ \t]=)|---|\.\.\.|\+\+\+|\[")
@@ -47,7 +46,7 @@ class OwnTexts:
 
     def __init__(self, manual: Manual) -> None:
         self._manual = manual
-        self._files: dict[str, tuple[str, Lines]] = {}
+        self._files: dict[str, _WrittenFile] = {}
         self._room = _CACHED_CHARS
 
     def of(self, row: TraceRow) -> OwnText | None:
@@ -58,7 +57,7 @@ class OwnTexts:
         """
         try:
             written = self._written(row.path)
-            own = _lines_of(*written, row) if written else None
+            own = _lines_of(written, row) if written else None
             own = own or _loaded(self._manual.document(row.path), row)
             if own and row.start_line == 1 and own.text.startswith(_MARKS):
                 own = own._replace(metadata=_metadata(own.text, self._manual.document(row.path)))
@@ -66,23 +65,35 @@ class OwnTexts:
             return None
         return own and own._replace(text=unescaped(row.path, own.text))
 
-    def _written(self, path: str) -> tuple[str, Lines] | None:
-        """Return the text of a file, and its lines; ``None`` if it is binary."""
+    def _written(self, path: str) -> _WrittenFile | None:
+        """Return the text of a file; ``None`` if it is binary."""
         if path in self._files:
             return self._files[path]
         data = self._manual.root.read_bytes(path)
         try:
-            text = decode(data)
+            written = _WrittenFile(decode(data))
         except Unreadable:
             return None
-        written = text, Lines(text)
-        if len(text) <= self._room:
-            self._room -= len(text)
+        if len(written.text) <= self._room:
+            self._room -= len(written.text)
             self._files[path] = written
         return written
 
 
-def _lines_of(text: str, lines: Lines, row: TraceRow) -> OwnText | None:
+class _WrittenFile:
+    """The text of a file, its lines, and the blocks in it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = Lines(text)
+
+    @cached_property
+    def blocks(self) -> EnclosingBlocks:
+        return EnclosingBlocks(self.text)
+
+
+def _lines_of(file: _WrittenFile, row: TraceRow) -> OwnText | None:
+    text, lines = file.text, file.lines
     if row.end_line > lines.total:
         return None
     start = lines.start(row.start_line)
@@ -90,37 +101,10 @@ def _lines_of(text: str, lines: Lines, row: TraceRow) -> OwnText | None:
     if not own.strip() or not digest(own).startswith(row.digest):
         return None
     heading = _HEADING.match(text, start + len(own))
-    following = heading[1] if heading else ""
-    if ":::" not in text:
-        return OwnText(own, following=following)
+    following = heading[1].rstrip(" \t").rstrip("#").rstrip(" \t") if heading else ""
     first = _FIRST.search(own)
-    block = enclosing_block(text, start + (first.start() if first else 0))
-    return OwnText(own, block, following)
-
-
-def enclosing_block(text: str, place: int) -> str:
-    """Return the first line of the innermost block around a place, without its colons."""
-    led = f"\n{text}"
-    opened: list[tuple[str, str]] = []
-    for match in _blocks(led[: place + 1]):
-        name, ends, rest = match.groups()
-        if not ends:
-            opened.append((name, rest.strip()))
-        elif opened and opened[-1][0] == name:
-            opened.pop()
-    closed = {match[1] for match in _blocks(led[place:]) if match[2]} if opened else set()
-    inside = [f"{name} {rest}".strip() for name, rest in opened if name in closed]
-    return inside[-1] if inside else ""
-
-
-def _blocks(text: str) -> Iterator[re.Match[str]]:
-    """Yield the lines that begin or end a block; looking for colons first is ten times as fast."""
-    place = text.find("\n:::")
-    while place >= 0:
-        match = _BLOCK.match(text, place + 1)
-        if match:
-            yield match
-        place = text.find("\n:::", place + 1)
+    line = lines.at(start + first.start()) if first else row.start_line
+    return OwnText(own, file.blocks.around(line), following)
 
 
 def _metadata(own: str, document: Document) -> Collection[int]:
@@ -142,8 +126,5 @@ def _metadata(own: str, document: Document) -> Collection[int]:
 
 
 def _loaded(document: Document, row: TraceRow) -> OwnText | None:
-    for section in document.sections:
-        if section.start_line == row.start_line:
-            own = document.text[section.start : section.end]
-            return OwnText(own) if digest(own).startswith(row.digest) else None
-    return None
+    section = section_at(document, row.start_line, row.digest)
+    return OwnText(document.text[section.start : section.end]) if section else None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
-from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
+from fumishirube import SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text import concepts, fold
 from fumishirube_manual.cited_places import place_of_section
 from fumishirube_manual.diagnosis import answerable
@@ -70,10 +70,10 @@ class EvidenceReader:
         self._context = context
         self._trace = trace
         self._places = places
-        self._manuals: dict[str, Manual] = {}
-        self._texts: dict[str, OwnTexts] = {}
         self._sections: dict[tuple[str, int], _Section | None] = {}
-        self._weights: dict[int, Sequence[ConceptWeight]] = {}
+        self._manual = manual = cache(context.manual)
+        self._texts_of = cache(lambda manual_id: OwnTexts(manual(manual_id)))
+        self._weights = cache(partial(weights_of, trace))
 
     def evidence(
         self, row: TraceRow, room: int, whole: Collection[int] = (), *, closed: bool = False
@@ -118,10 +118,7 @@ class EvidenceReader:
 
     def weights(self, row: TraceRow) -> Sequence[ConceptWeight]:
         """Return the weights of the concepts for a row, by the wording of which it is a hit."""
-        wording = wording_of(row)
-        if wording not in self._weights:
-            self._weights[wording] = weights_of(self._trace, wording)
-        return self._weights[wording]
+        return self._weights(wording_of(row))
 
     def _lines(self, row: TraceRow) -> SectionLines | None:
         section = self._section(row)
@@ -148,17 +145,6 @@ class EvidenceReader:
         lines = SectionLines(own.text, row.start_line, weights, titles, wording, own.metadata)
         exceptions = own.following if excepts(fold(own.following)) else ""
         return _Section(lines, own.block, exceptions)
-
-    def _texts_of(self, manual_id: str) -> OwnTexts:
-        if manual_id not in self._texts:
-            self._texts[manual_id] = OwnTexts(self._manual(manual_id))
-        return self._texts[manual_id]
-
-    def _manual(self, manual_id: str) -> Manual:
-        """Return a manual; its folder is found once for all hits."""
-        if manual_id not in self._manuals:
-            self._manuals[manual_id] = self._context.manual(manual_id)
-        return self._manuals[manual_id]
 
     @cached_property
     def _weights_of_each(self) -> Sequence[Sequence[ConceptWeight]]:

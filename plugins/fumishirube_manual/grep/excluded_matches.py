@@ -50,10 +50,6 @@ class ExcludingMatcher:
         self.left_out += len(out)
         return [line for number, line in enumerate(matching) if number not in out]
 
-    def spans(self, line: str) -> Spans:
-        """Return the spans of the remaining matches in a line."""
-        return self.spans_of([line])[0]
-
     def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
         """Return the spans of the remaining matches in each of several lines."""
         spans_of_lines = self._matcher.spans_of(lines)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from pydantic import Field
@@ -271,15 +273,9 @@ def _counts(
 
 def _groups(entries: Sequence[Entry], scope: SearchScope) -> Iterable[LineGroup]:
     """Yield the entries by section; a line next to several matches is included once."""
-    place = 0
-    while place < len(entries):
-        first = entries[place]
-        group = [first]
-        for entry in entries[place + 1 :]:
-            if (entry.place[:2], entry.section) != (first.place[:2], first.section):
-                break
-            group.append(entry)
-        place += len(group)
+    key = attrgetter("place.manual_id", "place.path", "section")
+    for (manual_id, path, section), run in groupby(entries, key):
+        group = [*run]
         lines: dict[int, str] = {}
         for entry in group:
             for number, line in entry.lines:
@@ -291,9 +287,9 @@ def _groups(entries: Sequence[Entry], scope: SearchScope) -> Iterable[LineGroup]
             if entry.also
         }
         yield LineGroup(
-            manual_id=first.place.manual_id if scope.several else None,
-            path=first.place.path,
-            section=first.section or None,
+            manual_id=manual_id if scope.several else None,
+            path=path,
+            section=section or None,
             lines=tuple(sorted(lines.items())),
             also=also or None,
         )

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange
 from fumishirube_manual.evidence.code_blocks import inside_code
+from fumishirube_manual.evidence.enclosing_blocks import EnclosingBlocks
 from fumishirube_manual.evidence.excerpts import whole_words
 from fumishirube_manual.evidence.markup import rendered
-from fumishirube_manual.evidence.own_texts import enclosing_block
 from fumishirube_manual.evidence.records import labelled_line, record_lines
 from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, Spans
 from fumishirube_manual.text_parts import heading_of, last_heading, section_of
@@ -55,15 +55,21 @@ class LinePlace(NamedTuple):
 
 
 class FileLines:
-    """The lines of a file, and which of them are code."""
+    """The lines of a file, which of them are code, and the blocks in it; each is found once."""
 
     def __init__(self, text: str) -> None:
         self.all: Sequence[str] = text.split("\n")
+        self._text = text
 
     @cached_property
     def in_code(self) -> Sequence[bool]:
-        """Whether each line is in code; found once for all matches of the file."""
+        """Whether each line is in code."""
         return inside_code(self.all)
+
+    @cached_property
+    def blocks(self) -> EnclosingBlocks:
+        """The blocks that apply to some readers only."""
+        return EnclosingBlocks(self._text)
 
 
 @dataclass
@@ -160,7 +166,7 @@ class LinePage:
             key = self._key(place, around)
             number = self._numbers.setdefault(key, len(self._numbers))
             if number == self.end and not self._full:
-                self._show(place, around, file, _section_and_block(text, file.all, match.number))
+                self._show(place, around, file, _section_and_block(text, file, match.number))
             if number >= self.end:
                 self.remaining[place[:2]] += 1
                 self.remaining_texts.update(match.texts)
@@ -214,7 +220,7 @@ class LinePage:
         for number, written in around.items():
             matches = number == place.line
             line = self._rendered(written, file, number, matches=matches)
-            spans = self._matcher.spans(line) if len(line) > WHOLE and matches else ()
+            (spans,) = self._matcher.spans_of([line]) if len(line) > WHOLE and matches else ((),)
             shown.append((number, cut(line, spans)))
         group = (place.manual_id, place.path, section)
         cost = self._cost(group, shown)
@@ -243,7 +249,7 @@ class LinePage:
         shown = rendered(line)
         if shown == line or file.in_code[number - 1]:
             return line
-        return line if matches and not self._matcher.spans(shown) else shown
+        return line if matches and not any(self._matcher.spans_of([shown])) else shown
 
 
 def _beginning(line: str) -> str:
@@ -282,9 +288,8 @@ def cut(line: str, spans: Spans) -> str:
     return " ".join(shown) + (f" (+{hidden} more in this line)" if hidden else "")
 
 
-def _section_and_block(text: FileText, lines: Sequence[str], number: int) -> str:
+def _section_and_block(text: FileText, file: FileLines, number: int) -> str:
     """Return the heading path of a line, with the block around it that is for some readers only."""
     section = section_of(text.headings(number), text.path)
-    before = sum(len(line) + 1 for line in lines[: number - 1])
-    block = enclosing_block(text.text, before) if ":::" in text.text else ""
+    block = file.blocks.around(number)
     return f"{section} [{block}]".strip() if block else section

@@ -36,7 +36,7 @@ def joined_lines(written: Sequence[str]) -> str:
 
 
 class LineMatcher(Protocol):
-    """Finds the matching lines of a text, and the matches in a line."""
+    """Finds the matching lines of a text, and the matches in lines."""
 
     @property
     def unfinished(self) -> int:
@@ -50,10 +50,6 @@ class LineMatcher(Protocol):
 
     def lines(self, text: FileText) -> Sequence[MatchingLine]:
         """Return the matching lines in order."""
-        ...
-
-    def spans(self, line: str) -> Spans:
-        """Return the spans of the matches in a line."""
         ...
 
     def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
@@ -78,10 +74,6 @@ class TextMatcher(NamedTuple):
                 ends[line] = max(last, ends.get(line, 0))
         return [MatchingLine(line, tuple(by_line[line]), ends[line]) for line in sorted(by_line)]
 
-    def spans(self, line: str) -> Spans:
-        """Return the spans of all texts in a line, in order."""
-        return sorted(span for reading in self.readings for span in reading.spans(line))
-
     def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
-        """Return the spans for each of several lines."""
-        return [self.spans(line) for line in lines]
+        """Return the spans of all texts in each of several lines, in order."""
+        return [sorted(span for each in self.readings for span in each.spans(ln)) for ln in lines]

@@ -45,6 +45,8 @@ _SETTINGS: Mapping[str, JsonValue] = {"deadline_ms": int(_SECONDS * 1000), "by_l
 _BLOCK_CHARS = 10_000
 """The most characters of lines that are searched together."""
 _BLANK = re.compile(r" |\\s")
+_FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))+")
+"""Flags of the whole pattern, such as ``(?i)``, which must be at its start."""
 
 _Block = Sequence[tuple[int, str]]
 """Lines, each with its number."""
@@ -98,10 +100,6 @@ class PatternMatcher:
                 for start, end in places
             )
         }
-
-    def spans(self, line: str) -> Spans:
-        """Return the spans of the matches in a line."""
-        return self.spans_of([line])[0]
 
     def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
         """Return the spans of the matches in several lines, which are searched together."""
@@ -203,7 +201,9 @@ def pattern_matcher(
     Raises:
         InvalidParameter: when it is no valid regular expression, or contains a line feed.
     """
-    wanted = rf"\b(?:{pattern})\b" if word else pattern
+    flags = _FLAGS.match(pattern)
+    start = flags.end() if flags else 0
+    wanted = rf"{pattern[:start]}\b(?:{pattern[start:]})\b" if word else pattern
     for written in (pattern, wanted):
         try:
             re.compile(written)

@@ -31,7 +31,6 @@ from fumishirube_manual.scopes import (
     after_discovery_or_everywhere,
     excluded_sections,
     files_below,
-    read_since,
     scope_id,
     which_manual,
 )
@@ -95,14 +94,14 @@ def search(
     scope = scope_id(context, params.manual_id, settings.extras)
     limits = params.budget or FindBudget()
     earlier = params.only_unscanned_from_trace_id
-    exclude = excluded_sections(context, scope, earlier, call.session)
+    exclude, read = excluded_sections(context, scope, earlier, call.session)
     query = Query(
         text=params.query,
         required=params.required_terms,
         alternatives=other_wordings(params.query, params.alternatives or ()),
         limit=limits.max_candidates or CANDIDATES,
         exclude=exclude,
-        read=read_since(context, earlier, exclude),
+        read=read,
         within=files_below(context, scope, params.path_prefix),
         budget=call.budget.part(limits.time_ms or TIME_MS),
         cache=False if params.include_claim_graph or earlier is not None else params.use_cache,

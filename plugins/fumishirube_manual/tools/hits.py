@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, JsonValue
@@ -26,8 +26,6 @@ from fumishirube_manual.coverage import unscanned_reason
 from fumishirube_manual.diagnosis import (
     diagnose,
     file_bias,
-    fusion_settings,
-    gate_spans,
 )
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 from fumishirube_manual.evidence.shown_hits import LINE_CHARS
@@ -171,14 +169,14 @@ def _unscanned(trace: Trace) -> list[Json]:
 
 
 def _gate_runs(trace: Trace, settings: ManualSurface) -> list[Json]:
-    weights = fusion_settings(trace).get("weights", {})
+    weights = _fusion_settings(trace).get("weights", {})
     cutoff = diagnose(trace, settings.coverage_min).cutoff_reason
+    runs = _runs(trace)
     rows: list[Json] = []
     applied: list[JsonValue] = [*trace.report.effective]
-    for gate, terms in ((FREE, []), (REQUIRED, applied)):
-        spans = gate_spans(trace, gate)
-        if not any(span.kind == "run" for span in trace.search.children):
-            continue  # without runs there are no gates
+    # Without runs there are no gates.
+    for gate, terms in ((FREE, []), (REQUIRED, applied)) if runs else ():
+        spans = [span for span in runs if bool(span.must) == (gate == REQUIRED)]
         candidates = {(row.path, row.start_line): row for span in spans for row in span.rows}
         rows.append(
             {
@@ -199,18 +197,28 @@ def _gate_runs(trace: Trace, settings: ManualSurface) -> list[Json]:
     return rows
 
 
+def _runs(trace: Trace) -> Sequence[Span]:
+    return [span for span in trace.search.children if span.kind == "run"]
+
+
+def _fusion_settings(trace: Trace) -> Mapping[str, Any]:
+    """Return the outermost fuser's diagnostics about its weights, for display."""
+    spans = [span for span in trace.search.children if span.kind == "fuser"]
+    return spans[0].diagnostics if spans else {}
+
+
 def _scoring_mode(spans: Sequence[Span]) -> str:
     split = any(child.name.startswith(SIDE) for span in spans for child in span.children)
     return "query_decomp_rrf" if split else "lexical"
 
 
 def _fusion_debug(trace: Trace) -> list[Json]:
-    runs = [span for span in trace.search.children if span.kind == "run"]
+    runs = _runs(trace)
     ranks = [
         {(row.path, row.start_line): rank for rank, row in enumerate(span.rows, start=1)}
         for span in runs
     ]
-    k = fusion_settings(trace).get("rrf_k", 60)
+    k = _fusion_settings(trace).get("rrf_k", 60)
     items: list[Json] = []
     for place, row in enumerate(trace.search.rows, start=1):
         key = (row.path, row.start_line)

@@ -173,6 +173,7 @@ def _read_section(
         )
     section = _section(document, ref.start_line)
     place = (manual.id, ref.path)
+    mode: Literal["read", "scan_fallback"]
     before = _before(call.session, place, section, document)
     if before is not None and before < len(document.text):
         read = TextPage.of(document.text, before, before + most)
@@ -191,7 +192,7 @@ def _read_section(
             scope="section",
             max_sections=None,
             max_chars=most,
-            mode="read" if mode == "read" else "scan_fallback",
+            mode=mode,
         ),
         applied_range=read.lines,
         next_cursor=read.next_cursor,

@@ -274,10 +274,9 @@ class TantivyIndex:
             try:
                 return self._index.writer(self._settings.writer_memory, num_threads=1)
             except ValueError as error:
-                refusal = write_refusal(error, self._folder)
-                if refusal is not None and "LockBusy" not in str(error):
-                    raise refusal from error
                 if "LockBusy" not in str(error):
+                    if refusal := write_refusal(error, self._folder):
+                        raise refusal from error
                     self._files.judge(error)
                     raise
             if waiting.spent or budget.spent:

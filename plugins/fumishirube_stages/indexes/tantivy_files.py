@@ -101,8 +101,7 @@ class CommittedFiles:
         Raises:
             IndexDamaged: when they are; otherwise the error has another cause.
         """
-        panicked = type(error).__name__ == "PanicException"  # pyo3's, which no module exports
-        if not panicked and not isinstance(error, (ValueError, OSError, LookupError)):
+        if isinstance(error, IndexDamaged) or not is_damage(error):
             return
         if self.newest_commit() is None:
             raise IndexDamaged("the index is gone") from error
@@ -176,10 +175,8 @@ to write. The files need not be damaged then."""
 
 def is_damage(error: BaseException) -> bool:
     """Tell whether tantivy raises such errors for files that it cannot read; it may also panic."""
-    return (
-        isinstance(error, (ValueError, OSError, LookupError, IndexDamaged))
-        or type(error).__name__ == "PanicException"
-    )
+    panicked = type(error).__name__ == "PanicException"  # pyo3's, which no module exports
+    return panicked or isinstance(error, (ValueError, OSError, LookupError, IndexDamaged))
 
 
 def open_refusal(error: BaseException, folder: Path) -> Forbidden | None:
@@ -237,9 +234,7 @@ class CheckedSearcher:
         self._files = files
         self.num_docs: int = searcher.num_docs
 
-    def search(
-        self, query: tantivy.Query, limit: int, *, count: bool = True
-    ) -> tantivy.SearchResult:
+    def search(self, query: tantivy.Query, limit: int, *, count: bool) -> tantivy.SearchResult:
         """Return the best documents that match a query."""
         return self._checked(lambda: self._searcher.search(query, limit, count=count))
 

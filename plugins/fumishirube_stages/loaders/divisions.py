@@ -62,7 +62,7 @@ def _with_text(text: str, lines: Lines, starts: Sequence[int], last: int) -> lis
     """Drop the starts of blank passages, which then belong to the passage before."""
     bounds = pairwise([*starts, last + 1])
     filled = [start for start, end in bounds if text[lines.start(start) : lines.start(end)].strip()]
-    return [starts[0], *(start for start in filled[1:])] if filled else [starts[0]]
+    return [starts[0], *filled[1:]]
 
 
 def sections_at(

@@ -24,7 +24,7 @@ _CLOSED = {
     mark: re.compile(rf"^ {{0,3}}({mark}{{3,}})[ \t]*(?:\n|\Z)", re.MULTILINE) for mark in "`~"
 }
 # Nothing but code and HTML goes on behind a blank line with a line that is not indented.
-_BOUNDARY = re.compile(r"\n(?:[ \t]*\n)+(?=[^ \t\n])")
+_BOUNDARY = re.compile(r"\n[ \t]*+\n(?=[^ \t\n])")
 _MAYBE_HEADING = re.compile(r"^ {0,3}(?:#{1,6}(?:[ \t]|$)|(?:=+|-+)[ \t]*$)", re.MULTILINE)
 _HTML = re.compile(r"^ {0,3}<", re.MULTILINE)
 _LONG_HTML = re.compile(

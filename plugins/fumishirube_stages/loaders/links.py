@@ -11,7 +11,7 @@ from fumishirube import Link, LinkKind, LoaderRemark
 from fumishirube.text import Lines
 
 _LINK_KINDS: tuple[LinkKind, ...] = get_args(LinkKind)
-_PARAGRAPHS = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
+_PARAGRAPHS = re.compile(r"\S[^\n]*(?:\n[^\S\n]*+\S[^\n]*)*")
 _SPECIAL = re.compile(r"\\.|`+|<!--|<[A-Za-z/][^<>\n]*>|!?\[\[|!?\[|\]", re.DOTALL)
 _WIKI = re.compile(r"([^\[\]\n]*)\]\]")
 # Possessive quantifiers: without backtracking the time stays linear.

@@ -12,7 +12,7 @@ from fumishirube import Heading
 _RST_RULE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*")
 _RST_SHORT = 4
 """An underline of this length is accepted for a longer title, with a warning in docutils."""
-_ADOC_TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*")
+_ADOC_TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S(?:.*?[^ \t])??)(?:[ \t]+\1)?[ \t]*")
 _ADOC_LEVELS = "=-~^+"
 _ADOC_RULE = re.compile(r"([=~^+-])\1\1+")
 _ADOC_UNDERLINED = re.compile(r"[^\s\[|.=].*\w")
@@ -22,10 +22,10 @@ _ADOC_NEAR = 1
 _ADOC_ABOVE = re.compile(r"\s*|\[.*|//.*|([=.*_+`-])\1{3,}\s*|\|===\s*|--\s*")
 """A line above the beginning of a block: blank, of attributes, a comment, or the end of another."""
 _ADOC_FENCE = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,}).*")
-_ORG_TITLE = re.compile(r"(\*+)[ \t]+(\S.*?)[ \t]*")
+_ORG_TITLE = re.compile(r"(\*+)[ \t]+(\S(?:.*[^ \t])?)[ \t]*")
 _ORG_BLOCK = re.compile(r"[ \t]*#\+(begin|end)_\w+", re.IGNORECASE)
 _ORG_STATE = re.compile(r"(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]+|\[#\w\][ \t]+")
-_ORG_TAGS = re.compile(r"[ \t]+:[\w@#%:]+:$")
+_ORG_TAGS = re.compile(r"(?<![ \t])[ \t]+:[\w@#%:]+:$")
 _DEEPEST = 6
 
 

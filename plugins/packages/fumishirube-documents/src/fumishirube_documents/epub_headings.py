@@ -11,7 +11,7 @@ from lxml import etree
 
 _MARKED = re.compile(r"<(?:\w+:)?h[1-6][\s>]", re.IGNORECASE)
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_RULE = re.compile(r"(?<![^{}])([^{}]+)\{([^{}]*)\}")
 _SIZE = re.compile(r"(?:^|;)\s*font-size\s*:\s*([\d.]+)\s*(pt|px|em|rem|%|in|cm|mm)", re.IGNORECASE)
 _SELECTOR = re.compile(r"(\w*)(?:\.([\w-]+))?")
 _POINTS = {"pt": 1.0, "px": 0.75, "in": 72.0, "cm": 28.35, "mm": 2.835, "rem": 12.0}

@@ -11,8 +11,8 @@ _SAME_LINE = 0.4
 _LEAST_CELLS = 2
 _LEADING = 2.0
 """The most distance of the lines of a cell, in letter sizes."""
-_COMPOUND = re.compile(r"[^\W\d_]+-[^\W\d_]+")
-_LAST_WORD = re.compile(r"[^\W_]+(?=-$)")
+_COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]+-[^\W\d_]+")
+_LAST_WORD = re.compile(r"(?<![^\W_])[^\W_]+(?=-$)")
 _FIRST_WORD = re.compile(r"([^\W_]+)(\S*)[ ]?(.*)")
 
 

@@ -24,8 +24,8 @@ _NUMBER = re.compile(r"\d{1,5}")
 _AMOUNT = re.compile(r"[\d.,]+")
 _SIGNS = r"[^\w,#]*"
 _PAGE_NUMBER = re.compile(
-    rf"{_SIGNS}(?:p|pg|page|seite|第)?{_SIGNS}#"
-    rf"(?:{_SIGNS}(?:of|von)?{_SIGNS}#)?{_SIGNS}(?:ページ|頁)?{_SIGNS}"
+    rf"{_SIGNS}(?:(?:p|pg|page|seite|第){_SIGNS})?#"
+    rf"(?:{_SIGNS}(?:(?:of|von){_SIGNS})?#)?{_SIGNS}(?:(?:ページ|頁){_SIGNS})?"
 )
 """What a line may say beside the number of its page, and the number of pages."""
 

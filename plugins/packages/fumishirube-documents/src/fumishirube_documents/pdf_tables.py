@@ -22,7 +22,7 @@ ROW_STEP = 3.5
 """The greatest distance of the rows of a table, in letter sizes."""
 _MOST_BETWEEN = 2
 """The number of lines in the first column only, between parts of one table."""
-_DOTS = re.compile(r"\s*(?:\.\s?){4,}\s*")
+_DOTS = re.compile(r"(?:(?<!\s)\s+)?(?:\.\s?){4,}\s*")
 """The dots that lead from a text to its number."""
 _SIGN_AFTER = re.compile(r"(.*\S)\s+([$¥€£])")
 _NUMBER = re.compile(r"[(\d—–-]")

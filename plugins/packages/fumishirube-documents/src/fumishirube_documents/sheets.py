@@ -23,8 +23,10 @@ _SECTION_ROWS, _SECTION_CHARS = 30, 1_500
 _MOST_ROWS = 1_048_576
 _WEB_PAGE = {"ignored": (), "anchors": False, "main_text": False}
 _BLOCK, _OVERLAP = 1024 * 1024, 16_384
-_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]{1,3})(\d{1,7}):[A-Z]{1,3}(\d{1,7})"')
-_UNCOUNTED = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(?:<v\s*/>|<v></v>)?\s*</c>")
+_MERGED = re.compile(
+    rb'<(?:\w+:)?mergeCell\s[^<>]*?ref="([A-Z]{1,3})(\d{1,7}):[A-Z]{1,3}(\d{1,7})"'
+)
+_UNCOUNTED = re.compile(rb"(?:</f>|<f\b[^<>]*/>)\s*(?:(?:<v\s*/>|<v></v>)\s*)?</c>")
 _MOST_EMPTY = 10_000
 """The number of empty rows after which reading stops."""
 
