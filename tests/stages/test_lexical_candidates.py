@@ -154,12 +154,16 @@ def test_sections_with_every_concept_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize(("number", "found"), [(0, False), (1, True)])
-def test_a_section_with_every_concept_is_a_candidate(number: int, found: bool) -> None:
+@pytest.mark.parametrize("pool", [None, 3])
+def test_a_section_with_every_concept_is_a_candidate_of_every_run(
+    number: int, found: bool, pool: int | None
+) -> None:
     others = [passage(f"{n}.md", body="red red red sun") for n in range(6)]
     others += [passage(f"{n}.md", body="blue blue blue sea") for n in range(6, 12)]
     corpus = MemoryCorpus([*others, passage("z.md", body="red blue " + "cash " * 99)])
     stage = Lexical(pool=3, named_pool=0, complete_pool=number)
-    paths = {hit.passage.path for hit in ranked("red blue", corpus, stage)}
+    hits = hits_of(stage, Query("red blue", pool=pool), corpus)
+    paths = {hit.passage.path for hit in hits}
     assert ("z.md" in paths) is found
 
 

@@ -76,7 +76,8 @@ class Lexical(Stage):
     concepts in these names; terms too common for the index query count in titles. So are up to
     ``complete_pool`` sections with all terms of the query's concepts, of two to eight concepts: the
     index estimates a section with all of them lower than one that has some of them often. So are
-    the sections of words of ASCII letters that are in at most ``rare_pool`` sections.
+    the sections of words of ASCII letters that are in at most ``rare_pool`` sections. Runs with a
+    pool of their own have no candidates by names.
 
     The score is Robertson and Zaragoza's BM25F (2009) with field boosts on term frequency, plus a
     bonus for covering the query's concepts, minus a penalty for very long sections. It is
@@ -164,7 +165,7 @@ class Lexical(Stage):
             named = (analysis.named_clause, self.named_pool)
             complete = (analysis.complete_clause, self.complete_pool)
             rare = (analysis.rare_clause, self.rare_pool)
-            pools = (rare,) if query.pool else (named, complete, rare)
+            pools = (complete, rare) if query.pool else (named, complete, rare)
             room = self.scan_hard_cap - len(matches)
             matches = [*matches, *pooled_matches(corpus, query, pools, room)]
         passages = {match.passage.key: match.passage for match in matches}
