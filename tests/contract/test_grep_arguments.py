@@ -59,7 +59,7 @@ def test_what_it_costs_to_offer_it(server: Fumishirube) -> None:
         ({"regex": ""}, "regex"),
         ({"regex": "(a"}, "regex"),
         ({"regex": r"once\n+call|a\nb"}, "regex"),
-        ({"regex": "(?i)a", "word": True}, "regex"),
+        ({"regex": "a(?i)", "word": True}, "regex"),
         ({"any": ["a"], "context": 4}, "context"),
         ({"any": ["a"], "max_chars": 255}, "max_chars"),
         ({"any": ["a"], "cursor": "1"}, "cursor"),

@@ -61,6 +61,39 @@ def test_capitals_and_a_class_of_letters_of_one_case_make_case_count(
     assert [number for _, number in places(found)] == numbers
 
 
+INDENTED = "# Run\n\n- one\n  - two\n\n      three ^ four\n\n\t- five\n"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "numbers"),
+    [
+        ("^- ", [3, 4, 8]),
+        (r"^\s*- ", [3, 4, 8]),
+        (r"^\s+- ", [4, 8]),
+        ("^  - ", [4]),
+        ("^(?:one|three|- five)$", [8]),
+        (r"^(?:- one$|three|\^)", [3, 6]),
+        (r"\^ four|[^\W]ive", [6, 8]),
+        (r"[]^]", [6]),
+        (r"(?<=^- )o", [3]),
+        (r"^$", []),
+    ],
+)
+def test_an_indented_line_begins_where_its_text_does(
+    tmp_path: Path, pattern: str, numbers: list[int]
+) -> None:
+    with Fumishirube(write(tmp_path, {"m/run.md": INDENTED})) as server:
+        server.ok("manual_ls")
+        asked = {"manual_id": "m", "regex": pattern}
+        assert [number for _, number in places(server.ok("manual_grep", **asked))] == numbers
+        exact = places(server.ok("manual_grep", **asked, exact=True))
+        assert exact == [row for row in exact if row[1] in numbers]
+        if pattern == "^- ":
+            assert exact == [("run.md", 3)]
+            (file,) = server.ok("manual_grep", **asked, matches_only=True, context=0)["matches"]
+            assert file["texts"] == [[3, 3, "-"]]
+
+
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_blank_of_a_pattern_is_also_the_end_of_a_line(tmp_path: Path, exact: bool) -> None:
     text = "# Run\n\nThen run cargo\nfix to apply.\n\n* cargo\n\nfix\n"

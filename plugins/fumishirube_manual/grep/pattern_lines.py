@@ -34,7 +34,12 @@ from fumishirube.text import (
     wraps,
 )
 from fumishirube_manual.grep.matching_lines import QUOTED, MatchingLine, Spans, joined_lines
-from fumishirube_manual.grep.pattern_literals import holds_newline, names_case, required_literals
+from fumishirube_manual.grep.pattern_literals import (
+    below_indents,
+    holds_newline,
+    names_case,
+    required_literals,
+)
 
 _SCORER = "regex"
 _SECONDS, _SLOW_SECONDS = 20.0, 5.0
@@ -194,8 +199,7 @@ def pattern_matcher(
 ) -> PatternMatcher:
     """Return a matcher for a pattern.
 
-    Case counts if ``exact``; without a value, if the pattern names a case.
-
+    Case and indents count if ``exact``; without a value case does if the pattern names one.
     ``parameter`` is named in errors.
 
     Raises:
@@ -217,6 +221,7 @@ def pattern_matcher(
             parameter=parameter,
         )
     cased = names_case(pattern) if exact is None else exact
+    wanted = wanted if exact else below_indents(wanted)
     query = Query(wanted, case_sensitive=cased, budget=budget)
     return PatternMatcher(context, query, required_literals(pattern))
 

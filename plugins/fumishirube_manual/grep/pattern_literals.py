@@ -13,6 +13,9 @@ from typing import Any
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 _ASSERTIONS = (codes.ASSERT,)
 _SINGLE = (codes.LITERAL, codes.NOT_LITERAL)
+_ANCHORS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\^", re.DOTALL)
+"""Escaped characters, classes of characters, and ``^``."""
+_INDENT = r"[^\S\n]*"
 
 
 def required_literals(pattern: str) -> tuple[str, ...]:
@@ -71,6 +74,16 @@ def _inner(code: Any, value: Any) -> Sequence[Any]:
 
 def _has_case(letter: str) -> bool:
     return letter.upper() != letter.lower()
+
+
+def below_indents(pattern: str) -> str:
+    """Return a pattern whose ``^`` also is where the text of an indented line begins, if it can."""
+    wider = _ANCHORS.sub(lambda match: rf"^{_INDENT}" if match[0] == "^" else match[0], pattern)
+    try:
+        re.compile(wider)
+    except re.error:  # it is in a look behind
+        return pattern
+    return wider
 
 
 def holds_newline(pattern: str) -> bool:
