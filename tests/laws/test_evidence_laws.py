@@ -254,3 +254,11 @@ def test_of_a_very_long_line_the_best_sentence_is_shown_and_few_are_read(
 )
 def test_plurals_lose_their_ending(word: str, singular: str) -> None:
     assert stem(word) == singular
+
+
+@pytest.mark.parametrize(("hidden", "whole"), [(100, True), (150, True), (151, False)])
+def test_the_rest_of_a_section_is_shown_where_it_is_very_little(hidden: int, whole: bool) -> None:
+    text = f"The red one.\n\n{'x' * hidden}"
+    evidence = SectionLines(text, 1, WEIGHTS).evidence(20, closed=True)
+    assert evidence.whole is whole
+    assert evidence.lines[0].text == "The red one."

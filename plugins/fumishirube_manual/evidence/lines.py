@@ -38,8 +38,8 @@ _GAP = 100
 """Text of up to this many characters between two passages, or after the last one, is shown too."""
 _OTHERS, _OTHER_LINES = 2, 500
 """Of a list or a table, so many other lines are shown for each chosen one, if they are short."""
-_REST = 350
-"""Up to so many hidden characters are shown too where more are shown: they would be read next."""
+_FEW, _REST = 150, 350
+"""Up to so many hidden characters are shown too, or if more are shown: they would be read next."""
 _LEAST = 60
 """With less room than this, no further line is chosen."""
 _FRAGMENT = 120
@@ -273,9 +273,9 @@ class SectionLines:
 
 
 def _rest(shown: Mapping[int, str], uncut: Mapping[int, str]) -> Mapping[int, str]:
-    """Return all lines if less of them is hidden than shown, and little in all."""
+    """Return all lines if little of them is hidden, and less than shown or very little."""
     hidden = sum(len(line) - len(shown.get(at, "")) for at, line in uncut.items())
-    return uncut if hidden <= min(_REST, sum(map(len, shown.values()))) else {}
+    return uncut if hidden <= min(_REST, max(_FEW, sum(map(len, shown.values())))) else {}
 
 
 def _gaps(shown: Mapping[int, str], uncut: Mapping[int, str]) -> Mapping[int, str]:
