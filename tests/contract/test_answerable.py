@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -65,3 +66,19 @@ def test_a_search_without_hits_is_not_answerable(server: Fumishirube) -> None:
     answer = found(server, "complete", "zzyzx qwrtp", "zzyzx")
     assert answer["candidates"] == 0
     assert answer["answerable"] == "no"
+
+
+@pytest.mark.parametrize(
+    ("word", "nowhere"),
+    [("10MB", False), ("14.4pt", False), ("30MB", False), ("99MB", True), ("12.4pt", True)],
+)
+def test_a_number_is_somewhere_with_or_without_a_space_before_its_unit(
+    tmp_path: Path, word: str, nowhere: bool
+) -> None:
+    text = "# A\n\nThe limit is 10 MB.\n\n# B\n\nThe limit is 30MB.\n\n# C\n\nIt is 14.4 pt.\n"
+    with Fumishirube(write(tmp_path, {"m/a.md": text})) as server:
+        server.ok("manual_ls")
+        asked = {"manual_id": "m", "required_terms": ["limit"]}
+        shown = server.ok("manual_find", query=f"lamps of {word}", **asked)
+    unknown = [*shown.get("nowhere", ()), *(n["name"] for n in shown.get("names", ()))]
+    assert (word in unknown) is nowhere

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from fumishirube import Bool, Clause, Corpus, Holds, SurfaceContext, Trace
 from fumishirube.text import concepts, fold
 from fumishirube_manual.diagnosis import answerable
+from fumishirube_manual.evidence.names import spaced_unit
 from fumishirube_manual.stored_values import stored
 
 ANNOTATION = "absent"
@@ -19,9 +20,9 @@ _MOST = 12
 def with_absent_words(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
     """Store the words of a query that are in no section, or in none with all required terms.
 
-    Plural and singular are one word, and so are synonyms. Required terms in no section do not
-    count. Words are looked for only if those of the query do not occur together, and in a complete
-    index.
+    Plural and singular are one word, and so are synonyms, and 10MB and 10 MB. Required terms in no
+    section do not count. Words are looked for only if those of the query do not occur together, and
+    in a complete index.
     """
     if ANNOTATION in trace.annotations or trace.report.incomplete or answerable(trace) == "yes":
         return trace
@@ -51,5 +52,6 @@ def _together(corpus: Corpus, *clauses: Clause) -> bool:
 
 
 def _holds(text: str, trace: Trace) -> Clause:
-    forms = tuple(Holds(form) for form in trace.origin.query.forms(text))
+    others = dict.fromkeys((*trace.origin.query.forms(text), spaced_unit(text)))
+    forms = tuple(map(Holds, others))
     return forms[0] if len(forms) == 1 else Bool(should=forms)

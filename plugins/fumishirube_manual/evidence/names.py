@@ -23,6 +23,7 @@ _NAME = re.compile(
 )
 _MARKS = re.compile(r"[._-]+")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
+_UNIT = re.compile(r"(?<=\d)(?=[^\W\d_]+$)")
 _MOST_NAMES, _LONGEST = 8, 100
 """The most names that are looked up, and their most characters: a part of a word is looked for in
 every term."""
@@ -59,6 +60,11 @@ def names(texts: Iterable[str]) -> Sequence[str]:
     return [*each.values()]
 
 
+def spaced_unit(text: str) -> str:
+    """Return a number and its unit with a space between them, as in 10 MB; any other text as is."""
+    return _UNIT.sub(" ", text)
+
+
 def with_names(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
     """Store in a trace the names of its wordings that are in few sections, or in none."""
     if ANNOTATION in trace.annotations:
@@ -81,12 +87,14 @@ def names_of(trace: Trace) -> Sequence[NamePlaces]:
 def _place(name: str, corpus: Corpus, weights: Sequence[ConceptWeight]) -> NamePlaces | None:
     """Return where a name is.
 
-    ``None`` if it is in many sections, only inside other words, or only with spaces for its marks.
+    ``None`` if it is in many sections, only inside other words, or only with spaces for its marks
+    or before its unit.
     """
     count = corpus.count(Holds(name), _FEW + 1).number
     folded = fold(name)
     if not count:
-        spaced = corpus.count(Holds(_MARKS.sub(" ", name).strip()), 1).number > 0
+        forms = {_MARKS.sub(" ", name).strip(), spaced_unit(name)}
+        spaced = any(corpus.count(Holds(form), 1).number for form in forms)
         return None if spaced or _is_part(folded, corpus) else NamePlaces(name, 0)
     if count > _FEW:
         return None

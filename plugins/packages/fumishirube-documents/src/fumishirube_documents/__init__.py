@@ -161,7 +161,7 @@ class Html(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.html:parsed_html"
-    revision: ClassVar[int] = 6
+    revision: ClassVar[int] = 7
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml", "trafilatura")
 
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
