@@ -5,7 +5,7 @@ from __future__ import annotations
 import ntpath
 import posixpath
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import PureWindowsPath
 
 from fumishirube.errors import Forbidden, InvalidParameter, InvalidPath
@@ -97,23 +97,26 @@ def is_below(path: str, prefix: str) -> bool:
     prefix = prefix.removeprefix(LITERAL)
     if prefix.startswith("*/"):
         path = f"/{path}"
-    first, *middle = prefix.split("*")
-    if not prefix or not path.startswith(first):
-        return not prefix
-    if not middle:
-        return _ends_name(path, len(first))
-    last, at = middle.pop(), len(first)
-    for part in middle:
-        at = path.find(part, at) + len(part)
-        if at < len(part):
+    first, *others = prefix.split("*")
+    if not path.startswith(first):
+        return False
+    if not others:
+        return not prefix or len(prefix) in _name_ends(path)
+    *between, last = others
+    at = len(first)
+    for part in between:
+        start = path.find(part, at)
+        if start < 0:
             return False
-    ends = (match.end() for match in re.compile(f"(?={re.escape(last)})").finditer(path, at))
-    return not last or any(_ends_name(path, end + len(last)) for end in ends)
+        at = start + len(part)
+    return not last or any(path.endswith(last, at, end) for end in _name_ends(path))
 
 
-def _ends_name(path: str, at: int) -> bool:
-    """Tell whether the name of a file or folder in a path ends there, perhaps before a suffix."""
-    return path[at : at + 1] in ("", "/") or at == len(posixpath.splitext(path)[0])
+def _name_ends(path: str) -> Iterator[int]:
+    """Yield where names end in a path: of its folders, and of the file, also before its suffix."""
+    yield from (at for at, letter in enumerate(path) if letter == "/")
+    yield len(posixpath.splitext(path)[0])
+    yield len(path)
 
 
 def clean_new_path(raw: object, parameter: str = "path") -> str:
