@@ -131,11 +131,16 @@ def _logged(name: str, _: object, _answer: object, error: ToolError | None, seco
 def _attempt(method: str, body: Callable[[Call], T], call: Call) -> T | ToolError:
     try:
         return body(call)
-    except ToolError as error:
-        return error
     except BaseException as error:  # a plugin may exit; the server goes on
-        left = call.budget.cancelled.is_set()
-        return InternalError() if left else logged_failure(error, method=method)
+        return failure_of(error, call, method=method)
+
+
+def failure_of(error: BaseException, call: Call, **fields: str) -> ToolError:
+    """Return what a client gets for an error; another one is logged, if the client still waits."""
+    if isinstance(error, ToolError):
+        return error
+    left = call.budget.cancelled.is_set()
+    return InternalError() if left else logged_failure(error, **fields)
 
 
 def _code(ctx: RequestContext, error: ToolError) -> int:

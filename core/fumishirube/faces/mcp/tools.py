@@ -15,14 +15,13 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from fumishirube.errors import InternalError, ToolError
-from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
+from fumishirube.errors import ToolError
+from fumishirube.faces.mcp.requests import RequestContext, RequestRunner, failure_of
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.calls import (
     call_tool,
     compact,
     error_payload,
-    logged_failure,
     replace_surrogates,
     unpack_arguments,
 )
@@ -119,13 +118,9 @@ class ToolHandlers:
             return types.CallToolResult(content=content, structured_content=payload, _meta=meta)
         except BaseException as error:  # a plugin may exit; the server goes on
             # An error that leaves this method would reach the client without a code.
-            left = call.budget.cancelled.is_set()  # nobody gets the answer
-            if isinstance(error, ToolError):
-                failure = error
-            else:
-                failure = InternalError() if left else logged_failure(error, tool=tool.name)
+            failure = failure_of(error, call, tool=tool.name)
             payload = error_payload(failure)
-            if not left:
+            if not call.budget.cancelled.is_set():  # else nobody gets the answer
                 self._work.report(tool.name, arguments, payload, failure, began)
             meta = {"fumishirube/error": payload}
             failed = types.TextContent(type="text", text=compact(payload))
