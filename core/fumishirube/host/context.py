@@ -263,13 +263,10 @@ class PipelineContext:
             if opened is None or not opened.committed or self._shared.strict:
                 raise
             indexed, state = opened, opened.last_state(f"{error}; this is the state before")
-        loaders = [*zip(self._configured.stages["loaders"], self.index_loaders, strict=True)]
-        guarded = self.loaders()
+        loaders = [*zip(self.stages.loaders, self.index_loaders, strict=True)]
         missing = [
-            *unlisted_by(guarded, lambda: self.manual(manual_id).root),
-            *unread_by(
-                state.skipped, indexed.claimed, [*zip(guarded, self.index_loaders, strict=True)]
-            ),
+            *unlisted_by(self.loaders(), lambda: self.manual(manual_id).root),
+            *unread_by(state.skipped, indexed.claimed, loaders),
             *self._shared.guarded.slow_files(manual_id, state.slow, loaders),
         ]
         if missing:

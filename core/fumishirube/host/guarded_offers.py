@@ -249,10 +249,10 @@ class GuardedOffers:
     ) -> Iterator[str]:
         """Record files that are still being loaded; yield a sentence about each.
 
-        ``loaders`` are the loaders as configured, each with its running form.
+        ``loaders`` are the running ones, each with the form that claims and caches.
         """
         for file in slow:
-            named = next(named for named, running in loaders if running is file.loader)
+            named = next(named for named, form in loaders if form is file.loader)
             path = f"{manual_id}/{file.path}"
             problem = f"it was abandoned after {file.seconds:.1f} s"
             work = self.work(LOADERS, named.plugin, named.name)
@@ -271,17 +271,17 @@ class GuardedOffers:
 def unread_by(
     skipped: Iterable[LeftOut],
     claimed: Mapping[str, ClaimedFile],
-    loaders: Sequence[tuple[object, Loader]],
+    loaders: Sequence[tuple[NamedStage[Any], Loader]],
 ) -> Iterator[str]:
     """Yield a sentence about each loader of a plugin that failed on files of a folder.
 
-    ``loaders`` are the guarded ones, each with the form that claims and caches.
+    ``loaders`` are the running ones, each with the form that claims and caches.
     """
     failed: defaultdict[str, list[str]] = defaultdict(list)
     for out in skipped:
         if out.reason == "loader_failed" and out.path in claimed:
-            caching = claimed[out.path].loader
-            loader = next((guarded for guarded, form in loaders if form is caching), None)
+            claiming = claimed[out.path].loader
+            loader = next((named.stage for named, form in loaders if form is claiming), None)
             if isinstance(loader, GuardedLoader):
                 failed[loader.foreign_work.label].append(out.path)
     for label, paths in failed.items():

@@ -53,17 +53,17 @@ class SearchMemory(NamedTuple):
         """
         config = loaded.config
         keys = ((config.traces, folder), (config.cache, code), (config.adaptive, file))
-        traces_key, cache_key, statistics_key = former.keys if former else (None, None, None)
-        if former and traces_key == keys[0]:
+        if former and former.keys[0] == keys[0]:
             traces = former.traces
         else:
             traces = TraceStore(config.traces.keep, config.traces.seconds, folder)
             if former:
                 traces.take_over(former.traces)
-        same_cache, same_statistics = cache_key == keys[1], statistics_key == keys[2]
-        cache = former.cache if former and same_cache else _cache(loaded, embedder)
-        statistics = former.statistics if former and same_statistics else _statistics(loaded, file)
-        return cls(traces, cache, statistics, keys)
+        cache = former.cache if former and former.keys[1] == keys[1] else None
+        statistics = former.statistics if former and former.keys[2] == keys[2] else None
+        return cls(
+            traces, cache or _cache(loaded, embedder), statistics or _statistics(loaded, file), keys
+        )
 
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
         """Write pending data and close, except for parts that ``others`` still use."""
