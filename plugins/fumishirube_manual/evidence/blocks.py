@@ -92,21 +92,23 @@ def headers(lines: Sequence[str], rows: Collection[int]) -> Iterator[int]:
     """Yield the headers of some rows, as :func:`related` does, reading each table once."""
     tables = (each for each in lists_and_tables(lines) if is_row(lines[each.start]))
     for table in tables if rows else ():
-        named = next((at for at in table if not _ONE_CELL.match(lines[at])), table.start)
+        named = _below_titles(lines, table)
         for at in table:
             header = table.start if _ONE_CELL.match(lines[at]) else named
             if at in rows and header < at:
                 yield header
 
 
-def _header(lines: Sequence[str], at: int) -> Iterator[int]:
-    """Yield the header of the table of a row; for the header itself, yield the rows.
+def _below_titles(lines: Sequence[str], table: range) -> int:
+    """Return the header of the rows with several cells; rows of one above it are titles."""
+    return next((at for at in table if not _ONE_CELL.match(lines[at])), table.start)
 
-    Rows of one cell above the header, in tables with more, are titles, as in sheets.
-    """
+
+def _header(lines: Sequence[str], at: int) -> Iterator[int]:
+    """Yield the header of the table of a row; for the header itself, yield the rows."""
     top = table_top(lines, at)
-    while top < at and _ONE_CELL.match(lines[top]) and not _ONE_CELL.match(lines[at]):
-        top += 1
+    if not _ONE_CELL.match(lines[at]):
+        top = _below_titles(lines, range(top, at + 1))
     if top != at:
         yield top
         return

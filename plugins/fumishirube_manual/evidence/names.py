@@ -93,7 +93,7 @@ def _place(name: str, corpus: Corpus, weights: Sequence[ConceptWeight]) -> NameP
     count = corpus.count(Holds(name), _FEW + 1).number
     folded = fold(name)
     if not count:
-        forms = {_MARKS.sub(" ", name).strip(), spaced_unit(name)}
+        forms = {_MARKS.sub(" ", name).strip(), spaced_unit(name)} - {name}
         spaced = any(corpus.count(Holds(form), 1).number for form in forms)
         return None if spaced or _is_part(folded, corpus) else NamePlaces(name, 0)
     if count > _FEW:

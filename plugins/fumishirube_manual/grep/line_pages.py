@@ -220,7 +220,7 @@ class LinePage:
         for number, written in around.items():
             matches = number == place.line
             line = self._rendered(written, file, number, matches=matches)
-            (spans,) = self._matcher.spans_of([line]) if len(line) > WHOLE and matches else ((),)
+            spans = self._matcher.spans_of([line])[0] if len(line) > WHOLE and matches else ()
             shown.append((number, cut(line, spans)))
         group = (place.manual_id, place.path, section)
         cost = self._cost(group, shown)

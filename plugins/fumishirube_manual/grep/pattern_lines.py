@@ -35,6 +35,7 @@ from fumishirube.text import (
 )
 from fumishirube_manual.grep.matching_lines import QUOTED, MatchingLine, Spans, joined_lines
 from fumishirube_manual.grep.pattern_literals import (
+    INVALID,
     below_indents,
     holds_newline,
     names_case,
@@ -211,7 +212,7 @@ def pattern_matcher(
     for written in (pattern, wanted):
         try:
             re.compile(written)
-        except (re.error, RecursionError, OverflowError, MemoryError) as error:
+        except INVALID as error:
             message = f"{parameter} is no regular expression: {str(error)[:120]}"
             raise InvalidParameter(message, parameter=parameter) from error
     if holds_newline(pattern):

@@ -16,6 +16,8 @@ _SINGLE = (codes.LITERAL, codes.NOT_LITERAL)
 _ANCHORS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\^", re.DOTALL)
 """Escaped characters, classes of characters, and ``^``."""
 _INDENT = r"[^\S\n]*"
+INVALID = (re.error, RecursionError, OverflowError, MemoryError)
+"""What Python raises for a pattern that it cannot take."""
 
 
 def required_literals(pattern: str) -> tuple[str, ...]:
@@ -81,7 +83,7 @@ def below_indents(pattern: str) -> str:
     wider = _ANCHORS.sub(lambda match: rf"^{_INDENT}" if match[0] == "^" else match[0], pattern)
     try:
         re.compile(wider)
-    except re.error:  # it is in a look behind
+    except INVALID:  # it is in a look behind, for example
         return pattern
     return wider
 
@@ -109,7 +111,7 @@ def _parsed(pattern: str) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return parser.parse(pattern)
-    except (re.error, RecursionError, OverflowError):
+    except INVALID:
         return ()
 
 

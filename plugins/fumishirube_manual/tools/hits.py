@@ -23,10 +23,7 @@ from fumishirube.agreed_names import FREE, PINNED, REQUIRED, SIDE
 from fumishirube.tools import OrAbsent, fitting
 from fumishirube_manual.claim_graph import graph_of
 from fumishirube_manual.coverage import unscanned_reason
-from fumishirube_manual.diagnosis import (
-    diagnose,
-    file_bias,
-)
+from fumishirube_manual.diagnosis import diagnose, file_bias
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 from fumishirube_manual.evidence.shown_hits import LINE_CHARS
 from fumishirube_manual.plain_texts import hits_text
