@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
+from torture import SHARE
 
 ENVIRONMENTS = {"plugin_venv", "bare_venv"}
 """The fixtures that build packages and make a virtual environment with them."""
@@ -24,8 +26,17 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs an environment, with a longer time limit; and what is a property."""
+    """Mark what needs an environment, with a longer time limit; what is a property; many cases.
+
+    Of the cases of a test with ``many_cases`` all but one in five are ``slow``.
+    """
+    cases: Counter[tuple[str, str]] = Counter()
     for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("many_cases"):
+            test = str(item.path), item.originalname
+            if cases[test] % SHARE:
+                item.add_marker("slow")
+            cases[test] += 1
         if ENVIRONMENTS.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("environment")
             item.add_marker(pytest.mark.timeout(600))

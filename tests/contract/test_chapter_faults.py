@@ -35,6 +35,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 def test_hostile_patterns_are_answered(tmp_path: Path) -> None:
     toc = [entry(str(n), "A") for n in range(3)]
     workspace = made(tmp_path, toc, **{str(n): "a" * 5000 + "!\n" for n in range(3)})

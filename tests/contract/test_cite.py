@@ -126,6 +126,7 @@ def test_any_lines_are_valid_with_their_own_hash_and_changed_with_another(
 
 
 @pytest.mark.timeout(30)
+@pytest.mark.slow
 def test_thousands_of_citations_of_one_file_are_checked(tmp_path: Path) -> None:
     """For each, all sections above it were hashed, which took half a minute."""
     parts = [f"# Part {number}\n\ntext\n\n" for number in range(4_000)]

@@ -200,6 +200,7 @@ def test_the_usual_stages_find_what_is_nowhere(usual: list[dict[str, Any]]) -> N
 
 
 @pytest.mark.parametrize("stages", SWAPS.values(), ids=SWAPS)
+@pytest.mark.many_cases
 def test_the_facts_are_those_of_the_usual_stages(
     tmp_path: Path, site: str, usual: list[dict[str, Any]], stages: str
 ) -> None:

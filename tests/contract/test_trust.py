@@ -168,6 +168,7 @@ WAYS: list[tuple[Callable[[Clone], None], str]] = [
 
 
 @pytest.mark.parametrize(("way", "said"), WAYS, ids=lambda value: getattr(value, "__name__", ""))
+@pytest.mark.many_cases
 def test_what_leads_outside_stops_the_start_until_it_is_trusted(
     clone: Clone, way: Callable[[Clone], None], said: str
 ) -> None:
@@ -285,6 +286,7 @@ def test_init_trusts_what_it_writes_and_shows_it_before(clone: Clone) -> None:
         assert "notes.md" in json.dumps(server.ok("vault_ls"))
 
 
+@pytest.mark.slow
 def test_a_server_takes_no_change_that_leads_outside(clone: Clone) -> None:
     clone.write(BOTH)
     with Fumishirube(clone.workspace, **clone.environ) as server:

@@ -160,6 +160,7 @@ NAMED = "surface 'own' of plugin offerer: "
         ("adopted = classmethod(lambda *_: None)", "AttributeError: 'NoneType' object has no"),
     ],
 )
+@pytest.mark.many_cases
 def test_a_surface_that_offers_wrong_things_is_named_and_the_rest_is_served(
     workspace: Path, plugins: Path, body: str, problem: str
 ) -> None:
@@ -641,6 +642,7 @@ def test_what_a_surface_returns_is_checked_and_named(
     assert problem in fault
 
 
+@pytest.mark.slow
 def test_a_surface_that_begins_slowly_is_named_while_all_else_waits(
     workspace: Path, plugins: Path
 ) -> None:

@@ -66,6 +66,7 @@ UNUSABLE = [
 
 
 @pytest.mark.parametrize(("body", "problem"), UNUSABLE)
+@pytest.mark.many_cases
 def test_a_stage_that_cannot_be_used_stops_the_start_with_its_coordinate_and_plugin(
     workspace: Path, body: str, problem: str
 ) -> None:

@@ -41,6 +41,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
 
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.many_cases
 def test_a_long_question_takes_no_longer_than_its_length_asks_for(
     server: Fumishirube, piece: str
 ) -> None:

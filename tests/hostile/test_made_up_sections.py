@@ -112,6 +112,7 @@ def workspace_with(folder: Path, kind: str, way: str) -> Path:
 
 @pytest.mark.parametrize(("way", "told"), WAYS, ids=[way for way, _ in WAYS])
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.many_cases
 def test_the_answer_has_the_manual_s_own_sections_and_names_the_stage(
     tmp_path: Path, site: str, kind: str, way: str, told: str
 ) -> None:

@@ -129,6 +129,7 @@ def told(wire: Wire, kind: str) -> str:
 
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("kind", STAGES)
+@pytest.mark.many_cases
 def test_an_error_of_the_framework_that_a_stage_raises_is_a_fault_of_its_plugin(
     workspace: Path, kind: str, error: str
 ) -> None:

@@ -79,6 +79,7 @@ def shown(done: Done) -> str:
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words)[:24].encode().hex())
+@pytest.mark.many_cases
 def test_no_command_lets_a_control_out(workspace: Path, words: tuple[str, ...]) -> None:
     for more in ((), ("--verbose",)):
         done = fumishirube(*words, *more, cwd=workspace)

@@ -112,6 +112,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(("wrong", "problem"), WRONG, ids=[wrong for wrong, _ in WRONG])
+@pytest.mark.many_cases
 def test_the_index_is_named_in_the_answer_the_log_and_the_list(
     workspace: Path, site: str, wrong: str, problem: str
 ) -> None:

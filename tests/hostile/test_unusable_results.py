@@ -112,6 +112,7 @@ def run(workspace: Path, stages: str, body: str, *words: str) -> Done:
         ),
     ],
 )
+@pytest.mark.many_cases
 def test_what_cannot_be_used_is_a_fault_of_the_plugin_that_returned_it(
     workspace: Path, stages: str, body: str, problem: str
 ) -> None:
@@ -137,6 +138,7 @@ def test_what_cannot_be_used_is_a_fault_of_the_plugin_that_returned_it(
         ("def written_beside(self, text, others): return None", "cannot unpack non-iterable None"),
     ],
 )
+@pytest.mark.many_cases
 def test_a_tokenizer_whose_results_cannot_be_used_is_named_in_the_error(
     workspace: Path, body: str, problem: str
 ) -> None:

@@ -271,6 +271,7 @@ MANY = response("200 OK", b"[" + b'"%s",' % (b"x" * 1000) * 34_000 + b'""]')
         (MANY, "backend_error", "too large"),
     ],
 )
+@pytest.mark.many_cases
 def test_what_no_tool_answers_is_told_with_a_code(
     workspace: Path, answer: bytes, code: str, words: str
 ) -> None:

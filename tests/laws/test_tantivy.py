@@ -114,6 +114,7 @@ def test_japanese_runs_are_counted_where_they_stand_and_not_across_what_parts_ru
 
 @settings(max_examples=10, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 90), st.sampled_from([0, 5, 40]))
+@pytest.mark.slow
 def test_of_many_ties_the_same_are_returned_whatever_came_before(
     chance: Random, limit: int, better: int
 ) -> None:
