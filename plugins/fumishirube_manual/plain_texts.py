@@ -15,6 +15,7 @@ from fumishirube_manual.text_parts import (
     as_json,
     below,
     comma_separated,
+    line_ranges,
     numbered,
     other_members,
     place_text,
@@ -159,8 +160,9 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
         yield f"same lines: {places_text(same)}"
     for copy in copies:
         if not isinstance(copy, str):
-            lacks = "".join(f", without L{number}" for number in copy.get("lacks", ()))
-            yield f"also {copy['at']}{lacks}{', there:' if 'lines' in copy else ''}"
+            lacks = ", ".join(line_ranges(copy["lacks"])) if "lacks" in copy else ""
+            without = f", without {lacks}" if lacks else ""
+            yield f"also {copy['at']}{without}{', there:' if 'lines' in copy else ''}"
             yield from numbered(copy.get("lines", ()))
     if exceptions := item.get("exceptions"):
         yield f"next: L{exceptions[0]} {exceptions[1]}"

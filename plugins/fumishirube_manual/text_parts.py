@@ -106,6 +106,13 @@ def numbered(lines: Iterable[Sequence[Any]]) -> Iterator[str]:
         yield f"{number} {line}"
 
 
+def line_ranges(numbers: Iterable[int]) -> Iterator[str]:
+    """Yield ascending line numbers as ``L3`` or, where several follow each other, ``L3-L5``."""
+    for _, run in groupby(enumerate(numbers), key=lambda item: item[1] - item[0]):
+        first, *others = [number for _, number in run]
+        yield f"L{first}-L{others[-1]}" if others else f"L{first}"
+
+
 def other_members(answer: Json, formatted: set[str]) -> Iterator[str]:
     """Yield the other members as JSON."""
     for key, value in answer.items():

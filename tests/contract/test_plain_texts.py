@@ -75,6 +75,17 @@ def test_unread_files_are_counted_and_headings_in_a_row_named_once(tmp_path: Pat
     assert "Options > Options" not in text
 
 
+def test_the_lines_that_a_copy_lacks_are_ranges(tmp_path: Path) -> None:
+    text = "# Sprocket\n\n" + "".join(f"The sprocket limit of {n} is 40.\n" for n in "abcdef")
+    more = "A manager may double the sprocket limit.\nTwo managers may lift the sprocket limit.\n"
+    files = {"guide/a.md": f"{text}{more}", "guide/b.md": text}
+    with Fumishirube(write(tmp_path, files)) as server:
+        server.ok("manual_ls")
+        asked = {"query": "sprocket limit double managers lift", "required_terms": ["sprocket"]}
+        text, _ = both(server, "manual_find", manual_id="guide", **asked)
+    assert "also b.md#L1, without L9-L10" in text.split("\n")
+
+
 def test_missing_words_of_other_sections_are_told_from_those_of_none(server: Fumishirube) -> None:
     asked = {"query": "parking zeppelin 延滞料", "manual_id": "*", "required_terms": ["parking"]}
     text, answer = both(server, "manual_find", **asked, inline_hits={"limit": 1})
