@@ -38,6 +38,17 @@ def test_index_follows_the_files_until_it_is_interrupted(own: Path) -> None:
     assert counts[1] == counts[0] + 1, (before, after)
 
 
+def test_index_follows_manuals_that_come_later(own: Path) -> None:
+    command = [warm_script(), "index", "--follow"]
+    with subprocess.Popen(command, cwd=own, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "m1  3 sections in 1 file\n"
+        write(own, {"m2/later.md": "# Later\n\nIt came while it ran.\n"})
+        assert process.stdout.readline() == "m2  1 section in 1 file\n"
+        process.terminate()
+        assert process.wait(20) == 0
+
+
 def test_index_tells_sections_and_rebuilds(own: Path) -> None:
     first = fumishirube("index", cwd=own)
     assert first.out == "m1  3 sections in 1 file\n"

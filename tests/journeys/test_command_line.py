@@ -347,3 +347,65 @@ def test_a_file_instead_of_a_folder_is_refused_with_what_to_do(tmp_path: Path) -
         assert done.code == 2
         told = f"configuration error: {words[-2]}: 'a.md' is a file; name the folder that it is in"
         assert done.err == f"{told}\n"
+
+
+@pytest.mark.parametrize("words", [("find", "--", "--version"), ("grep", "--", "--version")])
+def test_the_name_of_an_option_can_be_searched_for(tmp_path: Path, words: tuple[str, ...]) -> None:
+    write(tmp_path, {"m/a.md": "# Options\n\n`--version` prints the version.\n"})
+    done = fumishirube(*words, cwd=tmp_path)
+    assert (done.code, "prints the version" in done.out) == (0, True), done.err
+
+
+def test_a_next_command_repeats_that_the_workspace_is_trusted(tmp_path: Path) -> None:
+    workspace = write(tmp_path / "inner", {"m/a.md": "# Pump\n\nIt needs oil.\n"})
+    outside = "roots: {runtime: ../outside}\n"
+    (workspace / "fumishirube.yaml").write_text(outside, encoding="utf-8")
+    words = ("--workspace", "inner", "--trust")
+    done = fumishirube("find", "oil", *words, cwd=tmp_path)
+    following = shlex.split(done.out.splitlines()[-1].removeprefix("next: fumishirube "))
+    assert fumishirube(*following, cwd=tmp_path).code == 0
+    assert fumishirube(*following[:-1], cwd=tmp_path).code == 2
+
+
+LONG = "a" * 300
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ls", "--workspace", LONG),
+        ("find", "x", "--in", LONG),
+        ("add", "x", LONG),
+        ("ls", "--config", LONG),
+        ("config", "diff", LONG),
+    ],
+)
+def test_a_name_that_is_too_long_is_named_as_such(tmp_path: Path, words: tuple[str, ...]) -> None:
+    write(tmp_path, {"m/a.md": "# A\n"})
+    done = fumishirube(*words, cwd=tmp_path, environ={"HOME": str(tmp_path)})
+    assert (done.code, "unexpected happened" in done.err) == (2, False), done.err
+
+
+def test_a_number_of_too_many_digits_is_no_argument(tmp_path: Path) -> None:
+    write(tmp_path, {"m/a.md": "# A\n"})
+    done = fumishirube("call", "manual_ls", f'{{"id": {"9" * 5000}}}', cwd=tmp_path)
+    assert (done.code, "JSON: a number in it has too many digits" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("value", ["!!bool maybe", "!!timestamp maybe", '!!int ""'])
+def test_a_value_that_its_tag_forbids_is_named(tmp_path: Path, value: str) -> None:
+    write(tmp_path, {"m/a.md": "# A\n"})
+    (tmp_path / "fumishirube.yaml").write_text(f"strict: {value}\n")
+    done = fumishirube("ls", cwd=tmp_path)
+    assert (done.code, "fumishirube.yaml" in done.err) == (2, True), done.err
+    assert "unexpected" not in done.err
+
+
+def test_a_configuration_is_imported_from_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "mine.yaml").write_text("server: {prt: 1}\n")
+    words = ("config", "import", "mine.yaml", "--workspace", "inner", "--json")
+    done = fumishirube(*words, cwd=tmp_path)
+    (warning,) = done.json["warnings"]
+    assert (done.json["written"], "server.prt" in warning) == ("fumishirube.yaml", True)
+    assert (tmp_path / "inner" / "fumishirube.yaml").is_file()

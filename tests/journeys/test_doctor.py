@@ -135,6 +135,11 @@ def test_the_packages_here_fit() -> None:
     assert {check.status for check in installation()} == {"ok"}
 
 
+def test_a_package_of_another_system_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "another")
+    assert not any("inotify-simple" in check.finding for check in installation())
+
+
 def test_what_may_not_be_read_is_named(tmp_path: Path, powerless: tuple[str, ...]) -> None:
     manuals.write(tmp_path, {**ONE, "a/b.md": "# 秘密\n", "b/b.md": "# 給付\n"})
     (tmp_path / "manuals" / "a" / "b.md").chmod(0)

@@ -547,6 +547,22 @@ def test_a_process_in_english_reads_no_catalog() -> None:
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0\n"
 
 
+def test_the_code_of_an_error_stays_at_its_end(tmp_path: Path) -> None:
+    write(tmp_path, {"m/a.md": "# A\n"})
+    told = run(tmp_path, "grep", "x" * 201).err
+    assert told.endswith("以下でなければなりません [invalid_parameter]\n"), told
+
+
+@pytest.mark.timeout(30)
+def test_a_message_that_repeats_itself_is_translated_soon() -> None:
+    use_language(JAPANESE)
+    try:
+        text = "there is no column a; " * 30
+        assert translated(text) == text
+    finally:
+        use_language(None)
+
+
 def test_no_error_is_japanese_by_half(workspace: Path) -> None:
     assert run(workspace, "vault", "undo").err == (
         "エラー: 取り消せる書き込みがありません [not_found]\n"

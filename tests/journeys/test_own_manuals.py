@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,23 @@ def test_several_folders_are_searched_together(home: Path) -> None:
         home, "find", "oil", "--json", "--in", "../documents/specs", "--in", "../documents/notes"
     )
     assert done.json["manuals"] == ["notes", "specs"]
+
+
+def test_folders_that_several_processes_add_at_once_are_all_added(home: Path) -> None:
+    names = [f"m{number}" for number in range(8)]
+    with ThreadPoolExecutor(len(names)) as pool:
+        done = [*pool.map(lambda name: run(home, "add", name, "../documents/specs"), names)]
+    assert [each.code for each in done] == [0] * len(names)
+    assert sorted(run(home, "add", "--json").json) == names
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"manuals": 5}', "{", "[]"])
+def test_a_damaged_list_of_added_folders_is_named(home: Path, text: str) -> None:
+    run(home, "add", "specs", "../documents/specs")
+    (home / ".config/fumishirube/manuals.json").write_text(text)
+    done = run(home, "add", "other", "../documents/specs")
+    assert done.code == 2
+    assert "manuals.json of your own configuration cannot be used" in done.err
 
 
 def test_folders_that_cannot_be_searched_are_refused(home: Path) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fumishirube.config.sections import RootSettings
+from fumishirube.disk.locks import take_lock
 from fumishirube.disk.scratch import replace_file
 from fumishirube.errors import ConfigError
 
@@ -18,6 +20,7 @@ FILE = "manuals.json"
 USERS_FOLDER = "a folder of the user"
 """The origin of folders that no configuration names."""
 
+_LOCK, _LOCK_SECONDS = "changes.lock", 10.0
 _MANUALS_ROOT = "roots.manuals"
 _NO_FOLDER = "no-manuals"
 """The folder of manuals where none may be searched; it never exists."""
@@ -40,11 +43,18 @@ def configuration_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder of the user's own configuration, which no workspace can choose.
 
     Its path is that of a workspace too: the user's own, for folders in no other.
+
+    Raises:
+        ConfigError: when the user has no home folder, and no variable names another one.
     """
     variable = "APPDATA" if sys.platform == "win32" else "XDG_CONFIG_HOME"
     named = Path(environ.get(variable, ""))
-    home = named if named.is_absolute() else Path.home() / ".config"
-    return home / "fumishirube"
+    if named.is_absolute():
+        return named / "fumishirube"
+    try:
+        return Path.home() / ".config" / "fumishirube"
+    except RuntimeError as error:
+        raise ConfigError(f"there is no home folder; set the variable {variable}") from error
 
 
 def recorded_manuals(environ: Mapping[str, str]) -> dict[str, Path]:
@@ -59,8 +69,29 @@ def recorded_manuals(environ: Mapping[str, str]) -> dict[str, Path]:
         return {str(name): Path(os.fspath(folder)) for name, folder in folders.items()}
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{FILE} of your own configuration cannot be used: {error}") from error
+
+
+@contextmanager
+def changing(environ: Mapping[str, str]) -> Iterator[None]:
+    """Keep other processes from changing the user's own configuration meanwhile.
+
+    Raises:
+        ConfigError: when another one does for seconds, or the folder cannot be written to.
+    """
+    lock = configuration_folder(environ) / _LOCK
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise _unwritable(lock) from error
+    try:
+        if not take_lock(handle, _LOCK_SECONDS):
+            raise ConfigError("another process is changing your own configuration; try again")
+        yield
+    finally:
+        os.close(handle)
 
 
 def record_manuals(folders: Mapping[str, Path], environ: Mapping[str, str]) -> None:
@@ -82,10 +113,12 @@ def write_private(file: Path, value: Any) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_file(file, json.dumps(value, ensure_ascii=False, indent=2).encode())
-    except OSError as error:
-        raise ConfigError(
-            f"{file.stem}: {file.name} cannot be written; check permissions"
-        ) from error
+    except (OSError, UnicodeEncodeError) as error:
+        raise _unwritable(file) from error
+
+
+def _unwritable(file: Path) -> ConfigError:
+    return ConfigError(f"{file.stem}: {file.name} cannot be written; check permissions")
 
 
 def own_manuals(

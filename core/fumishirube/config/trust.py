@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fumishirube.config.personal import configuration_folder, write_private
+from fumishirube.config.personal import changing, configuration_folder, write_private
 from fumishirube.errors import ConfigError
 
 VARIABLE = "FUMISHIRUBE_TRUST"
@@ -67,8 +67,8 @@ def trust_for(
 
 def record_trust(
     trust: Trust, requests: Sequence[TrustRequest], environ: Mapping[str, str]
-) -> Path:
-    """Record trust in the user's own configuration, and return its file.
+) -> None:
+    """Record trust in the user's own configuration.
 
     Without targets, trust in the workspace is revoked.
 
@@ -76,13 +76,13 @@ def record_trust(
         ConfigError: when the file cannot be written.
     """
     store = _store(environ)
-    entries = dict(_recorded(store))
-    entries.pop(str(trust.workspace), None)
-    if requests:
-        targets = sorted({request.target for request in requests})
-        entries[str(trust.workspace)] = {"digest": trust.digest, "targets": targets}
-    write_private(store, {"version": 1, "workspaces": entries})
-    return store
+    with changing(environ):
+        entries = dict(_recorded(store))
+        entries.pop(str(trust.workspace), None)
+        if requests:
+            targets = sorted({request.target for request in requests})
+            entries[str(trust.workspace)] = {"digest": trust.digest, "targets": targets}
+        write_private(store, {"version": 1, "workspaces": entries})
 
 
 def _store(environ: Mapping[str, str]) -> Path:
@@ -94,7 +94,7 @@ def _recorded(store: Path) -> Mapping[str, Mapping[str, Any]]:
     try:
         entries = json.loads(store.read_text(encoding="utf-8"))["workspaces"]
         return {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
 
 

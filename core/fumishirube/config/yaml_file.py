@@ -56,6 +56,8 @@ def read_yaml(
         raise ConfigError(f"{file.name}: it is not valid YAML in UTF-8") from error
     except ValueError as error:  # a number or a date that Python cannot represent
         raise ConfigError(f"{file.name}: a value is impossible: {str(error)[:_SHOWN]}") from error
+    except (LookupError, AttributeError) as error:  # of PyYAML, for a tag such as !!bool
+        raise ConfigError(f"{file.name}: a value is not of the type that its tag names") from error
     except OSError as error:
         raise ConfigError(f"{file.name}: it cannot be read; check its permissions") from error
     if node is None or values is None:

@@ -90,7 +90,8 @@ def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
     parser, commands = build_parser()
     chosen = parser.command_in(words)
     known, plugins = dict(COMMANDS), None
-    if chosen not in COMMANDS and "--version" not in words:
+    before = words if chosen is None else words[: words.index(chosen)]
+    if chosen not in COMMANDS and "--version" not in before:
         plugins = early_plugins(words)
         known = plugins.commands.verbs() | known
     if chosen in known:

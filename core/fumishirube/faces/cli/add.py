@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from fumishirube.config.personal import record_manuals, recorded_manuals
+from fumishirube.config.personal import changing, record_manuals, recorded_manuals
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.exit_codes import OK
 from fumishirube.faces.cli.folders import existing_folder, manual_id_of
@@ -35,10 +35,13 @@ def run(options: Namespace) -> int:
         options.parser.error("name a FOLDER to add, or --remove")
     if options.remove and not options.name:
         options.parser.error("--remove: which NAME")
-    manuals = recorded_manuals(os.environ)
     if options.name:
-        _change(manuals, options)
-        record_manuals(manuals, os.environ)
+        with changing(os.environ):
+            manuals = recorded_manuals(os.environ)
+            _change(manuals, options)
+            record_manuals(manuals, os.environ)
+    else:
+        manuals = recorded_manuals(os.environ)
     if options.json:
         print_json({name: str(manuals[name]) for name in sorted(manuals)})
     else:

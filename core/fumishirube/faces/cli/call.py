@@ -57,6 +57,8 @@ def _parsed(options: Namespace) -> object:
     except json.JSONDecodeError as error:
         message = f"{error.msg}, at line {error.lineno} column {error.colno}"
         options.parser.error(f"JSON: {message}; put it in single quotes, or give - and pipe it in")
+    except ValueError:
+        options.parser.error("JSON: a number in it has too many digits")
     except RecursionError:
         options.parser.error("JSON: it is nested too deeply")
     return parsed

@@ -22,6 +22,7 @@ SPACE = 1024 * 1024
 """Bytes written to test whether the disk has space left."""
 
 _PACKAGE = re.compile(r"^[A-Za-z0-9._-]+")
+_PLATFORM = re.compile(r"sys_platform\s*==\s*['\"](\w+)")
 _BOUND = re.compile(r"(>=|<)([0-9.]+)")
 
 
@@ -58,11 +59,12 @@ def installation() -> Iterator[Check]:
     missing: list[str] = []
     for requirement in requires("fumishirube") or ():
         name = _PACKAGE.match(requirement)
-        if name is None or "extra ==" in requirement:
+        wanted, _, marker = requirement.partition(";")
+        platform = _PLATFORM.search(marker)
+        if name is None or "extra ==" in marker or (platform and platform[1] != sys.platform):
             continue
         known = _version(name.group())
         (installed if known else missing).append(f"{name.group()} {known}".strip())
-        wanted, *_ = requirement.partition(";")
         if known and not _fits(known, wanted):
             finding = f"{name.group()} {known} is installed, but {wanted.strip()} is needed"
             yield Check("FAIL", "packages", finding, f"python -m pip install '{wanted.strip()}'")

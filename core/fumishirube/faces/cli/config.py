@@ -7,6 +7,7 @@ import os
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -107,7 +108,8 @@ def _env(options: Namespace) -> None:
 
 def _import(options: Namespace) -> None:
     workspace = folder(options)
-    source, target = workspace / ((*options.files, CLASSIC)[0]), workspace / FILE
+    source = Path(options.files[0]) if options.files else workspace / CLASSIC
+    target = workspace / FILE
     if target.exists():
         raise ConfigError(f"{FILE} is there already; move it away, or write into it by hand")
     if not source.is_file():
@@ -118,10 +120,16 @@ def _import(options: Namespace) -> None:
     with locating_errors(source_places(written)):
         made, warnings = import_classic(written, offer.stage, offer.name)
         build_model(Config, made, "", {}, {})
-    target.write_text("".join(f"{line}\n" for line in outline(made, {})), encoding="utf-8")
+    try:
+        target.write_text("".join(f"{line}\n" for line in outline(made, {})), encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{FILE} cannot be written; check permissions") from error
     for warning in warnings:
         complain(f"warning: {warning}")
-    print(f"{FILE}: written" + ("" if warnings else f"; {source.name} is no longer needed"))
+    if options.json:
+        print_json({"written": FILE, "warnings": [*warnings]})
+    else:
+        print(f"{FILE}: written" + ("" if warnings else f"; {source.name} is no longer needed"))
 
 
 def _diff(options: Namespace) -> int:

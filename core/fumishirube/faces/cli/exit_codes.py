@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +28,7 @@ _LOG = logging.getLogger("fumishirube")
 
 _UNUSABLE = "configuration error"
 _GONE = "the current folder does not exist any more; change to another one"
+_TOO_LONG = "a name of a file or folder is too long for this system"
 
 
 def guarded(run: Callable[[], int], *, as_json: bool = False) -> int:
@@ -89,6 +91,8 @@ def _failure(error: BaseException) -> _Failure:
         return _Failure(FAILURE, InternalError.code, str(error))
     if isinstance(error, FileNotFoundError) and _folder_is_gone():
         return _Failure(USAGE_ERROR, "configuration_error", _GONE, _UNUSABLE)
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return _Failure(USAGE_ERROR, "configuration_error", _TOO_LONG, _UNUSABLE)
     error_id = InternalError().error_id
     text = f"something unexpected happened; --verbose shows the details (error_id {error_id})"
     return _Failure(FAILURE, InternalError.code, text, error_id=error_id)

@@ -115,7 +115,7 @@ def _follow(
             sys.stdout.flush()
             time.sleep(_FOLLOW_SECONDS)
             if not options.manuals:
-                _forget_followed(context, states)
+                _follow_list(context, states)
             for manual, before in states.items():
                 try:
                     states[manual] = state = context.prepare(manual, Query(""), vectors=True)
@@ -129,12 +129,15 @@ def _follow(
                     _print([(manual, state)], as_json=options.json)
 
 
-def _forget_followed(context: PipelineContext, states: dict[str, IndexState | None]) -> None:
-    """Delete followed manuals whose folders are gone; try again later if that fails."""
+def _follow_list(context: PipelineContext, states: dict[str, IndexState | None]) -> None:
+    """Add new manuals, and delete those whose folders are gone; try again later if that fails."""
     with suppress(ToolError):  # reported with the manuals themselves
-        if not states.keys() <= {*context.manuals()}:
+        listed_now = context.manuals()
+        if not states.keys() <= {*listed_now}:
             for manual in _forget(context):
                 states.pop(manual, None)
+        for manual in listed_now:
+            states.setdefault(manual, None)
 
 
 def _delete_index(context: PipelineContext, manual: str) -> None:

@@ -168,8 +168,7 @@ def command(options: Namespace, *words: str) -> str:
         inherited += ["--in", folder]
     if options.config is not None:
         inherited += ["--config", str(options.config)]
-    if options.no_plugins:
-        inherited += ["--no-plugins"]
+    inherited += ["--no-plugins"] * options.no_plugins + ["--trust"] * options.trust
     line = ["fumishirube", *words, *inherited]
     if os.name != "nt":
         return shlex.join(line)

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 _LANGUAGES = ("ja",)
@@ -23,8 +23,11 @@ _PROSE = re.compile(r"(?<!\S)(?:an?|the|this|that|to|of|is|are|be|has|have|it|it
 _ENDINGS = {
     re.compile(r"(.*) \((\S+ line \d+)\)", re.DOTALL): "{0} ({1})",
     re.compile(r"(.* must be .*), got (.*)", re.DOTALL): "value|{0}, got {1}",
+    re.compile(r"(error: .*) \[(\w+)\]", re.DOTALL): "{0} [{1}]",
 }
-"""What is appended to a whole message: the place in a file, and the unusable value."""
+"""What is appended to a whole message: the place in a file, the unusable value, the code."""
+_REMEMBERED = 1000
+"""How many texts: each way to divide a message has parts in common with others."""
 _JAPANESE = 0x11
 """The primary language in an identifier of Windows."""
 
@@ -91,6 +94,7 @@ def translated_sentence(text: str) -> str:
     return text if sentence == help_text else f"{sentence}。"
 
 
+@lru_cache(_REMEMBERED)
 def _translated(text: str, language: str) -> str:
     known = catalog(language).get(text)
     if known is not None:
