@@ -54,6 +54,7 @@ def run(file: Path, folder: Path) -> tuple[dict[str, set[str]], dict[str, set[st
     """Run a file with pytest: its failed and its passed tests by class, and what it printed."""
     report = folder / "report.xml"
     options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, f"--junit-xml={report}"]
+    options += ["-o", f"pythonpath={WRONG.parent}"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, file],
         cwd=folder,
