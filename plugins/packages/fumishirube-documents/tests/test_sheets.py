@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 import openpyxl
@@ -12,6 +12,8 @@ import pytest
 import samples
 from fumishirube_documents import OldSheets, Xlsx
 from fumishirube_documents.number_formats import shown
+from hypothesis import given
+from hypothesis import strategies as st
 from opened_loaders import line_of, load
 
 from fumishirube.parsing import PlaceRange, lines_of, place_at, place_range
@@ -90,6 +92,22 @@ def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path: Path) -> None:
         (-1500, '"¥"#,##0', "-¥1,500 (-1500)"),
         (12345.678, "0.00E+00", "12345.678"),
         (1e300, "#,##0", "1e+300"),
+        (1234, "#,##0_);(#,##0)", "1,234 (1234)"),
+        (-1234, "#,##0_);(#,##0)", "(1,234) (-1234)"),
+        (1234, '_(* #,##0.00_);_(* (#,##0.00);_(* "-"??_);_(@_)', "1,234.00 (1234)"),
+        (-1234, '_(* #,##0.00_);_(* (#,##0.00);_(* "-"??_);_(@_)', "(1,234.00) (-1234)"),
+        (1234, r"_-* #,##0.00\ _€_-;\-* #,##0.00\ _€_-", "1,234.00 (1234)"),
+        (-1234, r"_-* #,##0.00\ _€_-;\-* #,##0.00\ _€_-", "-1,234.00 (-1234)"),
+        (1.5, "0.0_ ", "1.5"),
+        (5, '0"%"', "5% (5)"),
+        (12.5, r"0.0\%", "12.5% (12.5)"),
+        (7, '0.0" E/?"', "7.0 E/? (7)"),
+        (5, '000"("000")"', "5"),
+        (0.125, ".0%", "12.5% (0.125)"),
+        (0.1 + 0.2, "General", "0.3"),
+        (434.99999999999994, "0", "435"),
+        (1234567890123456, "General", "1234567890123456"),
+        (10**400, "0", str(10**400)),
         (3, "General", "3"),
         (3.0, "General", "3"),
         (0.1, "General", "0.1"),
@@ -100,15 +118,32 @@ def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path: Path) -> None:
         (" a\nb ", "@", "a b"),
         (date(2024, 4, 1), "yyyy/m/d", "2024-04-01"),
         (datetime(2024, 4, 1, 9, 30), "yyyy-mm-dd hh:mm", "2024-04-01 09:30"),  # noqa: DTZ001 - sheets know no zones
+        (datetime(2024, 4, 1, 9, 30, 5), "hh:mm:ss", "2024-04-01 09:30:05"),  # noqa: DTZ001 - sheets know no zones
         (datetime(2024, 4, 1), "ge.m.d", "令和6年4月1日 (2024-04-01)"),  # noqa: DTZ001 - sheets know no zones
         (datetime(1989, 1, 7), 'ggge"年"', "昭和64年1月7日 (1989-01-07)"),  # noqa: DTZ001 - sheets know no zones
         (time(9, 30), "h:mm", "09:30"),
+        (time(9, 30, 5), "h:mm:ss", "09:30:05"),
+        (timedelta(hours=30), "[h]:mm", "30:00:00"),
+        (timedelta(minutes=-30), "[h]:mm", "-0:30:00"),
     ],
 )
 def test_values_are_shown_as_the_sheet_shows_them(
     value: object, number_format: str, text: str
 ) -> None:
     assert shown(value, number_format) == text
+
+
+@pytest.mark.property
+@given(
+    st.integers(-(10**14), 10**14) | st.floats(-1e9, 1e9),
+    st.sampled_from(["0", "0.00", "#,##0", "#,##0.0#", "0%"]),
+    st.sampled_from(["_(", "_)", "_-", "_%", "_0", "* ", "*-", '_"', "_ "]),
+    st.sampled_from(["_(", "_)", "_-", "_%", "_0", "* ", "*-", '_"', "_€"]),
+)
+def test_what_only_arranges_a_number_in_its_cell_is_not_shown(
+    value: float, number_format: str, before: str, after: str
+) -> None:
+    assert shown(value, f"{before}{number_format}{after}") == shown(value, number_format)
 
 
 SHEET = """<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
