@@ -9,6 +9,8 @@ import samples
 from fumishirube_documents import Epub
 from opened_loaders import load
 
+from fumishirube import Unreadable
+
 
 def test_chapters_come_in_their_order(tmp_path: Path) -> None:
     document = load(tmp_path, "shop.epub", samples.book(), Epub())
@@ -90,3 +92,21 @@ def test_marking_headings_loses_no_text_of_a_broken_page(tmp_path: Path) -> None
     )
     document = load(tmp_path, "a.epub", samples.packed(files), Epub())
     assert document.text.split()[:5] == ["#", "Keys", "all", "is", "lost"]
+
+
+def test_a_book_may_have_folders_named_as_those_of_office_files(tmp_path: Path) -> None:
+    files = {**samples.book_files(), "word/a.png": "", "xl/a.png": "", "ppt/a.png": ""}
+    usual = load(tmp_path, "a.epub", samples.book(), Epub())
+    assert load(tmp_path, "b.epub", samples.packed(files), Epub()).text == usual.text
+
+
+def test_a_book_that_is_too_large_is_refused_with_advice_that_helps(tmp_path: Path) -> None:
+    many = samples.packed({**samples.book_files(), **{f"{n}.png": "" for n in range(10_001)}})
+    messages = {
+        samples.book(): "it unpacks to over 10 bytes; raise unpacked_bytes",
+        many: "it holds over 10000 files",
+    }
+    for book, message in messages.items():
+        with pytest.raises(Unreadable, match=f"{message}$") as caught:
+            load(tmp_path, "a.epub", book, Epub(unpacked_bytes=10))
+        assert caught.value.reason == "too_large"

@@ -16,7 +16,6 @@ from fumishirube_documents.epub_headings import ListedHeading, with_headings
 from fumishirube_documents.html.encoding import text_of
 from fumishirube_documents.html.page import read
 from fumishirube_documents.packages import check_package
-from fumishirube_documents.signatures import check_type
 
 _CONTAINER = "META-INF/container.xml"
 _KIND = "{http://www.idpf.org/2007/ops}type"
@@ -31,8 +30,7 @@ def parsed_epub(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     Raises:
         Unreadable: when it is too large, or locked.
     """
-    check_type(data, "an e-book")
-    check_package(data, settings["unpacked_bytes"])
+    check_package(data, settings["unpacked_bytes"], "an e-book")
     lines: list[str] = []
     headings: list[Heading] = []
     with ZipFile(BytesIO(data)) as package:

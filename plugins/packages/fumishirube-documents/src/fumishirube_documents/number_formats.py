@@ -28,7 +28,7 @@ def shown(value: object, number_format: str) -> str:
     """Return a value as its format shows it, followed by the value itself where that differs.
 
     Supported are per cent, thousands, decimals, currencies, quoted units, and dates, also with
-    Japanese eras; other formats return the value itself.
+    Japanese eras; other formats return the value itself. What is no value returns an empty text.
     """
     match value:
         case None:
@@ -51,7 +51,9 @@ def shown(value: object, number_format: str) -> str:
             total = round(value.total_seconds())
             minutes, seconds = divmod(abs(total), 60)
             return f"{'-' * (total < 0)}{minutes // 60}:{minutes % 60:02}:{seconds:02}"
-    return " ".join(str(value).split())
+        case str():
+            return " ".join(value.split())
+    return ""
 
 
 def _time(value: time) -> str:

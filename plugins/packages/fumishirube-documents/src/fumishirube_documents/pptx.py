@@ -14,7 +14,6 @@ from fumishirube import Document, Heading, divide_at_headings
 from fumishirube.parsing import Place
 from fumishirube_documents.locked_office import unlocked_package
 from fumishirube_documents.packages import check_package
-from fumishirube_documents.signatures import check_type
 
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
 _POINT = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}pt"
@@ -28,8 +27,7 @@ def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
         Unreadable: when it is too large, or locked.
     """
     data = unlocked_package(data, settings["passwords"], ".pptx")
-    check_type(data, "a PowerPoint presentation")
-    check_package(data, settings["unpacked_bytes"])
+    check_package(data, settings["unpacked_bytes"], "a PowerPoint presentation")
     lines: list[str] = []
     headings: list[Heading] = []
     places: list[Place] = []

@@ -13,7 +13,6 @@ from fumishirube_documents.docx.content import content_of
 from fumishirube_documents.docx.left_out import left_out
 from fumishirube_documents.locked_office import unlocked_package
 from fumishirube_documents.packages import check_package
-from fumishirube_documents.signatures import check_type
 
 
 def parsed_docx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
@@ -23,8 +22,7 @@ def parsed_docx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
         Unreadable: when it is too large, locked, or not a Word document.
     """
     data = unlocked_package(data, settings["passwords"], ".docx")
-    check_type(data, "a Word document")
-    check_package(data, settings["unpacked_bytes"])
+    check_package(data, settings["unpacked_bytes"], "a Word document")
     document = docx.Document(BytesIO(data))
     content = content_of(document)
     title = content.title or name
