@@ -9,6 +9,7 @@ from pathlib import Path
 
 import docx
 import pytest
+import samples
 from docx.document import Document as Word
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
@@ -278,6 +279,20 @@ def test_a_note_in_a_table_follows_the_table(tmp_path: Path) -> None:
     cells = f"<w:tc>{NOTED}</w:tc><w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc>"
     table = f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>"
     assert load(tmp_path, with_note(table)).text == "| text[^1] | b |\n\n[^1]: note\n"
+
+
+@pytest.mark.parametrize("form", ["strict", "with macros"])
+def test_documents_in_other_forms_of_word_are_read_alike(tmp_path: Path, form: str) -> None:
+    usual = word(guide)
+    kind = b"vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    macros = b"vnd.ms-word.document.macroEnabled.main+xml"
+    data = (
+        samples.strict(usual)
+        if form == "strict"
+        else samples.edited(usual, lambda part: part.replace(kind, macros))
+    )
+    assert data != usual
+    assert load(tmp_path, data).text == load(tmp_path, usual).text
 
 
 # --- documents that are broken, or mean harm --------------------------------------------------

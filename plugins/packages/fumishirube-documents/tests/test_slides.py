@@ -83,3 +83,9 @@ def test_slides_with_unknown_charts_and_pictures_as_titles_are_read(tmp_path: Pa
     made.save(buffer)
     text = load(tmp_path, "a.pptx", buffer.getvalue(), Pptx()).text
     assert text.splitlines() == ["# a 1", "", "Beside the chart", ""]
+
+
+def test_a_strict_presentation_is_read_like_others(tmp_path: Path) -> None:
+    data = samples.strict(samples.slides())
+    usual = load(tmp_path, "a.pptx", samples.slides(), Pptx())
+    assert load(tmp_path, "a.pptx", data, Pptx()).text == usual.text

@@ -14,6 +14,7 @@ from fumishirube import Document, Heading, divide_at_headings
 from fumishirube.parsing import Place
 from fumishirube_documents.locked_office import unlocked_package
 from fumishirube_documents.packages import check_package
+from fumishirube_documents.strict_packages import transitional
 
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
 _POINT = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}pt"
@@ -31,7 +32,7 @@ def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     lines: list[str] = []
     headings: list[Heading] = []
     places: list[Place] = []
-    for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
+    for number, slide in enumerate(Presentation(BytesIO(transitional(data))).slides, start=1):
         shown = slide.shapes.title
         if shown is not None and not shown.has_text_frame:  # a picture in the place of the title
             shown = None

@@ -13,6 +13,7 @@ from fumishirube_documents.docx.content import content_of
 from fumishirube_documents.docx.left_out import left_out
 from fumishirube_documents.locked_office import unlocked_package
 from fumishirube_documents.packages import check_package
+from fumishirube_documents.strict_packages import transitional
 
 
 def parsed_docx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
@@ -23,7 +24,7 @@ def parsed_docx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     """
     data = unlocked_package(data, settings["passwords"], ".docx")
     check_package(data, settings["unpacked_bytes"], "a Word document")
-    document = docx.Document(BytesIO(data))
+    document = docx.Document(BytesIO(transitional(data)))
     content = content_of(document)
     title = content.title or name
     sections = tuple(divide_at_headings(content.text, content.headings, title))
