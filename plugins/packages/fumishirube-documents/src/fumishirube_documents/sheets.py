@@ -13,6 +13,7 @@ from fumishirube import Document, LoaderRemark, Section
 from fumishirube.parsing import Place
 from fumishirube_documents.html import parsed_html
 from fumishirube_documents.locked_office import unlocked_old_sheet, unlocked_package
+from fumishirube_documents.markdown_rows import markdown_row
 from fumishirube_documents.merged_cells import MergedRows, merged_in_opendocument, with_merged_cells
 from fumishirube_documents.number_formats import shown
 from fumishirube_documents.packages import check_package
@@ -226,7 +227,7 @@ def _write_sheet(
     size = count = 0
     previous = -1
     for place, (number, cells) in enumerate(sheet.rows):
-        line = f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in trimmed(cells))} |"
+        line = markdown_row(trimmed(cells))
         begins = place in tables
         if count and (begins or count >= _SECTION_ROWS or size + len(line) > _SECTION_CHARS):
             openings.append((len(lines) + 1, title, "" if begins else header))
