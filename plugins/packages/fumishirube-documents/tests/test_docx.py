@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-import docx
 import pytest
 import samples
 from docx.document import Document as Word
@@ -17,20 +16,11 @@ from docx.oxml.parser import parse_xml
 from docx.shared import Inches
 from fumishirube_documents import Docx
 from opened_loaders import RunningContract, running
+from word_files import W, body, word
 
 from fumishirube import Document, Root, Source, Unreadable
 
-W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 FOLDERS = zipfile.ZIP_DEFLATED
-
-
-def word(write: Callable[[Word], object]) -> bytes:
-    """Return the bytes of a document that somebody writes."""
-    document = docx.Document()
-    write(document)
-    buffer = io.BytesIO()
-    document.save(buffer)
-    return buffer.getvalue()
 
 
 def guide(document: Word) -> None:
@@ -70,17 +60,6 @@ def load(folder: Path, written: bytes | Callable[[Word], object], **settings: in
 
 def text(folder: Path, write: Callable[[Word], object]) -> str:
     return load(folder, write).text
-
-
-def body(*elements: str) -> Callable[[Word], object]:
-    """Write a document of paragraphs and tables in Word's own XML."""
-
-    def write(document: Word) -> None:
-        for element in elements:
-            made = parse_xml(element.replace(">", f" {W}>", 1).replace("/ " + W, " " + W + "/"))
-            document.element.body.insert(len(document.element.body) - 1, made)
-
-    return write
 
 
 # --- sections -------------------------------------------------------------------------------

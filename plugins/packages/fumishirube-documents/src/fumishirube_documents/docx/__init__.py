@@ -9,7 +9,7 @@ from typing import Any
 import docx
 
 from fumishirube import Document, divide_at_headings
-from fumishirube_documents.docx.content import content_of
+from fumishirube_documents.docx.content import DocxReader
 from fumishirube_documents.docx.left_out import left_out
 from fumishirube_documents.locked_office import unlocked_package
 from fumishirube_documents.packages import check_package
@@ -25,7 +25,7 @@ def parsed_docx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     data = unlocked_package(data, settings["passwords"], ".docx")
     check_package(data, settings["unpacked_bytes"], "a Word document")
     document = docx.Document(BytesIO(transitional(data)))
-    content = content_of(document)
+    content = DocxReader(document).read()
     title = content.title or name
     sections = tuple(divide_at_headings(content.text, content.headings, title))
     return Document("", "docx", content.text, sections, remarks=tuple(left_out(document)))
