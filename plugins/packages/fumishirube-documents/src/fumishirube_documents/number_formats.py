@@ -36,10 +36,10 @@ def shown(value: object, number_format: str) -> str:
         case bool():
             return "TRUE" if value else "FALSE"
         case int():
-            return _with_raw(_number(value, number_format), value)
+            return _with_raw(value, number_format)
         case float():
-            value = float(f"{value:.15g}")  # no program shows more digits
-            return _with_raw(_number(value, number_format), value)
+            # No program shows more digits.
+            return _with_raw(float(f"{value:.15g}"), number_format)
         case datetime():
             text = _date(value.date(), number_format)
             return text if value.time() == time() else f"{text} {_time(value.time())}"
@@ -60,8 +60,11 @@ def _time(value: time) -> str:
     return value.isoformat("seconds" if value.second else "minutes")
 
 
-def _with_raw(text: str, value: float) -> str:
+def _with_raw(value: float, number_format: str) -> str:
     raw = _raw(value)
+    if number_format == "General":  # what most cells have
+        return raw
+    text = _number(value, number_format)
     return text if text == raw else f"{text} ({raw})"
 
 
