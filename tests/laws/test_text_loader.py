@@ -162,6 +162,15 @@ def test_rows_stand_under_the_header_of_their_table(tmp_path: Path) -> None:
         ("a.csv", "Account\nNo,4711\n\nday,text,sum\n1,x,2\n3,y,4\n", ("a", "day | text | sum")),
         ("a.csv", "Account\n\nday;text\n1,5;x\n3;y\n", ("a", "day | text")),
         ("a.csv", "a,b\n1,2,\n3,4,\n", ("a", "a | b")),
+        (
+            "a.csv",
+            "Account: 12345, Savings\nday;text;sum\n1.1.;rent, and more;1,5\n2.1.;x;2,5\n",
+            ("a", "day | text | sum"),
+        ),
+        ("a.csv", 'name,place\nA,"x, y; z"\nB,"x, y, z; q"\nC,"u; v"\n', ("a", "name | place")),
+        ("a.csv", "Region,2023,2024\nNorth,5,7\nSouth,3,2\n", ("a", "Region | 2023 | 2024")),
+        ("a.csv", "Ada,1815\nAlan,1912\n", ("a",)),
+        ("a.csv", "2023,2024\n1,2\n", ("a",)),
         ("a.csv", "", ("a",)),
     ],
 )
@@ -176,6 +185,34 @@ def test_a_row_of_several_lines_is_not_cut(tmp_path: Path) -> None:
     assert len(document.sections) > 1
     for section in document.sections[1:]:
         assert document.text[section.start : section.end].split(",")[0].isdecimal()
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv"])
+@pytest.mark.parametrize("wide", [1, 1_000])
+def test_a_quotation_mark_that_nothing_closes_is_a_character(
+    tmp_path: Path, name: str, wide: int
+) -> None:
+    comma = "\t" if name == "a.tsv" else ","
+    rows = [["name", "size"], ["bolt", '"5 inch'], *([f"n{n}", "x" * wide] for n in range(1_000))]
+    document = load(tmp_path, name, "".join(f"{comma.join(row)}\n" for row in rows))
+    assert {each.title for each in document.sections} == {"name | size"}
+    assert all(each.end_line - each.start_line < 30 for each in document.sections)
+
+
+@pytest.mark.property
+@given(
+    delimiter=st.sampled_from(",;\t|"),
+    columns=st.integers(2, 5),
+    above=st.lists(st.sampled_from(["Account: 1, 2", "a;b;c", "From | to", "Savings"]), max_size=2),
+)
+def test_the_delimiter_is_that_of_most_lines(
+    tmp_path_factory: pytest.TempPathFactory, delimiter: str, columns: int, above: list[str]
+) -> None:
+    header = [f"name{n}" for n in range(columns)]
+    rows = [header, *([str(n)] * columns for n in range(5))]
+    text = "\n".join([*above, *(delimiter.join(row) for row in rows)])
+    document = load(tmp_path_factory.mktemp("table"), "a.csv", text)
+    assert {each.title for each in document.sections} == {" | ".join(header)}
 
 
 # --- JSON -----------------------------------------------------------------------------------

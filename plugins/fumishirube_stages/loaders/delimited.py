@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import re
+from collections import Counter
 from collections.abc import Sequence
 from io import StringIO
+from itertools import zip_longest
 from statistics import mode
 
 from fumishirube import Section
@@ -19,14 +22,17 @@ from fumishirube_stages.loaders.divisions import (
 _DELIMITERS = ",;\t|"
 _LOOKED_AT = 10
 _LONGEST_HEADER = 1_000
+_QUOTED = re.compile('"[^"]*"')
+_YEAR = re.compile("(?:19|20)[0-9]{2}")
 
 
 def table_sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
     """Divide a table into passages of whole rows, with the header as title of each."""
-    try:
-        rows, starts = _rows(text, "\t" if suffix == ".tsv" else _delimiter(text))
-    except csv.Error:  # an overlong field, or a NUL character
+    delimiter = "\t" if suffix == ".tsv" else _delimiter(text)
+    read = _rows(text, delimiter) or _rows(text, delimiter, quoted=False)
+    if read is None:
         return passages(text, title)
+    rows, starts = read
     lines = Lines(text)
     header = _header(rows)
     begins = _passage_starts(lines, starts)
@@ -35,24 +41,45 @@ def table_sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
     return sections_at(text, lines, begins, [header] * len(begins), title)
 
 
-def _rows(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """Return the first non-blank rows, and the first line of each row."""
-    reader = csv.reader(StringIO(text), delimiter=delimiter)  # lines end at LF only
+def _rows(
+    text: str, delimiter: str, *, quoted: bool = True
+) -> tuple[list[list[str]], list[int]] | None:
+    """Return the first non-blank rows, and the first line of each row.
+
+    ``None`` means an overlong field, a NUL character, or a row longer than a passage: what stands
+    behind a quotation mark that nothing closes.
+    """
+    reader = csv.reader(
+        StringIO(text),
+        delimiter=delimiter,
+        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+    )
     first: list[list[str]] = []
     starts, line = [], 1
-    for row in reader:
-        if any(cell.strip() for cell in row):
-            starts.append(line)
-            if len(first) < _LOOKED_AT:
-                first.append(row)
-        line = reader.line_num + 1
+    try:
+        for row in reader:  # lines end at LF only
+            if any(cell.strip() for cell in row):
+                starts.append(line)
+                if len(first) < _LOOKED_AT:
+                    first.append(row)
+            if reader.line_num - line >= PASSAGE_LINES:
+                return None
+            line = reader.line_num + 1
+    except csv.Error:
+        return None
     return first, starts
 
 
 def _delimiter(text: str) -> str:
-    """Return the delimiter that is most regular in the first lines; a comma by default."""
+    """Return the delimiter that most of the first lines have equally often; a comma by default."""
     lines = [line for line in text[:10_000].split("\n") if {*line} & {*_DELIMITERS}][:_LOOKED_AT]
-    return max(_DELIMITERS, key=lambda sign: min((line.count(sign) for line in lines), default=0))
+    plain = [_QUOTED.sub("", line) for line in lines]
+
+    def regular(sign: str) -> tuple[int, int]:
+        counts = Counter(line.count(sign) for line in plain if sign in line)
+        return max(((lines, count) for count, lines in counts.items()), default=(0, 0))
+
+    return max(_DELIMITERS, key=regular)
 
 
 def _header(rows: Sequence[Sequence[str]]) -> str:
@@ -61,15 +88,22 @@ def _header(rows: Sequence[Sequence[str]]) -> str:
     Banks write lines about the account above them.
     """
     most = mode(map(len, rows)) if rows else 0
-    full = next((row for row in rows if len(row) >= most), ())
-    return _names(full) or _names(rows[0] if rows else ())
+    full = next((place for place, row in enumerate(rows) if len(row) >= most), 0)
+    return _names(rows[full:]) or _names(rows)
 
 
-def _names(row: Sequence[str]) -> str:
-    """Return a row if it names columns: it has several cells, and none of them is a number."""
+def _names(rows: Sequence[Sequence[str]]) -> str:
+    """Return the first row if it names columns: with several cells, and no numbers but years.
+
+    A year is a name unless the row below has one, too.
+    """
+    row, below = [*rows[:2], (), ()][:2]
     cells = [" ".join(cell.split()) for cell in row]
     named = [cell for cell in cells if cell]
-    if len(named) < len("ab") or any(_is_number(cell) for cell in named):
+    pairs = zip_longest(cells, below[: len(cells)], fillvalue="")
+    numbers = [(cell, under) for cell, under in pairs if cell and _is_number(cell)]
+    years = all(_is_year(cell) and not _is_year(under) for cell, under in numbers)
+    if len(named) < len("ab") or len(numbers) == len(named) or not years:
         return ""
     header = " | ".join(cells)
     return header if len(header) <= _LONGEST_HEADER else ""
@@ -77,6 +111,10 @@ def _names(row: Sequence[str]) -> str:
 
 def _is_number(cell: str) -> bool:
     return not cell.strip("0123456789.,-+%¥$€ ")
+
+
+def _is_year(cell: str) -> bool:
+    return _YEAR.fullmatch(cell.strip()) is not None
 
 
 def _passage_starts(lines: Lines, rows: Sequence[int]) -> list[int]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import io
+import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 
 import openpyxl
@@ -148,7 +149,23 @@ def book() -> bytes:
     return packed(book_files())
 
 
-def packed(files: Mapping[str, str]) -> bytes:
+def edited(data: bytes, change: Callable[[bytes], bytes]) -> bytes:
+    """Return a package with each of its parts changed."""
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        return packed({name: change(package.read(name)) for name in package.namelist()})
+
+
+def strict(data: bytes) -> bytes:
+    """Return an Office document as "Strict Open XML", with the names that Word gives it then."""
+    schema, other = (
+        rb"http://schemas\.openxmlformats\.org/(\w+)/2006/",
+        rb"http://purl.oclc.org/ooxml/",
+    )
+    known = rb"(?=main|relationships|math|chart|diagram|picture|wordprocessingDrawing)"
+    return edited(data, lambda part: re.sub(schema + known, other + rb"\1/", part))
+
+
+def packed(files: Mapping[str, str | bytes]) -> bytes:
     """Return a package of files."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as package:

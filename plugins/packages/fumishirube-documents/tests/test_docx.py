@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-import docx
 import pytest
+import samples
 from docx.document import Document as Word
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
@@ -16,20 +16,11 @@ from docx.oxml.parser import parse_xml
 from docx.shared import Inches
 from fumishirube_documents import Docx
 from opened_loaders import RunningContract, running
+from word_files import W, body, word
 
 from fumishirube import Document, Root, Source, Unreadable
 
-W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 FOLDERS = zipfile.ZIP_DEFLATED
-
-
-def word(write: Callable[[Word], object]) -> bytes:
-    """Return the bytes of a document that somebody writes."""
-    document = docx.Document()
-    write(document)
-    buffer = io.BytesIO()
-    document.save(buffer)
-    return buffer.getvalue()
 
 
 def guide(document: Word) -> None:
@@ -69,17 +60,6 @@ def load(folder: Path, written: bytes | Callable[[Word], object], **settings: in
 
 def text(folder: Path, write: Callable[[Word], object]) -> str:
     return load(folder, write).text
-
-
-def body(*elements: str) -> Callable[[Word], object]:
-    """Write a document of paragraphs and tables in Word's own XML."""
-
-    def write(document: Word) -> None:
-        for element in elements:
-            made = parse_xml(element.replace(">", f" {W}>", 1).replace("/ " + W, " " + W + "/"))
-            document.element.body.insert(len(document.element.body) - 1, made)
-
-    return write
 
 
 # --- sections -------------------------------------------------------------------------------
@@ -278,6 +258,20 @@ def test_a_note_in_a_table_follows_the_table(tmp_path: Path) -> None:
     cells = f"<w:tc>{NOTED}</w:tc><w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc>"
     table = f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>"
     assert load(tmp_path, with_note(table)).text == "| text[^1] | b |\n\n[^1]: note\n"
+
+
+@pytest.mark.parametrize("form", ["strict", "with macros"])
+def test_documents_in_other_forms_of_word_are_read_alike(tmp_path: Path, form: str) -> None:
+    usual = word(guide)
+    kind = b"vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    macros = b"vnd.ms-word.document.macroEnabled.main+xml"
+    data = (
+        samples.strict(usual)
+        if form == "strict"
+        else samples.edited(usual, lambda part: part.replace(kind, macros))
+    )
+    assert data != usual
+    assert load(tmp_path, data).text == load(tmp_path, usual).text
 
 
 # --- documents that are broken, or mean harm --------------------------------------------------

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-import zipfile
-from datetime import date, datetime, time
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 import openpyxl
@@ -12,6 +13,8 @@ import pytest
 import samples
 from fumishirube_documents import OldSheets, Xlsx
 from fumishirube_documents.number_formats import shown
+from hypothesis import given
+from hypothesis import strategies as st
 from opened_loaders import line_of, load
 
 from fumishirube.parsing import PlaceRange, lines_of, place_at, place_range
@@ -90,6 +93,22 @@ def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path: Path) -> None:
         (-1500, '"¥"#,##0', "-¥1,500 (-1500)"),
         (12345.678, "0.00E+00", "12345.678"),
         (1e300, "#,##0", "1e+300"),
+        (1234, "#,##0_);(#,##0)", "1,234 (1234)"),
+        (-1234, "#,##0_);(#,##0)", "(1,234) (-1234)"),
+        (1234, '_(* #,##0.00_);_(* (#,##0.00);_(* "-"??_);_(@_)', "1,234.00 (1234)"),
+        (-1234, '_(* #,##0.00_);_(* (#,##0.00);_(* "-"??_);_(@_)', "(1,234.00) (-1234)"),
+        (1234, r"_-* #,##0.00\ _€_-;\-* #,##0.00\ _€_-", "1,234.00 (1234)"),
+        (-1234, r"_-* #,##0.00\ _€_-;\-* #,##0.00\ _€_-", "-1,234.00 (-1234)"),
+        (1.5, "0.0_ ", "1.5"),
+        (5, '0"%"', "5% (5)"),
+        (12.5, r"0.0\%", "12.5% (12.5)"),
+        (7, '0.0" E/?"', "7.0 E/? (7)"),
+        (5, '000"("000")"', "5"),
+        (0.125, ".0%", "12.5% (0.125)"),
+        (0.1 + 0.2, "General", "0.3"),
+        (434.99999999999994, "0", "435"),
+        (1234567890123456, "General", "1234567890123456"),
+        (10**400, "0", str(10**400)),
         (3, "General", "3"),
         (3.0, "General", "3"),
         (0.1, "General", "0.1"),
@@ -100,15 +119,32 @@ def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path: Path) -> None:
         (" a\nb ", "@", "a b"),
         (date(2024, 4, 1), "yyyy/m/d", "2024-04-01"),
         (datetime(2024, 4, 1, 9, 30), "yyyy-mm-dd hh:mm", "2024-04-01 09:30"),  # noqa: DTZ001 - sheets know no zones
+        (datetime(2024, 4, 1, 9, 30, 5), "hh:mm:ss", "2024-04-01 09:30:05"),  # noqa: DTZ001 - sheets know no zones
         (datetime(2024, 4, 1), "ge.m.d", "令和6年4月1日 (2024-04-01)"),  # noqa: DTZ001 - sheets know no zones
         (datetime(1989, 1, 7), 'ggge"年"', "昭和64年1月7日 (1989-01-07)"),  # noqa: DTZ001 - sheets know no zones
         (time(9, 30), "h:mm", "09:30"),
+        (time(9, 30, 5), "h:mm:ss", "09:30:05"),
+        (timedelta(hours=30), "[h]:mm", "30:00:00"),
+        (timedelta(minutes=-30), "[h]:mm", "-0:30:00"),
     ],
 )
 def test_values_are_shown_as_the_sheet_shows_them(
     value: object, number_format: str, text: str
 ) -> None:
     assert shown(value, number_format) == text
+
+
+@pytest.mark.property
+@given(
+    st.integers(-(10**14), 10**14) | st.floats(-1e9, 1e9),
+    st.sampled_from(["0", "0.00", "#,##0", "#,##0.0#", "0%"]),
+    st.sampled_from(["_(", "_)", "_-", "_%", "_0", "* ", "*-", '_"', "_ "]),
+    st.sampled_from(["_(", "_)", "_-", "_%", "_0", "* ", "*-", '_"', "_€"]),
+)
+def test_what_only_arranges_a_number_in_its_cell_is_not_shown(
+    value: float, number_format: str, before: str, after: str
+) -> None:
+    assert shown(value, f"{before}{number_format}{after}") == shown(value, number_format)
 
 
 SHEET = """<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
@@ -161,16 +197,84 @@ def test_cells_of_an_opendocument_sheet_over_rows_are_in_each_of_them(tmp_path: 
 
 
 def test_a_strict_workbook_is_read_by_its_values(tmp_path: Path) -> None:
-    with zipfile.ZipFile(io.BytesIO(samples.workbook())) as package:
-        files = {name: package.read(name).decode() for name in package.namelist()}
-    schemas, strict = "http://schemas.openxmlformats.org", "http://purl.oclc.org/ooxml"
-    kinds = {
-        f"{schemas}/spreadsheetml/2006/main": f"{strict}/spreadsheetml/main",
-        f"{schemas}/officeDocument/2006/": f"{strict}/officeDocument/",
-    }
-    for old, new in kinds.items():
-        files = {name: content.replace(old, new) for name, content in files.items()}
-    document = load(tmp_path, "a.xlsx", samples.packed(files), Xlsx())
+    document = load(tmp_path, "a.xlsx", samples.strict(samples.workbook()), Xlsx())
     values = load(tmp_path, "b.xls", samples.workbook(), OldSheets())
     assert document.text == values.text
     assert [remark.code for remark in document.remarks] == ["values_only"]
+
+
+def saved(*rows: Sequence[object], formats: Mapping[str, str] | None = None) -> bytes:
+    """Return a workbook of one sheet; ``formats`` are those of some of its cells."""
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    for cell, number_format in (formats or {}).items():
+        book.active[cell].number_format = number_format
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def test_a_row_far_below_the_others_is_read(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active["A20000"] = "first", "the last note"
+    buffer = io.BytesIO()
+    book.save(buffer)
+    document = load(tmp_path, "a.xlsx", buffer.getvalue(), Xlsx())
+    assert document.text.splitlines()[1:] == ["| first |", "| the last note |"]
+    assert document.remarks == ()
+
+
+def test_rows_that_are_not_read_are_named(tmp_path: Path) -> None:
+    empty = {f"A{row}": "0.0" for row in range(2, 10_100)}
+    data = samples.edited(
+        saved(("first",), formats={**empty, "A10100": "@"}),
+        lambda part: re.sub(rb'<c r="A10100"([^>]*)/>', rb'<c r="A10100"\1><v>7</v></c>', part),
+    )
+    document = load(tmp_path, "a.xlsx", data, Xlsx())
+    assert document.text == "# Sheet\n| first |\n"
+    assert [(remark.code, remark.line, remark.message) for remark in document.remarks] == [
+        ("unread_rows", 2, "rows from 10003 are not read: 10,000 empty ones are above")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "row"),
+    [
+        (b"<v>2</v>", b"<v>" + b"9" * 400 + b"</v>", f"| 1 | {'9' * 400} |"),
+        (b'r="B2"', b'r="B2" s="99"', "| 1 | 2 |"),
+        (
+            b'<c r="B2" t="n"><v>2</v></c>',
+            b'<c r="B2"><f t="dataTable" ref="B2" r1="A1"/></c>',
+            "| 1 |",
+        ),
+        (b"<v>2</v>", b"<v>1.1000000000000001</v>", "| 1 | 1.1 |"),
+    ],
+)
+def test_an_odd_cell_leaves_the_others_as_they_are(
+    tmp_path: Path, old: bytes, new: bytes, row: str
+) -> None:
+    data = samples.edited(saved(("a", "b"), (1, 2)), lambda part: part.replace(old, new))
+    assert data != saved(("a", "b"), (1, 2))
+    assert load(tmp_path, "a.xlsx", data, Xlsx()).text == f"# Sheet\n| a | b |\n{row}\n"
+
+
+def test_escapes_of_excel_are_read(tmp_path: Path) -> None:
+    rows = saved(("one_x000D_\ntwo", "tab_x0009_stop"), ("_x005F_x000D_", "_x0041_ file_x00"))
+    assert load(tmp_path, "a.xlsx", rows, Xlsx()).text.splitlines()[1:] == [
+        "| one two | tab stop |",
+        "| _x000D_ | _x0041_ file_x00 |",
+    ]
+
+
+@pytest.mark.parametrize("before", ["", "\n", '<meta charset="utf-8">', "<head></head>", "<body>"])
+def test_a_web_page_under_the_suffix_of_a_workbook_is_read(tmp_path: Path, before: str) -> None:
+    page = f"{before}<table><tr><td>Bolt</td><td>5</td></tr></table>".encode()
+    assert "| Bolt | 5 |" in load(tmp_path, "a.xls", page, OldSheets()).text
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"), [(samples.workbook(), "xlsx"), (opendocument("a b"), "ods")]
+)
+def test_a_workbook_is_of_the_type_that_it_is(tmp_path: Path, data: bytes, kind: str) -> None:
+    assert load(tmp_path, "a.xls", data, OldSheets()).file_type == kind

@@ -105,7 +105,7 @@ class Docx(Office):
     """Claims Word documents, and reads them as Markdown, divided at the headings."""
 
     parser: ClassVar[str] = "fumishirube_documents.docx:parsed_docx"
-    revision: ClassVar[int] = 4
+    revision: ClassVar[int] = 5
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-docx")
 
     suffixes: tuple[str, ...] = (".docx",)
@@ -116,7 +116,7 @@ class Pptx(Office):
     """Claims PowerPoint presentations; each slide is a section, with its notes."""
 
     parser: ClassVar[str] = "fumishirube_documents.pptx:parsed_pptx"
-    revision: ClassVar[int] = 4
+    revision: ClassVar[int] = 5
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-pptx")
 
     suffixes: tuple[str, ...] = (".pptx",)
@@ -129,7 +129,7 @@ class Xlsx(Office):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_xlsx"
-    revision: ClassVar[int] = 4
+    revision: ClassVar[int] = 5
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "openpyxl")
 
     suffixes: tuple[str, ...] = (".xlsx", ".xlsm")
@@ -139,7 +139,7 @@ class OldSheets(Office):
     """Claims older Excel workbooks and OpenDocument sheets, and reads values only."""
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_old_sheets"
-    revision: ClassVar[int] = 4
+    revision: ClassVar[int] = 5
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-calamine")
 
     suffixes: tuple[str, ...] = (".xls", ".ods")
@@ -190,7 +190,7 @@ class Epub(IsolatedLoader):
     """Claims e-books, and reads their chapters in order, as web pages."""
 
     parser: ClassVar[str] = "fumishirube_documents.epub:parsed_epub"
-    revision: ClassVar[int] = 4
+    revision: ClassVar[int] = 5
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 

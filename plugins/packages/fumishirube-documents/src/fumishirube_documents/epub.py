@@ -3,43 +3,61 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from html.entities import html5
 from io import BytesIO
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 from zipfile import ZipFile
 
 from lxml import etree
 
-from fumishirube import Document, Heading, Unreadable, divide_at_headings
+from fumishirube import Document, Heading, LoaderRemark, Unreadable, divide_at_headings
+from fumishirube.text import decode_lossy
 from fumishirube_documents.epub_headings import ListedHeading, with_headings
 from fumishirube_documents.html.encoding import text_of
 from fumishirube_documents.html.page import read
 from fumishirube_documents.packages import check_package
-from fumishirube_documents.signatures import check_type
 
 _CONTAINER = "META-INF/container.xml"
 _KIND = "{http://www.idpf.org/2007/ops}type"
 """The attribute that tells the contents from other lists, such as that of the pages."""
 _NCX = "application/x-dtbncx+xml"
-_LOCKS = ("META-INF/encryption.xml", "META-INF/rights.xml")
+_LOCKS = ("META-INF/rights.xml", "META-INF/license.lcpl")
+_ENCRYPTED = "META-INF/encryption.xml"
+"""It names encrypted files; in many books only fonts."""
+_NO_PAGE = re.compile(r"image/(?!svg)|audio/|video/|font/")
+_NAMED = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos);)(\w{2,32};)")
 
 
 def parsed_epub(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
-    """Parse a book, chapter by chapter.
+    """Parse a book, chapter by chapter. Chapters that cannot be read are remarks.
 
     Raises:
-        Unreadable: when it is too large, or locked.
+        Unreadable: when it is too large, or locked, or no chapter can be read.
     """
-    check_type(data, "an e-book")
-    check_package(data, settings["unpacked_bytes"])
+    check_package(data, settings["unpacked_bytes"], "an e-book")
     lines: list[str] = []
     headings: list[Heading] = []
     with ZipFile(BytesIO(data)) as package:
-        title, chapters = _spine(package)
-        pages = {chapter: text_of(package.read(chapter)) for chapter in chapters}
-        styles = [text_of(package.read(each)) for each in package.namelist() if _is_style(each)]
-        pages = with_headings(pages, styles, chapters)
+        title, chapters, unread = _spine(package)
+        pages: dict[str, str] = {}
+        for chapter in chapters:
+            try:
+                pages[chapter] = text_of(package.read(chapter))
+            except Unreadable as error:
+                unread[chapter] = str(error)
+        styles = [
+            decode_lossy(package.read(each)).text
+            for each in package.namelist()
+            if each.lower().endswith(".css")
+        ]
+    messages = [f"{chapter} is left out: {reason}" for chapter, reason in unread.items()]
+    if not pages:
+        raise Unreadable(next(iter(messages), "no chapter is in the book"), "damaged")
+    pages = with_headings(pages, styles, chapters)
+    remarks = tuple(LoaderRemark("unread_chapter", 1, message) for message in messages)
     deeper = 0
     for chapter, markup in pages.items():
         page = read(markup, ("nav",), anchors=False)
@@ -53,7 +71,7 @@ def parsed_epub(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
         lines += [*page.text.split("\n")]
     text = "".join(f"{line}\n" for line in lines)
     sections = tuple(divide_at_headings(text, headings, title or name))
-    return Document("", "epub", text, sections)
+    return Document("", "epub", text, sections, remarks=remarks)
 
 
 def _listed(entries: Sequence[ListedHeading], text: str) -> Iterator[Heading]:
@@ -74,31 +92,59 @@ def _deeper(own: Sequence[Heading], listed: Sequence[ListedHeading], above: int)
     return listed[0].depth - min(levels) if listed and levels else above
 
 
-def _is_style(name: str) -> bool:
-    return name.lower().endswith(".css")
+class _Spine(NamedTuple):
+    """The title, the chapters in order with their entries in contents, and why others are none."""
+
+    title: str
+    chapters: dict[str, list[ListedHeading]]
+    unread: dict[str, str]
 
 
-def _spine(package: ZipFile) -> tuple[str, dict[str, list[ListedHeading]]]:
-    """Return the title, and the chapters in order: their names, and their entries in contents."""
-    names = set(package.namelist())
-    if _LOCKS[1] in names:
-        raise Unreadable("the book is locked by its publisher", reason="encrypted")
+def _spine(package: ZipFile) -> _Spine:
+    """Return what a book says of itself.
+
+    Raises:
+        Unreadable: when it is locked.
+    """
+    files = package.namelist()
+    names = {**{name.lower(): name for name in files}, **{name: name for name in files}}
     container = _xml(package.read(_CONTAINER))
     place = next(_elements(container, "rootfile")).get("full-path", "")
     book = _xml(package.read(place))
     items = {item.get("id"): item for item in _elements(book, "item")}
-    listed = [
-        items[ref.get("idref")] for ref in _elements(book, "itemref") if ref.get("idref") in items
-    ]
-    pages = [page for item in listed if (page := _target(place, item.get("href"))) in names]
-    chapters: dict[str, list[ListedHeading]] = {page: [] for page in pages}
-    for item in items.values():
-        contents = _target(place, item.get("href"))
-        if _is_contents(item) and contents in names:
-            for target, entry in _entries(package.read(contents), contents):
-                chapters.get(target, []).append(entry)
     titles = (" ".join((title.text or "").split()) for title in _elements(book, "title"))
-    return next(titles, ""), chapters
+    spine = _Spine(next(titles, ""), {}, {})
+    for ref in _elements(book, "itemref"):
+        item = items.get(ref.get("idref"))
+        page = _target(place, item.get("href")) if item is not None else ""
+        if item is None or _NO_PAGE.match(item.get("media-type", "")):
+            continue
+        if chapter := _file(page, names):
+            spine.chapters[chapter] = []
+        else:
+            spine.unread[page] = "no such file is in the book"
+    if not {*files}.isdisjoint(_LOCKS) or not _encrypted(package).isdisjoint(spine.chapters):
+        raise Unreadable("the book is locked by its publisher", reason="encrypted")
+    for item in items.values():
+        contents = _file(_target(place, item.get("href")), names)
+        if contents and _is_contents(item):
+            for target, entry in _entries(package.read(contents), contents):
+                spine.chapters.get(_file(target, names), []).append(entry)
+    return spine
+
+
+def _file(name: str, names: Mapping[str, str]) -> str:
+    """Return the file of a name, also if its letters are of another case; else an empty text."""
+    return names.get(name) or names.get(name.lower(), "")
+
+
+def _encrypted(package: ZipFile) -> set[str]:
+    """Return the files that the book says are encrypted."""
+    try:
+        tree = _xml(package.read(_ENCRYPTED))
+    except (KeyError, etree.XMLSyntaxError):
+        return set()
+    return {_target("", each.get("URI")) for each in _elements(tree, "CipherReference")}
 
 
 def _is_contents(item: Any) -> bool:
@@ -138,7 +184,13 @@ def _target(base: str, href: str | None) -> str:
 
 def _xml(data: bytes) -> Any:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-    return etree.fromstring(data, parser)
+    return etree.fromstring(_NAMED.sub(_numbered, data), parser)
+
+
+def _numbered(match: re.Match[bytes]) -> bytes:
+    """Return an entity of HTML as numbers, which XML knows too."""
+    letters = html5.get(match[1].decode("ascii", "replace"))
+    return "".join(f"&#{ord(letter)};" for letter in letters).encode() if letters else match[0]
 
 
 def _elements(tree: Any, name: str) -> Iterator[Any]:

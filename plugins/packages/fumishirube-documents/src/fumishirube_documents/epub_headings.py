@@ -11,6 +11,8 @@ from lxml import etree
 
 _MARKED = re.compile(r"<(?:\w+:)?h[1-6][\s>]", re.IGNORECASE)
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+_NO_RULE = re.compile(r"/\*.*?(?:\*/|\Z)|@[^@;{}]*;", re.DOTALL)
+"""What a style sheet has between its rules: comments, and rules without a block."""
 _RULE = re.compile(r"(?<![^{}])([^{}]+)\{([^{}]*)\}")
 _SIZE = re.compile(r"(?:^|;)\s*font-size\s*:\s*([\d.]+)\s*(pt|px|em|rem|%|in|cm|mm)", re.IGNORECASE)
 _SELECTOR = re.compile(r"(\w*)(?:\.([\w-]+))?")
@@ -65,7 +67,8 @@ class _Sizes(NamedTuple):
     @classmethod
     def of(cls, styles: Sequence[str]) -> _Sizes:
         rules = {}
-        for selectors, declarations in _RULE.findall("\n".join(styles)):
+        plain = "\n".join(_NO_RULE.sub("", style) for style in styles)
+        for selectors, declarations in _RULE.findall(plain):
             size = _SIZE.search(declarations)
             for selector in selectors.split(","):
                 match = _SELECTOR.fullmatch(selector.strip())

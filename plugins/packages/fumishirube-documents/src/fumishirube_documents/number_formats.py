@@ -7,13 +7,16 @@ from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
 _QUOTED = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|([¥$€£￥%])')
+_UNSEEN = re.compile(r'("[^"]*"|\\.)|[_*].')
+"""What only arranges a number: a space as wide as a sign, a sign that fills the cell."""
+_LITERAL = re.compile(r'"[^"]*"|\\.')
 _COLOUR = re.compile(r"\[[A-Za-z]+\d*\]")
 _CONDITION = re.compile(r"\[[<>=]")
 _GROUPED = re.compile("[#0],[#0]")
 _MOST = 1e15
 _PLACEHOLDER = re.compile("[#0?]")
 _DIGITS = re.compile(
-    r"(?P<whole>[#0?](?:[#0?,]*[#0?])?)(?:\.(?P<decimals>[0#?]{1,10}))?(?P<scale>,*)"
+    r"(?P<whole>[#0?](?:[#0?,]*[#0?])?|(?=\.[#0?]))(?:\.(?P<decimals>[0#?]{1,10}))?(?P<scale>,*)"
 )
 """The digits of a format; each comma after them divides the number by a thousand."""
 _SPACED_DIGITS = re.compile(r'0+(?:(?:"[^"0]*"|\\?[-/() ])0+)+')
@@ -25,63 +28,74 @@ def shown(value: object, number_format: str) -> str:
     """Return a value as its format shows it, followed by the value itself where that differs.
 
     Supported are per cent, thousands, decimals, currencies, quoted units, and dates, also with
-    Japanese eras; other formats return the value itself.
+    Japanese eras; other formats return the value itself. What is no value returns an empty text.
     """
     match value:
         case None:
             return ""
         case bool():
             return "TRUE" if value else "FALSE"
-        case int() | float():
-            return _with_raw(_number(value, number_format), value)
+        case int():
+            return _with_raw(value, number_format)
+        case float():
+            # No program shows more digits.
+            return _with_raw(float(f"{value:.15g}"), number_format)
         case datetime():
-            midnight = value.time() == time()
             text = _date(value.date(), number_format)
-            return text if midnight else f"{text} {value.time().isoformat('minutes')}"
+            return text if value.time() == time() else f"{text} {_time(value.time())}"
         case date():
             return _date(value, number_format)
         case time():
-            return value.isoformat("minutes" if not value.second else "seconds")
+            return _time(value)
         case timedelta():
-            minutes, seconds = divmod(round(value.total_seconds()), 60)
-            return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
-    return " ".join(str(value).split())
+            total = round(value.total_seconds())
+            minutes, seconds = divmod(abs(total), 60)
+            return f"{'-' * (total < 0)}{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+        case str():
+            return " ".join(value.split())
+    return ""
 
 
-def _with_raw(text: str, value: float) -> str:
+def _time(value: time) -> str:
+    return value.isoformat("seconds" if value.second else "minutes")
+
+
+def _with_raw(value: float, number_format: str) -> str:
     raw = _raw(value)
+    if number_format == "General":  # what most cells have
+        return raw
+    text = _number(value, number_format)
     return text if text == raw else f"{text} ({raw})"
 
 
 def _raw(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() and abs(value) < _MOST else repr(value)
+    return str(int(value)) if abs(value) < _MOST and value % 1 == 0 else repr(value)
 
 
 def _number(value: float, number_format: str) -> str:
     sections = _COLOUR.sub("", number_format).split(";")
     own = value < 0 and len(sections) > 1
-    section = sections[1] if own else sections[0]
-    plain = _QUOTED.sub("", section)
+    section = _UNSEEN.sub(r"\1", sections[1] if own else sections[0])
+    plain = _QUOTED.sub(" ", section)
     digits = _DIGITS.search(plain)
     number = abs(Decimal(repr(value)))
     if _SPACED_DIGITS.fullmatch(section) and 0 <= value < _MOST and not number % 1:
         return _with_signs_between(number, section)
-    if digits is None or _is_unknown(value, section, number_format):
+    if digits is None or _is_unknown(value, plain, number_format):
         return _raw(value)
     if _PLACEHOLDER.search(plain, digits.end()):
         return _raw(value)
-    written = _written(number.scaleb(2 * ("%" in section) - 3 * len(digits["scale"])), digits)
+    hundredths = "%" in _LITERAL.sub("", section)
+    written = _written(number.scaleb(2 * hundredths - 3 * len(digits["scale"])), digits)
     before, after = _around(section)
     signed = value < 0 and not (own and re.search(r"[-(△▲]", section))
-    return f"{'-' * signed}{before}{written}{after}"
+    return f"{'-' * signed}{before}{written}{after}".strip()
 
 
-def _is_unknown(value: float, section: str, number_format: str) -> bool:
-    """Return whether a value has to be shown as it is."""
-    if section.strip().lower() in ("general", "") or _CONDITION.search(number_format):
-        return True
-    unknown = any(sign in section for sign in "Ee/?*_") and "%" not in section
-    return (unknown and not _GROUPED.search(section)) or not abs(value) < _MOST
+def _is_unknown(value: float, plain: str, number_format: str) -> bool:
+    """Return whether a value has to be shown as it is; ``plain`` is its format without texts."""
+    unknown = any(sign in plain for sign in "Ee/?") and not _GROUPED.search(plain)
+    return unknown or _CONDITION.search(number_format) is not None or not abs(value) < _MOST
 
 
 def _written(number: Decimal, digits: re.Match[str]) -> str:

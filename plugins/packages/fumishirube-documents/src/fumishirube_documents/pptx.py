@@ -10,11 +10,13 @@ from pptx import Presentation
 from pptx.oxml import parse_xml
 from pptx.oxml.ns import qn
 
-from fumishirube import Document, Heading, divide_at_headings
+from fumishirube import Document, Heading, LoaderRemark, divide_at_headings
 from fumishirube.parsing import Place
 from fumishirube_documents.locked_office import unlocked_package
+from fumishirube_documents.markdown_rows import markdown_row
+from fumishirube_documents.number_formats import shown
 from fumishirube_documents.packages import check_package
-from fumishirube_documents.signatures import check_type
+from fumishirube_documents.strict_packages import transitional
 
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
 _POINT = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}pt"
@@ -28,19 +30,25 @@ def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
         Unreadable: when it is too large, or locked.
     """
     data = unlocked_package(data, settings["passwords"], ".pptx")
-    check_type(data, "a PowerPoint presentation")
-    check_package(data, settings["unpacked_bytes"])
+    check_package(data, settings["unpacked_bytes"], "a PowerPoint presentation")
     lines: list[str] = []
     headings: list[Heading] = []
     places: list[Place] = []
-    for number, slide in enumerate(Presentation(BytesIO(data)).slides, start=1):
-        shown = slide.shapes.title
-        if shown is not None and not shown.has_text_frame:  # a picture in the place of the title
-            shown = None
-        title = _line(shown.text_frame.text) if shown is not None else ""
-        rest = (s for s in slide.shapes if shown is None or s.shape_id != shown.shape_id)
+    remarks: list[LoaderRemark] = []
+    for number, slide in enumerate(Presentation(BytesIO(transitional(data))).slides, start=1):
+        heading = slide.shapes.title
+        if heading is not None and not heading.has_text_frame:  # a picture in the title's place
+            heading = None
+        title = _line(heading.text_frame.text) if heading is not None else ""
+        # Several shapes of a slide may have the same id.
+        own = None if heading is None else heading.element
+        rest = (shape for shape in slide.shapes if shape.element is not own)
         title = title or f"{name} {number}"
         places.append(Place(len(lines) + 1, slide=number))
+        if slide.element.get("show") in {"0", "false"}:
+            remarks.append(
+                LoaderRemark("hidden_slide", len(lines) + 1, f"slide {number} is hidden")
+            )
         lines.append(f"# {title}")
         texts = [*_texts(rest), *_notes(slide)]
         # A title with nothing below is the text of its section.
@@ -48,7 +56,7 @@ def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
         lines += ["", *texts, ""]
     text = "".join(f"{line}\n" for line in lines)
     sections = tuple(divide_at_headings(text, headings, None))
-    return Document("", "pptx", text, sections, places=tuple(places))
+    return Document("", "pptx", text, sections, places=tuple(places), remarks=tuple(remarks))
 
 
 def _texts(shapes: Iterable[Any]) -> Iterator[str]:
@@ -79,16 +87,16 @@ def _rows(table: Any) -> Iterator[str]:
     """Yield the rows of a table; a cell merged over rows is in each of them."""
     above: list[str] = []
     for row in table.rows:
-        cells = [_line(cell.text).replace("|", r"\|") for cell in row.cells]
+        cells = [_line(cell.text) for cell in row.cells]
         for place, (cell, text) in enumerate(zip(row.cells, above, strict=False)):
             if cell._tc.vMerge:  # noqa: SLF001 - the library does not tell rows from columns
                 cells[place] = text
-        yield f"| {' | '.join(cells)} |"
+        yield markdown_row(cells)
         above = cells
 
 
 def _chart(chart: Any) -> Iterator[str]:
-    """Yield a chart's title, and its numbers as a table: categories across, a row a series."""
+    """Yield a chart's title, and its numbers as tables: categories or x across, a row a series."""
     if chart.has_title and (title := _line(chart.chart_title.text_frame.text)):
         yield title
     try:
@@ -96,11 +104,24 @@ def _chart(chart: Any) -> Iterator[str]:
     except (ValueError, NotImplementedError):  # of a kind that the library does not know
         return
     for plot, rows in plots:
+        header = None
         categories = [_line(str(category)) for category in plot.categories]
-        yield f"| | {' | '.join(categories)} |"
         for series in rows:
-            values = ("" if value is None else f"{value:g}" for value in series.values)
-            yield f"| {_line(str(series.name))} | {' | '.join(values)} |"
+            across = categories or _places_across(series)
+            if across != header:
+                yield markdown_row(["", *across])
+            header = across
+            values = (shown(value, "General") for value in series.values)
+            yield markdown_row([_line(str(series.name)), *values])
+
+
+def _places_across(series: Any) -> list[str]:
+    """Return where the points of a series in a scatter chart are, from left to right."""
+    points = {
+        int(point.get("idx")): shown(float(point.v.text), "General")
+        for point in series._element.xpath("./c:xVal/c:numRef//c:pt")  # noqa: SLF001 - not offered
+    }
+    return [points.get(place, "") for place in range(len(series.values))]
 
 
 def _notes(slide: Any) -> Iterator[str]:

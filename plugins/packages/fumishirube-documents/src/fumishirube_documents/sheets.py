@@ -6,19 +6,22 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from io import BytesIO
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from fumishirube import Document, LoaderRemark, Section
 from fumishirube.parsing import Place
 from fumishirube_documents.html import parsed_html
 from fumishirube_documents.locked_office import unlocked_old_sheet, unlocked_package
+from fumishirube_documents.markdown_rows import markdown_row
 from fumishirube_documents.merged_cells import MergedRows, merged_in_opendocument, with_merged_cells
 from fumishirube_documents.number_formats import shown
 from fumishirube_documents.packages import check_package
 from fumishirube_documents.sheet_headers import SheetRow, tables_of, trimmed
-from fumishirube_documents.signatures import check_type, is_web_page, type_of
+from fumishirube_documents.signatures import is_web_page
 
-_OPENDOCUMENT = "an OpenDocument file"
+_WORKBOOK, _OPENDOCUMENT = "an Excel workbook", "an OpenDocument file"
+_OLD = b"\xd0\xcf\x11\xe0"
 _SECTION_ROWS, _SECTION_CHARS = 30, 1_500
 _MOST_ROWS = 1_048_576
 _WEB_PAGE = {"ignored": (), "anchors": False, "main_text": False}
@@ -28,13 +31,15 @@ _MERGED = re.compile(
 )
 _UNCOUNTED = re.compile(rb"(?:</f>|<f\b[^<>]*/>)\s*(?:(?:<v\s*/>|<v></v>)\s*)?</c>")
 _MOST_EMPTY = 10_000
-"""The number of empty rows after which reading stops."""
+"""The number of empty rows in a file after which reading stops; formats can make a million."""
+_ESCAPED = re.compile("_x00([01][0-9A-Fa-f]|5[Ff])_")
+"""How Excel writes a control character, and the sign that begins an escape."""
 
 
 def parsed_xlsx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
     """Parse a workbook, with numbers as the sheet shows them.
 
-    Of one that openpyxl does not know, such as a "Strict Open XML" workbook, values are read.
+    Of one that openpyxl cannot read, such as a "Strict Open XML" workbook, values are read.
 
     Raises:
         Unreadable: when it is too large, or locked.
@@ -42,21 +47,18 @@ def parsed_xlsx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     from openpyxl import load_workbook  # noqa: PLC0415 - older sheets do not need it
 
     data = unlocked_package(data, settings["passwords"], ".xlsx")
-    check_type(data, "an Excel workbook")
-    check_package(data, settings["unpacked_bytes"])
-    try:
-        book = load_workbook(BytesIO(data), read_only=True, data_only=True)
-    except (KeyError, TypeError, ValueError):  # faults in parts that values do not need
-        return _values(data, name, "xlsx")
-    if not book.worksheets:
-        return _values(data, name, "xlsx")
+    check_package(data, settings["unpacked_bytes"], _WORKBOOK)
     # Most workbooks hold the value of each formula, and need not be opened again.
     written = cache(lambda: load_workbook(BytesIO(data), read_only=True).worksheets)
-    sheets = (
-        _Sheet(sheet.title, _xlsx_rows(sheet, number, written), sheet.sheet_state != "visible")
-        for number, sheet in enumerate(book.worksheets)
-    )
-    return _document(sheets, name, "xlsx")
+    try:
+        book = load_workbook(BytesIO(data), read_only=True, data_only=True)
+        if book.worksheets:
+            numbered = enumerate(book.worksheets)
+            sheets = (_xlsx_sheet(sheet, number, written) for number, sheet in numbered)
+            return _document(sheets, name, "xlsx")
+    except (IndexError, KeyError, OverflowError, TypeError, ValueError):
+        pass  # faults in cells, or in parts that values do not need
+    return _values(data, name, "xlsx")
 
 
 def parsed_old_sheets(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
@@ -70,10 +72,10 @@ def parsed_old_sheets(data: bytes, name: str, settings: Mapping[str, Any]) -> Do
     if is_web_page(data):
         return parsed_html(data, name, _WEB_PAGE)
     data = unlocked_old_sheet(data, settings["passwords"])
-    check_type(data, "an Excel workbook", _OPENDOCUMENT)
-    if type_of(data) is not None:
-        check_package(data, settings["unpacked_bytes"])
-    return _values(data, name, "xls" if data.startswith(b"\xd0\xcf") else "ods")
+    if data.startswith(_OLD):
+        return _values(data, name, "xls")
+    kind = check_package(data, settings["unpacked_bytes"], _WORKBOOK, _OPENDOCUMENT)
+    return _values(data, name, "ods" if kind == _OPENDOCUMENT else "xlsx")
 
 
 def _values(data: bytes, name: str, file_type: str) -> Document:
@@ -81,11 +83,11 @@ def _values(data: bytes, name: str, file_type: str) -> Document:
     from python_calamine import CalamineWorkbook  # noqa: PLC0415 - newer ones do not need it
 
     book = CalamineWorkbook.from_filelike(BytesIO(data))
-    merged = merged_in_opendocument(data) if type_of(data) == _OPENDOCUMENT else {}
+    merged = merged_in_opendocument(data) if file_type == "ods" else {}
     sheets = (
         _Sheet(
             about.name,
-            _old_rows(book.get_sheet_by_name(about.name), merged.get(about.name, ())),
+            [*_old_rows(book.get_sheet_by_name(about.name), merged.get(about.name, ()))],
             _is_hidden(about),
         )
         for about in book.sheets_metadata
@@ -100,42 +102,52 @@ def _is_hidden(about: Any) -> bool:
     return not str(about.visible).endswith("Visible")
 
 
-def _xlsx_rows(sheet: Any, number: int, written: Callable[[], Sequence[Any]]) -> Iterator[SheetRow]:
-    """Yield the rows of a sheet; ``written`` returns all with formulas instead of values."""
+def _xlsx_sheet(sheet: Any, number: int, written: Callable[[], Sequence[Any]]) -> _Sheet:
+    """Return a sheet; ``written`` returns all with formulas instead of values."""
     merged, uncounted = _scanned(sheet)
-    rows = _rows_with_content(sheet)
+    rows, unread = _rows_with_content(sheet)
     if uncounted:
-        rows = _with_formulas(rows, dict(_rows_with_content(written()[number])))
-    yield from with_merged_cells(rows, merged)
+        rows = _with_formulas(rows, _rows_with_content(written()[number])[0])
+    read = [*with_merged_cells(rows.items(), merged)]
+    return _Sheet(sheet.title, read, sheet.sheet_state != "visible", unread)
 
 
-def _rows_with_content(sheet: Any) -> Iterator[tuple[int, list[str]]]:
+def _rows_with_content(sheet: Any) -> tuple[dict[int, list[str]], int]:
+    """Return the rows by number, and that of the first row that is not read, or 0."""
     sheet.reset_dimensions()  # the declared size may be wrong
+    rows: dict[int, list[str]] = {}
     empty = 0
     for number, row in enumerate(sheet.iter_rows(max_row=_MOST_ROWS), start=1):
         cells = [_cell(cell) for cell in row]
-        empty = 0 if any(cells) else empty + 1
         if any(cells):
-            yield number, cells
-        if empty > _MOST_EMPTY:
-            return
+            rows[number], empty = cells, 0
+        elif row and (empty := empty + 1) > _MOST_EMPTY:  # a row that no file holds costs nothing
+            return rows, number + 1
+    return rows, 0
 
 
 def _cell(cell: Any) -> str:
-    formula = getattr(cell.value, "text", cell.value)  # formulas of arrays are objects
-    return shown(formula, getattr(cell, "number_format", "General"))
+    value = getattr(cell.value, "text", cell.value)  # formulas of arrays are objects
+    if isinstance(value, str):
+        value = _ESCAPED.sub(_unescaped, value)
+    return shown(value, getattr(cell, "number_format", "General"))
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return "_" if match[1].upper() == "5F" else " "
 
 
 def _with_formulas(
-    rows: Iterable[tuple[int, list[str]]], written: Mapping[int, list[str]]
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield rows with the formulas of the cells whose values no program has computed."""
-    values = dict(rows)
-    for number, formulas in written.items():
-        cells = values.get(number, [])
-        cells += [""] * (len(formulas) - len(cells))
-        pairs = zip(cells, [*formulas, *[""] * (len(cells) - len(formulas))], strict=True)
-        yield number, [value or formula for value, formula in pairs]
+    rows: Mapping[int, list[str]], written: Mapping[int, list[str]]
+) -> dict[int, list[str]]:
+    """Return rows with the formulas of the cells whose values no program has computed."""
+    return {
+        number: [
+            value or formula
+            for value, formula in zip_longest(rows.get(number, ()), formulas, fillvalue="")
+        ]
+        for number, formulas in written.items()
+    }
 
 
 def _scanned(sheet: Any) -> tuple[list[MergedRows], bool]:
@@ -176,9 +188,12 @@ def _plain_rows(rows: Iterable[Sequence[object]]) -> Iterator[SheetRow]:
 
 
 class _Sheet(NamedTuple):
+    """A sheet, with the first row that is not read, or 0."""
+
     title: str
-    rows: Iterator[SheetRow]
+    rows: Sequence[SheetRow]
     hidden: bool
+    unread: int = 0
 
 
 def _document(sheets: Iterable[_Sheet], name: str, kind: str) -> Document:
@@ -189,28 +204,30 @@ def _document(sheets: Iterable[_Sheet], name: str, kind: str) -> Document:
     for sheet in sheets:
         if sheet.hidden:
             remarks.append(LoaderRemark("hidden_sheet", len(lines) + 1, f"{sheet.title} is hidden"))
-        _sheet(sheet, [*sheet.rows], lines, places, openings)
+        _write_sheet(sheet, lines, places, openings)
+        if sheet.unread:
+            message = f"rows from {sheet.unread} are not read: {_MOST_EMPTY:,} empty ones are above"
+            remarks.append(LoaderRemark("unread_rows", len(lines), message))
     text = "".join(f"{line}\n" for line in lines)
     sections = tuple(_sections(text, lines, openings, name))
     return Document("", kind, text, sections, places=tuple(places), remarks=tuple(remarks))
 
 
-def _sheet(
+def _write_sheet(
     sheet: _Sheet,
-    rows: Sequence[SheetRow],
     lines: list[str],
     places: list[Place],
     openings: list[tuple[int, str, str]],
 ) -> None:
     """Write a sheet, and add the lines on which its sections begin to ``openings``."""
-    tables, title, header = tables_of(rows), sheet.title, ""
+    tables, title, header = tables_of(sheet.rows), sheet.title, ""
     places.append(Place(len(lines) + 1, sheet=title))
     openings.append((len(lines) + 1, title, ""))
     lines.append(f"# {' '.join(title.split())}{' (hidden sheet)' if sheet.hidden else ''}")
     size = count = 0
     previous = -1
-    for place, (number, cells) in enumerate(rows):
-        line = f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in trimmed(cells))} |"
+    for place, (number, cells) in enumerate(sheet.rows):
+        line = markdown_row(trimmed(cells))
         begins = place in tables
         if count and (begins or count >= _SECTION_ROWS or size + len(line) > _SECTION_CHARS):
             openings.append((len(lines) + 1, title, "" if begins else header))

@@ -19,13 +19,15 @@ _SIGNATURES = (
     (b"\x1f\x8b", "a gzip archive"),
 )
 _PACKAGES = (
-    ("word/", "a Word document"),
-    ("xl/", "an Excel workbook"),
-    ("ppt/", "a PowerPoint presentation"),
     ("META-INF/container.xml", "an e-book"),
+    ("word/document", "a Word document"),
+    ("xl/workbook", "an Excel workbook"),
+    ("ppt/presentation", "a PowerPoint presentation"),
     ("content.xml", "an OpenDocument file"),
 )
-_PAGE = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html)\b", re.IGNORECASE)
+_PAGE = re.compile(
+    rb"\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|meta|body|table)\b", re.IGNORECASE
+)
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -34,20 +36,21 @@ def is_web_page(data: bytes) -> bool:
     return _PAGE.match(data[:_LOOKED_AT].removeprefix(_BOM)) is not None
 
 
-def check_type(data: bytes, *expected: str) -> None:
-    """Refuse a file that is known to be of another type than the ``expected`` ones.
+def check_type(data: bytes, *expected: str) -> str | None:
+    """Return what a file is known to be, one of the ``expected`` types, or ``None``.
 
     Raises:
-        Unreadable: with the reason ``wrong_type``.
+        Unreadable: with the reason ``wrong_type``, when it is known to be of another type.
     """
-    known = type_of(data)
+    known = _type_of(data)
     if known is not None and known not in expected:
         raise Unreadable(
             f"it is {known}, not {expected[0]}; rename it with its own suffix", "wrong_type"
         )
+    return known
 
 
-def type_of(data: bytes) -> str | None:
+def _type_of(data: bytes) -> str | None:
     """Return what a file is by its first bytes, or ``None``."""
     if data.startswith(b"PK"):
         return _package(data)

@@ -9,11 +9,11 @@ from typing import Any
 import docx
 
 from fumishirube import Document, divide_at_headings
-from fumishirube_documents.docx.content import content_of
+from fumishirube_documents.docx.content import DocxReader
 from fumishirube_documents.docx.left_out import left_out
 from fumishirube_documents.locked_office import unlocked_package
 from fumishirube_documents.packages import check_package
-from fumishirube_documents.signatures import check_type
+from fumishirube_documents.strict_packages import transitional
 
 
 def parsed_docx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
@@ -23,10 +23,9 @@ def parsed_docx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
         Unreadable: when it is too large, locked, or not a Word document.
     """
     data = unlocked_package(data, settings["passwords"], ".docx")
-    check_type(data, "a Word document")
-    check_package(data, settings["unpacked_bytes"])
-    document = docx.Document(BytesIO(data))
-    content = content_of(document)
+    check_package(data, settings["unpacked_bytes"], "a Word document")
+    document = docx.Document(BytesIO(transitional(data)))
+    content = DocxReader(document).read()
     title = content.title or name
     sections = tuple(divide_at_headings(content.text, content.headings, title))
     return Document("", "docx", content.text, sections, remarks=tuple(left_out(document)))

@@ -12,30 +12,17 @@ from docx.opc.constants import RELATIONSHIP_TYPE as RELATED
 from docx.opc.part import Part
 from docx.oxml.ns import qn
 from docx.oxml.parser import parse_xml
-from lxml import etree
 from lxml.etree import _Element as Element
 
 from fumishirube import Heading
 from fumishirube_documents.docx.numbering import Numbering
 from fumishirube_documents.docx.plain_headings import plain_headings
 from fumishirube_documents.docx.styles import style_chain, style_elements, value_of
+from fumishirube_documents.docx.tables import table_lines
+from fumishirube_documents.docx.text import FALLBACK, NOTES, UNREAD, ParagraphTexts, note
 
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
-_HIDDEN = qn("w:vanish")
-_UNREAD = {qn(f"w:{name}") for name in ("del", "moveFrom", "pPr", "rPr", "rt", "txbxContent")}
-_UNREAD.add(_FALLBACK)
-_CHARACTERS = {
-    qn("w:tab"): " ",
-    qn("w:ptab"): " ",
-    qn("w:br"): "\n",
-    qn("w:cr"): "\n",
-    qn("w:noBreakHyphen"): "-",
-}
-_NOTES = {qn("w:footnoteReference"): "footnote", qn("w:endnoteReference"): "endnote"}
 _HEADING = re.compile(r"heading ([1-9])")
 _CONTENTS = re.compile(r"toc \d|toc heading|table of figures")
-_SPACE = re.compile(r"[ \t\r\f\v\u00a0]+")
 _DEEPEST_HASHES = 6
 
 
@@ -47,11 +34,6 @@ class DocxContent(NamedTuple):
     title: str
 
 
-def content_of(document: Document) -> DocxContent:
-    """Convert a document."""
-    return _DocxReader(document).read(document.element.body)
-
-
 class _Style(NamedTuple):
     """A paragraph style, with what it inherits from the style it is based on."""
 
@@ -61,26 +43,31 @@ class _Style(NamedTuple):
     place: int | None = None
 
 
-class _DocxReader:
+class DocxReader:
+    """Converts a document, once."""
+
     def __init__(self, document: Document) -> None:
         self._lines: list[str] = []
         self._headings: list[Heading] = []
         self._title = ""
+        self._body = document.element.body
         self._styles = _styles(document.styles.element)
+        self._text = ParagraphTexts(document.styles.element).text
         self._plain: Mapping[Element, int] = {}
-        if not any(self._is_heading(p) for p in document.element.body.iter(qn("w:p"))):
-            blocks = _blocks(document.element.body)
+        if not any(self._is_heading(p) for p in self._body.iter(qn("w:p"))):
+            blocks = _blocks(self._body)
             own = (each for each in blocks if each.tag == qn("w:p") and not self._is_item(each))
             self._plain = plain_headings(document.styles.element, own)
         part = document.part
         self._numbering = Numbering(_related(part, RELATED.NUMBERING))
         self._notes = {
-            **_notes(_related(part, RELATED.FOOTNOTES), "footnote"),
-            **_notes(_related(part, RELATED.ENDNOTES), "endnote"),
+            **self._read_notes(_related(part, RELATED.FOOTNOTES), "footnote"),
+            **self._read_notes(_related(part, RELATED.ENDNOTES), "endnote"),
         }
 
-    def read(self, body: Element) -> DocxContent:
-        self._read(body)
+    def read(self) -> DocxContent:
+        """Return the content of the document."""
+        self._read(self._body)
         title = " ".join(self._title.split())
         text = "\n".join(self._lines)
         return DocxContent(f"{text}\n" if text else "", self._headings, title)
@@ -94,12 +81,12 @@ class _DocxReader:
                     if next(cell.iterancestors(qn("w:tbl"))) is block:
                         self._read(cell)
             else:
-                self._write(_rows(block))
+                self._write(table_lines(block, self._text))
                 self._write_notes(block, close=False)
 
     def _paragraph(self, paragraph: Element) -> None:
         name, style = self._style(paragraph)
-        text = _text(paragraph)
+        text = self._text(paragraph)
         if text and not _CONTENTS.fullmatch(style.name):
             marker = self._marker(paragraph, name, style)
             if style.name == "title" and not self._headings and not self._title:
@@ -110,7 +97,7 @@ class _DocxReader:
                 self._write_heading(f"{marker} {text}" if marker not in {"", "-"} else text, style)
             self._write_notes(paragraph)
         for box in paragraph.iter(qn("w:txbxContent")):
-            outer = box.iterancestors(qn("w:txbxContent"), _FALLBACK, qn("w:p"))
+            outer = box.iterancestors(qn("w:txbxContent"), FALLBACK, qn("w:p"))
             if next(outer) is paragraph:
                 self._read(box)
 
@@ -151,12 +138,21 @@ class _DocxReader:
 
     def _write_notes(self, block: Element, *, close: bool = True) -> None:
         """Write the notes that a block refers to; the first one below a blank line or not."""
-        for tag, kind in _NOTES.items():
+        for tag, kind in NOTES.items():
             for reference in block.iter(tag):
                 number = str(reference.get(qn("w:id"), ""))
                 if text := self._notes.get((kind, number)):
-                    self._write([f"{_note(kind, number)}: {text}"], close=close)
+                    self._write([f"{note(kind, number)}: {text}"], close=close)
                     close = True
+
+    def _read_notes(self, part: Element | None, kind: str) -> dict[tuple[str, str], str]:
+        """Return the texts of notes by kind and number."""
+        return {
+            (kind, str(each.get(qn("w:id"), ""))): " ".join(
+                filter(None, (self._text(p).replace("\n", " ") for p in each.iter(qn("w:p"))))
+            )
+            for each in (() if part is None else part.iter(qn(f"w:{kind}")))
+        }
 
     def _write(self, block: Sequence[str], *, close: bool = False) -> None:
         """Add a block, with a blank line before it unless ``close``."""
@@ -178,65 +174,11 @@ def _blocks(parent: Element) -> Iterator[Element]:
         for child in waiting[-1]:
             if child.tag in {qn("w:p"), qn("w:tbl")}:
                 yield child
-            elif child.tag not in _UNREAD:
+            elif child.tag not in UNREAD:
                 waiting.append(iter(child))
                 break
         else:
             waiting.pop()
-
-
-def _text(paragraph: Element) -> str:
-    """Return the lines of a paragraph, without unneeded white space."""
-    pieces: list[str] = []
-    walker = etree.iterwalk(paragraph, events=("start",))
-    for _, element in walker:
-        tag = element.tag
-        if tag in _UNREAD or (tag == qn("w:r") and _is_hidden(element)):
-            walker.skip_subtree()
-        elif tag in {qn("w:t"), _MATHS}:
-            pieces.append(element.text or "")
-        elif tag == qn("wp:docPr") and (shown := " ".join(element.get("descr", "").split())):
-            pieces.append(f"![{shown}]")
-        elif tag in _NOTES:
-            pieces.append(_note(_NOTES[tag], str(element.get(qn("w:id"), ""))))
-        else:
-            pieces.append(_CHARACTERS.get(tag, ""))
-    lines = (_SPACE.sub(" ", line).strip() for line in "".join(pieces).split("\n"))
-    return "\n".join(line for line in lines if line).replace("\ufeff", "")
-
-
-def _rows(table: Element) -> list[str]:
-    """Return a table's rows as lines; a cell merged over rows is in each of them."""
-    rows: list[list[str]] = []
-    for row in table.iter(qn("w:tr")):
-        cells = _cells(row, rows[-1] if rows else [])
-        rows += [cells] if any(cells) else []
-    width = max(map(len, rows), default=0)
-    written = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows]
-    rule = [f"|{' --- |' * width}"] if len(rows) > 1 else []
-    return [*written[:1], *rule, *written[1:]]
-
-
-def _cells(row: Element, above: Sequence[str]) -> list[str]:
-    cells: list[str] = []
-    for cell in row.iter(qn("w:tc")):
-        properties = cell.find(qn("w:tcPr"))
-        merged = None if properties is None else properties.find(qn("w:vMerge"))
-        goes_on = merged is not None and merged.get(qn("w:val")) != "restart"
-        shown = (p for p in cell.iter(qn("w:p")) if next(p.iterancestors(_FALLBACK), None) is None)
-        text = " ".join(_text(paragraph).replace("\n", " ") for paragraph in shown)
-        own = " ".join(text.split()).replace("|", r"\|")
-        cells.append(above[len(cells)] if goes_on and len(cells) < len(above) else own)
-        span = None if properties is None else properties.find(qn("w:gridSpan"))
-        wide = "1" if span is None else str(span.get(qn("w:val"), "1"))
-        cells += [""] * (min(int(wide), 64) - 1 if wide.isdecimal() else 0)
-    return cells
-
-
-def _is_hidden(run: Element) -> bool:
-    properties = run.find(qn("w:rPr"))
-    hidden = None if properties is None else properties.find(_HIDDEN)
-    return hidden is not None and hidden.get(qn("w:val"), "1") not in {"0", "false", "off"}
 
 
 def _own(properties: Element | None, style: _Style) -> _Style:
@@ -283,17 +225,3 @@ def _related(part: Part, kind: str) -> Element | None:
     except KeyError:
         return None
     return parse_xml(other.blob)
-
-
-def _notes(part: Element | None, kind: str) -> dict[tuple[str, str], str]:
-    notes = () if part is None else part.iter(qn(f"w:{kind}"))
-    return {
-        (kind, str(note.get(qn("w:id"), ""))): " ".join(
-            filter(None, (_text(p).replace("\n", " ") for p in note.iter(qn("w:p"))))
-        )
-        for note in notes
-    }
-
-
-def _note(kind: str, number: str) -> str:
-    return f"[^{number}]" if kind == "footnote" else f"[^e{number}]"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from docx.oxml.ns import qn
 from lxml.etree import _Element as Element
+
+from fumishirube_documents.docx.styles import is_on, value_of
 
 _KANJI = "〇一二三四五六七八九"
 _KANA = (
@@ -23,31 +26,42 @@ class _Level(NamedTuple):
     form: str = "bullet"
     text: str = ""
     style: str = ""
+    plain: bool = False
+    """Whether the numbers of other levels are shown in digits."""
 
 
 class Numbering:
     """Counts the items of a document's lists, in document order."""
 
     def __init__(self, part: Element | None) -> None:
-        self._lists: dict[str, dict[int, _Level]] = {}
+        self._levels: dict[str, dict[int, _Level]] = {}
         self._of: dict[str, str] = {}
         self._restarts: dict[str, dict[int, int]] = {}
         self._counts: dict[str, dict[int, int]] = {}
+        lists: dict[str, dict[int, _Level]] = {}
+        styled: dict[str, str] = {}
+        linked: dict[str, str] = {}
         for element in () if part is None else part.iterchildren(qn("w:abstractNum")):
-            levels = {_number(_of(lvl, "ilvl")): _level(lvl) for lvl in element.iter(qn("w:lvl"))}
-            self._lists[_of(element, "abstractNumId")] = levels
+            name = _attribute(element, "abstractNumId")
+            lists[name] = _levels(element.iter(qn("w:lvl")))
+            styled[value_of(element, "styleLink")] = name
+            linked[name] = value_of(element, "numStyleLink")
         for element in () if part is None else part.iterchildren(qn("w:num")):
-            name = _of(element, "numId")
-            self._of[name] = _value(element, "abstractNumId")
+            name, of = _attribute(element, "numId"), value_of(element, "abstractNumId")
+            if style := linked.get(of):
+                of = styled.get(style, of)
+            self._of[name] = of
+            own = _levels(element.iterfind(f"{qn('w:lvlOverride')}/{qn('w:lvl')}"))
+            self._levels[name] = {**lists.get(of, {}), **own}
             self._restarts[name] = {
-                _number(_of(over, "ilvl")): _number(_value(over, "startOverride"), 1)
+                _number(_attribute(over, "ilvl")): _number(value_of(over, "startOverride"), 1)
                 for over in element.iterchildren(qn("w:lvlOverride"))
                 if over.find(qn("w:startOverride")) is not None
             }
 
     def level_of(self, name: str, style: str) -> int:
         """Return the list level of a paragraph style; else the first level."""
-        levels = self._lists.get(self._of.get(name, ""), {})
+        levels = self._levels.get(name, {})
         return next((place for place, level in levels.items() if level.style == style), 0)
 
     def next(self, name: str, place: int) -> str:
@@ -55,7 +69,7 @@ class Numbering:
 
         The marker is empty for a list without numbers or an unknown list.
         """
-        levels = self._lists.get(self._of.get(name, ""), {})
+        levels = self._levels.get(name, {})
         level = levels.get(place)
         if level is None:
             return ""
@@ -70,27 +84,27 @@ class Numbering:
         def shown(match: re.Match[str]) -> str:
             other = int(match[1]) - 1
             form = levels.get(other, _Level())
-            return _written(counts.get(other, form.start), form.form)
+            plain = level.plain and other != place
+            return _written(counts.get(other, form.start), "decimal" if plain else form.form)
 
         return _PLACE.sub(shown, level.text).strip()
 
 
-def _level(element: Element) -> _Level:
-    return _Level(
-        start=_number(_value(element, "start"), 1),
-        form=_value(element, "numFmt") or "decimal",
-        text=_value(element, "lvlText"),
-        style=_value(element, "pStyle"),
-    )
+def _levels(elements: Iterable[Element]) -> dict[int, _Level]:
+    return {
+        _number(_attribute(element, "ilvl")): _Level(
+            start=_number(value_of(element, "start"), 1),
+            form=value_of(element, "numFmt") or "decimal",
+            text=value_of(element, "lvlText"),
+            style=value_of(element, "pStyle"),
+            plain=is_on(element, "isLgl") or False,
+        )
+        for element in elements
+    }
 
 
-def _of(element: Element, name: str) -> str:
+def _attribute(element: Element, name: str) -> str:
     return str(element.get(qn(f"w:{name}"), ""))
-
-
-def _value(element: Element, name: str) -> str:
-    child = element.find(qn(f"w:{name}"))
-    return "" if child is None else _of(child, "val")
 
 
 def _number(text: str, default: int = 0) -> int:

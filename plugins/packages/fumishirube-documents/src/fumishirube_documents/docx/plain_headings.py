@@ -9,7 +9,7 @@ from typing import NamedTuple
 from docx.oxml.ns import qn
 from lxml.etree import _Element as Element
 
-from fumishirube_documents.docx.styles import style_chain, style_elements, value_of
+from fumishirube_documents.docx.styles import is_on, style_chain, style_elements, value_of
 
 _LARGER = 1.15
 _MOST = 0.3
@@ -18,7 +18,6 @@ _LONGEST, _DEEPEST = 80, 6
 _SENTENCE_ENDS = (".", ",", ";", ":", "。", "、", "：")
 _DEFAULT_SIZE = 20.0
 """Half points, where a document says nothing."""
-_OFF = {"0", "false", "off"}
 
 
 class _Letters(NamedTuple):
@@ -104,8 +103,8 @@ def _look(element: Element | None) -> _Look:
     properties = None if element is None else element.find(qn("w:rPr"))
     if properties is None:
         return _Look()
-    points, bold = value_of(properties, "sz"), properties.find(qn("w:b"))
+    points = value_of(properties, "sz")
     return _Look(
         float(points) if points.isascii() and points.isdecimal() and len(points) < 5 else None,
-        None if bold is None else str(bold.get(qn("w:val"), "1")) not in _OFF,
+        is_on(properties, "b"),
     )

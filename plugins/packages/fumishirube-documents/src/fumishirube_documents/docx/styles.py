@@ -28,3 +28,9 @@ def value_of(element: Element | None, name: str) -> str:
     """Return the value of a child element, such as the name of a style, or an empty text."""
     child = None if element is None else element.find(qn(f"w:{name}"))
     return "" if child is None else str(child.get(qn("w:val"), ""))
+
+
+def is_on(properties: Element | None, name: str) -> bool | None:
+    """Return whether properties turn something on, such as bold letters; ``None`` if unsaid."""
+    child = None if properties is None else properties.find(qn(f"w:{name}"))
+    return None if child is None else child.get(qn("w:val"), "1") not in {"0", "false", "off"}

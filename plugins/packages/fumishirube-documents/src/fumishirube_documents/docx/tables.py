@@ -1,0 +1,48 @@
+"""Reads the tables of Word documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from docx.oxml.ns import qn
+from lxml.etree import _Element as Element
+
+from fumishirube_documents.docx.styles import value_of
+from fumishirube_documents.docx.text import FALLBACK
+from fumishirube_documents.markdown_rows import markdown_row
+
+_MOST_COLUMNS = 64
+"""The most columns that a cell may be wide."""
+
+
+def table_lines(table: Element, text: Callable[[Element], str]) -> list[str]:
+    """Return a table's rows as lines; a cell merged over rows is in each of them.
+
+    ``text`` returns that of a paragraph.
+    """
+    rows: list[list[str]] = []
+    for row in table.iter(qn("w:tr")):
+        cells = _cells(row, rows[-1] if rows else [], text)
+        rows += [cells] if any(cells) else []
+    width = max(map(len, rows), default=0)
+    written = [markdown_row([*row, *[""] * (width - len(row))]) for row in rows]
+    rule = [f"|{' --- |' * width}"] if len(rows) > 1 else []
+    return [*written[:1], *rule, *written[1:]]
+
+
+def _cells(row: Element, above: Sequence[str], text: Callable[[Element], str]) -> list[str]:
+    cells = [""] * _number(value_of(row.find(qn("w:trPr")), "gridBefore"), 0)
+    for cell in row.iter(qn("w:tc")):
+        properties = cell.find(qn("w:tcPr"))
+        merged = None if properties is None else properties.find(qn("w:vMerge"))
+        goes_on = merged is not None and merged.get(qn("w:val")) != "restart"
+        shown = (p for p in cell.iter(qn("w:p")) if next(p.iterancestors(FALLBACK), None) is None)
+        own = " ".join(" ".join(text(paragraph) for paragraph in shown).split())
+        cells.append(above[len(cells)] if goes_on and len(cells) < len(above) else own)
+        cells += [""] * (_number(value_of(properties, "gridSpan"), 1) - 1)
+    return cells
+
+
+def _number(columns: str, default: int) -> int:
+    """Return a number of columns, or the default one where nothing says it."""
+    return min(int(columns), _MOST_COLUMNS) if columns.isdecimal() else default

@@ -1,0 +1,86 @@
+"""Reads the text of paragraphs: what a reader sees of their runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from docx.oxml.ns import qn
+from lxml import etree
+from lxml.etree import _Element as Element
+
+from fumishirube_documents.docx.equations import EQUATION, equation, raised
+from fumishirube_documents.docx.styles import is_on, style_chain, style_elements, value_of
+from fumishirube_documents.docx.symbols import symbol
+
+FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+UNREAD = {qn(f"w:{name}") for name in ("del", "moveFrom", "pPr", "rPr", "rt", "txbxContent")}
+UNREAD.add(FALLBACK)
+NOTES = {qn("w:footnoteReference"): "footnote", qn("w:endnoteReference"): "endnote"}
+_CHARACTERS = {
+    qn("w:tab"): " ",
+    qn("w:ptab"): " ",
+    qn("w:br"): "\n",
+    qn("w:cr"): "\n",
+    qn("w:noBreakHyphen"): "-",
+}
+_SPACE = re.compile(r"[ \t\r\f\v\u00a0]+")
+
+
+class ParagraphTexts:
+    """Reads the text of paragraphs of a document, whose styles may hide letters."""
+
+    def __init__(self, styles: Element) -> None:
+        elements = style_elements(styles)
+        self._hiding = {name for name in elements if _hides(style_chain(name, elements))}
+
+    def text(self, paragraph: Element) -> str:
+        """Return the lines of a paragraph, without unneeded white space."""
+        pieces: list[str] = []
+        hides = value_of(paragraph.find(qn("w:pPr")), "pStyle") in self._hiding
+        walker = etree.iterwalk(paragraph, events=("start",))
+        for _, element in walker:
+            tag = element.tag
+            if tag in UNREAD or (tag == qn("w:r") and self._is_hidden(element, hides=hides)):
+                walker.skip_subtree()
+            elif tag == EQUATION:
+                pieces.append(equation(element))
+                walker.skip_subtree()
+            else:
+                pieces.append(_piece(element))
+        lines = (_SPACE.sub(" ", line).strip() for line in "".join(pieces).split("\n"))
+        return "\n".join(line for line in lines if line).replace("\ufeff", "")
+
+    def _is_hidden(self, run: Element, *, hides: bool) -> bool:
+        """Return whether a run is hidden; ``hides`` says what the style of its paragraph does."""
+        properties = run.find(qn("w:rPr"))
+        own = is_on(properties, "vanish")
+        return hides or value_of(properties, "rStyle") in self._hiding if own is None else own
+
+
+def note(kind: str, number: str) -> str:
+    """Return the mark of a note."""
+    return f"[^{number}]" if kind == "footnote" else f"[^e{number}]"
+
+
+def _hides(chain: Iterable[Element]) -> bool:
+    own = (is_on(style.find(qn("w:rPr")), "vanish") for style in chain)
+    return next((hidden for hidden in own if hidden is not None), False)
+
+
+def _piece(element: Element) -> str:
+    """Return what an element adds to its paragraph, without the elements in it."""
+    tag = element.tag
+    if tag == qn("w:t"):
+        run = element.getparent()
+        properties = None if run is None else run.find(qn("w:rPr"))
+        is_raised = value_of(properties, "vertAlign") == "superscript"
+        return raised(element.text or "") if is_raised else element.text or ""
+    if tag == qn("wp:docPr"):
+        shown = " ".join(element.get("descr", "").split())
+        return f"![{shown}]" if shown else ""
+    if tag == qn("w:sym"):
+        return symbol(element)
+    if tag in NOTES:
+        return note(NOTES[tag], str(element.get(qn("w:id"), "")))
+    return _CHARACTERS.get(tag, "")
