@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
-import signal
 import statistics
-import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from processes import QUIET, console
+from workers import serving
 
 CLIENTS = 50
 CALLS = 12
@@ -26,7 +22,8 @@ PAUSE = 0.01
 
 def fifty(workspace: Path, manual: str, section: str) -> dict[str, float]:
     """Return what calls and signs of life take, in milliseconds, and the calls a second."""
-    with _served(workspace) as port:
+    with serving(workspace, 1) as served:
+        port = served.port
         asks = [
             _getting(f"/get_section?manual_name={quote(manual)}&section_id={section}"),
             _posting("/search_text", {"manual_name": manual, "query": "帝王切開", "mode": "loose"}),
@@ -105,19 +102,6 @@ def _alive(port: int, meanwhile: Callable[[], None]) -> list[float]:
         over.set()
         watching.join()
     return times
-
-
-@contextmanager
-def _served(workspace: Path) -> Iterator[int]:
-    command = [console(), "serve", "--http", "127.0.0.1:0", "--workspace", str(workspace)]
-    environment = {**os.environ, **QUIET}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True
-    ) as process:
-        try:
-            yield urlsplit(process.stdout.readline().strip()).port
-        finally:
-            process.send_signal(signal.SIGTERM)
 
 
 def _connected(port: int) -> http.client.HTTPConnection:

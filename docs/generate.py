@@ -23,7 +23,7 @@ from fumishirube.host.startup import open_application
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.hookspecs import GROUP
-from fumishirube.plugins.registry import RegisteredStage, StageKind, StageRegistry
+from fumishirube.plugins.registry import NOUNS, RegisteredStage, StageKind, StageRegistry
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.schemas import input_schema, output_schema
 from fumishirube_authoring.package_files import KEYWORD
@@ -164,7 +164,9 @@ def _settings() -> str:
 
 
 def _environment(registry: StageRegistry) -> str:
-    rows = sorted(all_variables(registry), key=lambda row: row.setting.startswith(_NOUNS))
+    rows = sorted(
+        all_variables(registry), key=lambda row: row.setting.startswith(tuple(NOUNS.values()))
+    )
     cells = [(f"`{row.name}`", row.takes, f"`{row.default}`", _setting(row)) for row in rows]
     return _joined(
         [
@@ -173,9 +175,6 @@ def _environment(registry: StageRegistry) -> str:
             _rows(("variable", "takes", "default", "setting"), cells),
         ]
     )
-
-
-_NOUNS = ("loader", "tokenizer", "embedder", "index", "scorer", "fuser", "refiner", "surface")
 
 
 def _setting(row: Variable) -> str:
@@ -331,4 +330,3 @@ def _index(written: Mapping[str, str]) -> dict[str, str]:
 
 if __name__ == "__main__":
     main()
-    sys.exit(0)

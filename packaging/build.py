@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +26,6 @@ CARRIED = ("LICENSE", "README.md", "pyproject.toml", "core", "plugins", "skills"
 MANIFEST = "manifest.json"
 SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 
-_UNCARRIED = {"__pycache__"}
 _TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -114,12 +114,16 @@ def packed(bundle: Path, read_by_clients: Mapping[str, Any]) -> None:
 
 
 def carried() -> Iterator[Path]:
-    """Yield the files of the project that the bundle holds, sorted."""
-    for name in CARRIED:
-        place = PROJECT / name
-        for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
-            if file.is_file() and not _UNCARRIED.intersection(file.parts):
-                yield file
+    """Yield the files of the project that the bundle holds, sorted: those that git has."""
+    done = subprocess.run(  # noqa: S603 - the words are those above
+        ["git", "ls-files", "-z", "--", *CARRIED],  # noqa: S607 - wherever git is installed
+        cwd=PROJECT,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    files = (PROJECT / name for name in done.stdout.split("\0") if name)
+    yield from sorted(file for file in files if file.is_file())
 
 
 def _info(name: str) -> zipfile.ZipInfo:

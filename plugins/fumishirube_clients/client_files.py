@@ -15,6 +15,7 @@ from typing import Any
 from fumishirube import ConfigError
 from fumishirube.disk import replace_file
 from fumishirube_clients.client_specs import ClientSpec
+from fumishirube_clients.json_text import with_value, without_value
 
 _INDENT = re.compile(r'^([ \t]+)"', re.MULTILINE)
 _START = ("type", "command", "args")
@@ -38,7 +39,7 @@ class ClientFile:
             self._content = _read(client, self.before)
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path.name}: it cannot be read: {_reason(error)}") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             plain = "plain JSON, without comments" if client.form == "json" else "TOML"
             raise ConfigError(
                 f"{path.name}: it is not {plain} ({error}); repair it, or change it by hand"
@@ -57,17 +58,13 @@ class ClientFile:
         """
         known = self._servers.get(name)
         if not isinstance(known, MutableMapping) or "command" not in known:
-            if self._client.key not in self._content:
-                self._content[self._client.key] = self._servers = _table(self._client)
-            self._servers[name] = entry
-            return self._written()
-        changed = {
-            key: value
+            return self._with({(name,): entry})
+        changed: dict[tuple[str, ...], Any] = {
+            (name, key): value
             for key, value in entry.items()
             if key not in known or (key in _START and known[key] != value)
         }
-        known.update(changed)
-        return self._written() if changed else self.before
+        return self._with(changed) if changed else self.before
 
     def without_server(self, name: str) -> str:
         """Return the file's text without a server: empty if nothing else is in the file.
@@ -76,11 +73,18 @@ class ClientFile:
         """
         if name not in self._servers:
             return self.before
-        del self._servers[name]
-        if not self._servers:
-            del self._content[self._client.key]
-        text = self._written()
-        is_empty = not self._content and text.strip() in ("", "{}")
+        alone = len(self._servers) == 1
+        if self._client.form == "json":
+            path = (self._client.key,) if alone else (self._client.key, name)
+            text = without_value(self.before, path)
+        else:
+            import tomlkit  # noqa: PLC0415 - only one client pays for it
+
+            del self._servers[name]
+            if alone:
+                del self._content[self._client.key]
+            text = self._with_line_ends(tomlkit.dumps(self._content))
+        is_empty = alone and "".join(text.split()) in ("", "{}")
         return "" if is_empty and not self.path.is_symlink() else text
 
     def save(self, text: str) -> Path | None:
@@ -104,20 +108,31 @@ class ClientFile:
                 replace_file(target, content, durable=True, mode=mode)
             else:
                 self.path.unlink(missing_ok=True)
-        except OSError as error:
+        except (OSError, UnicodeEncodeError) as error:
             raise ConfigError(f"{self.path.name}: it was not changed: {_reason(error)}") from error
         return backup
 
-    def _written(self) -> str:
-        """Return the content as text, with the line ends of the file."""
-        if self._client.form == "toml":
-            import tomlkit  # noqa: PLC0415 - only one client pays for it
-
-            text = tomlkit.dumps(self._content)
-        else:
+    def _with(self, changed: Mapping[tuple[str, ...], Any]) -> str:
+        """Return the file's text with some values, each at its path below the servers."""
+        if self._client.form == "json":
             match = _INDENT.search(self.before)
-            indent = match[1] if match else "  "
-            text = json.dumps(self._content, ensure_ascii=False, indent=indent) + "\n"
+            text = self.before if self.before.strip() else "{}\n"
+            for path, value in changed.items():
+                text = with_value(
+                    text, (self._client.key, *path), value, match[1] if match else "  "
+                )
+            return self._with_line_ends(text)
+        import tomlkit  # noqa: PLC0415 - only one client pays for it
+
+        if self._client.key not in self._content:
+            self._content[self._client.key] = self._servers = tomlkit.table(is_super_table=True)
+        for (name, *rest), value in changed.items():
+            table = self._servers[name] if rest else self._servers
+            table[rest[0] if rest else name] = value
+        return self._with_line_ends(tomlkit.dumps(self._content))
+
+    def _with_line_ends(self, text: str) -> str:
+        """Return a text with the line ends of the file."""
         if self.before.count("\n") == self.before.count("\r\n") > 0:
             return text.replace("\r\n", "\n").replace("\n", "\r\n")
         return text
@@ -152,14 +167,6 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return unique
 
 
-def _table(client: ClientSpec) -> MutableMapping[str, Any]:
-    if client.form == "json":
-        return {}
-    import tomlkit  # noqa: PLC0415 - only one client pays for it
-
-    return tomlkit.table(is_super_table=True)
-
-
 def _backup(target: Path, content: bytes) -> Path:
     """Copy a file beside itself, under an unused name."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
@@ -176,7 +183,7 @@ def _backup(target: Path, content: bytes) -> Path:
     raise FileExistsError(f"there are too many copies of {target.name}")
 
 
-def _reason(error: OSError | UnicodeDecodeError) -> str:
-    if isinstance(error, UnicodeDecodeError):
+def _reason(error: OSError | UnicodeError) -> str:
+    if isinstance(error, UnicodeError):
         return "it is not UTF-8"
     return error.strerror or type(error).__name__

@@ -6,10 +6,11 @@ import os
 import re
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import unified_diff
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fumishirube import ConfigError
 from fumishirube.commands import (
@@ -73,7 +74,7 @@ def run(options: Namespace) -> int:
         return _choose(options)
     change = _planned(options.client, options)
     made = change.is_one and (options.write or options.remove)
-    backup = change.file.save(change.text) if made else None
+    backup = change.make() if options.write or options.remove else None
     if options.json:
         print_json(
             {
@@ -103,11 +104,23 @@ class _Change(NamedTuple):
     file: ClientFile
     text: str
     outside: Sequence[TrustRequest]
+    trust: Callable[[], object]
 
     @property
     def is_one(self) -> bool:
         """Whether the text differs from that of the file."""
         return self.text != self.file.before
+
+    def make(self) -> Path | None:
+        """Write the file and record the trust; return the path of the backup, if there is one.
+
+        Raises:
+            ConfigError: when one of them cannot be written.
+        """
+        backup = self.file.save(self.text) if self.is_one else None
+        if self.outside:
+            self.trust()
+        return backup
 
     def diff(self) -> Iterator[str]:
         """Yield the lines of the difference."""
@@ -117,8 +130,12 @@ class _Change(NamedTuple):
 
 def _planned(name: str, options: Namespace) -> _Change:
     client: ClientSpec = CLIENTS[name]
-    outside: list[TrustRequest] = []
-    entry = {} if options.remove else _checked_entry(client, options, outside)
+    outside: Sequence[TrustRequest] = ()
+    trust: Callable[[], object] = tuple
+    entry = {}
+    if not options.remove:
+        outside, trust = _checked(options)
+        entry = client.entry(serve_command(options))
     path = client.file(_places(options))
     try:
         file = ClientFile(client, path)
@@ -131,7 +148,7 @@ def _planned(name: str, options: Namespace) -> _Change:
         if options.remove
         else file.with_server(options.name, entry)
     )
-    return _Change(client, file, text, outside)
+    return _Change(client, file, text, outside, trust)
 
 
 def _shown(change: _Change, options: Namespace) -> Iterator[str]:
@@ -157,17 +174,18 @@ def _choose(options: Namespace) -> int:
     """Ask for each installed client on a terminal; elsewhere say what can be run."""
     places = _places(options)
     names = [name for name, client in CLIENTS.items() if client.is_installed(places)]
+    on_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not options.json
+    if names and not on_terminal and (options.write or options.remove):
+        raise ConfigError(f"name the client with --client; these are found: {', '.join(names)}")
     if options.json:
         print_json([{"client": name, "file": str(CLIENTS[name].file(places))} for name in names])
         return OK
     if not names:
         raise ConfigError(f"no client is found; name one with --client: {', '.join(CLIENTS)}")
-    if sys.stdin.isatty() and sys.stdout.isatty():
+    if on_terminal:
         for name in names:
             _confirm(name, options)
         return OK
-    if options.write or options.remove:
-        raise ConfigError(f"name the client with --client; these are found: {', '.join(names)}")
     for name in names:
         print(f"{CLIENTS[name].title}: fumishirube init --client {name} --write")
     return OK
@@ -187,9 +205,7 @@ def _confirm(name: str, options: Namespace) -> None:
         if sys.stdin.readline().strip().lower() not in _YES:
             print(translated("not changed"))
             return
-        change = _planned(name, Namespace(**{**vars(unwritten), "write": not options.remove}))
-        backup = change.file.save(change.text)
-        print(_result(change, backup, removed=options.remove))
+        print(_result(change, change.make(), removed=options.remove))
     except ConfigError as error:
         complain(f"{CLIENTS[name].title}: {error}")
 
@@ -198,24 +214,24 @@ def _places(options: Namespace) -> ClientFolders:
     return ClientFolders(Path.home(), _project(options), os.environ)
 
 
-def _checked_entry(
-    client: ClientSpec, options: Namespace, outside: list[TrustRequest]
-) -> dict[str, Any]:
-    """Return the entry that starts the server, after checking that the workspace has tools.
+def _checked(options: Namespace) -> tuple[Sequence[TrustRequest], Callable[[], object]]:
+    """Check that the workspace has tools; return what is to be trusted, and what records that.
 
-    The client starts the server without a terminal, so paths ``outside`` are trusted here.
+    The client starts the server without a terminal, so paths outside are trusted here.
     """
     with opened(options, trusted=True) as application:
-        outside += application.outside
-        if options.write and outside:
-            record_trust(application.loaded.trust, outside, os.environ)
         if not application.tools:
             raise ConfigError("surfaces: there is no tool to serve; see 'fumishirube doctor'")
-    return client.entry(serve_command(options))
+        outside = application.outside
+        return outside, partial(record_trust, application.loaded.trust, outside, os.environ)
 
 
 def _project(options: Namespace) -> Path:
-    chosen: Path = options.project.expanduser().resolve()
-    if not chosen.is_dir():
+    try:
+        chosen: Path = options.project.expanduser().resolve()
+        there = chosen.is_dir()
+    except (OSError, RuntimeError):  # a name that is too long, or a user who does not exist
+        chosen, there = options.project, False
+    if not there:
         raise ConfigError(f"--project: there is no folder {chosen.name!r}")
     return chosen

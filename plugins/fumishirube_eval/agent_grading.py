@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 from fumishirube import ConfigError
 from fumishirube_eval.agent_commands import AgentCommand
 from fumishirube_eval.agent_questions import AgentQuestion
+from fumishirube_eval.recording import run_command
 
 WORDS_SHARE = 0.5
 """The share of a fact's words that an answer must contain, besides all figures."""
@@ -21,7 +21,7 @@ WORDS_SHARE = 0.5
 JUDGE_SECONDS = 300
 
 _REMARK = re.compile(r"\([^()]*\)")
-_FIGURE = re.compile(r"(?<![0-9.])[0-9][0-9,]*(?:\.[0-9]+)?")
+_FIGURE = re.compile(r"(?<![0-9.])[0-9][0-9,]*(?:\.[0-9]+)*")
 _WORD = re.compile(r"[ァ-ヴー]{2,}|[一-鿿々]+|[a-z][a-z0-9_.-]*[a-z0-9]")
 _VERDICTS = re.compile(r"\[\s*(?:true|false)\s*(?:,\s*(?:true|false)\s*)*\]", re.IGNORECASE)
 _COMMON = re.compile(
@@ -53,25 +53,13 @@ Answer to judge:
 """
 
 
-class Grader(Protocol):
-    """Decides for each fact of a question whether an answer states it."""
-
-    def grade(self, question: AgentQuestion, answer: str) -> list[bool]:
-        """Return one verdict for each fact, in order."""
-        ...
+Grader: TypeAlias = Callable[[AgentQuestion, str], list[bool]]
+"""Returns for each fact of a question, in order, whether an answer states it."""
 
 
-class FactGrader:
-    """Searches the figures and words of a fact in the answer; deterministic.
-
-    An answer states a fact when it contains all its figures and at least half of its words. Width,
-    case and commas in numbers are ignored, and so is text in parentheses in the fact. ``a|b`` is
-    stated when either side is. Negation is not recognised.
-    """
-
-    def grade(self, question: AgentQuestion, answer: str) -> list[bool]:
-        """Return one verdict for each fact."""
-        return [holds(fact, answer) for fact in question.facts]
+def grade_by_words(question: AgentQuestion, answer: str) -> list[bool]:
+    """Return one verdict for each fact; deterministic."""
+    return [holds(fact, answer) for fact in question.facts]
 
 
 @dataclass(frozen=True)
@@ -90,20 +78,13 @@ class ModelGrader:
         prompt = judge_prompt(question, answer)
         words, text = self.command.words({"prompt": prompt})
         try:
-            done = subprocess.run(  # noqa: S603 - the command that the caller names
-                words,
-                input=text,
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                cwd=self.folder,
-                timeout=JUDGE_SECONDS,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
+            done = run_command(words, text, JUDGE_SECONDS, cwd=self.folder)
+        except OSError as error:
             raise ConfigError(f"--grader: {type(error).__name__} on {question.id}") from error
-        verdicts = _VERDICTS.findall(done.stdout)
-        if done.returncode or not verdicts:
+        if done.code is None:
+            raise ConfigError(f"--grader: stopped after {JUDGE_SECONDS} seconds on {question.id}")
+        verdicts = _VERDICTS.findall(done.printed)
+        if done.code or not verdicts:
             raise ConfigError(f"--grader: no verdicts on question {question.id}")
         result: list[bool] = json.loads(verdicts[-1].lower())
         if len(result) != len(question.facts):
@@ -125,9 +106,14 @@ def judge_prompt(question: AgentQuestion, answer: str) -> str:
 
 
 def holds(fact: str, answer: str) -> bool:
-    """Return whether an answer states a fact, or one of its alternatives."""
+    """Return whether an answer states a fact.
+
+    It does when it contains all figures and at least half of the words of the fact. Width, case and
+    commas in numbers are ignored, and so is text in parentheses in the fact. ``a|b`` is stated when
+    either side is; an empty side is none. Negation is not recognised.
+    """
     text = _plain(answer)
-    return any(_holds(_plain(side), text) for side in fact.split("|"))
+    return any(_holds(_plain(side), text) for side in fact.split("|") if side.strip())
 
 
 def _holds(fact: str, answer: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +10,8 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fumishirube import ConfigError
-
-EVERYWHERE = "*"
-"""The manual of a question whose answer may be in any manual."""
+from fumishirube.agreed_names import EVERY_MANUAL
+from fumishirube_eval.files import file_lines, json_lines
 
 Text = Annotated[str, Field(min_length=1)]
 R = TypeVar("R", bound=BaseModel)
@@ -25,7 +23,7 @@ class QuestionLine(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     id: Text
-    manual: Text = EVERYWHERE
+    manual: Text = EVERY_MANUAL
     kind: str = ""
     question: Text
 
@@ -91,19 +89,10 @@ def chosen_questions(questions: Sequence[AgentQuestion], ids: Sequence[str]) -> 
 
 
 def _lines(file: Path, model: type[R]) -> Iterator[R]:
-    try:
-        content = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
-    except OSError as error:
-        raise ConfigError(f"{file.name}: it cannot be read; is it a file?") from error
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"{file.name} line {number}"
+    for where, _, data in json_lines(file_lines(file), file.name):
         try:
-            yield model.model_validate(json.loads(line.decode("utf-8")))
+            yield model.model_validate(data)
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(str(part) for part in first["loc"])
             raise ConfigError(f"{where}: {key}: {first['msg']}") from error
-        except ValueError as error:  # neither UTF-8 nor JSON
-            raise ConfigError(f"{where}: it is not usable as JSON") from error

@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape
 
-from fumishirube import ConfigError
+from fumishirube.commands import table
 from fumishirube_eval.agent_runs import AgentAnswer, AgentRun
-from fumishirube_eval.paired import PairedComparison, compare
+from fumishirube_eval.paired import Metric, PairedComparison, paired
 
 _BAR, _GAP, _LEFT, _WIDE = 11, 8, 150, 520
 _COLOURS = ("#2b6cb0", "#c05621")
-
-
-@dataclass(frozen=True)
-class AgentMetric:
-    """A figure of an answer, or ``None``."""
-
-    name: str
-    of: Callable[[AgentAnswer], float | None]
-    more_is_better: bool = False
 
 
 def _share(answer: AgentAnswer) -> float | None:
     return None if answer.facts is None else sum(answer.facts) / len(answer.facts)
 
 
+def _cost(name: str, of: Callable[[AgentAnswer], float]) -> Metric[AgentAnswer]:
+    return Metric(name, of, more_is_better=False)
+
+
 METRICS = (
-    AgentMetric("points_share", _share, more_is_better=True),
-    AgentMetric("calls", lambda answer: len(answer.calls)),
-    AgentMetric("characters", lambda answer: answer.total("characters")),
-    AgentMetric("tokens", lambda answer: answer.total("tokens")),
-    AgentMetric("seconds", lambda answer: answer.seconds),
+    Metric[AgentAnswer]("points_share", _share),
+    _cost("calls", lambda answer: len(answer.calls)),
+    _cost("characters", lambda answer: answer.total("characters")),
+    _cost("tokens", lambda answer: answer.total("tokens")),
+    _cost("seconds", lambda answer: answer.seconds),
 )
 
 
@@ -53,23 +47,9 @@ def totals(run: AgentRun) -> dict[str, float]:
     }
 
 
-def paired(ours: AgentRun, theirs: AgentRun) -> dict[str, PairedComparison]:
-    """Compare two runs on their common questions, metric by metric.
-
-    Raises:
-        ConfigError: when they have no question in common.
-    """
-    pairs = list(answer_pairs(ours, theirs))
-    if not pairs:
-        raise ConfigError("--against: the two runs have no question in common")
-    compared = {}
-    for metric in METRICS:
-        figures = [(metric.of(a), metric.of(b)) for a, b in pairs]
-        both = [(a, b) for a, b in figures if a is not None and b is not None]
-        if both:
-            left, right = zip(*both, strict=True)
-            compared[metric.name] = compare(left, right, more_is_better=metric.more_is_better)
-    return compared
+def compared(ours: AgentRun, theirs: AgentRun) -> dict[str, PairedComparison]:
+    """Compare two runs on their common questions, metric by metric."""
+    return paired(METRICS, list(answer_pairs(ours, theirs)))
 
 
 def answer_pairs(ours: AgentRun, theirs: AgentRun) -> Iterator[tuple[AgentAnswer, AgentAnswer]]:
@@ -94,10 +74,33 @@ def plain_report(ours: AgentRun, theirs: AgentRun | None) -> dict[str, Any]:
         for answer in ours.answers
     ]
     if theirs is not None:
-        comparison = {name: vars(item) for name, item in paired(ours, theirs).items()}
+        comparison = {name: vars(item) for name, item in compared(ours, theirs).items()}
         data["against"] = {"tools": theirs.camp, "agent": theirs.agent}
         data["against"] |= {"totals": totals(theirs), "paired": comparison}
     return data
+
+
+def agent_lines(ours: AgentRun, theirs: AgentRun | None) -> Iterator[str]:
+    """Yield the lines of the report for a terminal."""
+    runs = [ours] if theirs is None else [ours, theirs]
+    figures = [totals(run) for run in runs]
+    rows = [("", *(run.camp for run in runs), "")]
+    rows += [(name, *(f"{item[name]:,}" for item in figures), "") for name in figures[0]]
+    yield from table(rows)
+    if theirs is not None:
+        yield ""
+        heads = ("", "difference", "95 % interval", "p", "wins/losses/ties", "")
+        yield from table([heads, *_paired_rows(ours, theirs)])
+    for answer in ours.answers:
+        if answer.error:
+            yield f"{answer.id}: {answer.error}"
+
+
+def _paired_rows(ours: AgentRun, theirs: AgentRun) -> Iterator[tuple[str, ...]]:
+    for name, item in compared(ours, theirs).items():
+        bounds = f"{item.low:+,.2f} .. {item.high:+,.2f}"
+        counts = f"{item.wins}/{item.losses}/{item.ties}"
+        yield name, f"{item.difference:+,.2f}", bounds, f"{item.p:.4f}", counts, ""
 
 
 def markdown(ours: AgentRun, theirs: AgentRun | None, chart: str) -> Iterator[str]:
@@ -115,7 +118,7 @@ def markdown(ours: AgentRun, theirs: AgentRun | None, chart: str) -> Iterator[st
         yield "\n## Compared, question by question\n"
         yield "| | difference of the means | 95 % interval | p | better, worse, equal |"
         yield "| --- | ---: | ---: | ---: | ---: |"
-        for metric, item in paired(ours, theirs).items():
+        for metric, item in compared(ours, theirs).items():
             bounds = f"{item.low:+,.2f} to {item.high:+,.2f}"
             counts = f"{item.wins}, {item.losses}, {item.ties}"
             yield f"| {metric} | {item.difference:+,.2f} | {bounds} | {item.p:.4f} | {counts} |"

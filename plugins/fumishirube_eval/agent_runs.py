@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fumishirube import ConfigError
+from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.text import estimate_tokens
 from fumishirube_eval.agent_commands import PROMPT, AgentCommand
-from fumishirube_eval.agent_questions import EVERYWHERE, AgentQuestion
-from fumishirube_eval.recording import CALL, LISTING
+from fumishirube_eval.agent_questions import AgentQuestion
+from fumishirube_eval.files import write_text
+from fumishirube_eval.recording import CALL, LISTING, run_command
 
 OURS, SHELL = "ours", "shell"
 CAMPS = (OURS, SHELL)
@@ -30,7 +30,6 @@ SERVER = "manuals"
 
 MOST_CALLS = 15
 _VERSION = 1
-_SECONDS_TO_END = 10
 
 _PROMPT = """\
 Answer a question from local manuals. {where} Use nothing but {tools}; what you know from \
@@ -93,16 +92,13 @@ class AgentRun:
     answers: tuple[AgentAnswer, ...] = field(default=())
 
     def save(self, file: Path) -> None:
-        """Write the run as JSON.
+        """Write the run as JSON; after an error the former file is unchanged.
 
         Raises:
             ConfigError: when it cannot be written.
         """
         text = json.dumps({"version": _VERSION, **asdict(self)}, ensure_ascii=False, indent=1)
-        try:
-            file.write_text(text + "\n", encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"{file.name}: it cannot be written there") from error
+        write_text(file, text + "\n")
 
     @classmethod
     def load(cls, file: Path) -> AgentRun:
@@ -112,10 +108,10 @@ class AgentRun:
             ConfigError: when the file cannot be read, or is not a run.
         """
         try:
-            data = json.loads(file.read_text(encoding="utf-8"))
+            data = json.loads(file.read_text(encoding="utf-8-sig"))
         except OSError as error:
             raise ConfigError(f"{file.name}: it cannot be read; is it a file?") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigError(f"{file.name}: it is not JSON") from error
         if not isinstance(data, dict) or data.pop("version", None) != _VERSION:
             raise ConfigError(f"{file.name}: it is not a run of fumishirube eval agents")
@@ -135,7 +131,7 @@ def _answer(row: Mapping[str, Any]) -> AgentAnswer:
 def prompt_for(question: AgentQuestion, camp: str, tools: Path) -> str:
     """Return the prompt; it differs between the sets of tools only in their names."""
     where = f"The answer is in the manual '{question.manual}'."
-    if question.manual == EVERYWHERE:
+    if question.manual == EVERY_MANUAL:
         where = "The answer may be in any of the manuals."
     described = _TOOLS[camp].format(command=shlex.quote(str(tools)))
     return _PROMPT.format(where=where, tools=described, calls=MOST_CALLS, question=question.text)
@@ -174,47 +170,16 @@ def _run(
         ConfigError: when the command does not exist.
     """
     try:
-        process = subprocess.Popen(  # noqa: S603 - the command that the caller names
-            words,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
-            cwd=folder,
-            env=environ,
-            start_new_session=True,
-        )
+        done = run_command(words, text, setup.timeout, cwd=folder, env=environ)
     except OSError as error:
         name = Path(words[0]).name
         raise ConfigError(f"--agent: {name!r} cannot be run: {error.strerror}") from error
-    with process:
-        try:
-            printed, errors = process.communicate(text, timeout=setup.timeout)
-        except subprocess.TimeoutExpired:
-            _end(process)
-            printed, _ = process.communicate()
-            return printed, f"stopped after {setup.timeout:g} seconds"
-        except BaseException:
-            _end(process)
-            raise
-    if process.returncode:
-        last = (errors.strip().splitlines() or ["nothing on standard error"])[-1][:200]
-        return printed, f"exit code {process.returncode}: {last}"
-    return printed, None
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """End an agent with all its child processes."""
-    if os.name == "nt":
-        process.kill()
-        return
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(_SECONDS_TO_END)
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    if done.code is None:
+        return done.printed, f"stopped after {setup.timeout:g} seconds"
+    if done.code:
+        last = (done.errors.strip().splitlines() or ["nothing on standard error"])[-1][:200]
+        return done.printed, f"exit code {done.code}: {last}"
+    return done.printed, None
 
 
 def _write_setup(base: Path, workspace: Path, log: Path, setup: AgentSetup) -> tuple[Path, Path]:

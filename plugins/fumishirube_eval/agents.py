@@ -6,9 +6,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 
 from fumishirube import ConfigError
+from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.commands import (
     Bar,
     at_least,
@@ -16,24 +17,27 @@ from fumishirube.commands import (
     complain,
     opened,
     search_context,
-    start_command,
+    serve_command,
 )
 from fumishirube_eval.agent_commands import PLACEHOLDERS, PROMPT, AgentCommand
-from fumishirube_eval.agent_grading import FactGrader, Grader, ModelGrader
+from fumishirube_eval.agent_grading import Grader, ModelGrader, grade_by_words
 from fumishirube_eval.agent_questions import (
-    EVERYWHERE,
     AgentQuestion,
     chosen_questions,
     load_agent_questions,
 )
 from fumishirube_eval.agent_report import chart_svg, markdown
-from fumishirube_eval.agent_runs import CAMPS, AgentAnswer, AgentRun, AgentSetup, run_agent
+from fumishirube_eval.agent_runs import CAMPS, SHELL, AgentAnswer, AgentRun, AgentSetup, run_agent
+from fumishirube_eval.files import write_text
 
 AGENTS = Path("agents")
 """The word in place of a file of cases."""
 
 TIMEOUT = 900
+_MOST_SECONDS = 1_000_000
 RUN_FILE, REPORT_FILE, CHART_FILE = "run.json", "report.md", "chart.svg"
+ONLY_CASES = ("rows", "cache", "everywhere", "k", "gate")
+"""Options of a measurement of cases alone."""
 _NEEDED = ("agent", "questions", "gold", "tools")
 
 
@@ -54,7 +58,7 @@ def add_agent_arguments(parser: ArgumentParser) -> None:
     help_text = "agents: only this question (may be repeated)"
     parser.add_argument("--id", metavar="ID", action="append", default=[], help=help_text)
     help_text = f"agents: seconds an agent may take for a question (default: {TIMEOUT})"
-    parser.add_argument("--timeout", metavar="S", type=at_least(1), default=TIMEOUT, help=help_text)
+    parser.add_argument("--timeout", metavar="S", type=at_least(1, _MOST_SECONDS), help=help_text)
 
 
 def check_agent_options(options: Namespace) -> None:
@@ -63,23 +67,27 @@ def check_agent_options(options: Namespace) -> None:
     for name in _NEEDED:
         if with_agent and not getattr(options, name):
             options.parser.error(f"eval agents needs --{name}")
-    for name in (*_NEEDED, "grader", "id"):
+    for name in (*_NEEDED, "grader", "id", "timeout"):
         if not with_agent and getattr(options, name):
             options.parser.error(f"--{name} goes with eval agents")
-    for name in ("known_item", "rows", "manual", "cache"):
+    for name in ("known_item", "manual", *ONLY_CASES):
         if with_agent and getattr(options, name):
             word = name.replace("_", "-")
             options.parser.error(f"--{word} does not go with eval agents")
 
 
-def run_agents(options: Namespace) -> AgentRun:
+def run_agents(options: Namespace, theirs: AgentRun | None) -> AgentRun:
     """Run the agent on every question and grade its answers; with ``--out``, save the run.
 
     Raises:
-        ConfigError: when a file or a command cannot be used.
+        ConfigError: when a file or a command cannot be used, or another run that it is to be
+            compared with has none of the questions.
     """
     questions = load_agent_questions(options.questions, options.gold)
     questions = chosen_questions(questions, options.id)
+    names = {question.id for question in questions}
+    if theirs and names.isdisjoint(answer.id for answer in theirs.answers):
+        raise ConfigError("--against: the two runs have no question in common")
     setup = _setup(options, questions)
     judge = options.grader and AgentCommand.parsed("--grader", options.grader, (PROMPT,))
     if options.out:
@@ -96,7 +104,7 @@ def run_agents(options: Namespace) -> AgentRun:
     finally:
         bar.close()
     with TemporaryDirectory(prefix="judge-") as folder:
-        grader: Grader = ModelGrader(judge, Path(folder)) if judge else FactGrader()
+        grader = ModelGrader(judge, Path(folder)).grade if judge else grade_by_words
         run = replace(run, answers=tuple(_graded(run.answers, questions, grader)))
     if options.out:
         run.save(options.out / RUN_FILE)
@@ -111,30 +119,25 @@ def write_report(folder: Path, ours: AgentRun, theirs: AgentRun | None) -> None:
     """
     report = "\n".join(markdown(ours, theirs, CHART_FILE)) + "\n"
     for name, text in ((REPORT_FILE, report), (CHART_FILE, chart_svg(ours, theirs))):
-        try:
-            (folder / name).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise ConfigError(f"{name}: it cannot be written there") from error
+        write_text(folder / name, text)
 
 
 def _setup(options: Namespace, questions: Sequence[AgentQuestion]) -> AgentSetup:
     command = AgentCommand.parsed("--agent", options.agent, PLACEHOLDERS)
-    names = {question.manual for question in questions} - {EVERYWHERE}
+    names = {question.manual for question in questions} - {EVERY_MANUAL}
     with opened(options) as application:
-        loaded = application.loaded
+        manuals = application.loaded.folder("manuals")
         chosen_manuals(search_context(application), sorted(names))
-    server = [*start_command(), "serve", "--workspace", str(loaded.workspace)]
-    if loaded.file is not None:
-        server += ["--config", str(loaded.file)]
-    if options.no_plugins:
-        server += ["--no-plugins"]
-    manuals = loaded.folder("manuals")
-    return AgentSetup(command, options.tools, tuple(server), manuals, options.timeout)
+    if options.tools == SHELL and not manuals.is_dir():
+        raise ConfigError("--tools shell: it goes with a folder of manuals, and without --in")
+    server = [*serve_command(options), *(["--trust"] if options.trust else [])]
+    return AgentSetup(command, options.tools, tuple(server), manuals, options.timeout or TIMEOUT)
 
 
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=folder).close()
     except OSError as error:
         raise ConfigError(f"--out {folder.name}: it cannot be made a folder") from error
 
@@ -145,7 +148,7 @@ def _graded(
     """Yield the graded answers; an answer that cannot be graded stays ungraded, with a warning."""
     for answer, question in zip(answers, questions, strict=True):
         try:
-            yield replace(answer, facts=tuple(grader.grade(question, answer.answer)))
+            yield replace(answer, facts=tuple(grader(question, answer.answer)))
         except ConfigError as error:
             complain(f"note: {error}")
             yield answer

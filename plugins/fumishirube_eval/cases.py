@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -13,6 +12,7 @@ from fumishirube import ConfigError, Params, ToolError
 from fumishirube.commands import did_you_mean
 from fumishirube.serving import compact, parse_arguments
 from fumishirube.text import nfc
+from fumishirube_eval.files import file_lines, json_lines, write_text
 
 SectionKey: TypeAlias = tuple[str, int]
 """A section: the path of its file, in NFC, and the line of its heading, from 1."""
@@ -53,15 +53,7 @@ def load_cases(file: Path) -> list[Case]:
     Raises:
         ConfigError: with the file and line of an error.
     """
-    try:
-        content = file.read_bytes()
-    except FileNotFoundError as error:
-        raise ConfigError(f"{file.name}: there is no such file of cases") from error
-    except OSError as error:
-        raise ConfigError(f"{file.name}: it cannot be read; is it a file?") from error
-    # Split at LF only: a JSON string may contain other line separators.
-    lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    return parsed_cases(lines, file.name)
+    return parsed_cases(file_lines(file), file.name)
 
 
 def parsed_cases(lines: Iterable[bytes], name: str) -> list[Case]:
@@ -72,11 +64,8 @@ def parsed_cases(lines: Iterable[bytes], name: str) -> list[Case]:
     """
     cases: list[Case] = []
     line_of: dict[str, int] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        where = f"{name} line {number}"
-        case = _parsed(line, where)
+    for where, number, data in json_lines(lines, name):
+        case = _case(data, where)
         if case.case_id in line_of:
             first = line_of[case.case_id]
             raise ConfigError(f"{where}: case_id {case.case_id!r} is that of line {first} too")
@@ -93,30 +82,10 @@ def save_cases(cases: Sequence[Case], file: Path) -> None:
     Raises:
         ConfigError: when it cannot be written.
     """
-    save_lines([case.line for case in cases], file)
+    write_text(file, "".join(f"{case.line}\n" for case in cases))
 
 
-def save_lines(lines: Iterable[str], file: Path) -> None:
-    """Write lines in UTF-8.
-
-    Raises:
-        ConfigError: when they cannot be written.
-    """
-    try:
-        file.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
-    except OSError as error:
-        raise ConfigError(f"{file.name}: it cannot be written there") from error
-
-
-def _parsed(line: bytes, where: str) -> Case:
-    try:
-        data = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{where}: it is not UTF-8") from error
-    except json.JSONDecodeError as error:
-        raise ConfigError(f"{where}: {error.msg}, at column {error.colno}") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{where}: it is not usable as JSON") from error
+def _case(data: object, where: str) -> Case:
     if not isinstance(data, dict):
         raise ConfigError(f'{where}: a case is a JSON object, such as {{"case_id": …}}')
     try:

@@ -28,16 +28,18 @@ from fumishirube.commands import (
     table,
 )
 from fumishirube.serving import load_plugins, open_scratch_application
-from fumishirube_eval.agent_report import METRICS, paired, plain_report, totals
+from fumishirube_eval.agent_report import agent_lines, plain_report, totals
 from fumishirube_eval.agent_runs import AgentRun
 from fumishirube_eval.agents import (
     AGENTS,
+    ONLY_CASES,
     add_agent_arguments,
     check_agent_options,
     run_agents,
     write_report,
 )
-from fumishirube_eval.cases import Case, load_cases, save_cases, save_lines
+from fumishirube_eval.cases import Case, load_cases, save_cases
+from fumishirube_eval.files import check_writable, write_text
 from fumishirube_eval.gates import DEFAULT, NONE, Gate, load_gate
 from fumishirube_eval.known_item import known_items
 from fumishirube_eval.metrics import facets, summary
@@ -48,6 +50,7 @@ K = 5
 KNOWN_ITEMS = 100
 
 _NAMED_DEFAULT = "the defaults"
+_LEAST_FACETS = 2
 _FACET_COLUMNS = ("hit_rate", "mrr", "sec_hit", "sec_mrr")
 
 
@@ -79,7 +82,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--against", metavar="FILE", type=Path, help=help_text)
     help_text = f"how many rows of a ranking count (default: {K})"
-    parser.add_argument("--k", metavar="K", type=at_least(1), default=K, help=help_text)
+    parser.add_argument("--k", metavar="K", type=at_least(1), help=help_text)
     help_text = "let searches use the cache, and report how often they do"
     parser.add_argument("--cache", action="store_true", help=help_text)
     help_text = "search all manuals at once for each case, not only the one it is of"
@@ -87,7 +90,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     help_text = "write what came of each case there, as JSON Lines"
     parser.add_argument("--rows", metavar="FILE", type=Path, help=help_text)
     help_text = f"what has to be reached: {DEFAULT}, {NONE}, or a TOML file (default: {DEFAULT})"
-    parser.add_argument("--gate", metavar="GATE", default=DEFAULT, help=help_text)
+    parser.add_argument("--gate", metavar="GATE", help=help_text)
     add_agent_arguments(parser)
     add_json(parser)
 
@@ -99,16 +102,19 @@ def run(options: Namespace) -> int:
         return _measure_agent(options)
     _check(options)
     cases = load_cases(options.cases) if options.cases else []
-    gate = load_gate(options.gate, cases) if cases else None
+    named = options.gate or DEFAULT
+    gate = load_gate(named, cases) if cases else None
     if options.known_item:
         with opened(options) as application:
             cases = _made(application, options)
         if options.out:
             return _write_cases(cases, options)
+    if options.rows:
+        check_writable(options.rows)
     with ExitStack() as stack:
         ours = _application(options.config, options, stack)
         theirs = _application(options.against, options, stack) if options.against else None
-        report = _measured(cases, ours, theirs, gate or load_gate(options.gate, cases), options)
+        report = _measured(cases, ours, theirs, gate or load_gate(named, cases), options)
     if options.json:
         print_json(report.plain())
     else:
@@ -119,38 +125,14 @@ def run(options: Namespace) -> int:
 
 def _measure_agent(options: Namespace) -> int:
     theirs = AgentRun.load(options.against) if options.against else None
-    ours = run_agents(options)
+    ours = run_agents(options, theirs)
     if options.out:
         write_report(options.out, ours, theirs)
     if options.json:
         print_json(plain_report(ours, theirs))
     else:
-        print(*_agent_lines(ours, theirs), sep="\n")
+        print(*agent_lines(ours, theirs), sep="\n")
     return FAILURE if totals(ours)["failed"] else OK
-
-
-def _agent_lines(ours: AgentRun, theirs: AgentRun | None) -> Iterator[str]:
-    runs = [ours] if theirs is None else [ours, theirs]
-    figures = [totals(run) for run in runs]
-    rows = [("", *(run.camp for run in runs), "")]
-    rows += [(name, *(f"{item[name]:,}" for item in figures), "") for name in figures[0]]
-    yield from table(rows)
-    if theirs is not None:
-        yield ""
-        heads = ("", "difference", "95 % interval", "p", "wins/losses/ties", "")
-        yield from table([heads, *_paired_rows(ours, theirs)])
-    for answer in ours.answers:
-        if answer.error:
-            yield f"{answer.id}: {answer.error}"
-
-
-def _paired_rows(ours: AgentRun, theirs: AgentRun) -> Iterator[tuple[str, ...]]:
-    compared = paired(ours, theirs)
-    for name in (metric.name for metric in METRICS if metric.name in compared):
-        item = compared[name]
-        bounds = f"{item.low:+,.2f} .. {item.high:+,.2f}"
-        counts = f"{item.wins}/{item.losses}/{item.ties}"
-        yield name, f"{item.difference:+,.2f}", bounds, f"{item.p:.4f}", counts, ""
 
 
 def _check(options: Namespace) -> None:
@@ -159,6 +141,9 @@ def _check(options: Namespace) -> None:
     for name in ("out", "manual"):
         if getattr(options, name) and not options.known_item:
             options.parser.error(f"--{name} goes with --known-item")
+    for name in ("against", *ONLY_CASES):
+        if options.out and getattr(options, name):
+            options.parser.error(f"--{name} does not go with --out, which measures nothing")
     if options.against and not options.against.is_file():
         raise ConfigError(f"--against: there is no file {options.against.name!r}")
 
@@ -211,13 +196,13 @@ def _measured(
     finally:
         indexing.close()
         bar.close()
-    names = [_name(item) for item in applications]
+    names, k = [_name(item) for item in applications], options.k or K
     if options.rows:
         sides = zip(("config", "against"), runs, strict=False)
-        lines = [result_line(item, options.k, side) for side, results in sides for item in results]
-        save_lines(lines, options.rows)
+        lines = [result_line(item, k, side) for side, results in sides for item in results]
+        write_text(options.rows, "".join(f"{line}\n" for line in lines))
     measurements = [Measurement(*pair) for pair in zip(names, runs, strict=True)]
-    return EvaluationReport(options.k, measurements[0], (*measurements, None)[1], gate)
+    return EvaluationReport(k, measurements[0], (*measurements, None)[1], gate)
 
 
 def _name(application: Application) -> str:
@@ -245,7 +230,7 @@ def _report_lines(report: EvaluationReport) -> Iterator[str]:
 
 def _comparison_rows(report: EvaluationReport, theirs: Measurement) -> Iterator[tuple[str, ...]]:
     yield "", "config", "against", "difference", "95 % interval", "p", "wins/losses/ties"
-    paired = dict(report.compared())
+    paired = report.compared()
     figures = summary(report.ours.measured, report.k)
     others = summary(theirs.measured, report.k)
     for name in dict.fromkeys([*figures, *paired]):
@@ -260,7 +245,7 @@ def _comparison_rows(report: EvaluationReport, theirs: Measurement) -> Iterator[
 
 def _facet_lines(report: EvaluationReport) -> Iterator[str]:
     by_facet = facets(report.ours.measured, report.k)
-    if len(by_facet) < len(_FACET_COLUMNS) // 2:
+    if len(by_facet) < _LEAST_FACETS:
         return
     present = {name for figures in by_facet.values() for name in figures}
     columns = [f"{name}@{report.k}" for name in _FACET_COLUMNS if f"{name}@{report.k}" in present]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ _SIDES = ("at_least", "at_most")
 _LATENCIES = ("p50_latency_ms", "p95_latency_ms")
 _SECTIONS = ("sec_hit", "sec_mrr")
 _ANY_K = 5
+_MOST_DIGITS = 9
 _TINY = 1e-9
 
 
@@ -118,20 +119,24 @@ def _read(file: Path) -> Mapping[str, Any]:
         raise ConfigError(f"--gate {file.name}: {message}") from error
     except OSError as error:
         raise ConfigError(f"--gate {file.name}: it cannot be read; is it a file?") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also for a number of too many digits
         raise ConfigError(f"{file.name}: it is not valid TOML: {error}") from error
 
 
 def _threshold(key: str, side: str, bound: object, name: str) -> Threshold:
     where = f"{name}: {side}.{key}"
-    if isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound):
+    if isinstance(bound, bool) or not isinstance(bound, int | float) or not _is_finite(bound):
         raise ConfigError(f"{where}: expected a number")
     metric, at, cut = key.partition("@")
-    k = int(cut) if cut.isascii() and cut.isdigit() else 0
+    k = int(cut) if cut.isascii() and cut.isdigit() and len(cut) <= _MOST_DIGITS else 0
     names = _metric_names(k or _ANY_K)
     if key not in names:
         raise ConfigError(f"{where}: there is no such metric; {did_you_mean(key, names)}")
     return Threshold(metric if k else metric + at + cut, k, side, float(bound))
+
+
+def _is_finite(bound: float) -> bool:
+    return abs(bound) <= sys.float_info.max  # math.isfinite() raises for very large integers
 
 
 def _metric_names(k: int) -> list[str]:

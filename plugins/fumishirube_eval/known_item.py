@@ -6,6 +6,7 @@ section of the manual, so that there is exactly one right answer.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import re
 from collections import defaultdict
@@ -28,7 +29,7 @@ _QUERY_WORDS = 3
 _REQUIRED = 2
 _SCRIPTS = frozenset({"han", "katakana", "word"})
 
-_SENTENCE_ENDS = re.compile(r"(?<=[。！？!?])|(?<=\.)\s|\n(?=\s*(?:\n|[-*+>|#（(]|\d+[.)]))")
+_SENTENCE_ENDS = re.compile(r"(?<=[。！？!?])|(?<=\.)\s|\n(?=[^\S\n]*(?:\n|[-*+>|#（(]|\d+[.)]))")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)]|[（(][^）)]{1,4}[）)])\s*")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _EMPHASIS = re.compile(r"[*_]{2,}|(?<!\w)[*_]|[*_](?!\w)")
@@ -152,13 +153,12 @@ def _case(section: _CandidateSection, facet: str) -> Case | None:
 
 def _sentence(section: _CandidateSection) -> str | None:
     """Return the first sentence with the rarest word that occurs only in this section."""
-    for word in section.words:
-        if not section.is_own([word]):
-            return None
-        for sentence in sentences(section.text):
-            if word in words_of(sentence):
-                return sentence
-    return None
+    first: dict[str, str] = {}
+    for sentence in sentences(section.text):
+        for word in words_of(sentence):
+            first.setdefault(word, sentence)
+    own = itertools.takewhile(lambda word: section.is_own([word]), section.words)
+    return next((first[word] for word in own if word in first), None)
 
 
 def _rare(section: _CandidateSection) -> str | None:

@@ -14,6 +14,7 @@ from statistics import fmean
 from typing import TypeAlias, TypeVar
 
 from fumishirube_eval.cases import Case, SectionKey
+from fumishirube_eval.paired import Metric
 
 T = TypeVar("T")
 
@@ -56,15 +57,6 @@ class CaseResult:
     def pages(self) -> list[str]:
         """The distinct paths, in order of their first row."""
         return list(dict.fromkeys(self.paths))
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A figure of a case, or ``None``; for a set it is the mean."""
-
-    name: str
-    of: Callable[[CaseResult], float | None]
-    more_is_better: bool = True
 
 
 # --- one ranking ----------------------------------------------------------------------------
@@ -132,12 +124,12 @@ def _discount(rank: int) -> float:
 # --- one case -------------------------------------------------------------------------------
 
 
-def case_metrics(k: int) -> tuple[Metric, ...]:
+def case_metrics(k: int) -> tuple[Metric[CaseResult], ...]:
     """Return the metrics of a case, in the order of the report."""
     return (*_page_metrics(k), *_section_metrics(k), *_share_metrics(), *_cost_metrics())
 
 
-def _page_metrics(k: int) -> Iterator[Metric]:
+def _page_metrics(k: int) -> Iterator[Metric[CaseResult]]:
     """Yield metrics over files; ``page_…`` ranks files instead of rows."""
     by_row: dict[str, _Judge] = {
         "hit_rate": hit_rate,
@@ -158,13 +150,13 @@ def _page_metrics(k: int) -> Iterator[Metric]:
     yield Metric(f"page_mrr@{k}", lambda result: mrr(result.pages, result.case.expected_paths, k))
 
 
-def _section_metrics(k: int) -> Iterator[Metric]:
+def _section_metrics(k: int) -> Iterator[Metric[CaseResult]]:
     by_row: dict[str, _SectionJudge] = {"sec_hit": hit_rate, "sec_mrr": mrr}
     for name, of in by_row.items():
         yield Metric(f"{name}@{k}", _on_sections(of, k))
 
 
-def _share_metrics() -> Iterator[Metric]:
+def _share_metrics() -> Iterator[Metric[CaseResult]]:
     shares: dict[str, Callable[[CaseResult], bool]] = {
         "gap_rate": lambda result: result.gaps > 0,
         "conflict_rate": lambda result: result.conflicts > 0,
@@ -179,7 +171,7 @@ def _share_metrics() -> Iterator[Metric]:
         yield Metric(name, _share(of), more_is_better=False)
 
 
-def _cost_metrics() -> Iterator[Metric]:
+def _cost_metrics() -> Iterator[Metric[CaseResult]]:
     yield Metric("tokens_per_query", lambda result: float(result.tokens), more_is_better=False)
     yield Metric("latency_ms", lambda result: result.latency_ms, more_is_better=False)
 

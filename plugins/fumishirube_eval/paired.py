@@ -11,9 +11,12 @@ import math
 import operator
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Generic, TypeVar
+
+R = TypeVar("R")
 
 RESAMPLES = 10_000
 LEAST_RESAMPLES = 1_000
@@ -24,6 +27,15 @@ _SEED = 20_117
 _CONFIDENCE = 0.95
 _EXACTLY = 12
 _TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Metric(Generic[R]):
+    """A figure of a result, or ``None``; for a set of results it is the mean."""
+
+    name: str
+    of: Callable[[R], float | None]
+    more_is_better: bool = True
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,20 @@ class PairedComparison:
     wins: int
     losses: int
     ties: int
+
+
+def paired(
+    metrics: Iterable[Metric[R]], pairs: Sequence[tuple[R, R]]
+) -> dict[str, PairedComparison]:
+    """Compare pairs of results by every metric that some pair has on both sides, by its name."""
+    compared: dict[str, PairedComparison] = {}
+    for metric in metrics:
+        figures = [(metric.of(ours), metric.of(theirs)) for ours, theirs in pairs]
+        both = [(a, b) for a, b in figures if a is not None and b is not None]
+        if both:
+            left, right = zip(*both, strict=True)
+            compared[metric.name] = compare(left, right, more_is_better=metric.more_is_better)
+    return compared
 
 
 def compare(

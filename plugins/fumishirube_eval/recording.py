@@ -11,13 +11,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock, Thread
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 CALL, LISTING = "call", "listing"
 """The kinds of log lines: a tool call, or the list of tools shown."""
@@ -26,6 +28,8 @@ SHELL_CHARACTERS = 30_000
 SHELL_SECONDS = 120
 _USAGE = 2
 _TIMED_OUT = 124
+_ENDED = 143
+_SECONDS_TO_END = 10
 
 
 def log_line(log: Path, what: str, tool: str, argument: str, shown: str, seconds: float) -> None:
@@ -38,7 +42,64 @@ def log_line(log: Path, what: str, tool: str, argument: str, shown: str, seconds
         "seconds": round(seconds, 3),
     }
     with log.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        file.write(json.dumps(row) + "\n")
+
+
+class Finished(NamedTuple):
+    """What a command printed, on either stream, and its exit code; ``None`` if it was stopped."""
+
+    printed: str
+    errors: str
+    code: int | None
+
+
+def run_command(words: str | Sequence[str], text: str, seconds: float, **options: Any) -> Finished:
+    """Run a command with a text as its input; after some seconds end it with all its children.
+
+    ``options`` are those of ``subprocess.Popen``.
+
+    Raises:
+        OSError: when it cannot be run.
+    """
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(  # noqa: S603 - the command that the caller names
+        words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, **options
+    )
+    with process:
+        try:
+            printed, errors = process.communicate(text.encode("utf-8", "replace"), seconds)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            printed, errors = _rest(process)
+            return Finished(_text(printed), _text(errors), None)
+        except BaseException:
+            _end(process)
+            raise
+    return Finished(_text(printed), _text(errors), process.returncode)
+
+
+def _rest(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    """Return what an ended process printed, though a child that left its session may go on."""
+    try:
+        return process.communicate(timeout=_SECONDS_TO_END)
+    except subprocess.TimeoutExpired as error:
+        return error.output or b"", error.stderr or b""
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if os.name == "nt":
+        process.kill()
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_SECONDS_TO_END)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _text(printed: bytes) -> str:
+    return printed.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 class RecordingProxy:
@@ -46,7 +107,7 @@ class RecordingProxy:
 
     def __init__(self, log: Path, server: subprocess.Popen[bytes]) -> None:
         self._log, self._server = log, server
-        self._waiting: dict[Any, tuple[Mapping[str, Any], float]] = {}
+        self._waiting: dict[str, tuple[Mapping[str, Any], float]] = {}
         self._lock = Lock()
 
     def relay(self, client_input: IO[bytes], client_output: IO[bytes]) -> int:
@@ -75,12 +136,12 @@ class RecordingProxy:
         message = _message(line)
         if message.get("method") in {"tools/call", "tools/list"} and "id" in message:
             with self._lock:
-                self._waiting[message["id"]] = (message, time.monotonic())
+                self._waiting[repr(message["id"])] = (message, time.monotonic())
 
     def _note_answer(self, line: bytes) -> None:
         message = _message(line)
         with self._lock:
-            request, began = self._waiting.pop(message.get("id"), ({}, 0.0))
+            request, began = self._waiting.pop(repr(message.get("id")), ({}, 0.0))
         if not request or "method" in message:
             return
         seconds = time.monotonic() - began
@@ -88,7 +149,8 @@ class RecordingProxy:
             tools = message.get("result", {}).get("tools", [])
             log_line(self._log, LISTING, "tools/list", "", _listing(tools), seconds)
             return
-        params = request.get("params", {})
+        params = request.get("params")
+        params = params if isinstance(params, dict) else {}
         argument = json.dumps(params.get("arguments", {}), ensure_ascii=False)
         log_line(self._log, CALL, str(params.get("name")), argument, _shown(message), seconds)
 
@@ -96,7 +158,7 @@ class RecordingProxy:
 def _message(line: bytes) -> dict[str, Any]:
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return message if isinstance(message, dict) else {}
 
@@ -128,24 +190,14 @@ def run_shell(log: Path, folder: Path, command: str) -> int:
     shell = shutil.which("bash") or shutil.which("sh")
     words = [shell, "-c", command] if shell else command
     began = time.monotonic()
-    try:
-        done = subprocess.run(  # noqa: S603 - the agent's own command is what is measured
-            words,
-            shell=shell is None,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=SHELL_SECONDS,
-            check=False,
-        )
-        printed, code = (done.stdout + done.stderr).decode("utf-8", "replace"), done.returncode
-    except subprocess.TimeoutExpired:
-        printed, code = f"stopped after {SHELL_SECONDS} seconds\n", _TIMED_OUT
-    shown = printed[:SHELL_CHARACTERS]
+    done = run_command(words, "", SHELL_SECONDS, shell=shell is None, cwd=folder)
+    shown = (done.printed + done.errors)[:SHELL_CHARACTERS]
+    if done.code is None:
+        shown += f"stopped after {SHELL_SECONDS} seconds\n"
     log_line(log, CALL, "shell", command, shown, time.monotonic() - began)
     sys.stdout.buffer.write(shown.encode("utf-8", "replace"))
     sys.stdout.buffer.flush()
-    return code
+    return _TIMED_OUT if done.code is None else done.code
 
 
 def main(words: Sequence[str]) -> int:
@@ -154,6 +206,8 @@ def main(words: Sequence[str]) -> int:
         case [log, "mcp", *command] if command:
             return relay_mcp(Path(log), command)
         case [log, "shell", folder, *command] if command:
+            # Whoever ends this process has its command end too, which is in another session.
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(_ENDED))
             return run_shell(Path(log), Path(folder), " ".join(command))
     sys.stderr.write("usage: LOG mcp COMMAND… | LOG shell FOLDER COMMAND…\n")
     return _USAGE

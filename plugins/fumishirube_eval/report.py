@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from fumishirube_eval.gates import NONE, Gate, ThresholdResult
 from fumishirube_eval.metrics import CaseResult, case_metrics, facets, summary
-from fumishirube_eval.paired import PairedComparison, compare
+from fumishirube_eval.paired import PairedComparison, paired
 
 _DIGITS = 6
 
@@ -48,18 +48,12 @@ class EvaluationReport:
         """Whether every threshold passes."""
         return all(verdict.passed for verdict in self.verdicts)
 
-    def compared(self) -> Iterator[tuple[str, PairedComparison]]:
-        """Yield the paired comparison of every metric that both configurations have."""
+    def compared(self) -> dict[str, PairedComparison]:
+        """Return the paired comparison of every metric that both configurations have."""
         if self.theirs is None:
-            return
+            return {}
         pairs = list(zip(self.ours.measured, self.theirs.measured, strict=True))
-        for metric in case_metrics(self.k):
-            figures = [(metric.of(a), metric.of(b)) for a, b in pairs]
-            both = [(a, b) for a, b in figures if a is not None and b is not None]
-            if both:
-                ours, theirs = zip(*both, strict=True)
-                better = metric.more_is_better
-                yield metric.name, compare(ours, theirs, more_is_better=better)
+        return paired(case_metrics(self.k), pairs)
 
     def plain(self) -> dict[str, Any]:
         """Return the report as JSON."""
@@ -71,8 +65,8 @@ class EvaluationReport:
             "thresholds": [_plain_verdict(verdict) for verdict in self.verdicts],
         }
         if self.theirs is not None:
-            paired = {name: rounded(asdict(comparison)) for name, comparison in self.compared()}
-            data["against"] = _plain(self.theirs, self.k) | {"paired": paired}
+            compared = {name: rounded(asdict(item)) for name, item in self.compared().items()}
+            data["against"] = _plain(self.theirs, self.k) | {"paired": compared}
         return data
 
 

@@ -107,6 +107,26 @@ def test_a_deleted_manual_is_gone_for_all_and_others_stay(
         assert first_ten(server, "pumps", Query("valve", cache=False)) == [("a.md", 1)]
 
 
+def test_a_manual_of_other_settings_hides_none(
+    node: Cluster, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    """The same manual may be in the cluster several times, once for each tokenizer."""
+    indexer = Indexer(tmp_path / "indexer", settings, "pumps")
+    indexer.index()
+    reading = {**settings, "writes": False}
+    with opened(tmp_path / "server", tmp_path / "none", **reading) as server:
+        eventually(lambda: listed(server) == ["pumps"])
+    for number, tokenizer in enumerate(("ngram", "pairs")):
+        other = opened(
+            tmp_path / f"w{number}", indexer.manuals, stages={"tokenizer": tokenizer}, **settings
+        )
+        with other as writer:
+            search_context(writer).prepare("pumps", Query(""))
+        node.nodes[0].get(f"/{settings['namespace']}-meta/_refresh")
+        with opened(tmp_path / f"r{number}", tmp_path / "none", **reading) as server:
+            assert listed(server) == ["pumps"], tokenizer
+
+
 def test_an_empty_folder_of_manuals_deletes_nothing(
     node: Cluster, settings: dict[str, Any], tmp_path: Path
 ) -> None:

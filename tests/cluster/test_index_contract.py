@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 from cluster_nodes import Cluster
+from cluster_workspaces import index_names
 
-from fumishirube import Everything, Index, IndexDamaged, Root
+from fumishirube import Bool, Everything, Index, IndexDamaged, Root, Term
 from fumishirube.testing import IndexContract
-from fumishirube.testing.answers import assert_alike
+from fumishirube.testing.answers import assert_alike, keys
 from fumishirube.testing.index_searches import batched, sync
 from fumishirube.testing.samples import PASSAGES
 
@@ -50,6 +51,34 @@ class TestOpenSearch(IndexContract):
                 assert index.corpus("manual").size == 0
                 sync(index, batched(PASSAGES))
                 assert_alike(index.corpus("manual"), PASSAGES)
+
+    def test_an_index_that_lost_a_page_is_replaced_and_removed_later(self, folder: Root) -> None:
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES))
+        beginning = f"{self._stage.namespace}-index-"
+        (name,) = (name for name in index_names(self._node) if name.startswith(beginning))
+        page = self._node.get(f"/{name}/_search?q=kind:page")["hits"]["hits"][0]
+        self._node.delete(f"/{name}/_doc/{page['_id']}?refresh=true")
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES))
+            assert_alike(index.corpus("manual"), PASSAGES)
+        self._node.get(f"/{self._stage.namespace}-meta/_refresh")
+        (record,) = self._node.get(f"/{self._stage.namespace}-meta/_search")["hits"]["hits"]
+        assert [*record["_source"]["retired"]] == [name]
+        assert record["_source"]["index"] != name
+
+    def test_as_many_terms_are_searched_as_the_engine_takes(self, folder: Root) -> None:
+        """A term of any field is two clauses there; the lightest of too many are left out."""
+        (first, *_) = [word for passage in PASSAGES for word in passage.fields["body"].split()]
+        terms = [Term(f"zq{number}", boost=0.5) for number in range(1500)]
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES))
+            corpus = index.corpus("manual")
+            (term,) = corpus.terms(first)[:1]
+            expected = keys(corpus, Term(term))
+            assert expected
+            for number in (500, 520, 960, 1500):
+                assert keys(corpus, Bool(should=(*terms[:number], Term(term)))) == expected, number
 
     def test_an_index_that_goes_away_is_damaged(self, folder: Root) -> None:
         for gone in ("index-*", "meta"):

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from fumishirube.errors import ConfigError
 from fumishirube_eval.agent_commands import PLACEHOLDERS, AgentCommand
 from fumishirube_eval.agent_grading import holds, judge_prompt
 from fumishirube_eval.agent_questions import load_agent_questions
-from fumishirube_eval.agent_report import answer_pairs, chart_svg, markdown, paired, totals
+from fumishirube_eval.agent_report import answer_pairs, chart_svg, compared, markdown, totals
 from fumishirube_eval.agent_runs import OURS, SHELL, AgentAnswer, AgentRun, prompt_for
 
 ROOT = Path(__file__).parents[2]
@@ -173,12 +174,62 @@ def test_a_judge_is_blind_and_its_verdicts_count(workspace: Path, tmp_path: Path
         ((*FILES, "--tools", "ours", "--known-item"), "--known-item does not go with"),
         ((*FILES, "--tools", "shell", "--id", "s99"), "there is no question 's99'"),
         ((*FILES, "--tools", "shell", "--against", GOLD), "it is not JSON"),
+        ((*FILES, "--tools", "shell", "--timeout", "9" * 20), "a whole number of at most 1000000"),
+        ((*FILES, "--tools", "shell", "--k", "3"), "--k does not go with eval agents"),
+        ((*FILES, "--tools", "shell", "--gate", "g.toml"), "--gate does not go with eval agents"),
+        ((*FILES, "--tools", "shell", "--everywhere"), "--everywhere does not go with"),
     ],
 )
 def test_wrong_options_are_refused(workspace: Path, words: Any, message: str) -> None:
     done = agents(workspace, "agent {prompt}", *words)
     assert done.code == 2
     assert message in done.err
+
+
+def test_folders_in_place_are_served_to_the_agent(workspace: Path, tmp_path: Path) -> None:
+    shutil.copytree(workspace / "manuals" / "field-guide", tmp_path / "field-guide")
+    agent = scripted("mcp", "{mcp_config}", "{prompt}")
+    chosen = (*FILES, "--id", "s01", "--in", tmp_path / "field-guide")
+    done = agents(workspace, agent, *chosen, "--tools", "ours", "--json")
+    assert done.code == 0, done.err
+    (row,) = json.loads(done.out)["questions"]
+    assert (row["error"], row["calls"]) == (None, 3)
+    done = agents(workspace, agent, *chosen, "--tools", "shell")
+    assert (done.code, done.out) == (2, "")
+    assert "--tools shell: it goes with a folder of manuals, and without --in" in done.err
+    assert str(tmp_path) not in done.err
+
+
+def test_what_is_trusted_is_trusted_of_the_server_too(workspace: Path, tmp_path: Path) -> None:
+    trusting = tmp_path / "trusting"
+    trusting.mkdir()
+    shutil.copytree(workspace / "manuals", tmp_path / "elsewhere")
+    outside = json.dumps({"roots": {"manuals": str(tmp_path / "elsewhere")}})
+    (trusting / "fumishirube.yaml").write_text(outside, encoding="utf-8")
+    agent = scripted("mcp", "{mcp_config}", "{prompt}")
+    chosen = (*FILES, "--id", "s02", "--tools", "ours", "--trust", "--json")
+    done = agents(trusting, agent, *chosen)
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["questions"][0]["calls"] == 3
+
+
+def test_what_cannot_be_compared_or_written_is_known_before_the_agent_runs(
+    workspace: Path, tmp_path: Path
+) -> None:
+    ran = tmp_path / "ran"
+    agent = python(tmp_path, f"open({str(ran)!r}, 'w').close()")
+    other = tmp_path / "other.json"
+    AgentRun(SHELL, "a", "g", (answer("q3", 1, None),)).save(other)
+    (tmp_path / "file").touch()
+    words = (*FILES, "--id", "s02", "--tools", "shell")
+    for option, place, told in (
+        ("--against", other, "the two runs have no question in common"),
+        ("--out", tmp_path / "file", "it cannot be made a folder"),
+    ):
+        done = agents(workspace, agent, *words, option, place)
+        assert (done.code, done.out) == (2, "")
+        assert told in done.err
+    assert not ran.exists()
 
 
 def test_a_command_that_is_not_there_is_named(workspace: Path) -> None:
@@ -204,6 +255,11 @@ def test_a_command_that_is_not_there_is_named(workspace: Path) -> None:
         ("unhygienic", "They are Unhygienic", True),
         ("unhygienic", "They are hygienic", False),
         ("dotnet-ef", "dotnet-grpc", False),
+        ("10 days|", "I have no idea", False),
+        ("10 days||ten days", "I have no idea", False),
+        ("10 days||ten days", "It takes ten days.", True),
+        ("version 1.2.3", "It is version 1.2.9.", False),
+        ("version 1.2.3", "It is version 1.2.3.", True),
     ],
 )
 def test_a_fact_is_held_by_its_figures_and_words(fact: str, answer: str, right: bool) -> None:
@@ -239,14 +295,39 @@ def test_runs_are_compared_on_the_questions_that_both_have(tmp_path: Path) -> No
     ours = AgentRun(OURS, "a", "g", (answer("q1", 10, (True,)), answer("q2", 20, (True, True))))
     shell = AgentRun(SHELL, "a", "g", (answer("q2", 50, (True, False)), answer("q3", 1, None)))
     assert len(list(answer_pairs(ours, shell))) == 1
-    compared = paired(ours, shell)
-    assert compared["characters"].difference == -30
-    assert (compared["characters"].wins, compared["points_share"].wins) == (1, 1)
-    assert compared["points_share"].difference == pytest.approx(0.5)
+    figures = compared(ours, shell)
+    assert figures["characters"].difference == -30
+    assert (figures["characters"].wins, figures["points_share"].wins) == (1, 1)
+    assert figures["points_share"].difference == pytest.approx(0.5)
     assert "| q1 | k | 1/1 | 1 | 10 |  | |  |" in "\n".join(markdown(ours, shell, "c.svg"))
     bars = chart_svg(ours, shell).count("<rect")
     assert bars == 2 + 3
     ours.save(tmp_path / "run.json")
     assert AgentRun.load(tmp_path / "run.json") == ours
-    with pytest.raises(ConfigError, match="no question in common"):
-        paired(ours, AgentRun(SHELL, "a", "g", (answer("q3", 1, None),)))
+
+
+def test_a_run_that_cannot_be_written_leaves_the_former_one(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    saved = AgentRun(OURS, "a", "g", (answer("q1", 10, (True,)),))
+    saved.save(file)
+    code = (
+        "import resource, sys; from pathlib import Path\n"
+        "from fumishirube_eval.agent_runs import AgentRun\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "AgentRun.load(Path(sys.argv[1])).save(Path(sys.argv[1]))\n"
+    )
+    if sys.platform != "win32":
+        words = [sys.executable, "-c", code, str(file)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert "run.json: it cannot be written there" in done.stderr
+        assert AgentRun.load(file) == saved
+        assert [one.name for one in tmp_path.iterdir()] == ["run.json"]
+    replace(saved, camp="\ud800").save(file)
+    assert AgentRun.load(file).camp == "?"
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert AgentRun.load(file).answers == saved.answers
+    file.write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(ConfigError, match="it is not JSON"):
+        AgentRun.load(file)
+    with pytest.raises(ConfigError, match=r"run\.json line 1: it is not usable as JSON"):
+        load_agent_questions(file, file)

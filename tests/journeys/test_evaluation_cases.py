@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from evaluation_runs import RAW, case, fumishirube, gate_file, samples, written
+from hypothesis import given
+from hypothesis import strategies as st
+from manuals import write
 
 from fumishirube.errors import ConfigError
 from fumishirube.host.startup import open_application
+from fumishirube_eval import known_item
 from fumishirube_eval.cases import load_cases, parsed_cases, save_cases
 from fumishirube_eval.gates import DEFAULT_GATE, load_gate
 from fumishirube_eval.known_item import known_items, sentences, words_of
@@ -85,13 +91,17 @@ def test_a_bad_case_is_told_with_its_line(workspace: Path, line: Any, told: str)
         ([], "give either a file of CASES or --known-item"),
         (["c.jsonl", "--known-item", "3"], "give either"),
         (["c.jsonl", "--out", "x"], "--out goes with --known-item"),
-        (["absent.jsonl"], "absent.jsonl: there is no such file of cases"),
+        (["absent.jsonl"], "absent.jsonl: there is no such file"),
         (["manuals"], "manuals: it cannot be read"),
         (["empty.jsonl"], "empty.jsonl: there are no cases in it"),
         (["latin.jsonl"], "latin.jsonl line 1: it is not UTF-8"),
         (["--known-item", "0"], "expected a whole number from 1 on"),
         (["c.jsonl", "--against", "absent.yaml"], "--against: there is no file 'absent.yaml'"),
         (["c.jsonl", "--gate", "absent.toml"], "--gate absent.toml: there is no such file"),
+        (["c.jsonl", "--timeout", "5"], "--timeout goes with eval agents"),
+        (["--known-item", "--out", "x", "--rows", "r"], "--rows does not go with --out"),
+        (["--known-item", "--out", "x", "--gate", "none"], "--gate does not go with --out"),
+        (["c.jsonl", "--rows", "absent/r.jsonl"], "r.jsonl: it cannot be written there"),
     ],
 )
 def test_wrong_usage_is_told(workspace: Path, words: list[str], told: str) -> None:
@@ -116,6 +126,10 @@ def test_wrong_usage_is_told(workspace: Path, words: list[str], told: str) -> No
         ('[at_least]\n"hit_rate@0" = 1', "there is no such metric"),
         ('[at_least]\n"hit_rate@5" = "1"', "gate.toml: at_least.hit_rate@5: expected a number"),
         ('[at_least]\n"hit_rate@5" = nan', "expected a number"),
+        (f'[at_least]\n"hit_rate@5" = 1{"0" * 400}', "expected a number"),
+        (f'[at_least]\n"hit_rate@5" = 1{"0" * 5000}', "gate.toml: it is not valid TOML"),
+        (f'[at_least]\n"hit_rate@{"9" * 5000}" = 1', "gate.toml: at_least.hit_rate@9"),
+        (f"a = {'[' * 5000}", "gate.toml: it is not valid TOML"),
         ("[minimum]\nx = 1", "expected the tables at_least and at_most"),
         ("at_least = 1", "expected metrics and their bounds"),
         ("", "it sets no threshold"),
@@ -162,6 +176,43 @@ def test_sentences_are_prose() -> None:
         "次の文もここにあります。",
         "The battery remains in circuit.",
         "It lasts 70 hours.",
+    ]
+
+
+def test_a_section_is_divided_into_sentences_once_however_many_words_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "".join(f"| x{row:04}a | y{row:04}b |\n" for row in range(200))
+    write(tmp_path, {"m/a.md": f"# Codes\n\n{rows}", "m/b.md": "# B\n\nA sentence of its own.\n"})
+    divided: list[str] = []
+
+    def noted(text: str) -> Iterator[str]:
+        divided.append(text)
+        return sentences(text)
+
+    monkeypatch.setattr(known_item, "sentences", noted)
+    application = open_application(tmp_path, environ={})
+    assert len(known_items([application.contexts["manual"].manual("m")], 2)) == 2
+    application.close()
+    assert len(divided) == len(set(divided))
+
+
+AS_IT_WAS = re.compile(r"(?<=[。！？!?])|(?<=\.)\s|\n(?=\s*(?:\n|[-*+>#|（(]|\d+[.)]))")
+
+
+@given(
+    st.lists(st.sampled_from(["a", "。", ".", "\n", " ", "\t", "-", "(", "1", "1."])).map("".join)
+)
+def test_empty_lines_divide_sentences_as_ever(text: str) -> None:
+    assert known_item._SENTENCE_ENDS.split(text) == AS_IT_WAS.split(text)
+
+
+@pytest.mark.timeout(60)
+def test_empty_lines_are_passed_over_in_linear_time() -> None:
+    """A square of them took minutes."""
+    assert [*sentences("A first sentence" + "\n" * 400_000 + "and a second one")] == [
+        "A first sentence",
+        "and a second one",
     ]
 
 

@@ -454,3 +454,29 @@ def _python_without_scripts(folder: Path) -> str:
         f"import site; site.addsitedir({installed!r})\n", encoding="utf-8"
     )
     return str(folder / "bin" / "python")
+
+
+def test_trust_is_recorded_only_with_the_change(home: Path) -> None:
+    (home / "work" / "fumishirube.yaml").write_text("roots: {vault: ../elsewhere}\n")
+    file = home / FILES["claude-code"]
+    file.write_text("// mine\n{}\n")
+    assert init(home, "claude-code", "--write").code == 2
+    assert not (home / ".config" / "fumishirube" / "trust.json").exists()
+    file.unlink()
+    assert init(home, "claude-code", "--write").code == 0
+    assert str(home / "work") in (home / ".config" / "fumishirube" / "trust.json").read_text()
+
+
+@pytest.mark.parametrize("name", ["~nobody-of-this-name", "x" * 300])
+def test_a_project_that_cannot_be_is_named(home: Path, name: str) -> None:
+    done = fumishirube("init", "--client", "vscode", "--project", name, cwd=home / "work")
+    assert (done.code, done.out) == (2, "")
+    assert f"--project: there is no folder {name[:20]}" in done.err.replace("'", "")
+
+
+def test_a_change_needs_the_name_of_a_client_with_json_too(home: Path) -> None:
+    (home / ".gemini").mkdir()
+    words = ("init", "--write", "--json", "--workspace", "work")
+    done = fumishirube(*words, cwd=home, environ=of_home(home))
+    assert done.code == 2
+    assert "name the client with --client; these are found: gemini" in done.err + done.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import ssl
 import subprocess
@@ -14,7 +15,7 @@ import httpx2
 import pytest
 import yaml
 from certificates import certificate
-from manuals import appears
+from manuals import RULES, appears, fumishirube, write
 from people_server import TeamServer, names
 
 SERVER = Path(__file__).parents[2] / "packaging" / "server"
@@ -84,6 +85,7 @@ def test_servers_run_without_root_and_cannot_write_their_system() -> None:
         server = services[name]
         assert server["read_only"] is True
         assert server["cap_drop"] == ["ALL"]
+        assert server["tmpfs"] == ["/tmp"], "what a server has indexed is known after a restart"
         written = [mount for mount in server["volumes"] if not mount.endswith(":ro")]
         assert written == ["./vault:/workspace/vault"]
     for name in ("search-1", "search-2", "search-3"):
@@ -94,6 +96,22 @@ def test_servers_run_without_root_and_cannot_write_their_system() -> None:
     for copied in (line.split()[1:-1] for line in text.splitlines() if line.startswith("COPY ")):
         for source in (name for name in copied if not name.startswith(("-", "/"))):
             assert (SERVER.parents[1] / source).exists(), source
+
+
+def test_commands_in_the_container_need_no_further_trust(tmp_path: Path) -> None:
+    """Only its entry point has ``--trust``; ``docker compose exec`` runs any other command."""
+    write(tmp_path, {"m/rules.md": RULES})
+    text = (SERVER / "Containerfile").read_text(encoding="utf-8")
+    named = dict(re.findall(r"(\w+)=(/state/\S+)", text))
+    state = tmp_path.with_name(f"{tmp_path.name}-state")
+    environ = {name: place.replace("/state", str(state)) for name, place in named.items()}
+    shipped = yaml.safe_load((SERVER / "fumishirube.yaml").read_text(encoding="utf-8"))
+    here = {name: value for name, value in shipped.items() if name != "pipelines"}
+    (tmp_path / "fumishirube.yaml").write_text(yaml.safe_dump(here), encoding="utf-8")
+    for command in ("index", "ls", "doctor"):
+        done = fumishirube(command, cwd=tmp_path, environ=environ)
+        assert done.code == 0, done.err + done.out
+    assert "/state" not in str(shipped)
 
 
 @pytest.mark.parametrize("source", ["unit", "compose"])

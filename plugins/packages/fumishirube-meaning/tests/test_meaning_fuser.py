@@ -60,6 +60,7 @@ def test_without_words_meaning_has_its_full_weight() -> None:
     # The shares are 1, (0.7 - 0.5) / (0.9 - 0.5) = 0.5, and 0; the top score is 8.
     assert fused([("a", 8.0, 0.0)], SIMILAR) == [("a", 8.0), ("b", 8.0), ("c", 4.0)]
     assert fused([], SIMILAR) == [("b", 1.0), ("c", 0.5)]
+    assert fused([("a", 0.0, 0.0)], SIMILAR) == [("a", 0.0)], "a hit stays one, whatever its score"
 
 
 def test_the_weight_falls_with_the_coverage_of_the_best_hits() -> None:

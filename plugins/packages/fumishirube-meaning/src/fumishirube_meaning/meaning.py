@@ -49,11 +49,16 @@ class Meaning(Stage):
             return ranking
         highest, lowest = similar[0].estimate, similar[-1].estimate
         top = ranking.hits[0].score if ranking.hits else 1.0
-        hits = {hit.passage.key: hit for hit in ranking.hits}
+        before = {hit.passage.key: hit for hit in ranking.hits}
+        hits = dict(before)
         for passage, cosine in similar:
             share = (cosine - lowest) / (highest - lowest) if highest > lowest else 1.0
             hit = hits.get(passage.key, Hit(passage, 0.0))
             added = hit.scored(hit.score + weight * share * top, _LABEL)
             hits[passage.key] = added._replace(signals={**hit.signals, _LABEL: cosine})
-        allowed = (hit for key, hit in hits.items() if hit.score > 0 and key not in query.exclude)
+        allowed = (
+            hit
+            for key, hit in hits.items()
+            if (hit.score > 0 or key in before) and key not in query.exclude
+        )
         return ranking._replace(hits=tuple(sorted(allowed, key=Hit.sort_key)))

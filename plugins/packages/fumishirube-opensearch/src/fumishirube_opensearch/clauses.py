@@ -101,12 +101,9 @@ class ClauseTranslator:
         must_not: Sequence[Clause],
         holding: Callable[[str], Body],
     ) -> Body:
-        if len(should) > _MOST_CLAUSES:
-            lightest_last = sorted(should, key=lambda part: -getattr(part, "boost", 1.0))
-            should = lightest_last[:_MOST_CLAUSES]
         made: Body = {}
         if should:
-            made["should"] = [self.query(part, holding) for part in should]
+            made["should"] = _heaviest([(part, self.query(part, holding)) for part in should])
             made["minimum_should_match"] = 0 if must else 1
         if must or not should:
             made["must"] = [self.query(part, holding) for part in must] or [{"match_all": {}}]
@@ -140,6 +137,30 @@ def both(queries: Sequence[Body]) -> Body:
 def silent(query: Body) -> Body:
     """Return a query that matches the same sections with a score of 0."""
     return {"constant_score": {"filter": query, "boost": 0.0}}
+
+
+def _heaviest(parts: Sequence[tuple[Clause, Body]]) -> list[Body]:
+    """Return the queries of some clauses, without the lightest that the engine does not take."""
+    if sum(_clauses(query) for _, query in parts) <= _MOST_CLAUSES:
+        return [query for _, query in parts]
+    taken, room = list[Body](), _MOST_CLAUSES
+    for _, query in sorted(parts, key=lambda part: -getattr(part[0], "boost", 1.0)):
+        room -= _clauses(query)
+        if taken and room < 0:
+            break
+        taken.append(query)
+    return taken
+
+
+def _clauses(query: Body) -> int:
+    """Return how many clauses the engine counts in a query: those without others in them."""
+    ((kind, content),) = query.items()
+    if kind == "constant_score":
+        return _clauses(content["filter"])
+    if kind != "bool":
+        return 1
+    lists = (part for part in content.values() if isinstance(part, list))
+    return sum(_clauses(part) for parts in lists for part in parts)
 
 
 def _exact(name: str, term: str, boost: float) -> Body:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from opensearchpy import exceptions
@@ -143,6 +143,23 @@ class Cluster:
             if "error" in answer and not isinstance(body, VectorSearch):
                 raise search_error(answer)
         return answers
+
+    def all_hits(self, index: str, body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """Yield every hit of a search with a ``sort``, in requests of its ``size``.
+
+        Raises:
+            IndexDamaged: when the index is gone, or a shard of it.
+        """
+        hits: Sequence[Mapping[str, Any]] = ()
+        while True:
+            after = {"search_after": hits[-1]["sort"]} if hits else {}
+            (answer,) = self.searches(index, [{**body, **after}], whole=False)
+            if answer["_shards"]["failed"]:
+                raise IndexDamaged("a shard of the index does not answer")
+            hits = answer["hits"]["hits"]
+            yield from hits
+            if len(hits) < body["size"]:
+                return
 
     def bulk(self, index: str, lines: bytes, budget: Budget) -> None:
         """Write documents; repeat more slowly those that the cluster is too busy for.

@@ -189,11 +189,14 @@ class SharedCorpus:
 
     def _query(self, clause: Clause) -> Asking[Body]:
         """Translate a clause, after finding out which sections hold its texts."""
-        yield from self._resolve([*dict.fromkeys(texts_in(clause))])
-        return self._translator.query(clause, self._holding.__getitem__)
+        resolved = yield from self._resolve([*dict.fromkeys(texts_in(clause))])
+        return self._translator.query(clause, lambda t: resolved.get(t) or self._holding[t])
 
-    def _resolve(self, texts: Sequence[str]) -> Asking[None]:
-        """Find the sections that contain folded texts, all in the same round trips."""
+    def _resolve(self, texts: Sequence[str]) -> Asking[Mapping[str, Body]]:
+        """Find the sections that contain folded texts, all in the same round trips.
+
+        Only what all shards say is kept for later searches.
+        """
         waiting: list[tuple[str, Body]] = []
         for text in texts:
             if text not in self._holding:
@@ -203,7 +206,7 @@ class SharedCorpus:
                 else:
                     waiting.append((text, query))
         if not waiting:
-            return
+            return {}
         narrowed = {text: self._filtered(query, _ANY) for text, query in waiting}
         firsts = yield [read_first(query, _FEW, self._verified) for query in narrowed.values()]
         more = [
@@ -217,8 +220,9 @@ class SharedCorpus:
             else ()
         )
         read = dict(zip(narrowed, firsts, strict=True)) | dict(zip(more, rest, strict=True))
-        for text, query in waiting:
-            self._holding[text] = self._verify(text, query, read[text])
+        verified = {text: self._verify(text, query, read[text]) for text, query in waiting}
+        self._holding.update((t, query) for t, query in verified.items() if not read[t].partial)
+        return verified
 
     def _verify(self, text: str, query: Body, answer: ClusterAnswer) -> Body:
         """Return a query for the sections that contain a text, of those that may."""

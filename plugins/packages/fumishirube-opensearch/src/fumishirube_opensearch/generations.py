@@ -67,6 +67,10 @@ class IndexRecord:
         """The number of the last commit; 0 before the first."""
         return self.ranges[-1][1] if self.ranges else 0
 
+    def retiring(self, when: int) -> dict[str, int]:
+        """Return the replaced indexes, with the current one since a moment in milliseconds."""
+        return {**self.retired, **({self.index: when} if self.index else {})}
+
     def body(self) -> dict[str, Any]:
         """Return the record as a document."""
         return asdict(self)

@@ -24,7 +24,7 @@ from fumishirube_opensearch.cluster import Cluster
 from fumishirube_opensearch.corpus import SharedCorpus
 from fumishirube_opensearch.files import ContentCache, FileContents, PageFiles
 from fumishirube_opensearch.generations import IndexRecord
-from fumishirube_opensearch.lease import RecordStore, Writer
+from fumishirube_opensearch.lease import RecordStore, Writer, now
 from fumishirube_opensearch.names import index_name, manual_of, meta_name, origin_of
 from fumishirube_opensearch.searches import Searches
 from fumishirube_opensearch.sections import Sections, index_body
@@ -220,7 +220,11 @@ class SharedIndex:
                 self._delete_expired(writer)
                 return
         index = self._make_index()
-        writer.replace(lambda now: IndexRecord(index=index, next=now.next, lease=now.lease))
+        writer.replace(
+            lambda old: IndexRecord(
+                index=index, next=old.next, lease=old.lease, retired=old.retiring(now())
+            )
+        )
         self._see(writer.record, {})
 
     def _delete_expired(self, writer: Writer) -> None:
@@ -230,7 +234,7 @@ class SharedIndex:
             self._cluster.delete_index(name)
         if expired:
             rest = {k: v for k, v in writer.record.retired.items() if k not in expired}
-            writer.replace(lambda now: replace(now, retired=rest))
+            writer.replace(lambda record: replace(record, retired=rest))
 
     def _make_index(self) -> str:
         """Create an index with a new name in the cluster, and return the name."""
@@ -282,20 +286,12 @@ class SharedIndex:
         """Yield pages in the order in which they were written, or removed, after a generation."""
         live = record.filters(["page", "gone"] if since else ["page"])
         live["bool"]["filter"].append({"range": {"born": {"gt": since}}})
-        body: dict[str, Any] = {
+        body = {
             "query": live,
             "size": _BATCH,
             "sort": [{"born": "asc"}, {"of": "asc"}],
             "track_total_hits": False,
         }
-        while True:
-            (answer,) = self._cluster.searches(str(record.index), [body], whole=False)
-            if answer["_shards"]["failed"]:
-                raise IndexDamaged("a shard of the index does not answer")
-            hits = answer["hits"]["hits"]
-            for hit in hits:
-                data = hit["_source"].get("data")
-                yield hit["sort"][1], PageRecord.of(data) if data else None
-            if len(hits) < _BATCH:
-                return
-            body = {**body, "search_after": hits[-1]["sort"]}
+        for hit in self._cluster.all_hits(str(record.index), body):
+            data = hit["_source"].get("data")
+            yield hit["sort"][1], PageRecord.of(data) if data else None

@@ -103,8 +103,7 @@ class Writer:
             raise RuntimeError("there is no draft")
 
         def published(record: IndexRecord) -> IndexRecord:
-            retired = {**record.retired, str(record.index): now()}
-            return replace(draft, lease=record.lease, retired=retired)
+            return replace(draft, lease=record.lease, retired=record.retiring(now()))
 
         return self.replace(published)
 

@@ -88,9 +88,10 @@ def _records(
         (answer,) = cluster.searches(meta_name(settings), [body], whole=False)
     except IndexDamaged:  # nothing has been indexed yet
         return {}
-    rows = {hit["_source"].get("manual", ""): hit for hit in answer["hits"]["hits"]}
+    rows = ((hit["_id"], hit["_source"]) for hit in answer["hits"]["hits"])
     return {
-        manual: hit["_source"]
-        for manual, hit in rows.items()
-        if manual and hit["_id"] == index_name(settings, manual, fields)
+        manual: row
+        for key, row in rows
+        # Others of the same manual are for servers with other settings.
+        if (manual := row.get("manual")) and key == index_name(settings, manual, fields)
     }

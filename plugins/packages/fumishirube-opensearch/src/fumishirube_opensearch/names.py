@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import secrets
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from fumishirube import Fields, Root, Stage
+from fumishirube.disk import take_lock
 from fumishirube.text import FOLDING
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _ORIGIN = "opensearch-origin"
 """The file in the state of a workspace with what distinguishes it from others."""
+_ORIGIN_LENGTH = 32
+_LOCK_SECONDS = 10
 _UNSAFE = re.compile(r"[^a-z0-9]+")
 
 
@@ -34,14 +36,26 @@ def manual_of(folder: Root) -> str:
 
 
 def origin_of(folder: Root) -> str:
-    """Return a name of the workspace that a folder of its state belongs to: other ones differ."""
+    """Return a name of the workspace that a folder of its state belongs to: other ones differ.
+
+    A name of which only a part was written, as on a full disk, is replaced.
+
+    Raises:
+        OSError: when it can be neither read nor written.
+    """
     parts = PurePath(folder.path).parts
     last = len(parts) - 1 - parts[::-1].index("index") if "index" in parts else len(parts)
     file = Path(*parts[:last], _ORIGIN)
     file.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError), file.open("x", encoding="ascii") as new:
-        new.write(secrets.token_hex(16))
-    return file.read_text("ascii")
+    with file.open("a+", encoding="ascii") as stream:
+        stream.seek(0)  # Windows locks the byte that the file is at
+        take_lock(stream.fileno(), _LOCK_SECONDS)
+        origin = stream.read()
+        if len(origin) < _ORIGIN_LENGTH:
+            origin = secrets.token_hex(_ORIGIN_LENGTH // 2)
+            stream.truncate(0)
+            stream.write(origin)
+    return origin
 
 
 def index_name(settings: OpenSearch, manual: str, fields: Fields) -> str:

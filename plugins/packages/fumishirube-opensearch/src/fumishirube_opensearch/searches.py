@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from threading import Lock
@@ -54,10 +55,9 @@ class Searches:
         self._cluster = cluster
         self._index = index
         self._whole = whole
-        self._answers: dict[str, ClusterAnswer] = {}
-        self._searched_at: dict[str, float] = {}
+        self._answers: dict[str, tuple[ClusterAnswer, float]] = {}
+        self._partial: deque[tuple[Mapping[str, int], float]] = deque(maxlen=_ANSWERS)
         self._lock = Lock()
-        self.round_trips = 0
 
     @property
     def multiplies(self) -> bool:
@@ -70,10 +70,9 @@ class Searches:
             return self._cached(key_of(body))
 
     def unsearched(self, since: float) -> str | None:
-        """Return how many shards did not answer lately, in the worst search."""
+        """Return how many shards the worst answer lacks of those returned since a moment."""
         with self._lock:
-            lately = [key for key, when in self._searched_at.items() if when > since - _SHORT]
-            shards = [self._answers[key].shards for key in lately if key in self._answers]
+            shards = [row for row, when in self._partial if when >= since]
         if not shards:
             return None
         worst = max(shards, key=lambda row: row["total"] - row["successful"])
@@ -91,7 +90,6 @@ class Searches:
         rows = [(k, b) for k, b in dict(zip(keys, bodies, strict=True)).items() if k not in answers]
         for at in range(0, len(rows), _SENT):
             part = rows[at : at + _SENT]
-            self.round_trips += 1
             replies = self._cluster.searches(
                 str(self._index), [body for _, body in part], whole=self._whole
             )
@@ -101,25 +99,23 @@ class Searches:
             }
             answers |= fresh
             self._cache(fresh)
+        with self._lock:
+            rows_of = (answer.shards for answer in answers.values() if answer.partial)
+            self._partial.extend((row, time.monotonic()) for row in rows_of)
         return [answers[key] for key in keys]
 
     def _cached(self, key: str) -> ClusterAnswer | None:
         """Return a cached answer; one of only some shards serves only the search that sent it."""
-        answer = self._answers.get(key)
-        old = (
-            answer is not None
-            and answer.partial
-            and time.monotonic() > self._searched_at[key] + _SHORT
-        )
+        answer, when = self._answers.get(key, (None, 0.0))
+        old = answer is not None and answer.partial and time.monotonic() > when + _SHORT
         return None if old else answer
 
     def _cache(self, fresh: Mapping[str, ClusterAnswer]) -> None:
         with self._lock:
             for key in [*self._answers][: max(0, len(self._answers) + len(fresh) - _ANSWERS)]:
                 del self._answers[key]
-            self._answers.update(fresh)
-            partial = {key for key, answer in fresh.items() if answer.partial}
-            self._searched_at.update(dict.fromkeys(partial, time.monotonic()))
+            now = time.monotonic()
+            self._answers.update((key, (answer, now)) for key, answer in fresh.items())
 
 
 def key_of(body: Search) -> str:

@@ -252,16 +252,8 @@ class ClusterVectors:
             "_source": ["of", "stamp"],
             "track_total_hits": False,
         }
-        while True:
-            (answer,) = self._cluster.searches(index, [body], whole=False)
-            if answer["_shards"]["failed"]:
-                raise IndexDamaged("a shard of the index does not answer")
-            hits = answer["hits"]["hits"]
-            for hit in hits:
-                yield hit["_source"]["of"], hit["_source"]["stamp"]
-            if len(hits) < _BATCH:
-                return
-            body = {**body, "search_after": hits[-1]["sort"]}
+        for hit in self._cluster.all_hits(index, body):
+            yield hit["_source"]["of"], hit["_source"]["stamp"]
 
 
 def vector_note(cluster: Cluster, *, wanted: bool) -> tuple[bool, str]:

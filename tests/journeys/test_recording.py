@@ -1,0 +1,120 @@
+"""The process between an agent and its tools: what it relays and logs, and how commands end."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fumishirube_eval import recording
+from fumishirube_eval.recording import run_command
+
+SCRIPT = Path(recording.__file__)
+ECHO = """
+import json, sys
+for line in sys.stdin:
+    result = {"content": [{"type": "text", "text": line.strip()}]}
+    print(json.dumps({"id": json.loads(line)["id"], "result": result}), flush=True)
+"""
+
+posix = pytest.mark.skipif(os.name == "nt", reason="there is no POSIX shell")
+
+
+def recorded(log: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-I", str(SCRIPT), str(log), *words]
+    return subprocess.run(command, input=given, capture_output=True, timeout=60, check=False)
+
+
+def rows(log: Path) -> Sequence[Any]:
+    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+
+
+def ended(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").split()[2] == "Z"
+
+
+def eventually_ended(file: Path) -> None:
+    """Wait until the process whose number is in a file is gone."""
+    deadline = time.monotonic() + 20
+    while not ended(int(file.read_text(encoding="utf-8"))):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"method": "tools/call", "params": {"name": "t", "arguments": {"query": "\ud800"}}},
+        {"method": "tools/call", "params": None},
+        {"method": "tools/call", "params": [1]},
+        {"method": "tools/call"},
+    ],
+)
+def test_an_odd_call_is_logged_and_the_next_ones_are_answered(tmp_path: Path, odd: Any) -> None:
+    log = tmp_path / "log"
+    sent = [{**odd, "id": ["a"]}, {"id": 2, "method": "tools/call", "params": {"name": "u"}}]
+    given = "".join(f"{json.dumps(row)}\n" for row in sent).encode()
+    done = recorded(log, "mcp", sys.executable, "-c", ECHO, given=given)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [["a"], 2]
+    assert [row["tool"] for row in rows(log)][1:] == ["u"]
+    assert json.loads(rows(log)[0]["shown"]) == sent[0]
+
+
+@posix
+def test_a_command_that_is_not_utf_8_is_run_and_logged(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    done = recorded(log, "shell", str(tmp_path), os.fsdecode(b"printf 'a\xff'"))
+    assert (done.returncode, done.stdout) == (0, "a\ufffd".encode())
+    assert [row["shown"] for row in rows(log)] == ["a\ufffd"]
+
+
+@posix
+def test_a_command_that_takes_too_long_ends_with_its_children(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.setattr(recording, "SHELL_SECONDS", 1)
+    command = "echo partial; sleep 600 & echo $! > child; wait"
+    code = recording.run_shell(tmp_path / "log", tmp_path, command)
+    assert code == 124
+    assert [row["shown"] for row in rows(tmp_path / "log")] == [
+        "partial\nstopped after 1 seconds\n"
+    ]
+    eventually_ended(tmp_path / "child")
+
+
+@posix
+def test_a_command_ends_with_the_process_that_records_it(tmp_path: Path) -> None:
+    """Its session is another one, so that a signal for that of the agent does not reach it."""
+    child = tmp_path / "child"
+    words = ["shell", str(tmp_path), "sleep 600 & echo $! > child; wait"]
+    with subprocess.Popen(
+        [sys.executable, "-I", str(SCRIPT), str(tmp_path / "log"), *words]
+    ) as run:
+        deadline = time.monotonic() + 20
+        while not (child.exists() and child.read_text(encoding="utf-8").strip()):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        run.terminate()
+    eventually_ended(child)
+
+
+@posix
+def test_output_is_kept_of_a_command_whose_child_has_left_its_session(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recording, "_SECONDS_TO_END", 1)
+    code = "import os, time\nprint('so far', flush=True)\nos.fork() or os.setsid()\ntime.sleep(8)"
+    done = run_command([sys.executable, "-c", code], "", 1)
+    assert (done.printed, done.errors, done.code) == ("so far\n", "", None)
