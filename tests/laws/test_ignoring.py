@@ -53,6 +53,12 @@ CASES: list[tuple[dict[str, str], set[str]]] = [
     ({"notes/old/": "*"}, {"notes/old/a.md", "notes/old/deep/c.md"}),
     ({"": "# a.md\n\n  \n!\n[\n\\#x\nb.md  "}, {"b.md"}),
     ({"": "\ufeffb.md\r\n"}, {"b.md"}),
+    ({"": "a.md\n!notes/"}, {"a.md", "notes/a.md", "notes/old/a.md"}),
+    ({"": "*\n!*/\n!b.*"}, {*TREE} - {"b.md", "notes/b.txt"}),
+    ({"": "notes/*\n!notes/"}, {path for path in TREE if path.startswith("notes/")}),
+    ({"": "/\n!/\n[z-a].md\n[a-\\]]\nb.md"}, {"b.md"}),
+    ({"": "[[:alpha:]].txt\n[^a[:digit:][:upper:]c].md"}, {"b.md", "notes/b.txt"}),
+    ({"": "a.md\x0cb.md\u2028b.md"}, set()),
 ]
 
 
@@ -67,7 +73,7 @@ def test_what_the_rules_name_is_not_listed(
 
 
 segments = st.sampled_from(
-    ["a.md", "b.md", "old", "notes", "*.md", "*", "**", "?.md", "[ab].md", "c*"]
+    ["a.md", "b.md", "old", "notes", "*.md", "*", "**", "?.md", "[ab].md", "c*", "[[:alpha:]]*"]
 )
 patterns = st.builds(
     lambda bang, root, parts, end: bang + root + "/".join(parts) + end,
@@ -149,7 +155,7 @@ def test_the_files_of_an_ignored_folder_are_counted_while_they_are_few(tmp_path:
 
 def test_an_unchanged_file_is_compiled_once() -> None:
     first, second = (rules_of(prefix, b"only-here-*\n", None) for prefix in ("a/", "b/"))
-    assert first.spec is second.spec
+    assert first.rules is second.rules
     assert first.ignores("a/only-here-1")
     assert not second.ignores("b/else")
 

@@ -2,70 +2,92 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from fumishirube.text.folding import nfc
 
-if TYPE_CHECKING:
-    from pathspec import PathSpec, Pattern
+_CLASSES = {
+    "alpha": "a-zA-Z",
+    "digit": "0-9",
+    "alnum": "a-zA-Z0-9",
+    "lower": "a-z",
+    "upper": "A-Z",
+    "xdigit": "0-9a-fA-F",
+    "space": r"\ ",
+    "blank": r"\ ",
+}
+"""Of the classes that git knows inside brackets, those that are ranges of characters of names."""
+_CLASS = re.compile(rf"(?<=\[)((?:[^]\[]|\[:\w+:\])*?)\[:({'|'.join(_CLASSES)}):\]")
 
 
-_SYNTAX = "gitignore"
-"""The syntax: patterns in order, the last match decides. The survey walks the folders."""
+class _IgnoreRule(NamedTuple):
+    """A pattern of paths, below the folder of its file, and whether it excludes them."""
+
+    pattern: re.Pattern[str]
+    excludes: bool
+
+    def is_about(self, path: str) -> bool:
+        """Tell whether a file, or a folder with a slash at its end, is meant by itself.
+
+        A pattern also matches what is below a folder that it means, of which git asks nothing.
+        """
+        return any(match.end() == len(path) for match in self.pattern.finditer(path))
 
 
 class IgnoreRules(NamedTuple):
-    """The rules of one folder at ``prefix``, and of the folders above."""
+    """The rules of one folder at ``prefix``, the last first, and of the folders above."""
 
     prefix: str
-    spec: PathSpec[Pattern]
+    rules: Sequence[_IgnoreRule]
     above: IgnoreRules | None
 
     def ignores(self, path: str, *, folder: bool = False) -> bool:
-        """Tell whether a path is ignored; the deepest folder with a matching rule decides."""
-        rules: IgnoreRules | None = self
-        while rules is not None:
-            below = path[len(rules.prefix) :] + ("/" if folder else "")
-            ignored = rules.spec.check_file(below).include
-            if ignored is not None:
-                return ignored
-            rules = rules.above
+        """Tell whether a path is ignored, if its folder is not.
+
+        The last rule of the deepest folder that is about the path decides.
+        """
+        level: IgnoreRules | None = self
+        while level is not None:
+            below = path[len(level.prefix) :] + ("/" if folder else "")
+            for rule in level.rules:
+                if rule.is_about(below):
+                    return rule.excludes
+            level = level.above
         return False
 
 
 def rules_of(prefix: str, content: bytes, above: IgnoreRules | None) -> IgnoreRules:
     """Return the rules of an ignore file, added to those of the folders above."""
-    return IgnoreRules(prefix, _compiled(content), above)
+    return IgnoreRules(prefix, _rules(content), above)
 
 
 # The file is read at every look at its folder, but compiled only after a change.
 @lru_cache(maxsize=256)
-def _compiled(content: bytes) -> PathSpec[Pattern]:
-    from pathspec import PathSpec  # noqa: PLC0415 - 50 ms that most manuals do not need
+def _rules(content: bytes) -> Sequence[_IgnoreRule]:
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # noqa: PLC0415 - 50 ms that most manuals do not need
 
-    lines = [
-        _inside_only(line) for line in nfc(content.decode("utf-8-sig", "replace")).splitlines()
-    ]
-    try:
-        return PathSpec.from_lines(_SYNTAX, lines)
-    except ValueError:
-        return PathSpec.from_lines(_SYNTAX, filter(_is_pattern, lines))
+    rules = []
+    for line in nfc(content.decode("utf-8-sig", "replace")).split("\n"):
+        try:
+            pattern = GitIgnoreSpecPattern(_as_read_by_git(line.removesuffix("\r")))
+        except (ValueError, re.error):  # such a pattern matches nothing
+            continue
+        if pattern.regex is not None and pattern.include is not None:
+            rules.append(_IgnoreRule(pattern.regex, pattern.include))
+    return rules[::-1]
 
 
-def _inside_only(line: str) -> str:
-    """Make ``folder/**`` match only the content of the folder, as git does."""
+def _as_read_by_git(line: str) -> str:
+    """Return a line that means to pathspec what it means to git.
+
+    ``folder/**`` is only the content of the folder, and ``[[:digit:]]`` is ``[0-9]``.
+    """
+    while (named := _CLASS.sub(lambda match: match[1] + _CLASSES[match[2]], line)) != line:
+        line = named
     rule = line.rstrip()
     if rule.endswith("/**/"):
         return f"{rule}*/"
     return f"{rule}/*" if rule.endswith("/**") else line
-
-
-def _is_pattern(line: str) -> bool:
-    from pathspec import PathSpec  # noqa: PLC0415 - as above
-
-    try:
-        PathSpec.from_lines(_SYNTAX, [line])
-    except ValueError:
-        return False
-    return True
