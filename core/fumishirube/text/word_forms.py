@@ -15,7 +15,6 @@ FormFinder: TypeAlias = Callable[[str], Sequence[str]]
 """A function that returns the words of a folded text that stand for a term, with repetitions."""
 
 _NO_PLURAL = re.compile(r".{0,2}s|.*(?:ss|us|is|as|os|ps)|(?:always|does|series|news|lens|dns|tls)")
-_SILENT = ("ches", "xes", "zes")
 _LAST_WORD = re.compile(r"(?<![^\W_])[a-z]{3,}\Z")
 _ASCII_WORDS = re.compile(r"[0-9a-z]+")
 
@@ -44,9 +43,7 @@ def _numbers(folded_term: str) -> Iterable[str]:
         return ()
     word, before = match.group(), folded_term[: match.start()]
     begin, endings = inflected(word)
-    forms = [f"{begin}{ending}" for ending in endings]
-    if word.endswith(_SILENT):
-        forms.append(word[:-1])  # caches is the plural of cache, boxes of box
+    forms = (f"{begin}{ending}" for ending in endings)
     numbers = (form for form in forms if form.endswith("ss") or not _NO_PLURAL.fullmatch(form))
     return [f"{before}{form}" for form in numbers]
 
@@ -56,12 +53,14 @@ def inflected(word: str) -> tuple[str, tuple[str, ...]]:
     if not word.isascii() or len(word) < len("ins"):
         return word, ()
     if word.endswith("ies") and len(word) > len("ties"):
-        return word[:-3], ("ies", "y")
+        return word[:-3], ("ies", "ie", "y")  # cookies, policies
     if word.endswith("s"):
         if _NO_PLURAL.fullmatch(word):
             return (word, ("es", "")) if word.endswith("ss") else (word, ())
-        if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        if word.endswith(("sses", "shes")):
             return word[:-2], ("es", "")
+        if word.endswith(("ches", "xes", "zes")):
+            return word[:-2], ("es", "e", "")  # caches, boxes
         return word[:-1], ("s", "")
     if word.endswith("y") and word[-2] not in "aeiou":
         return word[:-1], ("ies", "y")
