@@ -13,7 +13,17 @@ from typing import ClassVar
 import pytest
 from manuals import opened, write
 
-from fumishirube import Budget, Document, Fields, NotFound, Root, Section, Source, Unreadable
+from fumishirube import (
+    Budget,
+    Document,
+    Fields,
+    Forbidden,
+    NotFound,
+    Root,
+    Section,
+    Source,
+    Unreadable,
+)
 from fumishirube.documents import LoaderRemark
 from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.engine.indexed_files import FIELDS
@@ -180,6 +190,22 @@ def test_a_file_is_skipped_and_the_next_one_read(
         load(loader, folder, word)
     assert skipped.value.reason == reason
     assert "secret" not in str(skipped.value)
+    assert load(loader, folder, "fine").text.startswith("a fine ")
+
+
+def test_a_moment_without_free_files_is_no_fault_of_the_document(
+    loader: ParsedLoader, folder: Path
+) -> None:
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest = os.open(os.devnull, os.O_RDONLY)
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + 5, limits[1]))  # too few for a process
+    try:
+        with pytest.raises(Forbidden, match="it is tried again"):
+            load(loader, folder, "fine")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
     assert load(loader, folder, "fine").text.startswith("a fine ")
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from fumishirube.documents import Document
-from fumishirube.errors import Unreadable
+from fumishirube.errors import Forbidden, Unreadable
 from fumishirube.parsing import worker
 from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
 from fumishirube.parsing.part_texts import PartTexts, TextCache
@@ -202,6 +202,7 @@ class ParserProcesses:
 
         Raises:
             Unreadable: when the parser refuses the file, crashes, or exceeds a limit.
+            Forbidden: when no process can be started at the moment.
         """
         answer = self._answer(request, data, path, texts)
         try:
@@ -235,6 +236,9 @@ class ParserProcesses:
             answer = process.answer(request, data, Path(path).stem, exchange, view)
         except _ParserLost as lost:
             raise _unreadable(lost.reason, "", request, path) from None
+        except OSError as error:  # no processes, files or memory are left at the moment
+            message = "no process can be started to read this file; it is tried again"
+            raise Forbidden(message, path=path) from error
         self._idle.put_back(process)
         if "unreadable" in answer:
             raise _unreadable(answer["unreadable"], answer["message"], request, path)
