@@ -274,7 +274,7 @@ class Docs:
             # Lazily, so that the index adds one page while the next is read.
             for file in comparison.changed:
                 before = pages.get(file.source.path)
-                page = self._reader.page(file, before, full=full)
+                page = self._reader.page(file, before)
                 done[_change_of(sha_of(before) if before else "", sha_of(page))] += 1
                 yield page, self._narrower.passages(page)
 

@@ -28,21 +28,16 @@ class DocumentReader:
         self._context = context
         self.files = context.claimed_files()
 
-    def page(
-        self, claim: ClaimedFile, before: IndexedFile | None, *, full: bool = False
-    ) -> IndexedFile:
-        """Read one file; return the old record when only its time changed."""
+    def page(self, claim: ClaimedFile, before: IndexedFile | None) -> IndexedFile:
+        """Read one file; if its content is that of its record, so is the time of its change."""
         path, stamp = claim.source.path, self.files.stamp(claim)
         if claim.size > min(MOST_BYTES, self._context.root.limits.file_bytes):
             return IndexedFile(path, stamp, "too_large")
         sha = self._sha(path)
         if not sha:
             return IndexedFile(path, stamp, "unreadable")
-        same = before is not None and sha_of(before) == sha
-        if before is not None and same and not full:
-            return before._replace(stamp=stamp)
         updated_ms = claim.modified_ns // 1_000_000
-        if before is not None and same:
+        if before is not None and sha_of(before) == sha:
             row: Any = before.about
             updated_ms = Record.read(row).updated_ms
         try:

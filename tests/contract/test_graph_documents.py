@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from documents import call_named, docs, docs_json, documents, graph
-from manuals import fumishirube
+from manuals import fumishirube, stranger
 
 from fumishirube.errors import ToolError
 from fumishirube_stages.loaders.links import links
@@ -234,6 +234,37 @@ def test_a_file_that_is_no_document_is_refused_with_the_reason(tmp_path: Path) -
         assert done.code == 2
         assert reason in done.json["message"]
         assert done.json["details"]["reason"] == "not_found"
+
+
+LOADER = """
+from fumishirube import Document, Section, Source, Stage, hook
+
+class Notes(Stage):
+    def sources(self, root):
+        return [Source(entry.path) for entry in root.files() if entry.path.endswith(".note")]
+
+    def load(self, root, source):
+        text = root.read_bytes(source.path).decode() + " {word}\\n"
+        section = Section("T", 1, 1, 0, len(text), len(text), 0, level=1)
+        return Document(source.path, "note", text, (section,))
+
+@hook
+def register_loaders(register):
+    register("notes", Notes)
+"""
+
+
+def test_documents_are_read_again_when_the_code_of_their_loader_changes(tmp_path: Path) -> None:
+    documents(tmp_path, {"a.note": "A note."})
+    use = "pipelines: {docs: {loaders: [{use: notes}]}}\n"
+    (tmp_path / "fumishirube.yaml").write_text(use)
+    environ = {"PYTHONPATH": stranger(tmp_path, LOADER.format(word="firstword"))}
+    words = ("docs", "search", "secondword", "--json")
+    assert fumishirube(*words, cwd=tmp_path, environ=environ).json["results"] == []
+    code = LOADER.format(word="secondword")
+    (tmp_path / "installed" / "stranger_plugin.py").write_text(code)
+    (hit,) = fumishirube(*words, cwd=tmp_path, environ=environ).json["results"]
+    assert hit["filepath"] == "a.note"
 
 
 # --- sections -------------------------------------------------------------------------------

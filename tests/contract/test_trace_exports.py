@@ -403,8 +403,8 @@ def test_the_command_after_an_export_is_one_that_works(workspace: Path) -> None:
     words = ("trace", "export", trace_id, "-o", "in/my file.json", *given)
     wrote, _, following = fumishirube(*words, cwd=workspace).out.strip().partition("; next: ")
     assert wrote == "wrote in/my file.json"
-    assert following == "fumishirube trace replay 'in/my file.json' --workspace in"
-    replayed = fumishirube(*shlex.split(following)[1:], "--trust", cwd=workspace)
+    assert following == "fumishirube trace replay 'in/my file.json' --workspace in --trust"
+    replayed = fumishirube(*shlex.split(following)[1:], cwd=workspace)
     assert replayed.code == 0, replayed.err
     assert fumishirube(*words, "--json", cwd=workspace).json["file"] == "in/my file.json"
 
