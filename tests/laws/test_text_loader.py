@@ -223,6 +223,23 @@ def test_brackets_that_share_lines_divide_too(tmp_path: Path) -> None:
     assert len(document.sections) > 3
 
 
+@pytest.mark.timeout(30)
+def test_many_values_on_a_line_are_divided_in_linear_time(tmp_path: Path) -> None:
+    text = f"[\n{'1,' * 1_000_000}1]\n"  # a square took minutes
+    assert len(load(tmp_path, "a.json", text, Json()).sections) == 1
+
+
+def test_a_long_path_is_shortened_at_its_beginning(tmp_path: Path) -> None:
+    text = json.dumps(CONFIG, indent=1)
+    for _ in range(100):
+        text = f'{{"{"k" * 60}": {text}}}'
+    titles = [each.title for each in load(tmp_path, "a.json", text, Json()).sections]
+    assert titles[-1].endswith(".limits")
+    assert titles[-1].startswith("…")
+    assert len(titles) > 3
+    assert all(len(title) <= 1_000 for title in titles)
+
+
 @pytest.mark.parametrize("text", [json.dumps(CONFIG), json.dumps("x" * 5_000), "[" * 2_000])
 def test_json_on_one_line_or_with_one_value_is_one_section(tmp_path: Path, text: str) -> None:
     (section,) = load(tmp_path, "a.json", text, Json()).sections
