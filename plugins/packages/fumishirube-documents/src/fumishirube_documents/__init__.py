@@ -40,7 +40,7 @@ class Pdf(IsolatedLoader):
 
     parser: ClassVar[str] = "fumishirube_documents.pdf:parsed_pdf"
     drawer: ClassVar[str] = "fumishirube_documents.pdf_pictures:drawn_page"
-    revision: ClassVar[int] = 12
+    revision: ClassVar[int] = 13
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "pypdfium2")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"ocr_seconds"}
 
@@ -161,7 +161,7 @@ class Html(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.html:parsed_html"
-    revision: ClassVar[int] = 7
+    revision: ClassVar[int] = 8
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml", "trafilatura")
 
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
@@ -190,7 +190,7 @@ class Epub(IsolatedLoader):
     """Claims e-books, and reads their chapters in order, as web pages."""
 
     parser: ClassVar[str] = "fumishirube_documents.epub:parsed_epub"
-    revision: ClassVar[int] = 4
+    revision: ClassVar[int] = 5
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 
