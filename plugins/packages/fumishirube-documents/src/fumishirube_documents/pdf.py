@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 import pypdfium2 as pdfium
 
@@ -77,6 +78,8 @@ def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
             pages[place] = _read_by_ocr(file, page, settings)
     if total and not any(page.lines for page in pages):
         raise Unreadable(_needs_ocr(f"none of its {total} pages holds text", settings), "needs_ocr")
+    if not any(map(heads.body, pages)):  # copies of one page
+        heads = RunningHeads()
     bodies = [heads.body(page) for page in pages]
     writer = _PdfWriter(outline_of(file), HeadingStyles.of(bodies), compounds_of(bodies))
     for page, body in zip(pages, bodies, strict=True):
@@ -148,33 +151,16 @@ def _pages(file: Any, *, beyond_edges: bool) -> Iterator[PdfPage]:
         label = file.get_page_label(index)
         shown = label if label and label != str(index + 1) else None
         try:
-            yield lines_of_page(file, index, beyond_edges=beyond_edges).page(index + 1, shown)
+            page, _ = lines_of_page(file, index, beyond_edges=beyond_edges)
+            yield page._replace(label=shown)
         except pdfium.PdfiumError:  # treat a damaged page as one without text
             yield PdfPage(index + 1, None, 0, [])
 
 
-class PageLines(NamedTuple):
-    """The lines of a page, in reading order, its height, and how it was turned to read them.
+def lines_of_page(file: Any, index: int, *, beyond_edges: bool) -> tuple[PdfPage, Turn]:
+    """Return a page, its lines in reading order, and how it was turned to read them.
 
-    ``beyond`` is the number of lines beyond its edges. A page that draws nothing is ``blank``, and
-    one that pictures cover ``pictured``.
-    """
-
-    lines: list[PdfLine]
-    height: float
-    turn: Turn
-    beyond: int
-    blank: bool
-    pictured: bool
-
-    def page(self, number: int, label: str | None) -> PdfPage:
-        """Return the page with these lines."""
-        more = (self.beyond, self.blank, self.pictured)
-        return PdfPage(number, label, self.height, self.lines, *more)
-
-
-def lines_of_page(file: Any, index: int, *, beyond_edges: bool) -> PageLines:
-    """Return the lines of a page, with those ``beyond_edges`` or not.
+    The lines ``beyond_edges`` are among them or not; its label is left out.
 
     Raises:
         PdfiumError: when the page is damaged.
@@ -197,12 +183,14 @@ def lines_of_page(file: Any, index: int, *, beyond_edges: bool) -> PageLines:
     lines = [*with_wrapped_rows([*in_columns(joined)])]
     height = page.get_height()
     page.close()
-    return PageLines(lines, height, turn or Turn(), seen.beyond, drawn.blank, drawn.pictured)
+    read = PdfPage(index + 1, None, height, lines, seen.beyond, drawn.blank, drawn.pictured)
+    return read, turn or Turn()
 
 
 def _title(file: Any) -> str:
-    title = file.get_metadata_value("Title")
-    title = " ".join(title.split())
+    title = ""
+    with suppress(UnicodeDecodeError):  # half a character, of a title that was cut
+        title = " ".join(file.get_metadata_value("Title").split())
     return title if len(title) <= LONGEST_HEADING and not _NO_TITLES.fullmatch(title) else ""
 
 
@@ -274,16 +262,18 @@ class _PdfWriter:
         previous: PdfLine | None = None
         divided = False
         for place, (line, (whole, in_table, goes_on)) in enumerate(zip(body, texts, strict=True)):
-            text = whole
+            text, goes_into_word = whole, False
             if divided:
                 self.lines[-1], text = completed_word(self.lines[-1], whole, self.compounds)
-            if previous is not None and not goes_on and opens_paragraph(previous, line):
-                self.lines.append("")
-            self.lines.append(text)
+                goes_into_word = not text
+            if not goes_into_word:
+                if previous is not None and not goes_on and opens_paragraph(previous, line):
+                    self.lines.append("")
+                self.lines.append(text)
             numbers.append(len(self.lines))
             following = texts[place + 1] if place + 1 < len(texts) else TextLine("")
             inside = in_table or following.in_table
-            divided = not inside and divides_word(line, text, following.text)
+            divided = not inside and divides_word(line, self.lines[-1], following.text)
             previous = line
         return numbers
 
