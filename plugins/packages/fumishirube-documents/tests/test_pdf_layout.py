@@ -197,9 +197,9 @@ def test_half_a_character_in_a_title_costs_the_title_only(tmp_path: Path) -> Non
         canvas.showPage()
     canvas.save()
     data = buffer.getvalue()
-    for title in (b"(" + b"T" * 12 + b")", b"(" + b"U" * 12 + b")"):
-        assert title in data
-        data = data.replace(title, b"<FEFF0048D83D>")
+    for whole in (b"(" + b"T" * 12 + b")", b"(" + b"U" * 12 + b")"):
+        assert whole in data
+        data = data.replace(whole, b"<FEFF0048D83D>")
     document = parsed(tmp_path, data)
     assert [section.title for section in document.sections] == ["a", "Second"]
 
