@@ -99,6 +99,18 @@ def test_titles_in_large_letters_stay(tmp_path: Path, titles: Sequence[str]) -> 
     assert left_out(document) == ["left out as a running head: acme #"]
 
 
+def test_numbers_of_pages_of_small_print_are_left_out(tmp_path: Path) -> None:
+    def listing(canvas: Canvas, number: int) -> None:
+        canvas.drawString(280, 20, str(number))
+        canvas.drawString(60, 815, f"{number} Listings of all parts")
+        canvas.setFont("Courier", 8 if number % 2 else 7)
+        for line in range(6):
+            canvas.drawString(60, 700 - 10 * line, f"call {chr(64 + number) * 3} of line {line}")
+
+    document = parsed(tmp_path, drawn(6, listing))
+    assert not any(line.strip().isdecimal() for line in document.text.splitlines())
+
+
 def test_a_large_name_on_each_page_is_left_out(tmp_path: Path) -> None:
     def letter(canvas: Canvas, number: int) -> None:
         canvas.setFont("Helvetica", 10)

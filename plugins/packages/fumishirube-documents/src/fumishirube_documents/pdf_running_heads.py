@@ -12,7 +12,7 @@ from fumishirube_documents.pdf_lines import PdfLine, share_width
 _EDGE_LINES = 2
 """The number of lines at the top and bottom of a page that may be running heads."""
 _LEAST_PAGES, _LEAST_SHARE = 3, 0.25
-_LARGER, _LEAST_LARGE = 1.15, 0.6
+_LARGER, _LEAST_LARGE = 1.3, 0.6
 """How much larger than the text a line in large letters is, and on which share of pages it is."""
 _EDGE_SHARE = 0.15
 """The share of a page's height, at the top and at the bottom, with running heads."""
@@ -102,7 +102,7 @@ class _Edge(NamedTuple):
 
     It is ``near`` the edge of the page, or the ``outermost`` line, or both; a ``listed`` one is in
     a list or a table, for other lines of the page differ in their numbers only. A ``large`` one is
-    in larger letters than most of the page.
+    in larger letters than most of the page, and no number of it.
     """
 
     page: PdfPage
@@ -163,7 +163,7 @@ def _edges(page: PdfPage) -> Iterator[_Edge]:
             line.top < low or line.bottom > high,
             place in {0, last},
             series[_form(line)] >= _SERIES,
-            line.size >= large,
+            line.size >= large and not _PAGE_NUMBER.fullmatch(_masked(line.text)),
         )
 
 
