@@ -111,6 +111,27 @@ def test_lines_of_metadata_are_told_from_texts(
     assert [number for number, _ in lines[:-1]] == shown
 
 
+@pytest.mark.parametrize(
+    ("block", "title"),
+    [
+        ("---\nTitle: Okapi care\n---\n", "Okapi care"),
+        ("---\nTITLE: Okapi: care\nx: [\n---\n", "Okapi: care"),
+        ("---\ntitle: |\n  Okapi\n  care\n---\n", "Okapi care"),
+        ('---\ntitle: "Okapi\\0\\e[31m care"\n---\n', "Okapi [31m care"),
+        ('+++\ntitle = "Okapi\\n\\u001b care"\n+++\n', "Okapi care"),
+        ('---\ntitle: "\\UFFFFFFFF"\n---\n', "\\UFFFFFFFF"),
+        ('---\ntitle: "\\0"\n---\n', "a"),
+    ],
+)
+def test_a_title_is_one_line_whatever_the_case_of_its_key(
+    tmp_path: Path, block: str, title: str
+) -> None:
+    application = opened(write(tmp_path, {"m/a.md": f"{block}\nLeaves.\n"}))
+    answer = found(application, "leaves", "leaves")
+    application.close()
+    assert answer["inline_hits"]["items"][0]["title"] == title
+
+
 def test_toml_is_front_matter_too(tmp_path: Path) -> None:
     texts = 'title = "Okapi care"\nweight = 5\ndescription = """Feed\nthe okapi."""\n'
     block = f'{texts}[menu]\nx = "okapi"\n'

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from manuals import ask, opened, write
 
 from fumishirube import Document, Root, Source, Unreadable
-from fumishirube_stages.loaders import Notebook
+from fumishirube_stages.loaders import Notebook, headings
 
 STREAM = {"output_type": "stream", "text": ["residual \x1b[31m0.5\x1b[0m\n"]}
 RESULT = {"output_type": "execute_result", "data": {"text/plain": "42", "image/png": "iVBOR"}}
@@ -41,6 +41,25 @@ def test_texts_and_code_are_read_in_their_order(tmp_path: Path) -> None:
         ("Fit", 1),
         ("Costs", 10),
     ]
+
+
+@pytest.mark.parametrize("opens", ["```\nx", "<!-- later", "<script>", "- item\n\n  ~~~"])
+def test_what_a_cell_leaves_open_ends_with_it(tmp_path: Path, opens: str) -> None:
+    cells = [{"cell_type": "markdown", "source": text} for text in (f"# A\n{opens}", "# B\nx")]
+    below = 2 + len(f"# A\n{opens}".split("\n"))
+    sections = load(tmp_path, {"cells": cells}).sections
+    assert [(each.title, each.start_line) for each in sections] == [("A", 1), ("B", below)]
+
+
+def test_the_steps_of_all_cells_are_counted_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(headings, "MOST_STEPS", 3_000)
+    lists = {"cell_type": "markdown", "source": "- a\n  # b\n" * 200}
+    assert load(tmp_path, {"cells": [lists]}).sections
+    with pytest.raises(Unreadable) as caught:
+        load(tmp_path, {"cells": [lists] * 20})
+    assert caught.value.reason == "too_large"
 
 
 def test_outputs_are_read_when_asked_for_and_pictures_never(tmp_path: Path) -> None:

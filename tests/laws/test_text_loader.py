@@ -51,6 +51,8 @@ def test_it_reads_what_people_write_and_no_logs(tmp_path: Path) -> None:
     assert read == {"a.txt", "b.RST", "c.csv", "LICENSE"}
     logs = Text(suffixes=(".log",), extensionless=False)
     assert {source.path for source in logs.sources(Root(tmp_path))} == {"d.log"}
+    logs = Text(suffixes=(".LOG", ".tar.gz"), extensionless=False)
+    assert {source.path for source in logs.sources(Root(tmp_path))} == {"d.log", "f.tar.gz"}
     (tmp_path / "00_目次.json").unlink()
     assert "00_目次.txt" in {source.path for source in Text().sources(Root(tmp_path))}
 
@@ -117,7 +119,17 @@ def test_a_paragraph_that_is_too_long_is_cut_between_lines(tmp_path: Path) -> No
                 ("Odd", 31, 5),
             ],
         ),
+        (
+            "signs.adoc",
+            "== A\n\n....and so on\n\n```js\n== b\n```\n== C\n",
+            [("A", 1, 2), ("C", 8, 2)],
+        ),
         ("a.org", ORG, [("Installing", 1, 1), ("Windows", 3, 2), ("Using", 7, 1)]),
+        (
+            "a.org",
+            "* UNDONE\n* How to write NEXT actions [#A] now\n* [#B] TODO\n",
+            [("UNDONE", 1, 1), ("How to write NEXT actions [#A] now", 2, 1), ("TODO", 3, 1)],
+        ),
         ("a.rst", "no titles\nhere\n", [("a", 1, 1)]),
         ("a.txt", RST, [("a", 1, 1)]),
     ],
@@ -246,6 +258,23 @@ def test_brackets_that_share_lines_divide_too(tmp_path: Path) -> None:
     items = (f'{{\n"id": {n}, "text": "{"w " * 200}"\n}}' for n in range(20))
     document = load(tmp_path, "a.json", f"[{', '.join(items)}]\n", Json())
     assert len(document.sections) > 3
+
+
+@pytest.mark.timeout(30)
+def test_many_values_on_a_line_are_divided_in_linear_time(tmp_path: Path) -> None:
+    text = f"[\n{'1,' * 1_000_000}1]\n"  # a square took minutes
+    assert len(load(tmp_path, "a.json", text, Json()).sections) == 1
+
+
+def test_a_long_path_is_shortened_at_its_beginning(tmp_path: Path) -> None:
+    text = json.dumps(CONFIG, indent=1)
+    for _ in range(100):
+        text = f'{{"{"k" * 60}": {text}}}'
+    titles = [each.title for each in load(tmp_path, "a.json", text, Json()).sections]
+    assert titles[-1].endswith(".limits")
+    assert titles[-1].startswith("…")
+    assert len(titles) > 3
+    assert all(len(title) <= 1_000 for title in titles)
 
 
 @pytest.mark.parametrize("text", [json.dumps(CONFIG), json.dumps("x" * 5_000), "[" * 2_000])

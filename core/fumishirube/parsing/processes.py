@@ -28,10 +28,10 @@ _START_SECONDS = 120.0
 _PATIENCE = 3
 """How many times its limit, by the clock, a process may take that got too little processor time."""
 _LONGEST_ANSWER = 512 * 1024 * 1024
-_ENVIRONMENT = ("SYSTEMROOT", "TZ")
+_ENVIRONMENT = ("SYSTEMROOT", "TESSDATA_PREFIX", "TZ")
 """The only environment variables that a worker inherits."""
 _REASONS = {
-    "parser_timeout": "parsing took longer than {seconds:g} seconds; raise parse_seconds",
+    "parser_timeout": "parsing took longer than {seconds:g} seconds; raise {seconds_of}",
     "parser_memory": "parsing took more memory than {memory} bytes; raise parse_bytes",
     "parser_crashed": "the file crashes its parser",
     "damaged": "the file is damaged, or of another type",
@@ -39,12 +39,16 @@ _REASONS = {
 
 
 class ParseRequest(NamedTuple):
-    """A parser, as ``module:function``, its settings, and its limits."""
+    """A parser, as ``module:function``, its settings, and its limits in seconds and bytes.
+
+    ``seconds_of`` is the setting of the loader that the seconds are from.
+    """
 
     parser: str
     settings: Mapping[str, JsonValue]
     seconds: float
     memory: int
+    seconds_of: str = "parse_seconds"
 
 
 class _ParserLost(Exception):
@@ -251,7 +255,7 @@ class ParserProcesses:
 
 def _unreadable(reason: str, message: str, request: ParseRequest, path: str) -> Unreadable:
     sentence = _REASONS.get(reason, "the file cannot be parsed").format(
-        seconds=request.seconds, memory=request.memory
+        seconds=request.seconds, seconds_of=request.seconds_of, memory=request.memory
     )
     return Unreadable(message or sentence, reason, path=path)
 

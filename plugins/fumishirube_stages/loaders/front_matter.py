@@ -30,6 +30,8 @@ _MOST_VALUES = 10_000
 _ONE_LINE = re.compile(r"^([\w-]+):[ \t]+([^\s>|&*!\[{].*)$", re.MULTILINE)
 """A key with a value on its line that is no block, list, mapping, alias or tag."""
 _SETTING = re.compile(r"[\w-]+:(?:\s|$)|[ \t#-]")
+_TITLE = "title"
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
 _NUMBER = re.compile(
@@ -99,7 +101,7 @@ def reader_texts(text: str, keys: Collection[str]) -> FrontMatter:
         node = _composed(block.yaml)
     except ValueError:
         return (
-            FrontMatter(block.end, _one_line_values(block, keys))
+            FrontMatter(block.end, _described(_one_line_values(block, keys)))
             if block.is_settings
             else FrontMatter()
         )
@@ -114,9 +116,18 @@ def reader_texts(text: str, keys: Collection[str]) -> FrontMatter:
         key.value: "\n".join(_texts(value, aliased))
         for key, value in node.value
         if key.value.lower() in keys
-        and (key.value != "title" or isinstance(value, yaml.ScalarNode))
+        and (key.value.lower() != _TITLE or isinstance(value, yaml.ScalarNode))
     }
-    return FrontMatter(block.end, {key: text for key, text in texts.items() if text})
+    return FrontMatter(block.end, _described(texts))
+
+
+def _described(texts: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the texts that are not empty, by key; the title, in any case, is on one line."""
+    described = {key: text for key, text in texts.items() if text.strip()}
+    for key in [key for key in described if key.lower() == _TITLE]:
+        title = " ".join(_CONTROLS.sub(" ", described.pop(key)).split())
+        described |= {_TITLE: title} if title else {}
+    return described
 
 
 def _of_toml(written: re.Match[str], keys: Collection[str]) -> FrontMatter:
@@ -130,9 +141,9 @@ def _of_toml(written: re.Match[str], keys: Collection[str]) -> FrontMatter:
     texts = {
         key: "\n".join(text.strip() for text in _listed(value) if isinstance(text, str))
         for key, value in values.items()
-        if key.lower() in keys and (key != "title" or isinstance(value, str))
+        if key.lower() in keys and (key.lower() != _TITLE or isinstance(value, str))
     }
-    return FrontMatter(written.end(), {key: text for key, text in texts.items() if text.strip()})
+    return FrontMatter(written.end(), _described(texts))
 
 
 def _listed(value: object) -> Iterable[object]:
@@ -185,7 +196,8 @@ def _composed(written: str) -> yaml.Node | None:
     loaders = [getattr(yaml, "CBaseLoader", yaml.BaseLoader)] if shallow else []
     loaders += [yaml.BaseLoader] if len(written) <= _LONGEST_NESTED else []
     for loader in loaders:
-        with suppress(yaml.YAMLError, RecursionError):
+        # PyYAML lets the errors of escapes such as "\UFFFFFFFF" through.
+        with suppress(yaml.YAMLError, RecursionError, ValueError, OverflowError):
             return yaml.compose(written, Loader=loader)
     raise ValueError("it is no valid YAML")
 
@@ -210,7 +222,7 @@ def _facts(written: str) -> dict[str, JsonValue]:
         name = str(key.value) if isinstance(key, yaml.ScalarNode) else ""
         if name in facts:
             raise ValueError(f"the key {name[:40]!r} occurs twice")
-        facts[name] = _title(value) if name == "title" else _value(value, 0)
+        facts[name] = _title(value) if name == _TITLE else _value(value, 0)
     return facts
 
 

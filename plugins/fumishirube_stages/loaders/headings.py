@@ -50,10 +50,31 @@ def headings(text: str, offset: int, lines: Lines, most_steps: int = MOST_STEPS)
     Raises:
         Unreadable: when parsing takes too many steps.
     """
+    return _headings(text, offset, lines, {_STEPS_LEFT: most_steps})
+
+
+def headings_of_each(texts: Iterable[tuple[int, str]]) -> list[Heading]:
+    """Return the headings of texts that are shown each alone, each with the lines above it.
+
+    Raises:
+        Unreadable: when parsing them takes too many steps together.
+    """
+    collected: list[Heading] = []
+    left = MOST_STEPS
+    for above, text in texts:
+        env: MutableMapping[str, Any] = {_STEPS_LEFT: left}
+        collected += (
+            heading._replace(line=heading.line + above, below=heading.below + above)
+            for heading in _headings(text, 0, Lines(text), env)
+        )
+        left = env[_STEPS_LEFT]
+    return collected
+
+
+def _headings(text: str, offset: int, lines: Lines, env: MutableMapping[str, Any]) -> list[Heading]:
     parts = pieces(text, offset)
     if parts is None or (_REFERENCE.search(text, offset) and _any_reference(text, parts)):
-        return parsed(text, offset, lines, most_steps).headings
-    env: MutableMapping[str, Any] = {_STEPS_LEFT: most_steps}
+        return _parsed(text, offset, len(text), lines, env).headings
     collected: list[Heading] = []
     for start, end, heading in parts:
         if heading:

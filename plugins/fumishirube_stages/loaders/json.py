@@ -23,7 +23,7 @@ class Json(Stage):
     ``section_chars``, titled by their paths; with ``null`` it stays one section.
     """
 
-    revision: ClassVar[int] = 2  # reads files that end within a character
+    revision: ClassVar[int] = 3  # shortens long paths in titles
 
     suffixes: tuple[str, ...] = (".json",)
     section_chars: Annotated[int, Field(ge=1)] | None = PASSAGE_CHARS
@@ -43,39 +43,37 @@ class Json(Stage):
             Unreadable: when its text cannot be read.
         """
         text, remarks = decoded_file(root.read_bytes(source.path))
-        name, searched = PurePosixPath(source.path).name, _searched(text)
-        sections: tuple[Section, ...] = ()
-        if searched is not None and self.section_chars and len(text) > self.section_chars:
-            sections = json_sections(text, name, self.section_chars)
-        sections = sections or whole(text, name, searched)
         return Document(
             path=source.path,
             file_type="json",
             text=text,
-            sections=sections,
+            sections=self._sections(text, PurePosixPath(source.path).name),
             navigation=is_navigation(source.path),
             remarks=remarks,
             scan_only=True,
         )
 
-
-def _searched(text: str) -> str | None:
-    """Return the keys and scalar values in order, one a line; ``None`` for invalid JSON."""
-    try:
-        content = json.loads(
-            text,
-            object_pairs_hook=tuple,  # a dict would drop repeated keys
-            parse_int=str,
-            parse_float=str,
-            parse_constant=str,
-        )
-    except (ValueError, RecursionError):
-        return None
-    return "\n".join(_scalars(content))
+    def _sections(self, text: str, name: str) -> tuple[Section, ...]:
+        try:
+            content = json.loads(
+                text,
+                object_pairs_hook=tuple,  # a dict would drop repeated keys
+                parse_int=str,
+                parse_float=str,
+                parse_constant=str,
+            )
+        except (ValueError, RecursionError):
+            return whole(text, name)
+        most = self.section_chars
+        sections = json_sections(text, name, most) if most and len(text) > most else ()
+        return sections or whole(text, name, "\n".join(_scalars(content)))
 
 
 def _scalars(content: Any) -> Iterator[str]:
-    """Yield scalars without recursion: a tuple is an object or a pair of it, a list an array."""
+    """Yield the keys and scalar values in order, without recursion.
+
+    A tuple is an object or a pair of it, a list an array.
+    """
     waiting = [iter((content,))]
     while waiting:
         for item in waiting[-1]:

@@ -14,6 +14,8 @@ from fumishirube_stages.loaders.divisions import sections_at, without_surrogates
 
 _MARK = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:,]|[^\s{}\[\]:,"]++')
 _LONGEST_KEY = 60
+_LONGEST_PATH = 490
+"""The most characters of one of the two paths in a title, which end in what they name."""
 
 
 class _JsonUnit(NamedTuple):
@@ -107,14 +109,12 @@ def _groups(
 ) -> Iterator[Sequence[_JsonUnit]]:
     """Group adjacent short units of a container; each group begins on a line of its own."""
     group: list[_JsonUnit] = []
-    for unit in units:
+    for unit, line in zip(units, _begun_lines(text, units, lines), strict=True):
         if not group:
             group.append(unit)
             continue
         apart = unit.parent != group[-1].parent or unit.end - group[0].start > most
-        line = lines.start(lines.at(unit.start))
-        begins_line = line > group[0].start and not text[line : unit.start].strip(" \t{}[],")
-        if apart and begins_line:
+        if apart and line > group[0].start:
             yield group
             group = [unit]
         else:
@@ -123,12 +123,29 @@ def _groups(
         yield group
 
 
+def _begun_lines(text: str, units: Sequence[_JsonUnit], lines: Lines) -> Iterator[int]:
+    """Yield the start of each unit's line; -1 if more than brackets is before the unit there."""
+    line = place = -1
+    begins = False
+    for unit in units:
+        if (start := lines.start(lines.at(unit.start))) != line:
+            line = place = start
+            begins = True
+        begins = begins and not text[place : unit.start].strip(" \t{}[],")
+        place = unit.start
+        yield line if begins else -1
+
+
 def _title(group: Sequence[_JsonUnit]) -> str:
     first, last = group[0], group[-1]
     if len(group) == 1:
-        return first.path or "$"
+        return _shortened(first.path) or "$"
     ending = last.label.removeprefix(".") if last.parent == first.parent else last.path
-    return f"{first.path} … {ending}"
+    return f"{_shortened(first.path)} … {_shortened(ending)}"
+
+
+def _shortened(path: str) -> str:
+    return path if len(path) <= _LONGEST_PATH else f"…{path[1 - _LONGEST_PATH :]}"
 
 
 def _searched(text: str, section: Section) -> str:

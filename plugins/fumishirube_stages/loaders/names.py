@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
 
@@ -15,10 +15,16 @@ _NAVIGATION = re.compile(r"(?:\d[\d\-_. ]*)?(?:目次|もくじ|toc)")
 
 def sources_ending(root: Root, suffixes: tuple[str, ...]) -> list[Source]:
     """Return a source for every file whose name ends so, whatever the case, sorted by path."""
-    endings = tuple(suffix.lower() for suffix in suffixes)
-    paths = [entry.path for entry in root.files() if entry.name.lower().endswith(endings)]
+    reads = ending(suffixes)
+    paths = [entry.path for entry in root.files() if reads(entry.name)]
     # Names that differ only in their Unicode form are one path, so that one file stands for both.
     return [Source(path) for path in dict.fromkeys(paths)]
+
+
+def ending(suffixes: Sequence[str]) -> Callable[[str], bool]:
+    """Return whether a name ends in one of some suffixes, whatever the case."""
+    endings = tuple(suffix.lower() for suffix in suffixes)
+    return lambda name: name.lower().endswith(endings)
 
 
 def left_nothing(

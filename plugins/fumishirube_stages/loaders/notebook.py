@@ -4,16 +4,23 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from fumishirube import Document, Root, Source, Stage, Unreadable
-from fumishirube.text import Lines, decode
+from fumishirube.text import decode
 from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
-from fumishirube_stages.loaders.headings import headings
+from fumishirube_stages.loaders.headings import headings_of_each
 from fumishirube_stages.loaders.names import left_nothing, sources_ending
 
 _BACKTICKS = re.compile("`{3,}")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class _NotebookBlock(NamedTuple):
+    """The lines of a cell, or of what it printed."""
+
+    lines: Sequence[str]
+    code: bool
 
 
 class Notebook(Stage):
@@ -23,6 +30,7 @@ class Notebook(Stage):
     """
 
     remembered: ClassVar[bool] = True
+    revision: ClassVar[int] = 2  # what one cell leaves open ends with it
 
     suffixes: tuple[str, ...] = (".ipynb",)
     outputs: bool = False
@@ -43,24 +51,28 @@ class Notebook(Stage):
         """
         path = source.path
         lines: list[str] = []
+        texts: list[tuple[int, str]] = []
         for block in self._blocks(_notebook(decode(root.read_bytes(path)))):
-            lines += [*block, ""]
+            if not block.code:
+                texts.append((len(lines), "".join(f"{line}\n" for line in block.lines)))
+            lines += [*block.lines, ""]
         text = without_surrogates("".join(f"{line}\n" for line in lines))
         title = without_surrogates(PurePosixPath(path).stem)
-        titles = headings(text, 0, Lines(text))
+        titles = headings_of_each(texts)
         sections = divided(text, titles, title) if titles else passages(text, title)
         return Document(path, "ipynb", text, sections)
 
-    def _blocks(self, notebook: Mapping[str, Any]) -> Iterator[list[str]]:
+    def _blocks(self, notebook: Mapping[str, Any]) -> Iterator[_NotebookBlock]:
         language = _language(notebook)
         for cell in notebook["cells"]:
             written = _joined(cell.get("source"))
             if not isinstance(cell.get("cell_type"), str) or not written.strip():
                 continue
             code = cell["cell_type"] == "code"
-            yield _fenced(written, language) if code else written.rstrip().split("\n")
+            lines = _fenced(written, language) if code else written.rstrip().split("\n")
+            yield _NotebookBlock(lines, code)
             for printed in _printed(cell) if code and self.outputs else ():
-                yield _fenced(printed, "output")
+                yield _NotebookBlock(_fenced(printed, "output"), code)
 
 
 def _notebook(text: str) -> Mapping[str, Any]:

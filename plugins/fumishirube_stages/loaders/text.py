@@ -12,7 +12,7 @@ from fumishirube.text import Lines, is_cjk
 from fumishirube_stages.loaders.decoded_files import DecodedFile, decoded_file
 from fumishirube_stages.loaders.delimited import table_sections
 from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
-from fumishirube_stages.loaders.names import is_navigation, left_nothing
+from fumishirube_stages.loaders.names import ending, is_navigation, left_nothing
 from fumishirube_stages.loaders.text_entries import ENTRIES
 from fumishirube_stages.loaders.text_headings import HEADINGS
 from fumishirube_stages.loaders.toc_text import TOC
@@ -38,7 +38,7 @@ class Text(Stage):
     For logs add ``.log`` to the suffixes.
     """
 
-    revision: ClassVar[int] = 5  # reads underlined titles of AsciiDoc, and entries
+    revision: ClassVar[int] = 6  # leaves words of Org's titles, and ends blocks of AsciiDoc
     reads_if: ClassVar[Mapping[str, str]] = {
         ".log": "give it suffixes: [.txt, .log] in {loaders}",
     }
@@ -64,7 +64,12 @@ class Text(Stage):
         """Return the files of these suffixes, without a printed copy of a table of contents."""
         files = root.files()
         listed = {entry.path for entry in files}
-        paths = dict.fromkeys(entry.path for entry in files if self._reads(entry.name))
+        reads = ending(self.suffixes)
+        paths = dict.fromkeys(
+            entry.path
+            for entry in files
+            if reads(entry.name) or (self.extensionless and "." not in entry.name)
+        )
         return [Source(path) for path in paths if not _is_printed_toc(path, listed)]
 
     def load(self, root: Root, source: Source) -> Document:
@@ -86,12 +91,6 @@ class Text(Stage):
             navigation=is_navigation(path),
             remarks=remarks,
         )
-
-    def _reads(self, name: str) -> bool:
-        # As PurePosixPath.suffix, which takes ten times as long for thousands of names.
-        stem, _, last = name.rpartition(".")
-        suffix = f".{last}".lower() if stem and last else ""
-        return suffix in self.suffixes if suffix else self.extensionless and "." not in name
 
     def _decoded(self, data: bytes) -> DecodedFile:
         if len(data) > self.most_bytes:

@@ -33,7 +33,7 @@ _TERM = re.compile(
     r"(?:\[\[[^\]]*\]\])*(?![*.-]+[ \t]|//|\[)(\S(?:.*?[^:\s])?)::(?:[ \t]+(\S.*)|[ \t]*)"
 )
 _LONGEST_TERM = 80
-_BLOCK = re.compile(
+BLOCK = re.compile(
     r"(-{4,}|\.{4,}|\+{4,}|/{4,}|={4,}|\*{4,}|_{4,}|\|={3,}|--|`{3,}(?=[\w.,+#-]*\s*$))"
     r"(?:(?<=`)\S*)?\s*"
 )
@@ -182,12 +182,12 @@ def adoc_entries(
         if parents.titles(number):
             opened, block, above = None, "", ""
         elif block:
-            marks = _BLOCK.fullmatch(line)
+            marks = BLOCK.fullmatch(line)
             if marks and marks[1] == block:
                 block = above = ""
         elif line.strip():
             starts = opened or blank or lines[number - 2].startswith(_BESIDE_TERM)
-            marks = _BLOCK.fullmatch(line)
+            marks = BLOCK.fullmatch(line)
             term = None if marks or not starts else _TERM.fullmatch(line)
             if term and len(term[1]) <= _LONGEST_TERM:
                 if opened and opened.last_term == number - 1:

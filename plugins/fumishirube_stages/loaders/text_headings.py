@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from fumishirube import Heading
+from fumishirube_stages.loaders.text_entries import BLOCK
 
 _RST_RULE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*")
 _RST_SHORT = 4
@@ -21,10 +22,11 @@ _ADOC_NEAR = 1
 """The most characters by which an underline is shorter or longer than its title."""
 _ADOC_ABOVE = re.compile(r"\s*|\[.*|//.*|([=.*_+`-])\1{3,}\s*|\|===\s*|--\s*")
 """A line above the beginning of a block: blank, of attributes, a comment, or the end of another."""
-_ADOC_FENCE = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,}).*")
+_ADOC_FENCES = ("----", "....", "++++", "////", "```")
+"""The beginnings of lines around code and comments, where nothing is a title."""
 _ORG_TITLE = re.compile(r"(\*+)[ \t]+(\S(?:.*[^ \t])?)[ \t]*")
 _ORG_BLOCK = re.compile(r"[ \t]*#\+(begin|end)_\w+", re.IGNORECASE)
-_ORG_STATE = re.compile(r"(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]+|\[#\w\][ \t]+")
+_ORG_STATE = re.compile(r"^(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]+)?(?:\[#\w\][ \t]+)?")
 _ORG_TAGS = re.compile(r"(?<![ \t])[ \t]+:[\w@#%:]+:$")
 _DEEPEST = 6
 
@@ -83,8 +85,8 @@ def adoc_headings(lines: Sequence[str]) -> Iterator[Heading]:
         if not fence and begins and (level := _underlined(line, below)):
             underline = at + 1
             yield Heading(line.strip(), level, at + 1, at + 3)
-        elif (marks := _ADOC_FENCE.fullmatch(line)) and fence in ("", marks[1]):
-            fence = "" if fence else marks[1]
+        elif line.startswith(_ADOC_FENCES) and (marks := BLOCK.fullmatch(line)):
+            fence = "" if fence == marks[1] else fence or marks[1]
         elif not fence and (title := _ADOC_TITLE.fullmatch(line)):
             yield Heading(title[2], len(title[1]), at + 1, at + 2)
 

@@ -3,9 +3,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 
 import pytest
 from fumishirube_documents import Html
+from fumishirube_documents.html.main_text import main_text
 from fumishirube_documents.html.page import read
 from hypothesis import given
 from hypothesis import strategies as st
@@ -148,6 +150,37 @@ def test_code_keeps_its_lines_and_says_its_language(tmp_path: Path) -> None:
 
 def test_lists_are_numbered_as_the_page_says(tmp_path: Path) -> None:
     assert "- one\n- two\n  3. x\n  4. y\n" in text(tmp_path, GUIDE)
+    page = "<ol start=-1><li>a<li value=5>b<li>c<li value=x>d</ol><ol reversed><li>e<li>f</ol>"
+    assert text(tmp_path, page) == "-1. a\n5. b\n6. c\n7. d\n- e\n- f\n"
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("10<sup>6</sup> and 10<sup><b>-3</b></sup> m", "10^6 and 10^-3 m"),
+        ("x<sup>n+1</sup>, (a+b)<sup>2</sup>", "x^n+1, (a+b)^2"),
+        ("12 bar<sup><a href='#f1'>1</a></sup>, word<sup>[2]</sup>", "12 bar^1, word[2]"),
+        (
+            "the 1<sup>st</sup>, le 2<sup>ème</sup>; <sup>1</sup> A note",
+            "the 1st, le 2ème; 1 A note",
+        ),
+        ("<table><tr><td>10<sup>6</sup><td>b<sup></sup>2</table>", "| 10^6 | b2 |"),
+        ("<pre>10<sup>6</sup></pre>", "```\n10^6\n```"),
+    ],
+)
+def test_a_power_is_not_part_of_the_number_before_it(tmp_path: Path, page: str, said: str) -> None:
+    assert text(tmp_path, page) == f"{said}\n"
+
+
+def test_code_around_a_block_is_no_paragraph(tmp_path: Path) -> None:
+    assert text(tmp_path, "<code><pre>int a;</pre></code>") == "```\nint a;\n```\n"
+
+
+def test_sections_of_characters_in_xhtml_are_text(tmp_path: Path) -> None:
+    inside = "<pre><![CDATA[if (a < b && c) run();]]></pre>"
+    page = f"<?xml version='1.0'?><html><body>{inside}</body></html>"
+    assert text(tmp_path, page) == "```\nif (a < b && c) run();\n```\n"
+    assert text(tmp_path, f"<p>x</p>{inside}") == "x\n"  # a comment of HTML
 
 
 def test_lines_end_where_the_page_breaks_them(tmp_path: Path) -> None:
@@ -193,6 +226,41 @@ def test_an_xml_declaration_counts_too(tmp_path: Path) -> None:
     assert text(tmp_path, page.encode("cp932")) == "有給休暇\n"
 
 
+@pytest.mark.parametrize(
+    ("declared", "encoding", "said"),
+    [
+        ("ks_c_5601-1987", "cp949", "설치 방법"),
+        ("windows-949", "cp949", "똠방각하"),
+        ("tis-620", "tis-620", "คู่มือการใช้งาน"),
+        ("windows-874", "cp874", "คู่มือ… ใช้งาน"),
+        ("Big5-HKSCS", "big5hkscs", "使用手冊 安裝方法"),
+        ("x-cp1251", "cp1251", "Руководство пользователя"),
+        ("iso8859-1", "latin-1", "Größe für Übung"),
+        ("ISO_8859-1", "cp1252", "Größe – Übung"),
+        ("latin-1", "latin-1", "Größe für Übung"),
+        ("macintosh", "mac-roman", "Größe für Übung"),
+        ("x-gbk", "gb18030", "使用说明"),
+    ],
+)
+def test_an_encoding_is_read_as_browsers_read_it(
+    tmp_path: Path, declared: str, encoding: str, said: str
+) -> None:
+    page = f"<meta charset={declared}><p>{said}</p>"
+    assert text(tmp_path, page.encode(encoding)) == f"{said}\n"
+
+
+def test_a_byte_that_no_letter_has_costs_only_itself(tmp_path: Path) -> None:
+    page = "<meta charset=iso-8859-1><p>Größe für \x81 Übung".encode("latin-1")
+    assert text(tmp_path, page) == "Größe für � Übung\n"
+
+
+@pytest.mark.parametrize("data", [b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", b"\x89PNG\r\n\x1a\n\0\0\0\r"])
+def test_what_is_no_page_says_what_it_is(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(Unreadable, match="not a web page") as caught:
+        load(tmp_path, data)
+    assert caught.value.reason == "wrong_type"
+
+
 def test_what_is_in_no_encoding_is_unreadable(tmp_path: Path) -> None:
     with pytest.raises(Unreadable, match="no known encoding"):
         load(tmp_path, b"\xff\xfe\x00")
@@ -228,6 +296,7 @@ def test_no_page_is_too_much(tmp_path: Path, page: str) -> None:
         ("<div>menu</div><article><p>x</article>", "x\n"),
         ("<article>a</article><article>b</article>", "a\n\nb\n"),
         ("<p>x<main></main>", "x\n"),
+        ("<title>T</title><svg><title>Logo</title></svg><main><p>x</main>", "x\n"),
     ],
 )
 def test_the_main_part_is_read_alone(tmp_path: Path, page: str, said: str) -> None:
@@ -270,6 +339,16 @@ def test_nothing_within_the_main_text_is_left_out(tmp_path: Path, inside: str) -
     assert alone in text(tmp_path, f"<div>{LINKS}</div><div>{PROSE}{inside}{PROSE}</div>")
 
 
+@pytest.mark.timeout(30)
+def test_lines_between_the_first_and_the_last_are_not_looked_for() -> None:
+    words = Random(1).choices([f"word{number}" for number in range(5_000)], k=1_000_000)
+    parts = (f"<p>{' '.join(words[at : at + 30])}.</p>" for at in range(0, len(words), 30))
+    markup = f"<div><a href=x>home</a></div><div>{''.join(parts)}</div>"
+    page = main_text(read(markup, (), anchors=False), markup)  # a square took over 30 seconds
+    assert "home" not in page.text
+    assert page.text.rstrip().endswith(f"{words[-1]}.")
+
+
 def test_a_page_of_links_is_read_whole(tmp_path: Path) -> None:
     assert text(tmp_path, LINKS).count("Older entry") == 30
 
@@ -309,6 +388,16 @@ def test_each_row_of_a_table_has_as_many_cells(spans: list[list[tuple[int, int]]
     widths = {line.count("|") for line in page.text.splitlines()}
     assert len(widths) <= 1
     assert page.text.count("x") >= sum(map(len, spans))
+
+
+def test_no_table_is_wider_than_its_cells_for_long(tmp_path: Path) -> None:
+    row = "<tr>" + "<td rowspan=1000 colspan=64>a"
+    read = text(tmp_path, f"<table>{row * 400}</table>")
+    assert max(line.count("|") for line in read.split("\n")) < 1_500
+    wide = "".join(f"<td>{number}" for number in range(3_000))
+    read = text(tmp_path, f"<table><tr>{wide}{'<tr><td>b' * 2_000}</table>")
+    assert "| 2999 |" in read
+    assert len(read) < 10_000_000
 
 
 @pytest.mark.parametrize("span", ["0", "-1", "x", "99999999999999", "", "２"])

@@ -173,6 +173,37 @@ def with_unicode(letter: str, shown: str, lines: Sequence[str]) -> bytes:
     return f"%PDF-1.4\n{''.join(numbered)}trailer\n<</Root 1 0 R>>\n%%EOF\n".encode()
 
 
+def test_a_divided_word_that_takes_a_whole_line_leaves_no_empty_one(tmp_path: Path) -> None:
+    lines = [
+        "This is about an extra-",
+        "ordinary",
+        "thing that we saw, in-",
+        "ter-",
+        "esting to all.",
+    ]
+    page = [(line, "Helvetica", 11, 72, 700 - 14 * n) for n, line in enumerate(lines)]
+    text = parsed(tmp_path, drawn(page)).text
+    assert text == "This is about an extraordinary\nthing that we saw, interesting\nto all.\n\n"
+
+
+def test_half_a_character_in_a_title_costs_the_title_only(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, pageCompression=0)
+    canvas.setTitle("T" * 12)
+    for number, title in enumerate(("U" * 12, "Second"), start=1):
+        canvas.drawString(72, 700, f"Words of page {number}.")
+        canvas.bookmarkPage(title)
+        canvas.addOutlineEntry(title, title)
+        canvas.showPage()
+    canvas.save()
+    data = buffer.getvalue()
+    for whole in (b"(" + b"T" * 12 + b")", b"(" + b"U" * 12 + b")"):
+        assert whole in data
+        data = data.replace(whole, b"<FEFF0048D83D>")
+    document = parsed(tmp_path, data)
+    assert [section.title for section in document.sections] == ["a", "Second"]
+
+
 def test_a_hyphen_stays_in_words_that_have_it_elsewhere_and_before_capitals(tmp_path: Path) -> None:
     lines = [
         "The well-known gauge and the reli-",

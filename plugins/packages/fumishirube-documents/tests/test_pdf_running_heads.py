@@ -79,6 +79,62 @@ def test_titles_that_differ_in_their_numbers_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "titles",
+    [
+        ["Intro", "Results", "Results", "Results", "Method", "Plan", "Costs", "Team", "End"],
+        [f"Step {number}" for number in range(1, 7)],
+        ["Cover", *(f"Question {number}" for number in range(1, 9))],
+    ],
+)
+def test_titles_in_large_letters_stay(tmp_path: Path, titles: Sequence[str]) -> None:
+    def slide(canvas: Canvas, number: int) -> None:
+        canvas.setFont("Helvetica-Bold", 28)
+        canvas.drawString(60, 780, titles[number - 1])
+        canvas.setFont("Helvetica", 16)
+        canvas.drawString(60, 700, f"Point {chr(64 + number)} about the matter at hand")
+        canvas.drawString(60, 20, f"ACME {number}")
+
+    document = parsed(tmp_path, drawn(len(titles), slide))
+    assert [section.title for section in document.sections] == titles
+    assert left_out(document) == ["left out as a running head: acme #"]
+
+
+def test_numbers_of_pages_of_small_print_are_left_out(tmp_path: Path) -> None:
+    def listing(canvas: Canvas, number: int) -> None:
+        canvas.drawString(280, 20, str(number))
+        canvas.drawString(60, 815, f"{number} Listings of all parts")
+        canvas.setFont("Courier", 8 if number % 2 else 7)
+        for line in range(6):
+            canvas.drawString(60, 700 - 10 * line, f"call {chr(64 + number) * 3} of line {line}")
+
+    document = parsed(tmp_path, drawn(6, listing))
+    assert not any(line.strip().isdecimal() for line in document.text.splitlines())
+
+
+def test_a_large_name_on_each_page_is_left_out(tmp_path: Path) -> None:
+    def letter(canvas: Canvas, number: int) -> None:
+        canvas.setFont("Helvetica", 10)
+        for line in range(6):
+            canvas.drawString(60, 700 - 14 * line, f"Words {chr(64 + number) * 3} of line {line}")
+        canvas.setFont("Helvetica-Bold", 16)
+        canvas.drawString(60, 810, "Great Bolts Limited")
+
+    document = parsed(tmp_path, drawn(5, letter))
+    assert "Great" not in document.text
+    assert len(left_out(document)) == 1
+
+
+def test_pages_that_all_say_the_same_are_read(tmp_path: Path) -> None:
+    def copy(canvas: Canvas, _: int) -> None:
+        canvas.drawString(60, 800, "Error code 1001")
+        canvas.drawString(60, 786, "It means the pump is off.")
+
+    document = parsed(tmp_path, drawn(5, copy))
+    assert document.text == "Error code 1001\nIt means the pump is off.\n\n" * 5
+    assert left_out(document) == []
+
+
+@pytest.mark.parametrize(
     ("head", "said"),
     [
         (lambda n: f"Chapter {1 + n // 4}", "chapter #"),

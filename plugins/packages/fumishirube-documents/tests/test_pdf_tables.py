@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from drawn_pages import SENTENCE, drawn, parsed
+from fumishirube_documents.pdf_grids import _groups, _Rule
 from made_tables import pdf_of, right_cells, rows_of
 from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4
@@ -216,6 +217,20 @@ def test_a_ruled_cell_over_rows_is_in_each_of_them(tmp_path: Path, *, whole: boo
         "| Tower | Night | Day |\n| Godrevy | Jory |  |\n| Godrevy | Massen | Pasco |\n"
         "| Godrevy | Massen | Kerra |\n| Longships | Rosen | Talan |"
     )
+
+
+@pytest.mark.timeout(20)
+def test_cells_with_borders_of_their_own_are_grouped_in_linear_time() -> None:
+    rules = []
+    for row in range(60):
+        for column in range(12):
+            x, y = column * 40.0, row * 12.0
+            level = [_Rule(x, at, x + 40, at + 0.5) for at in (y, y + 12)]
+            rules += [*level, *(_Rule(at, y, at + 0.5, y + 12) for at in (x, x + 40))]
+    for _ in range(60):  # pages; a square took .7 seconds for each
+        ((around, group),) = _groups(rules)
+    assert sorted(group) == sorted(rules)
+    assert around == _Rule(0, 0, 480.5, 720.5)
 
 
 def test_double_rules_make_no_empty_columns(tmp_path: Path) -> None:

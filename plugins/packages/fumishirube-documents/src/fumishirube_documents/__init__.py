@@ -13,6 +13,7 @@ from pydantic import Field, JsonValue, SecretStr
 from fumishirube import DefaultRegister, Env, Loader, hook
 from fumishirube.parsing import IsolatedLoader, ParseRequest
 from fumishirube_documents.locked_office import UNLOCKER
+from fumishirube_documents.ocr_languages import lacking_languages
 
 UnpackedBytes = Annotated[int, Field(ge=1)]
 _UNPACKED = 128 * 1024 * 1024
@@ -35,12 +36,12 @@ class Pdf(IsolatedLoader):
     ``running_heads`` false, running heads and page numbers are left out; with ``beyond_edges``
     false, what is beyond the edges of pages, where nobody sees it. ``passwords`` are tried on
     locked files. With ``ocr`` the program ``tesseract``, if it is on the path, reads the pages
-    without text in ``ocr_languages``; a file may then take ``ocr_seconds``.
+    without text in ``ocr_languages``; a file may then take ``ocr_seconds``, if they are more.
     """
 
     parser: ClassVar[str] = "fumishirube_documents.pdf:parsed_pdf"
     drawer: ClassVar[str] = "fumishirube_documents.pdf_pictures:drawn_page"
-    revision: ClassVar[int] = 12
+    revision: ClassVar[int] = 13
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "pypdfium2")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"ocr_seconds"}
 
@@ -54,8 +55,10 @@ class Pdf(IsolatedLoader):
 
     @property
     def surroundings(self) -> str:
-        """One byte of a hash of the passwords, and with ``ocr`` whether there is ``tesseract``."""
-        return f"{_digest(self.passwords)}{'t' * (self._tesseract is not None)}"
+        """One byte of a hash of the passwords; with ``ocr``, ``tesseract`` and what it lacks."""
+        program = self._tesseract
+        lacking = lacking_languages(program, self.ocr_languages) if program else ()
+        return f"{_digest(self.passwords)}{'t' * (program is not None)}{'+'.join(lacking)}"
 
     @property
     def request(self) -> ParseRequest:
@@ -67,8 +70,9 @@ class Pdf(IsolatedLoader):
             "passwords": _revealed(self.passwords),
             "tesseract": program,
         }
-        seconds = self.ocr_seconds if program else request.seconds
-        return request._replace(settings=settings, seconds=seconds)
+        if program and self.ocr_seconds > request.seconds:
+            request = request._replace(seconds=self.ocr_seconds, seconds_of="ocr_seconds")
+        return request._replace(settings=settings)
 
     @property
     def _tesseract(self) -> str | None:
@@ -161,7 +165,7 @@ class Html(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.html:parsed_html"
-    revision: ClassVar[int] = 7
+    revision: ClassVar[int] = 8
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml", "trafilatura")
 
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 import pypdfium2 as pdfium
 
@@ -37,7 +38,7 @@ from fumishirube_documents.pdf_joins import (
 from fumishirube_documents.pdf_late_cells import with_late_cells
 from fumishirube_documents.pdf_lines import PdfLine, page_fragments
 from fumishirube_documents.pdf_objects import PageObjects, text_page
-from fumishirube_documents.pdf_ocr import ocr_lines
+from fumishirube_documents.pdf_ocr import OcrFailed, ocr_lines
 from fumishirube_documents.pdf_running_heads import PdfPage, RunningHeads
 from fumishirube_documents.pdf_tables import TextLine, with_rows
 from fumishirube_documents.pdf_turns import Turn, turn_of, turn_page
@@ -68,20 +69,23 @@ def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
     file = opened_pdf(data, settings["passwords"])
     total = len(file)
     pages = []
+    reader = _OcrReader(file, settings)
     for number, page in enumerate(_pages(file, beyond_edges=settings["beyond_edges"]), start=1):
-        pages.append(page if page.lines else _read_by_ocr(file, page, settings))
+        pages.append(page if page.lines else reader.read(page))
         report_pages(number, total)
     heads = RunningHeads() if settings["running_heads"] else RunningHeads.of(pages)
     for place, page in enumerate(pages):
         if page.lines and page.pictured and not heads.body(page):
-            pages[place] = _read_by_ocr(file, page, settings)
+            pages[place] = reader.read(page)
     if total and not any(page.lines for page in pages):
-        raise Unreadable(_needs_ocr(f"none of its {total} pages holds text", settings), "needs_ocr")
+        raise Unreadable(reader.needed(f"none of its {total} pages holds text"), "needs_ocr")
+    if not any(map(heads.body, pages)):  # copies of one page
+        heads = RunningHeads()
     bodies = [heads.body(page) for page in pages]
     writer = _PdfWriter(outline_of(file), HeadingStyles.of(bodies), compounds_of(bodies))
     for page, body in zip(pages, bodies, strict=True):
         writer.write(page, body)
-    remarks = [*_remarks(pages, heads, settings)]
+    remarks = [*_remarks(pages, heads, reader)]
     return writer.document(_title(file) or name, remarks)
 
 
@@ -103,34 +107,50 @@ def opened_pdf(data: bytes, passwords: Sequence[str]) -> Any:
     raise Unreadable(f"{message}; add its own to passwords of the loader 'pdf'", "encrypted")
 
 
-def _read_by_ocr(file: Any, page: PdfPage, settings: Mapping[str, Any]) -> PdfPage:
-    """Return a page with what its picture says, if that is configured, and with nothing else.
+class _OcrReader:
+    """Reads the pictures of pages, if that is configured."""
 
-    It has no text, or only a running head, which the picture shows too.
-    """
-    if not settings["ocr"] or not settings["tesseract"]:
-        return page._replace(lines=[])
-    picture = file[page.number - 1]
-    lines = [*ocr_lines(picture, settings["tesseract"], settings["ocr_languages"])]
-    return page._replace(lines=lines, scanned=bool(lines))
+    def __init__(self, file: Any, settings: Mapping[str, Any]) -> None:
+        self._file = file
+        self._settings = settings
+        self._failure = ""
 
+    def read(self, page: PdfPage) -> PdfPage:
+        """Return a page with what its picture says, and with nothing else.
 
-def _needs_ocr(pages: str, settings: Mapping[str, Any]) -> str:
-    if not settings["ocr"]:
-        return f"{pages}: they need OCR"
-    why = "OCR found none" if settings["tesseract"] else "tesseract is not on the path"
-    return f"{pages}: {why}"
+        It has no text, or only a running head, which the picture shows too.
+        """
+        lines: list[PdfLine] = []
+        if self._settings["ocr"] and (program := self._settings["tesseract"]):
+            picture = self._file[page.number - 1]
+            try:
+                lines += ocr_lines(picture, program, self._settings["ocr_languages"])
+            except OcrFailed as failure:
+                self._failure = str(failure)
+        return page._replace(lines=lines, scanned=bool(lines))
+
+    def needed(self, pages: str) -> str:
+        """Return why some pages have no text."""
+        if not self._settings["ocr"]:
+            return f"{pages}: they need OCR"
+        if not self._settings["tesseract"]:
+            return f"{pages}: tesseract is not on the path"
+        if not self._failure:
+            return f"{pages}: OCR found none"
+        languages = self._settings["ocr_languages"]
+        advice = f"install what it needs for {languages}, or set ocr_languages"
+        return f"{pages}: tesseract failed ({self._failure}); {advice}"
 
 
 def _remarks(
-    pages: Sequence[PdfPage], heads: RunningHeads, settings: Mapping[str, Any]
+    pages: Sequence[PdfPage], heads: RunningHeads, reader: _OcrReader
 ) -> Iterator[LoaderRemark]:
     total = len(pages)
     for head in heads.texts():
         yield LoaderRemark("running_head", 1, f"left out as a running head: {head}")
     if empty := [page.number for page in pages if not page.lines and not page.blank]:
         message = f"{len(empty)} of {total} pages hold no text ({_named(empty)})"
-        yield LoaderRemark("no_text", 1, _needs_ocr(message, settings))
+        yield LoaderRemark("no_text", 1, reader.needed(message))
     if beyond := [page.number for page in pages if page.beyond]:
         lines = sum(page.beyond for page in pages)
         message = f"left out beyond the edges of pages ({_named(beyond)}): text of {lines} lines"
@@ -148,33 +168,16 @@ def _pages(file: Any, *, beyond_edges: bool) -> Iterator[PdfPage]:
         label = file.get_page_label(index)
         shown = label if label and label != str(index + 1) else None
         try:
-            yield lines_of_page(file, index, beyond_edges=beyond_edges).page(index + 1, shown)
+            page, _ = lines_of_page(file, index, beyond_edges=beyond_edges)
+            yield page._replace(label=shown)
         except pdfium.PdfiumError:  # treat a damaged page as one without text
             yield PdfPage(index + 1, None, 0, [])
 
 
-class PageLines(NamedTuple):
-    """The lines of a page, in reading order, its height, and how it was turned to read them.
+def lines_of_page(file: Any, index: int, *, beyond_edges: bool) -> tuple[PdfPage, Turn]:
+    """Return a page, its lines in reading order, and how it was turned to read them.
 
-    ``beyond`` is the number of lines beyond its edges. A page that draws nothing is ``blank``, and
-    one that pictures cover ``pictured``.
-    """
-
-    lines: list[PdfLine]
-    height: float
-    turn: Turn
-    beyond: int
-    blank: bool
-    pictured: bool
-
-    def page(self, number: int, label: str | None) -> PdfPage:
-        """Return the page with these lines."""
-        more = (self.beyond, self.blank, self.pictured)
-        return PdfPage(number, label, self.height, self.lines, *more)
-
-
-def lines_of_page(file: Any, index: int, *, beyond_edges: bool) -> PageLines:
-    """Return the lines of a page, with those ``beyond_edges`` or not.
+    The lines ``beyond_edges`` are among them or not; its label is left out.
 
     Raises:
         PdfiumError: when the page is damaged.
@@ -197,12 +200,14 @@ def lines_of_page(file: Any, index: int, *, beyond_edges: bool) -> PageLines:
     lines = [*with_wrapped_rows([*in_columns(joined)])]
     height = page.get_height()
     page.close()
-    return PageLines(lines, height, turn or Turn(), seen.beyond, drawn.blank, drawn.pictured)
+    read = PdfPage(index + 1, None, height, lines, seen.beyond, drawn.blank, drawn.pictured)
+    return read, turn or Turn()
 
 
 def _title(file: Any) -> str:
-    title = file.get_metadata_value("Title")
-    title = " ".join(title.split())
+    title = ""
+    with suppress(UnicodeDecodeError):  # half a character, of a title that was cut
+        title = " ".join(file.get_metadata_value("Title").split())
     return title if len(title) <= LONGEST_HEADING and not _NO_TITLES.fullmatch(title) else ""
 
 
@@ -274,16 +279,18 @@ class _PdfWriter:
         previous: PdfLine | None = None
         divided = False
         for place, (line, (whole, in_table, goes_on)) in enumerate(zip(body, texts, strict=True)):
-            text = whole
+            text, goes_into_word = whole, False
             if divided:
                 self.lines[-1], text = completed_word(self.lines[-1], whole, self.compounds)
-            if previous is not None and not goes_on and opens_paragraph(previous, line):
-                self.lines.append("")
-            self.lines.append(text)
+                goes_into_word = not text
+            if not goes_into_word:
+                if previous is not None and not goes_on and opens_paragraph(previous, line):
+                    self.lines.append("")
+                self.lines.append(text)
             numbers.append(len(self.lines))
             following = texts[place + 1] if place + 1 < len(texts) else TextLine("")
             inside = in_table or following.in_table
-            divided = not inside and divides_word(line, text, following.text)
+            divided = not inside and divides_word(line, self.lines[-1], following.text)
             previous = line
         return numbers
 

@@ -263,14 +263,20 @@ def _groups(rules: Sequence[_Rule]) -> list[tuple[_Rule, list[_Rule]]]:
     groups: list[tuple[_Rule, list[_Rule]]] = []
     for rule in rules:
         meeting = [group for group in groups if group[0].meets(rule)]
-        joined = [rule, *(each for _, group in meeting for each in group)]
+        boxes = [rule, *(around for around, _ in meeting)]
         around = _Rule(
-            min(each.left for each in joined),
-            min(each.bottom for each in joined),
-            max(each.right for each in joined),
-            max(each.top for each in joined),
+            min(each.left for each in boxes),
+            min(each.bottom for each in boxes),
+            max(each.right for each in boxes),
+            max(each.top for each in boxes),
         )
-        groups = [group for group in groups if group not in meeting]
+        # The largest grows: a table of thousands of rules is not copied for each of them.
+        joined = max((group for _, group in meeting), key=len, default=[])
+        for _, group in meeting:
+            if group is not joined:
+                joined.extend(group)
+        joined.append(rule)
+        groups = [group for group in groups if not group[0].meets(rule)]
         groups.append((around, joined))
     return groups
 

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -51,7 +52,9 @@ def outline_of(file: Any) -> list[OutlineEntry]:
     entries = []
     for mark in file.get_toc(max_depth=_LEVELS):
         target = mark.get_dest()
-        title = " ".join(mark.get_title().split())
+        title = ""
+        with suppress(UnicodeDecodeError):  # half a character, of a title that was cut
+            title = " ".join(mark.get_title().split())
         index = target.get_index() if target else None
         if title and index is not None:
             entries.append(OutlineEntry(title, getattr(mark, "level", 0) + 1, index + 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -16,17 +17,31 @@ from fumishirube_documents.pdf_lines import PdfLine
 _DOTS_PER_INCH = 300
 _POINTS_PER_INCH = 72
 _MOST_PIXELS = 40_000_000
+_LONGEST_MESSAGE = 200
 _SPACE = re.compile(r"(?<=(.)) (?=(.))")
 
 
+class OcrFailed(Exception):
+    """The program failed; the message is its own."""
+
+
 def ocr_lines(page: Any, program: str, languages: str) -> Iterator[PdfLine]:
-    """Yield the lines on the picture of a page; none where the program fails."""
+    """Yield the lines on the picture of a page.
+
+    Raises:
+        OcrFailed: when the program fails.
+    """
     picture = _picture(page)
     key = f"{languages} {hashlib.sha256(picture).hexdigest()}"
     try:
         text = cached_text(key, partial(_read, picture, program, languages))
-    except (OSError, subprocess.CalledProcessError):
-        return
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode("utf-8", "replace").split("\n")
+        raise OcrFailed(
+            said[0].strip()[:_LONGEST_MESSAGE] or f"status {error.returncode}"
+        ) from error
+    except OSError as error:
+        raise OcrFailed(error.strerror or type(error).__name__) from error
     for line in text.splitlines():
         if words := " ".join(line.split()):
             yield PdfLine(_SPACE.sub(_between, words), 0, 0, 0, 0, 0)
@@ -41,9 +56,8 @@ def _read(picture: bytes, program: str, languages: str) -> str:
     done = subprocess.run(  # noqa: S603 - found on the path, and its languages are checked
         [program, "stdin", "stdout", "-l", languages],
         input=picture,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={"OMP_THREAD_LIMIT": "1"},
+        capture_output=True,
+        env={**os.environ, "OMP_THREAD_LIMIT": "1"},
         check=True,
     )
     return done.stdout.decode("utf-8", "replace")

@@ -46,13 +46,13 @@ def drawn_page(data: bytes, view: PageView, settings: Mapping[str, Any]) -> Pict
         picture = bitmap.to_pil().convert("RGB")
         # A second file is read, for that changes the page.
         second = opened_pdf(data, settings["passwords"])
-        read = lines_of_page(second, view.page - 1, beyond_edges=settings["beyond_edges"])
+        read, turn = lines_of_page(second, view.page - 1, beyond_edges=settings["beyond_edges"])
     except pdfium.PdfiumError as error:
         raise Unreadable("the page is damaged", "damaged") from error
     boxes = [
         (
-            position.to_bitmap(*read.turn.back(line.left, line.top)),
-            position.to_bitmap(*read.turn.back(line.right, line.bottom)),
+            position.to_bitmap(*turn.back(line.left, line.top)),
+            position.to_bitmap(*turn.back(line.right, line.bottom)),
         )
         for line in _marked(read.lines, view)
     ]

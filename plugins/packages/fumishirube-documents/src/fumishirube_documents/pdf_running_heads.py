@@ -12,6 +12,8 @@ from fumishirube_documents.pdf_lines import PdfLine, share_width
 _EDGE_LINES = 2
 """The number of lines at the top and bottom of a page that may be running heads."""
 _LEAST_PAGES, _LEAST_SHARE = 3, 0.25
+_LARGER, _LEAST_LARGE = 1.3, 0.6
+"""How much larger than the text a line in large letters is, and on which share of pages it is."""
 _EDGE_SHARE = 0.15
 """The share of a page's height, at the top and at the bottom, with running heads."""
 _SERIES = 3
@@ -58,17 +60,23 @@ class RunningHeads(NamedTuple):
         """Return the lines that repeat on many pages.
 
         Such a line is near an edge, at the same height on each page, numbers aside; or it is the
-        outermost line, at any height, and a number in it counts the pages.
+        outermost line, at any height, and a number in it counts the pages. One in larger letters
+        than the text says the same on most pages; others are titles.
         """
         fixed = defaultdict[Hashable, list[_Edge]](list)
         counts = Counter[Hashable]()
         for page in pages:
             edges = [edge for edge in _edges(page) if not edge.listed]
             counts.update({key for edge in edges if edge.outermost for key in edge.counting_keys()})
-            for key, edge in {_fixed_key(each.line): each for each in edges if each.near}.items():
+            for key, edge in {each.fixed_key: each for each in edges if each.near}.items():
                 fixed[key].append(edge)
-        least = max(_LEAST_PAGES, _LEAST_SHARE * sum(1 for page in pages if page.lines))
-        repeated = {key: edges for key, edges in fixed.items() if len(edges) >= least}
+        filled = sum(1 for page in pages if page.lines)
+        least = max(_LEAST_PAGES, _LEAST_SHARE * filled)
+        repeated = {
+            key: edges
+            for key, edges in fixed.items()
+            if len(edges) >= (max(least, _LEAST_LARGE * filled) if edges[0].large else least)
+        }
         heads = {key for key, edges in repeated.items() if _are_heads(edges, repeated.keys())}
         return cls(frozenset(heads | {key for key, count in counts.items() if count >= least}))
 
@@ -85,7 +93,7 @@ class RunningHeads(NamedTuple):
         return sorted({_DIGITS.sub("#", text) for text in texts})
 
     def _hold(self, edge: _Edge) -> bool:
-        fixed = edge.near and _fixed_key(edge.line) in self.keys
+        fixed = edge.near and edge.fixed_key in self.keys
         return fixed or (edge.outermost and not self.keys.isdisjoint(edge.counting_keys()))
 
 
@@ -93,7 +101,8 @@ class _Edge(NamedTuple):
     """One of the first or last lines of a page, and the line beside it, away from the edge.
 
     It is ``near`` the edge of the page, or the ``outermost`` line, or both; a ``listed`` one is in
-    a list or a table, for other lines of the page differ in their numbers only.
+    a list or a table, for other lines of the page differ in their numbers only. A ``large`` one is
+    in larger letters than most of the page, and no number of it.
     """
 
     page: PdfPage
@@ -102,10 +111,17 @@ class _Edge(NamedTuple):
     near: bool
     outermost: bool
     listed: bool
+    large: bool
+
+    @property
+    def fixed_key(self) -> Hashable:
+        """Its text, without numbers unless it is large, and its height."""
+        key = _fixed_key(self.line)
+        return (self.line.text, key) if self.large else key
 
     def counting_keys(self) -> Iterator[Hashable]:
         """Yield for each number its text around it, and how far it is from the page's number."""
-        text = self.line.text.lower()
+        text = "" if self.large else self.line.text.lower()
         for match in _NUMBER.finditer(text):
             around = f"{text[: match.start()]}#{text[match.end() :]}"
             yield around, "pages", int(match[0]) - self.page.number
@@ -132,6 +148,10 @@ def _edges(page: PdfPage) -> Iterator[_Edge]:
     series = Counter(map(_form, placed))
     low, high = _EDGE_SHARE * page.height, (1 - _EDGE_SHARE) * page.height
     last = len(placed) - 1
+    sizes = Counter[int]()
+    for line in placed:
+        sizes[round(line.size)] += len(line.text)
+    large = _LARGER * max(sizes, key=sizes.__getitem__, default=0)
     for place, line in enumerate(placed):
         if min(place, last - place) >= _EDGE_LINES:
             continue
@@ -143,6 +163,7 @@ def _edges(page: PdfPage) -> Iterator[_Edge]:
             line.top < low or line.bottom > high,
             place in {0, last},
             series[_form(line)] >= _SERIES,
+            line.size >= large and not _PAGE_NUMBER.fullmatch(_masked(line.text)),
         )
 
 

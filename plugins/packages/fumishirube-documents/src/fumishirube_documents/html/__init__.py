@@ -9,14 +9,16 @@ from fumishirube import Document, divide_at_headings
 from fumishirube_documents.html.encoding import text_of
 from fumishirube_documents.html.main_text import main_text
 from fumishirube_documents.html.page import read
+from fumishirube_documents.signatures import check_type
 
 
 def parsed_html(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
     """Parse a web page; only its main part, if it marks one or ``main_text`` finds one.
 
     Raises:
-        Unreadable: when its encoding is unknown.
+        Unreadable: when it is a file of another format, or its encoding is unknown.
     """
+    check_type(data, "a web page")
     markup = text_of(data)
     page = read(markup, settings["ignored"], anchors=settings["anchors"])
     if settings["main_text"] and not page.marked:

@@ -29,11 +29,11 @@ def main_text(page: HtmlPage, markup: str) -> HtmlPage:
     if len(letters) < _LEAST_TEXT:
         return page
     lines = page.text.split("\n")
-    numbers = [number for number, line in enumerate(lines, start=1) if _is_in(line, letters)]
-    if not numbers:
+    first = next((number for number, line in enumerate(lines) if _is_in(line, letters)), None)
+    if first is None:
         return page
-    first = _with_heading(page, numbers[0])
-    return _part(page, lines, first, numbers[-1])
+    last = next(number for number in range(len(lines), 0, -1) if _is_in(lines[number - 1], letters))
+    return _part(page, lines, _with_heading(page, first + 1), last)
 
 
 def _is_in(line: str, letters: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from html import escape
 from typing import NamedTuple
 
 from lxml import etree
@@ -26,6 +27,7 @@ _BLOCK = re.compile(
     "fig(?:caption|ure)|footer|form|h[1-6]|h(?:eader|group|r)|li|main|menu|nav|ol|option|p|pre|"
     "section|summary|table|tbody|t[dhr]|tfoot|thead|title|ul"
 )
+_NUMBER = re.compile(r"-?[0-9]{1,6}")
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _STRUCK = "~~"
 _MARKS = {"code": "`", **dict.fromkeys(("del", "s", "strike"), _STRUCK), "br": "\n"}
@@ -37,6 +39,10 @@ _DECLARATIONS = re.compile(
     r"(\s*(?:<\?[^>]*>\s*)?(?:<!--.*?-->\s*)?<!doctype[^>\[]*)\[", re.IGNORECASE | re.DOTALL
 )
 _DECLARATIONS_END = re.compile(r"\](?=\s*>)")
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_RAISED = re.compile(r"[\w+\-−]")
+"""A letter in a power or a mark of a note, which would be part of the number or word before it."""
+_ORDINAL = re.compile(r"st|nd|rd|th|[aeo]|er|[eè]re|[eè]me")
 _DEEPEST_LIST = 8
 _MAIN_PARTS = ("main", "article")
 
@@ -57,6 +63,8 @@ def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> HtmlPage:
     is left out.
     """
     markup = _without_declarations(markup)
+    if markup.lstrip().startswith("<?xml"):  # libxml2 takes these for comments, as HTML does
+        markup = _CDATA.sub(lambda match: escape(match[1], quote=False), markup)
     for tag in _MAIN_PARTS:
         if len(re.findall(rf"<{tag}[\s>]", markup, re.IGNORECASE)) == 1:
             page = _read(markup, ignored, tag, anchors=anchors)
@@ -101,12 +109,15 @@ class _HtmlReader:
         self._anchor = ""
         self._item = ""
         self._quoted = 0
-        self._lists: list[int] = []
+        self._lists: list[int | None] = []
+        """The number of the next item of each open list; ``None`` without numbers that rise."""
         self._entries = Entries()
         self._names_entry = False
         self._in_term = False
         self._tables: list[Table | None] = []
         self._divs = DivTables()
+        self._raises = False
+        """Whether the next text is the first of what is raised above the line."""
         self._code: list[str] | None = None
         self._language = ""
 
@@ -119,6 +130,7 @@ class _HtmlReader:
         self._inside += tag in {self._main, "title"}
         if not self._inside:
             return
+        self._raises = self._raises or tag == "sup"
         if self._silent or self._is_silent(tag, attributes):
             self._silent += 1
             return
@@ -142,6 +154,9 @@ class _HtmlReader:
         if self._silent or not self._inside:
             return
         data = _INVISIBLE.sub("", data)
+        if self._raises and data.strip():
+            self._raises = False
+            data = f"{self._mark_above(data.strip())}{data}"
         if self._code is not None:
             self._code.append(data.replace("\r", ""))
         elif data:
@@ -155,6 +170,7 @@ class _HtmlReader:
             tag = self._divs.end()
         if not self._inside:
             return
+        self._raises = self._raises and tag != "sup"
         if self._silent:
             self._silent -= 1
         elif self._code is not None:
@@ -163,10 +179,18 @@ class _HtmlReader:
         elif tag in _MARKS and tag != "br":
             self._words.append(_MARKS[tag])
         elif tag == "title":
-            self.title = self.title or _plain(self._take())
+            title = _plain(self._take())
+            self.title = self.title or title
         elif _BLOCK.fullmatch(tag):
             self._end(tag)
         self._inside -= tag in {self._main, "title"}
+
+    def _mark_above(self, raised: str) -> str:
+        """Return the sign between a text and what is raised above it, such as a power."""
+        before = "".join((self._words if self._code is None else self._code)[-1:])[-1:]
+        if not (before.isalnum() or before in {")", "]"}) or not _RAISED.match(raised):
+            return ""
+        return "" if before.isdecimal() and _ORDINAL.fullmatch(raised.lower()) else "^"
 
     def comment(self, text: str) -> None:
         """Ignore a comment."""
@@ -202,9 +226,10 @@ class _HtmlReader:
             case "table":
                 self._tables.append(Table())
             case "ul" | "ol" | "menu":
-                self._lists.append(_number(attributes.get("start")) if tag == "ol" else -1)
+                upwards = tag == "ol" and "reversed" not in attributes
+                self._lists.append(_number(attributes.get("start")) if upwards else None)
             case "li":
-                self._item = self._marker()
+                self._item = self._marker(attributes.get("value"))
             case "dl" | "dt" | "dd":
                 self._open_terms(tag, attributes)
             case "hr":
@@ -260,13 +285,15 @@ class _HtmlReader:
             self._write([block])
         self._words.extend(rest)
 
-    def _marker(self) -> str:
+    def _marker(self, value: str | None) -> str:
         depth = min(len(self._lists), _DEEPEST_LIST)
         indent = "  " * max(0, depth - 1)
-        if not self._lists or self._lists[-1] < 0:
+        number = self._lists[-1] if self._lists else None
+        if number is None:
             return f"{indent}- "
-        self._lists[-1] += 1
-        return f"{indent}{self._lists[-1] - 1}. "
+        number = _number(value, number)
+        self._lists[-1] = number + 1
+        return f"{indent}{number}. "
 
     def _flush(self) -> None:
         """Write the collected words as a block: a heading, a list item, or a paragraph."""
@@ -308,7 +335,7 @@ class _HtmlReader:
         lines = re.sub(" +", " ", "".join(self._words).replace(2 * _STRUCK, "")).split("\n")
         self._words.clear()
         text = "\n".join(line for each in lines if (line := each.strip()))
-        return "" if text == _STRUCK else text  # a mark around a block
+        return "" if text in {_STRUCK, "`"} else text  # a mark around a block
 
     def _write(self, block: Sequence[str], *, close: bool = False) -> None:
         """Add a block of text, with a blank line before it unless ``close``."""
@@ -347,5 +374,5 @@ def _language(attributes: Mapping[str, str]) -> str:
     return match[1] if match else ""
 
 
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isdecimal() and text.isascii() and len(text) < 7 else 1
+def _number(text: str | None, otherwise: int = 1) -> int:
+    return int(text) if text and _NUMBER.fullmatch(text) else otherwise

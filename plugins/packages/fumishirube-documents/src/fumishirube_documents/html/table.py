@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 _SPACE = re.compile(r"\s+")
 _WIDEST, _HIGHEST = 64, 1_000
+_MOST_COLUMNS = 1_000
+"""The column from which a cell is in one column and one row only, and rows are not filled up."""
 
 
 class _Cell(NamedTuple):
@@ -58,7 +60,7 @@ class Table:
     def lines(self) -> Sequence[str]:
         """Return the caption and the rows; the first row is the header."""
         rows = [row for row in self._grid() if any(row)]
-        width = max(map(len, rows), default=0)
+        width = min(max(map(len, rows), default=0), _MOST_COLUMNS)
         written = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows]
         rule = [f"|{' --- |' * width}"] if len(rows) > 1 else []
         caption = [self._caption] if self._caption else []
@@ -77,6 +79,8 @@ class Table:
             below: dict[int, _Cell] = {}
             cells = iter(row)
             while cell := above.pop(len(texts), None) or next(cells, None) or _gap(above, texts):
+                if len(texts) >= _MOST_COLUMNS:
+                    cell = _Cell(cell.text)
                 if cell.rows > 1:
                     below[len(texts)] = cell._replace(rows=cell.rows - 1)
                 texts += [cell.text, *[""] * (cell.columns - 1)]
