@@ -275,7 +275,9 @@ def test_a_foreign_host_is_refused(server: HttpServer, host: str) -> None:
         assert refused(answer, 400)["error"] == "invalid_request"
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "[::1]:8765", "127.0.0.1"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:1", "[::1]:8765", "127.0.0.1", "127.0.0.2:1"]
+)
 def test_this_machines_names_are_let_in_at_any_port(server: HttpServer, host: str) -> None:
     assert server.client.get("/probe_names", headers={"host": host}).status_code == 200
 
@@ -339,8 +341,11 @@ def test_a_request_for_an_address_is_one_for_its_host_and_path(
 
 
 def test_a_probe_may_ask_for_the_head_alone(server: HttpServer) -> None:
-    answer = server.client.head("/healthz")
-    assert (answer.status_code, answer.content) == (200, b"")
+    for path in ("/healthz", "/docs", "/openapi.json", "/probe_names"):
+        answer, whole = server.client.head(path), server.client.get(path)
+        assert (answer.status_code, answer.content) == (200, b"")
+        assert answer.headers["content-type"] == whole.headers["content-type"]
+    assert '"head":' not in server.get("/openapi.json").text
 
 
 # --- the document ---------------------------------------------------------------------------
