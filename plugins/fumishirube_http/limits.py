@@ -11,7 +11,7 @@ import anyio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fumishirube_http.problems import Problem, busy, invalid, overload
+from fumishirube_http.problems import Problem, invalid, overload, reply
 
 UNDER_WAY = 128
 """The most requests in progress; further ones are answered with 503."""
@@ -65,7 +65,7 @@ class LimitMiddleware:
         places = self._streams if self._is_stream(scope) else self._requests
         admission = _Admission(receive, places, self._large)
         if not _waits_for_body(scope) and not admission.enter():
-            await busy()(scope, receive, send)
+            await reply(overload())(scope, receive, send)
             return
         try:
             await self._app(scope, admission.receive, send)
