@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from itertools import islice
 
 import anyio
@@ -53,8 +53,8 @@ class LimitMiddleware:
         self._app = app
         self._unlimited = unlimited
         self._is_stream = streams
-        self._requests = _Places(UNDER_WAY)
-        self._streams = _Places(STREAMS)
+        self._requests = anyio.Semaphore(UNDER_WAY)
+        self._streams = anyio.Semaphore(STREAMS)
         self._large = anyio.Semaphore(LARGE_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -73,17 +73,10 @@ class LimitMiddleware:
             admission.leave()
 
 
-class _Places:
-    """The free places for requests of one kind."""
-
-    def __init__(self, free: int) -> None:
-        self.free = free
-
-
 class _Admission:
     """A request; it takes a place only with a complete body, so that slow senders take none."""
 
-    def __init__(self, receive: Receive, places: _Places, large: anyio.Semaphore) -> None:
+    def __init__(self, receive: Receive, places: anyio.Semaphore, large: anyio.Semaphore) -> None:
         self._receive = receive
         self._places = places
         self._large = large
@@ -93,9 +86,10 @@ class _Admission:
 
     def enter(self) -> bool:
         """Take a place; return whether there was one."""
-        if not self._entered and self._places.free:
-            self._places.free -= 1
-            self._entered = True
+        if not self._entered:
+            with suppress(anyio.WouldBlock):
+                self._places.acquire_nowait()
+                self._entered = True
         return self._entered
 
     async def receive(self) -> Message:
@@ -117,7 +111,7 @@ class _Admission:
     def leave(self) -> None:
         """Release the place and the turn."""
         if self._entered:
-            self._places.free += 1
+            self._places.release()
         if self._large_until:
             self._large.release()
 
