@@ -15,14 +15,10 @@ OptionalSection = Annotated[
 ]
 
 
-class StrictNullParams(Params):
-    """Arguments that accept null only where their type does."""
+class ManualNameParams(Params):
+    """The manual; an argument accepts null only where its type does."""
 
     null_is_absent: ClassVar[bool] = False
-
-
-class ManualNameParams(StrictNullParams):
-    """The manual."""
 
     manual_name: ManualName
 

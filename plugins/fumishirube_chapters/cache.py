@@ -18,6 +18,8 @@ from fumishirube_chapters.settings import ChapterCacheSettings
 
 MOST = 128 * 1024 * 1024
 """The most bytes of texts and projections in memory, besides those in use by a call."""
+_STEPS = 16
+"""Weights are summed again after this part of the limit: for each chapter it would be a square."""
 
 
 class UnreadableChapter(Exception):
@@ -97,6 +99,7 @@ class ChapterCache:
         self._cache_settings = cache_settings
         self._store = ProjectionStore(cache_settings.file)
         self._open: OrderedDict[_Slot, OpenChapter] = OrderedDict()
+        self._unweighed = 0
         self._lock = Lock()
 
     def read(self, manual: str, file: LocatedFile) -> OpenChapter:
@@ -125,7 +128,10 @@ class ChapterCache:
                 self._open.move_to_end(slot)
                 while len(self._open) > self._cache_settings.chapters:
                     self._open.popitem(last=False)
-            self._relieve()
+                self._unweighed += opened.weight
+                due = self._unweighed > MOST // _STEPS
+            if due:
+                self._relieve()
         return opened
 
     def save(self, manual: str, chapters: list[OpenChapter], *, whole: bool) -> None:
@@ -148,6 +154,7 @@ class ChapterCache:
     def _relieve(self) -> None:
         """Drop the least recently read chapters until the limit is met."""
         with self._lock:
+            self._unweighed = 0
             weight = sum(chapter.weight for chapter in self._open.values())
             while weight > MOST:
                 weight -= self._open.popitem(last=False)[1].weight

@@ -9,35 +9,30 @@ from fumishirube import InternalError, InvalidParameter, NotFound, ToolError
 _SHOWN = 80
 
 
-class InvalidRequest(InvalidParameter):
+class _CodeTwice(ToolError):
+    def payload(self) -> dict[str, JsonValue]:
+        """Return the usual object, with the code also under ``error``."""
+        payload = super().payload()
+        return {**payload, "error": payload["code"]}
+
+
+class InvalidRequest(_CodeTwice, InvalidParameter):
     """A missing or invalid argument."""
 
     code = "invalid_request"
 
-    def payload(self) -> dict[str, JsonValue]:
-        """Return the usual object, with the code also under ``error``."""
-        return _twice(super().payload())
 
-
-class ChapterNotFound(NotFound):
+class ChapterNotFound(_CodeTwice, NotFound):
     """An unknown manual or chapter, or an unusable table of contents or file."""
 
-    def payload(self) -> dict[str, JsonValue]:
-        """Return the usual object, with the code also under ``error``."""
-        return _twice(super().payload())
 
-
-class ChapterInternalError(InternalError):
+class ChapterInternalError(_CodeTwice, InternalError):
     """An internal error, logged under the same id."""
 
     def __init__(self, error: InternalError) -> None:
         super().__init__()
         self.error_id = error.error_id
         self.details = error.details
-
-    def payload(self) -> dict[str, JsonValue]:
-        """Return the usual object, with the code also under ``error``."""
-        return _twice(super().payload())
 
 
 def refused(error: ToolError, arguments: object) -> ToolError:
@@ -83,7 +78,3 @@ def no_file(section_id: str, name: str, file: str, reason: str) -> NotFound:
 def quoted(value: str) -> str:
     """Return a value in quotes, cut to 80 characters."""
     return f"'{value if len(value) <= _SHOWN else value[: _SHOWN - 1] + '…'}'"
-
-
-def _twice(payload: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    return {**payload, "error": payload["code"]}

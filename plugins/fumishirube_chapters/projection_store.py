@@ -5,14 +5,16 @@ from __future__ import annotations
 import logging
 import sqlite3
 from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from struct import Struct
 from threading import Lock
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from fumishirube.text import OffsetMap, Projection, TextForm
+
+T = TypeVar("T")
 
 LOG = logging.getLogger("fumishirube.chapters")
 
@@ -52,14 +54,8 @@ class ProjectionStore:
         with self._lock:
             if self._broken or (self._connection is None and not self._file.exists()):
                 return None
-            try:
-                row = self._open().execute(sql, (manual, path, _key(form), stamp)).fetchone()
-            except sqlite3.OperationalError as error:
-                LOG.info("projections cannot be read this time: %s", error)
-                return None
-            except (sqlite3.Error, OSError) as error:
-                self._give_up(error)
-                return None
+            key = (manual, path, _key(form), stamp)
+            row = self._done(lambda connection: connection.execute(sql, key).fetchone())
         return None if row is None else Projection(row[0], _unpacked(row[1]))
 
     def put(
@@ -83,45 +79,48 @@ class ProjectionStore:
             for stored in projections
         ]
         with self._lock:
-            if self._broken or not rows:
-                return
-            try:
-                with self._open() as connection:
-                    connection.executemany("REPLACE INTO projections VALUES (?,?,?,?,?,?)", rows)
-                    if only is not None:
-                        _forget(connection, *only)
-            except sqlite3.OperationalError as error:
-                LOG.info("projections are not stored this time: %s", error)
-            except (sqlite3.Error, OSError) as error:
-                self._give_up(error)
+            if not self._broken and rows:
+                self._done(lambda connection: _replace(connection, rows, only))
 
     def close(self) -> None:
         """Close the file."""
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
+            self._disconnect()
+
+    def _done(self, act: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Return what a function did with the file; ``None`` if it cannot be used.
+
+        Derived data: a damaged file is made again.
+        """
+        try:
+            try:
+                return act(self._open())
+            except sqlite3.OperationalError:
+                raise  # locked by another process, or no permission: not damaged
+            except sqlite3.DatabaseError:
+                self._disconnect()
+                for suffix in ("-wal", "-shm", ""):  # a new file must not meet an old log
+                    self._file.with_name(self._file.name + suffix).unlink(missing_ok=True)
+                return act(self._open())
+        except sqlite3.OperationalError as error:
+            LOG.info("projections are not stored, or not read, this time: %s", error)
+        except (sqlite3.Error, OSError) as error:
+            self._broken = True
+            LOG.warning("projections are not stored: %s", type(error).__name__)
+            self._disconnect()
+        return None
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                self._connection = _connected(self._file)
-            except sqlite3.OperationalError:
-                raise  # locked by another process, or no permission: not damaged
-            except sqlite3.DatabaseError:
-                # Derived data: an unreadable file is made again.
-                self._file.unlink()
-                self._connection = _connected(self._file)
+            self._connection = _connected(self._file)
         return self._connection
 
-    def _give_up(self, error: Exception) -> None:
-        self._broken = True
-        LOG.warning("projections are not stored: %s", type(error).__name__)
-        if self._connection is not None:
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
             with suppress(sqlite3.Error):
-                self._connection.close()
-            self._connection = None
+                connection.close()
 
 
 def _connected(file: Path) -> sqlite3.Connection:
@@ -138,6 +137,17 @@ def _connected(file: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _replace(
+    connection: sqlite3.Connection,
+    rows: Sequence[tuple[object, ...]],
+    only: tuple[str, Collection[str]] | None,
+) -> None:
+    with connection:
+        connection.executemany("REPLACE INTO projections VALUES (?,?,?,?,?,?)", rows)
+        if only is not None:
+            _forget(connection, *only)
 
 
 def _forget(connection: sqlite3.Connection, manual: str, files: Collection[str]) -> None:

@@ -8,8 +8,8 @@ from ipaddress import ip_address
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fumishirube_http.problems import Problem, invalid, reply
-from fumishirube_http.settings import LOOPBACK, host_name, plain_address
+from fumishirube_http.problems import Problem, forbidden, invalid, reply
+from fumishirube_http.settings import host_name, is_loopback, plain_address
 
 TEST_HOST = "testserver"
 """The host name of requests by Starlette's test client."""
@@ -30,7 +30,7 @@ class AllowedHostsMiddleware:
     ) -> None:
         self._app = app
         self._proxies = proxies
-        self._hosts = frozenset(host.lower() for host in (*LOOPBACK, *hosts))
+        self._hosts = frozenset(host.lower() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request, or answer it with an error."""
@@ -43,12 +43,11 @@ class AllowedHostsMiddleware:
 
     def _problem(self, scope: Scope) -> Problem | None:
         if self._proxies and not self._is_proxy(scope):
-            message = "this server answers its proxy alone"
-            return Problem(403, {"error": "forbidden", "message": message})
+            return forbidden("this server answers its proxy alone")
         headers = Headers(scope=scope)
         hosts = headers.getlist("host")
         name = host_name(hosts[0]) if len(hosts) == 1 else None
-        if name not in self._hosts and not (name == TEST_HOST and _in_process(scope)):
+        if not self._is_host(name) and not (name == TEST_HOST and _in_process(scope)):
             message = "name this host in security.allowed_hosts, or call it 127.0.0.1"
             return invalid(f"the Host header names no host of this server; {message}")
         origins = headers.getlist("origin")
@@ -56,7 +55,7 @@ class AllowedHostsMiddleware:
         direct = origins or headers.get("sec-fetch-site", "none") in _DIRECT
         if not direct or not all(self._is_ours(origin) for origin in origins):
             message = "requests of other sites' pages are refused; open this address by yourself"
-            return Problem(403, {"error": "forbidden", "message": message})
+            return forbidden(message)
         return None
 
     def _is_proxy(self, scope: Scope) -> bool:
@@ -67,7 +66,11 @@ class AllowedHostsMiddleware:
 
     def _is_ours(self, origin: str) -> bool:
         scheme, _, rest = origin.partition("://")
-        return scheme in ("http", "https") and host_name(rest) in self._hosts
+        return scheme in ("http", "https") and self._is_host(host_name(rest))
+
+    def _is_host(self, name: str | None) -> bool:
+        """Return whether a name is of this server; an address, unlike a name, cannot be rebound."""
+        return name is not None and (name in self._hosts or is_loopback(name))
 
 
 def _in_process(scope: Scope) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from fastapi_offline import FastAPIOffline
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -40,7 +41,7 @@ from fumishirube_http.limits import LimitMiddleware
 from fumishirube_http.log import LoggingMiddleware, Recorder, RequestLogEntry
 from fumishirube_http.mcp import McpEndpoint
 from fumishirube_http.openapi import endpoint_fault, of_endpoint, of_tool
-from fumishirube_http.people.settings import TeamSettings, proxies
+from fumishirube_http.people.settings import TeamSettings, check_no_people, proxies
 from fumishirube_http.problems import Problem, invalid, reply
 from fumishirube_http.server_token import ServerTokenMiddleware
 from fumishirube_http.settings import check_access
@@ -64,8 +65,9 @@ def build_app(application: Application) -> FastAPI:
     """Return the application for an open :class:`Application`, with its lifespan.
 
     Raises:
-        ConfigError: when the settings cannot be used.
+        ConfigError: when the settings cannot be used, or name people, who could not sign in.
     """
+    check_no_people(application.loaded)
     application.drop_faulty_tools()
     return HttpApplication(application).app
 
@@ -129,14 +131,14 @@ class HttpApplication:
         app.add_exception_handler(Problem, _answer_problem)
         app.add_exception_handler(HTTPException, _answer_http_error)
         app.get(self._health, summary="Whether the server runs")(_healthz)
-        app.head(self._health, include_in_schema=False)(_healthz)
         app.router.routes.append(Route(self._mcp_path, self._mcp, include_in_schema=False))
-        taken = {"/healthz", "/mcp", "/docs", "/openapi.json"}
+        taken = {"/healthz", "/readyz", "/metrics", "/mcp", "/docs", "/openapi.json"}
         for tool in application.tools.values():
             fault = self._add(app, tool, taken)
             if fault:
                 problem = f"tool {tool.name}: its endpoint is left out: {fault}"
                 application.problems.append(problem)
+        _answer_head(app)
         return app
 
     def _middleware(self) -> list[Middleware]:
@@ -196,6 +198,13 @@ class HttpApplication:
             operation_id=f"{method.lower()}{path.replace('/', '_')}",
             openapi_extra=operation,
         )
+
+
+def _answer_head(app: FastAPI) -> None:
+    """Let each path that answers GET answer HEAD too; the document lists GET alone."""
+    for route in [*app.routes]:
+        if isinstance(route, APIRoute) and route.methods == {"GET"}:
+            app.add_api_route(route.path, route.endpoint, methods=["HEAD"], include_in_schema=False)
 
 
 def is_stream(mcp_path: str, scope: Scope) -> bool:

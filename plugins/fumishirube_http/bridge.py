@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 import httpx2
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from fumishirube import (
     Answer,
@@ -30,13 +30,6 @@ from fumishirube import (
 )
 from fumishirube.serving import arguments_shape
 from fumishirube_http.backend import Backend
-from fumishirube_http.errors import (
-    BackendError,
-    BackendFailure,
-    BackendTimeout,
-    BackendUnavailable,
-    InvalidResponse,
-)
 
 P = TypeVar("P", bound=Params)
 A = TypeVar("A", bound=Answer)
@@ -47,10 +40,42 @@ LARGEST = 32 * 1024 * 1024
 QUOTED = 200
 """The most characters of a body that a message quotes."""
 
-_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\",<>]+){2,}")
+_PATH = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\",<>]+){2,}")
 _PAUSES = (0.05, 0.2)
 _POLL = 0.05
 _PATIENCE = 1.0
+
+
+class BackendFailure(ToolError):
+    """The backend could not be reached, or its answer is not one of the tool."""
+
+    code = "backend_error"
+
+    def payload(self) -> dict[str, JsonValue]:
+        """Return the usual object, with the code also under ``error``, as the backend does."""
+        return {**super().payload(), "error": self.code}
+
+
+class BackendUnavailable(BackendFailure):
+    """The backend cannot be reached."""
+
+    code = "backend_unavailable"
+
+
+class BackendTimeout(BackendFailure):
+    """The backend did not answer in time."""
+
+    code = "backend_timeout"
+
+
+class BackendError(BackendFailure):
+    """The backend answered with an unexpected status or body."""
+
+
+class InvalidResponse(BackendFailure):
+    """The backend's answer does not fit the tool's schema."""
+
+    code = "invalid_response"
 
 
 @dataclass(frozen=True)
@@ -103,10 +128,12 @@ class Bridge:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._loop = asyncio.new_event_loop()
-        bearer = {"authorization": f"Bearer {backend.token}"} if backend.token else {}
+        headers = {b"accept-encoding": b"identity"}
+        if backend.token:
+            headers[b"authorization"] = f"Bearer {backend.token}".encode()
         self._client = httpx2.AsyncClient(
             base_url=backend.url,
-            headers={"accept-encoding": "identity", **bearer},
+            headers=headers,
             timeout=backend.timeout,
             follow_redirects=False,
             trust_env=False,

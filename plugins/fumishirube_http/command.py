@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from argparse import ArgumentParser, Namespace
+from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -35,13 +35,28 @@ def add_arguments(parser: ArgumentParser) -> None:
     help_text = "serve over HTTP there (default: server.host and server.port of the configuration)"
     parser.add_argument("--http", metavar="HOST:PORT", nargs="?", const="", help=help_text)
     help_text = "processes that serve over HTTP (default: 1); one for each core is most"
-    parser.add_argument("--workers", metavar="N", type=at_least(1), default=1, help=help_text)
+    parser.add_argument(
+        "--workers", metavar="N", type=at_least(1), default=1, action=_OverHttp, help=help_text
+    )
     help_text = "over HTTP: who may use the server, and what (default: FUMISHIRUBE_PEOPLE)"
-    parser.add_argument("--people", metavar="FILE", type=Path, help=help_text)
+    parser.add_argument("--people", metavar="FILE", type=Path, action=_OverHttp, help=help_text)
+
+
+class _OverHttp(Action):
+    """Stores a value, and makes this command the one that runs: no other way to serve has it."""
+
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, value: object, _: object = None
+    ) -> None:
+        setattr(namespace, self.dest, value)
+        namespace.run = run
+        namespace.only_over_http = f"--{self.dest}"
 
 
 def run(options: Namespace) -> int:
     """Serve; print the address to standard output once it answers, all else to standard error."""
+    if options.http is None:
+        raise ConfigError(f"{options.only_over_http}: it is for a server over HTTP; add --http")
     claim_standard_output()
     share_memory_pools()
     return serve_here(options) if options.workers == 1 else _supervise(options)

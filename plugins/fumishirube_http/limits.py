@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from itertools import islice
 
 import anyio
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fumishirube_http.problems import Problem, busy, invalid, overload
+from fumishirube_http.problems import Problem, invalid, overload, reply
 
 UNDER_WAY = 128
 """The most requests in progress; further ones are answered with 503."""
@@ -53,8 +53,8 @@ class LimitMiddleware:
         self._app = app
         self._unlimited = unlimited
         self._is_stream = streams
-        self._requests = _Places(UNDER_WAY)
-        self._streams = _Places(STREAMS)
+        self._requests = anyio.Semaphore(UNDER_WAY)
+        self._streams = anyio.Semaphore(STREAMS)
         self._large = anyio.Semaphore(LARGE_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,7 +65,7 @@ class LimitMiddleware:
         places = self._streams if self._is_stream(scope) else self._requests
         admission = _Admission(receive, places, self._large)
         if not _waits_for_body(scope) and not admission.enter():
-            await busy()(scope, receive, send)
+            await reply(overload())(scope, receive, send)
             return
         try:
             await self._app(scope, admission.receive, send)
@@ -73,17 +73,10 @@ class LimitMiddleware:
             admission.leave()
 
 
-class _Places:
-    """The free places for requests of one kind."""
-
-    def __init__(self, free: int) -> None:
-        self.free = free
-
-
 class _Admission:
     """A request; it takes a place only with a complete body, so that slow senders take none."""
 
-    def __init__(self, receive: Receive, places: _Places, large: anyio.Semaphore) -> None:
+    def __init__(self, receive: Receive, places: anyio.Semaphore, large: anyio.Semaphore) -> None:
         self._receive = receive
         self._places = places
         self._large = large
@@ -93,9 +86,10 @@ class _Admission:
 
     def enter(self) -> bool:
         """Take a place; return whether there was one."""
-        if not self._entered and self._places.free:
-            self._places.free -= 1
-            self._entered = True
+        if not self._entered:
+            with suppress(anyio.WouldBlock):
+                self._places.acquire_nowait()
+                self._entered = True
         return self._entered
 
     async def receive(self) -> Message:
@@ -117,7 +111,7 @@ class _Admission:
     def leave(self) -> None:
         """Release the place and the turn."""
         if self._entered:
-            self._places.free += 1
+            self._places.release()
         if self._large_until:
             self._large.release()
 

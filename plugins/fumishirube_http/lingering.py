@@ -75,7 +75,8 @@ class LingeringTransport:
             self._transport.close()
             return
         self._last.start()
-        self._transport.write_eof()
+        if self._transport.can_write_eof():  # over TLS there is no such end
+            self._transport.write_eof()
         self._transport.resume_reading()
 
     def drop(self, data: bytes) -> None:

@@ -10,13 +10,14 @@ import anyio
 from anyio import to_thread
 from pydantic import JsonValue
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fumishirube import ToolError
 from fumishirube.serving import CatalogPublisher, InnerCalls, ToolHost, streamable_mcp
 from fumishirube_http.limits import MESSAGE, check_values, read_body
-from fumishirube_http.log import Recorder, RequestLogEntry, call_entry
-from fumishirube_http.problems import busy
+from fumishirube_http.log import HUNG_UP, Recorder, RequestLogEntry, call_entry
+from fumishirube_http.problems import overload, reply
 
 
 class McpEndpoint:
@@ -48,7 +49,10 @@ class McpEndpoint:
         self._ready = anyio.Event()
         async with anyio.create_task_group() as group:
             group.start_soon(self._run, self._ready)
-            yield
+            try:
+                yield
+            finally:
+                self._ready.set()  # a request that still waits is answered, if only with a refusal
             group.cancel_scope.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -56,9 +60,14 @@ class McpEndpoint:
         if self._ready is not None:
             await self._ready.wait()
         if scope["method"] == "POST":
-            receive = await _checked(Headers(scope=scope), receive)
+            body = await read_body(Headers(scope=scope), receive, MESSAGE)
+            if body is None:
+                await Response(status_code=HUNG_UP)(scope, receive, send)
+                return
+            await to_thread.run_sync(check_values, body)
+            receive = _again(body, receive)
         # Without its lifespan, as in some tests, the application has no sessions.
-        await (self._served or busy())(scope, receive, send)
+        await (self._served or reply(overload()))(scope, receive, send)
 
     async def _run(self, ready: anyio.Event) -> None:
         make = partial(
@@ -87,17 +96,9 @@ class McpEndpoint:
         self._record(call_entry("mcp", tool, arguments, answer, error, self._person), seconds)
 
 
-async def _checked(headers: Headers, receive: Receive) -> Receive:
-    """Check a request's body, and return a function that receives it again.
-
-    Raises:
-        Problem: when it is too large, or holds too many values.
-    """
-    body = await read_body(headers, receive, MESSAGE)
-    first: list[Message] = [{"type": "http.disconnect"}]
-    if body is not None:
-        await to_thread.run_sync(check_values, body)
-        first = [{"type": "http.request", "body": body, "more_body": False}]
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return a function that receives a body again."""
+    first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:
         return first.pop() if first else await receive()

@@ -32,9 +32,13 @@ _INTERNAL = -32603
 
 
 class TooManyRequests(ToolError):
-    """A call beyond the rate of its caller."""
+    """A call beyond the rate of its caller; ``seconds`` later it is not, if it ever can be."""
 
     code = "too_many_requests"
+
+    def __init__(self, message: str, seconds: int | None = None) -> None:
+        super().__init__(message)
+        self.seconds = seconds
 
 
 _STATUS: tuple[tuple[type[ToolError], int], ...] = (
@@ -62,14 +66,14 @@ def reply(problem: Problem) -> Response:
     return Response(body, problem.status, problem.headers, "application/json")
 
 
-def busy() -> Response:
-    """Return the response of a server at its limits."""
-    return reply(overload())
-
-
 def invalid(message: str, status: int = 400, headers: Mapping[str, str] | None = None) -> Problem:
     """Return the problem of a malformed request."""
     return Problem(status, {"error": "invalid_request", "message": message}, headers)
+
+
+def forbidden(message: str) -> Problem:
+    """Return the problem of a request by somebody who may not make it."""
+    return Problem(403, {"error": "forbidden", "message": message})
 
 
 def overload() -> Problem:
@@ -99,7 +103,7 @@ def of_tool(error: ToolError) -> Problem:
     payload = error_payload(error)
     if isinstance(payload["code"], int):
         return Problem(_status_of(payload), payload)
-    return Problem(_status(error), {"error": payload.pop("code"), **payload})
+    return Problem(_status(error), {"error": payload.pop("code"), **payload}, _headers(error))
 
 
 def of_endpoint(error: ToolError, params: type[Params], place: str) -> Problem:
@@ -118,7 +122,7 @@ def of_endpoint(error: ToolError, params: type[Params], place: str) -> Problem:
         error = refusal(missing, arguments_shape(params))
     payload = error_payload(error)
     code = "invalid_request" if error.code == InvalidParameter.code else payload["code"]
-    return Problem(_status(error), {"error": code, "message": payload["message"]})
+    return Problem(_status(error), {"error": code, "message": payload["message"]}, _headers(error))
 
 
 def validation_problem(details: Iterable[Body]) -> Problem:
@@ -136,6 +140,11 @@ def _field_error(error: ErrorDetails, place: str) -> Body:
     detail = dict(field_error(error["type"], (place, *error["loc"]), error["msg"], error["input"]))
     context: dict[str, Any] = error.get("ctx", {})
     return {**detail, "ctx": {k: _echoed(v) for k, v in context.items()}} if context else detail
+
+
+def _headers(error: ToolError) -> Mapping[str, str]:
+    seconds = error.seconds if isinstance(error, TooManyRequests) else None
+    return {} if seconds is None else {"retry-after": str(seconds)}
 
 
 def _status(error: ToolError) -> int:

@@ -9,9 +9,6 @@ from ipaddress import IPv6Address, ip_address
 from fumishirube import ConfigError
 from fumishirube.serving import LoadedConfig, process_settings
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-"""The host names of this machine."""
-
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:/@\s]+)(?::[0-9]{1,5})?")
 _PORT = re.compile(r"[0-9]{1,5}")
 _LAST_PORT = 65535

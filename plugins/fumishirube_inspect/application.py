@@ -40,8 +40,8 @@ STATIC = {
 }
 _FORM = 64 * 1024
 """The most bytes of a form."""
-_LONGEST_LINE = 9
-"""The most digits of a line number."""
+_MOST_DIGITS = 9
+"""The most digits of a number in an address."""
 _MOST_TERMS = 2
 
 
@@ -59,7 +59,7 @@ def build_inspector(session: InspectorSession, guarded: Callable[[ASGIApp], ASGI
         Route("/trace/{id}/why", pages.page_endpoint(pages.why)),
         Route("/trace/{id}/export", pages.page_endpoint(pages.export)),
         Route("/compare", pages.page_endpoint(pages.compare)),
-        Route("/report/{number:int}", pages.page_endpoint(pages.report)),
+        Route("/report/{number}", pages.page_endpoint(pages.report)),
         Route("/static/{name}", _static),
     ]
     return Starlette(
@@ -139,8 +139,8 @@ class _PageHandlers:
 
     def report(self, request: Request) -> Response:
         """Show the chart of a report."""
-        number = request.path_params["number"]
-        if number >= len(self._session.reports):
+        number = _whole(request.path_params["number"])
+        if number is None or number >= len(self._session.reports):
             raise NotFound("there is no such report; name files with --report")
         return HTMLResponse(report_page(self._session, self._session.reports[number]))
 
@@ -191,9 +191,15 @@ def _section_of(request: Request) -> tuple[str, int | None]:
         raise InvalidParameter("name the file of the section", parameter="path")
     if not line:
         return path, None
-    if not (line.isascii() and line.isdigit() and len(line) <= _LONGEST_LINE):
+    number = _whole(line)
+    if not number:
         raise InvalidParameter("a line is a whole number from 1 on", parameter="line")
-    return path, int(line)
+    return path, number
+
+
+def _whole(text: str) -> int | None:
+    """Return a whole number of a few digits, or ``None``."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else None
 
 
 async def _static(request: Request) -> Response:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fumishirube import Trace, TraceRow
-from fumishirube_inspect.markup import Markup, tag
+from fumishirube_inspect.markup import Markup, meter, tag
 
 _COLOURS = 8
 
@@ -60,10 +60,7 @@ class Scale:
 
     def single(self, name: str, value: float) -> Markup:
         """Return one signal as a bar."""
-        length = round(100 * max(0.0, value) / self.longest, 3)
-        rect = tag("rect", width=length, height=10, class_=self.colour(name))
-        return tag("svg", rect, viewBox="0 0 100 10", preserveAspectRatio="none", class_="bar",
-                   aria_hidden="true")  # fmt: skip
+        return meter(max(0.0, value) / self.longest, "bar", colour=self.colour(name))
 
 
 def signal_text(row: TraceRow, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fumishirube_inspect.frame import framed, isolated
-from fumishirube_inspect.markup import Markup, tag
+from fumishirube_inspect.markup import Markup, meter, tag
 from fumishirube_inspect.reports import Mean, Report
 from fumishirube_inspect.search import part
 from fumishirube_inspect.session import InspectorSession
@@ -90,18 +90,12 @@ def _questions(report: Report) -> Markup:
             "tr",
             tag("th", isolated(name), scope="row"),
             tag("td", _shown(value), class_="number"),
-            tag("td", _bar(value / most, report.runs.index(run)), class_="line"),
+            tag("td", meter(value / most, f"bar run{report.runs.index(run) % 2}"), class_="line"),
         )
         for name, values in report.questions[:_MOST]
         for run, value in values.items()
     ]
     return tag("div", tag("table", tag("tbody", rows), class_="means"), class_="scroll")
-
-
-def _bar(share: float, place: int) -> Markup:
-    rect = tag("rect", width=round(100 * share, 2), height=10)
-    return tag("svg", rect, viewBox="0 0 100 10", preserveAspectRatio="none",
-               class_=f"bar run{place % 2}", aria_hidden="true")  # fmt: skip
 
 
 def _shown(value: float) -> str:

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from fumishirube import Trace
 from fumishirube_inspect.bars import Scale
 from fumishirube_inspect.differences import RowChange, TraceDifference
-from fumishirube_inspect.frame import framed, isolated, key_of, milliseconds, place_of, trace_url
+from fumishirube_inspect.frame import framed, isolated, milliseconds, place_of, trace_url
 from fumishirube_inspect.markup import Content, Markup, tag
 from fumishirube_inspect.ranks import Column, chart
 from fumishirube_inspect.search import part
@@ -116,8 +116,8 @@ def _value(value: JsonValue) -> Markup:
 
 def _ranks(difference: TraceDifference) -> Markup:
     titles, ranks = {}, ({}, {})  # type: tuple[dict[str, str], tuple[dict[str, int], ...]]
-    for row in difference.rows:
-        key = key_of(row.row)
+    for number, row in enumerate(difference.rows):
+        key = str(number)  # two manuals may have the same path
         titles[key] = row.row.title or row.row.path
         for side, place in zip(ranks, (row.before, row.after), strict=True):
             if place:
@@ -130,12 +130,12 @@ def _hits(difference: TraceDifference) -> Content:
     if not difference.rows:
         return tag("p", "Neither found anything.", class_="quiet")
     scale = Scale.of([difference.before, difference.after])
-    items = [_hit(row, scale) for row in difference.rows[:_MOST]]
+    items = [_hit(str(key), row, scale) for key, row in enumerate(difference.rows[:_MOST])]
     note = tag("p", "The upper bar and score are A's, the lower ones B's.", class_="quiet")
     return scale.legend(), note, tag("ol", items, class_="hits pairs")
 
 
-def _hit(row: RowChange, scale: Scale) -> Markup:
+def _hit(key: str, row: RowChange, scale: Scale) -> Markup:
     ranks = [str(place.rank) if place else "–" for place in (row.before, row.after)]
     bars = [
         scale.bar(place.row) if place else tag("span", class_="bar none")
@@ -163,9 +163,7 @@ def _hit(row: RowChange, scale: Scale) -> Markup:
         if changes
         else tag("p", "No signal differs.", class_="quiet")
     )
-    return tag(
-        "li", tag("details", head, tag("div", inside, class_="inside")), data_hit=key_of(row.row)
-    )
+    return tag("li", tag("details", head, tag("div", inside, class_="inside")), data_hit=key)
 
 
 def _way(row: RowChange) -> Markup:

@@ -91,21 +91,29 @@ class TraceDifference:
     def rows(self) -> tuple[RowChange, ...]:
         """All hits of both, in the order of the later one; missing ones last.
 
-        Two hits are the same section if path and line are equal, or, after lines were inserted
-        above, if file and text are.
+        Two hits are the same section if manual, file and line are equal, or, after lines were
+        inserted above, if manual, file and text are.
         """
-        removed = {_key(row): RankedRow(rank, row) for rank, row in _ranked(self.before)}
-        places = [RankedRow(rank, row) for rank, row in _ranked(self.after)]
-        partners = {place.rank: removed.pop(_key(place.row), None) for place in places}
+        ranked = enumerate(self.before.search.rows, 1)
+        removed = {
+            (*self.before.file(row.path), row.start_line): RankedRow(rank, row)
+            for rank, row in ranked
+        }
+        places = [RankedRow(rank, row) for rank, row in enumerate(self.after.search.rows, 1)]
+        files = [self.after.file(place.row.path) for place in places]
+        partners = {
+            place.rank: removed.pop((*file, place.row.start_line), None)
+            for file, place in zip(files, places, strict=True)
+        }
         by_text = {
-            (removed_place.row.path, removed_place.row.digest): key
+            (*self.before.file(removed_place.row.path), removed_place.row.digest): key
             for key, removed_place in removed.items()
         }
         changes = []
-        for place in places:
+        for file, place in zip(files, places, strict=True):
             partner = partners[place.rank]
             if partner is None:
-                key = by_text.pop((place.row.path, place.row.digest), None)
+                key = by_text.pop((*file, place.row.digest), None)
                 partner = removed.pop(key) if key else None
             changes.append(RowChange(partner, place))
         return (*changes, *(RowChange(place, None) for place in removed.values()))
@@ -190,14 +198,6 @@ def _flat(stages: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue]]:
             settings = use.get("with")
             if isinstance(settings, Mapping):
                 yield from ((f"{kind}.{name}.{key}", value) for key, value in settings.items())
-
-
-def _ranked(trace: Trace) -> Iterator[tuple[int, TraceRow]]:
-    yield from enumerate(trace.search.rows, 1)
-
-
-def _key(row: TraceRow) -> tuple[str, int]:
-    return row.path, row.start_line
 
 
 def _timed(

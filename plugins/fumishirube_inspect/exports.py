@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
@@ -19,6 +20,7 @@ FORMAT_VERSION = 1
 WITHHELD = "(an absolute path, which is not exported)"
 """Replaces a setting that contains a path of somebody's disk."""
 
+_OF_HOME = re.compile(r"~[\w.-]*[/\\]|~\w[\w.-]*$")
 _MARK = "fumishirube_trace"
 _CORPUS = ("files", "sections", "skipped", "aside")
 _REST = ("degraded", "cache", "thresholds", "annotations", "own", "report")
@@ -176,10 +178,12 @@ def withhold_paths(value: JsonValue | Mapping[str, JsonValue]) -> JsonValue:
 
 
 def _is_absolute(text: str) -> bool:
+    """Tell whether a text names a place; ``/``, ``//`` and ``~`` alone may be anything."""
     return (
-        PurePosixPath(text).is_absolute()
+        (len(PurePosixPath(text).parts) > 1 and text.startswith("/"))
         or PureWindowsPath(text).is_absolute()
-        or text.startswith(("~", "file:"))
+        or _OF_HOME.match(text) is not None
+        or text.startswith("file:")
     )
 
 

@@ -116,7 +116,12 @@ def place_of(row: TraceRow) -> Markup:
 
 def key_of(row: TraceRow) -> str:
     """Return a key that identifies a section."""
-    return f"{row.path}#L{row.start_line}"
+    return name_of(row.path, row.start_line)
+
+
+def name_of(path: str, line: int | None) -> str:
+    """Return the name of a section, or of a whole file."""
+    return path if line is None else f"{path}#L{line}"
 
 
 def trace_url(trace: Trace, part: str = "", **query_fields: str | int) -> str:

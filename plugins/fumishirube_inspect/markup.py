@@ -35,6 +35,14 @@ def tag(element: str, /, *content: Content, **attributes: Value) -> Markup:
     return Markup(f"<{element}{rendered}>{_html(content)}</{element}>")
 
 
+def meter(share: float, class_: str, height: int = 10, colour: str | None = None) -> Markup:
+    """Return a bar whose length is a share of the width, which the page's style decides."""
+    rect = tag("rect", width=round(100 * share, 3), height=height, class_=colour)
+    box = f"0 0 100 {height}"
+    return tag("svg", rect, viewBox=box, preserveAspectRatio="none", class_=class_,
+               aria_hidden="true")  # fmt: skip
+
+
 def page(*content: Content) -> bytes:
     """Return a whole document; characters that cannot be encoded are replaced."""
     return f"<!doctype html>{_html(content)}".encode("utf-8", "replace")

@@ -15,6 +15,10 @@ from fumishirube import ConfigError
 _SEED = 20_260_101
 _RESAMPLES = 1_000
 _LARGEST = 64 * 1024 * 1024
+_OTHER_FILES = (
+    *(ValueError, KeyError, TypeError, AttributeError),
+    *(RecursionError, OverflowError),  # deep JSON, and numbers beyond any measure
+)
 
 
 class Mean(NamedTuple):
@@ -46,7 +50,7 @@ def read_report(file: Path) -> Report:
     try:
         if file.stat().st_size > _LARGEST:
             raise ConfigError(f"--report: {file.name} is too large")
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
         # splitlines() would also divide a question, at characters such as U+2028.
         lines = text.removesuffix("\n").split("\n")
         first = json.loads(lines[0] if file.suffix != ".json" else text)
@@ -55,7 +59,7 @@ def read_report(file: Path) -> Report:
         return _of_agents(file.name, first) if is_agents else _of_cases(file.name, rows)
     except OSError as error:
         raise ConfigError(f"--report: {file.name} cannot be read") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except _OTHER_FILES as error:
         raise ConfigError(
             f"--report: {file.name} is neither of 'fumishirube eval --rows' nor a run.json of "
             "'fumishirube eval agents'"

@@ -16,6 +16,7 @@ from fumishirube_inspect.frame import (
     isolated,
     key_of,
     milliseconds,
+    name_of,
     place_of,
     select,
     trace_url,
@@ -238,7 +239,7 @@ def _why_not(session: InspectorSession, trace: Trace) -> Content:
     choices = tag("datalist", [tag("option", value=path) for path in paths], id="paths")
     named = tag("input", name="path", list="paths", required=True, autocomplete="off")
     picker = select("path", paths, None, "File") if few else (named, choices)
-    left = {key_of_left(out.path, out.start_line): out for out in trace.search.left_out}
+    left = {name_of(out.path, out.start_line): out for out in trace.search.left_out}
     names = [
         tag("li", tag("a", isolated(name),
             href=trace_url(trace, "/why", path=out.path, line=out.start_line or 1)),
@@ -257,11 +258,6 @@ def _why_not(session: InspectorSession, trace: Trace) -> Content:
         tag("details", tag("summary", f"{len(names)} left out by name"),
             tag("ul", names, class_="plain")) if names else None,
     )  # fmt: skip
-
-
-def key_of_left(path: str, line: int | None) -> str:
-    """Return the name of what was left out: a section or a whole file."""
-    return path if line is None else f"{path}#L{line}"
 
 
 def _settings(trace: Trace) -> Content:

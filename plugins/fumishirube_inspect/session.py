@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -23,13 +23,9 @@ from fumishirube import (
 )
 from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.commands import Application, search_context, section_at, suggest
-from fumishirube.serving import (
-    HasEvidence,
-    load_plugins,
-    open_application,
-    open_scratch_application,
-)
+from fumishirube.serving import HasEvidence
 from fumishirube.text import fold
+from fumishirube_inspect.configurations import Configurations
 from fumishirube_inspect.reports import Report
 
 TIME_MS = 60_000
@@ -71,23 +67,19 @@ class InspectorSession:
     ) -> None:
         self.application = application
         self.reports = reports
-        self.current = application.loaded.file.name if application.loaded.file else "defaults"
-        self.against = against
-        self._read = self._written(self.current)
-        self._strangers = strangers
-        self._opened: dict[str, tuple[float, Application]] = {}
+        self.configurations = Configurations(application, against, strangers=strangers)
         self._others: dict[str, tuple[str, Trace]] = {}
-        self._stack = ExitStack()
         self._lock = Lock()
 
     def close(self) -> None:
         """Close the applications that this session opened."""
-        self._stack.close()
+        self.configurations.close()
 
     def traces(self) -> tuple[Sequence[Trace], Sequence[str]]:
         """Return all traces, newest first, and the names of unreadable files."""
         stored, damaged = self.application.traces.all_traces()
-        traces = [*stored, *(other for _, other in self._others.values())]
+        others = [*self._others.values()]  # in one step, because other threads search
+        traces = [*stored, *(other for _, other in others)]
         return sorted(traces, key=lambda trace: trace.created, reverse=True), damaged
 
     def trace(self, trace_id: str) -> Trace:
@@ -107,31 +99,25 @@ class InspectorSession:
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals; empty where no surface searches any."""
         try:
-            return self._context(self.application).manuals()
+            return search_context(self.application).manuals()
         except (ConfigError, ToolError):
             return ()
-
-    def configurations(self) -> Sequence[str]:
-        """Return the names of configuration files in the workspace."""
-        workspace = self.application.loaded.workspace
-        files = (*workspace.glob("*.yaml"), *workspace.glob("*.yml"))
-        names = sorted(file.name for file in files if file.is_file() and file.name != self.current)
-        first = [self.against.name] if self.against else []
-        return [*first, *(name for name in names if name not in first)]
 
     def find(self, form: SearchForm) -> Sequence[Trace]:
         """Search with one configuration or two, without the cache.
 
         Raises:
-            InvalidParameter: when the query is blank or too long, or the manual does not exist.
+            InvalidParameter: when the query or a term is blank or too long, or the manual does not
+                exist.
             ConfigError: when a configuration cannot be used.
         """
         if not fold(form.text):
             raise InvalidParameter("the question is blank; type some words")
-        if len(form.text) > LONGEST:
-            raise InvalidParameter(f"the question is too long; at most {LONGEST} characters")
+        if len(form.text) + sum(map(len, form.required)) > LONGEST:
+            message = f"at most {LONGEST} characters, with the required terms"
+            raise InvalidParameter(f"the question is too long; {message}")
         names = [name for name in (form.configuration, form.against) if name]
-        return [self._find(form, name) for name in names or [self.current]]
+        return [self._find(form, name) for name in names or [self.configurations.current]]
 
     def evidence(self, trace: Trace, row: TraceRow) -> Sequence[tuple[int, str]]:
         """Return the best lines of a hit for the query, with their numbers, where available."""
@@ -217,10 +203,10 @@ class InspectorSession:
 
     def _find(self, form: SearchForm, name: str) -> Trace:
         query = Query(form.text, form.required, budget=Budget.of(TIME_MS), cache=False)
-        if name == self.current and self._written(name) == self._read:
+        if self.configurations.is_current(name):
             return self._searched(self.application, self._scope(form), query)
         with self._lock:
-            trace = self._searched(self._other(name), self._scope(form), query)
+            trace = self._searched(self.configurations.application(name), self._scope(form), query)
             self._others[trace.id] = (name, trace)
             while len(self._others) > _OTHERS:
                 del self._others[next(iter(self._others))]
@@ -242,7 +228,7 @@ class InspectorSession:
         return "/".join(named)
 
     def _searched(self, application: Application, manual_id: str, query: Query) -> Trace:
-        context = self._context(application)
+        context = search_context(application)
         result = context.find(manual_id, query)
         shows = self._shows_evidence(application, result.trace)
         if shows is None:
@@ -255,44 +241,6 @@ class InspectorSession:
         named = {configured.name: configured.surface for configured in application.surfaces}
         surface = named.get(trace.origin.recipe.surface)
         return surface if isinstance(surface, HasEvidence) else None
-
-    def _other(self, name: str) -> Application:
-        """Open the application of another configuration; reopen it when its file changed."""
-        file, written = self._file(name), self._written(name)
-        if written is None or name not in (self.current, *self.configurations()):
-            raise suggest("configuration", name, [self.current, *self.configurations()])
-        if name not in self._opened or self._opened[name][0] != written:
-            workspace, strangers = self.application.loaded.workspace, self._strangers
-            trusted = self.application.loaded.trust.all_trusted
-            with closing(
-                open_application(workspace, file, strangers=strangers, trusted=trusted)
-            ) as opened:
-                loaded = opened.loaded
-            plugins = load_plugins(strangers=self._strangers)
-            self._opened[name] = (
-                written,
-                self._stack.enter_context(open_scratch_application(loaded, plugins)),
-            )
-        return self._opened[name][1]
-
-    def _file(self, name: str) -> Path:
-        ours = self.application.loaded.file
-        if ours is not None and name == self.current:
-            return ours
-        if self.against is not None and name == self.against.name:
-            return self.against
-        return self.application.loaded.workspace / name
-
-    def _written(self, name: str) -> float | None:
-        """Return the modification time of a configuration file, or ``None``."""
-        try:
-            return self._file(name).stat().st_mtime
-        except (OSError, ValueError):
-            return None
-
-    @staticmethod
-    def _context(application: Application) -> SurfaceContext:
-        return search_context(application)
 
 
 def _document(context: SurfaceContext, trace: Trace, path: str) -> Document:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fumishirube import Trace
 from fumishirube_inspect.frame import clock, framed, isolated, milliseconds, select, trace_url
-from fumishirube_inspect.markup import Markup, tag
+from fumishirube_inspect.markup import Markup, meter, tag
 from fumishirube_inspect.session import InspectorSession
 
 _MOST = 200
@@ -31,8 +31,8 @@ def _search_form(session: InspectorSession) -> Markup | None:
     manuals = session.manuals()
     if not manuals:
         return None
-    others = session.configurations()
-    against = session.against.name if session.against else ""
+    configurations = session.configurations
+    current, others = configurations.current, configurations.others()
     return tag(
         "form",
         _field(
@@ -45,10 +45,10 @@ def _search_form(session: InspectorSession) -> Markup | None:
             "Required terms",
             tag("input", name="require", placeholder="none", autocomplete="off"),
         ),
-        _field("Configuration", select("config", [session.current, *others], "", "Configuration")),
+        _field("Configuration", select("config", [current, *others], "", "Configuration")),
         _field(
             "Against",
-            select("against", [*others, session.current], against, "Against", "nothing"),
+            select("against", [*others, current], configurations.against, "Against", "nothing"),
         ),
         tag("button", "Search", class_="main"),
         action="/find",
@@ -156,7 +156,10 @@ def _row(session: InspectorSession, trace: Trace, slowest: float, *, a: bool, b:
         tag("td", isolated(trace.manual_id), class_="manual"),
         tag("td", len(trace.search.rows), class_="number"),
         tag(
-            "td", milliseconds(trace.search.ms), _meter(trace.search.ms / slowest), class_="number"
+            "td",
+            milliseconds(trace.search.ms),
+            meter(trace.search.ms / slowest, "meter", 3),
+            class_="number",
         ),
     )
 
@@ -164,14 +167,3 @@ def _row(session: InspectorSession, trace: Trace, slowest: float, *, a: bool, b:
 def _pick(side: str, trace: Trace, *, checked: bool) -> Markup:
     label = f"{side.upper()}: {trace.text[:60]}"
     return tag("input", type="radio", name=side, value=trace.id, checked=checked, aria_label=label)
-
-
-def _meter(share: float) -> Markup:
-    return tag(
-        "svg",
-        tag("rect", width=round(100 * share, 2), height=3),
-        viewBox="0 0 100 3",
-        preserveAspectRatio="none",
-        class_="meter",
-        aria_hidden="true",
-    )

@@ -8,6 +8,7 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
+from types import FrameType
 
 import manuals
 import pytest
@@ -22,6 +23,7 @@ from chapter_manuals import (
 from stdio import Fumishirube
 
 from fumishirube.disk import is_settled
+from fumishirube_chapters import cache
 
 
 def test_defects_cost_only_themselves(tmp_path: Path) -> None:
@@ -133,6 +135,27 @@ def test_projections_are_kept_and_a_damaged_file_of_them_costs_only_time(tmp_pat
     assert opened(workspace)("search_text", **query) == first
 
 
+def test_a_file_of_projections_with_damaged_pages_is_made_again(tmp_path: Path) -> None:
+    toc = [entry(str(n), "A") for n in range(60)]
+    texts = {str(n): f"帝 王 切 開 {n} " * 50 for n in range(60)}
+    workspace = made(tmp_path, toc, **texts)
+    for file in (workspace / "manuals" / NAME).glob("*.txt"):
+        os.utime(file, (1_600_000_000, 1_600_000_000))
+    query = {"manual_name": NAME, "query": "帝王切開", "mode": "loose"}
+    store = workspace / ".fumishirube" / "chapters" / "projections.sqlite"
+    with closing(manuals.opened(workspace)) as application:
+        first = manuals.ask(application, "search_text", **query)
+    damaged = bytearray(store.read_bytes())
+    for page in range(4096, len(damaged), 4096):
+        damaged[page : page + 64] = b"\xff" * 64
+    store.write_bytes(damaged)
+    with closing(manuals.opened(workspace)) as application:
+        assert manuals.ask(application, "search_text", **query) == first
+    with closing(sqlite3.connect(store)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("SELECT count(*) FROM projections").fetchone() == (60,)
+
+
 def test_projections_that_another_process_holds_are_left_alone(tmp_path: Path) -> None:
     workspace = made(tmp_path, [entry("a", "A")], a="帝 王 切 開")
     os.utime(workspace / "manuals" / NAME / "a.txt", (1_600_000_000, 1_600_000_000))
@@ -176,6 +199,30 @@ def test_projections_of_files_that_are_gone_are_forgotten(tmp_path: Path) -> Non
     assert searched_and_kept() == {"a.txt", "b.txt"}
     made(workspace, [entry("a", "A"), entry("c", "C")], a="甲の乙", c="丙")
     assert searched_and_kept() == {"a.txt", "c.txt"}
+
+
+def entered(workspace: Path, chapters: int) -> int:
+    """Return how often functions and generators of the cache are entered to read chapters."""
+    names = [str(number) for number in range(chapters)]
+    ask = opened(made(workspace, [entry(n, "A") for n in names], **dict.fromkeys(names, "x")))
+    steps = 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal steps
+        steps += event == "call" and frame.f_code.co_filename == cache.__file__
+
+    sys.setprofile(count)
+    try:
+        assert len(ask("search_text", manual_name=NAME, query="x", limit=5)["results"]) == 5
+    finally:
+        sys.setprofile(None)
+    return steps
+
+
+def test_reading_chapters_takes_steps_by_their_number(tmp_path: Path) -> None:
+    few, many = entered(tmp_path / "few", 60), entered(tmp_path / "many", 240)
+    assert few > 60
+    assert many < 5 * few
 
 
 @pytest.mark.parametrize("kept", ["0", "1"])

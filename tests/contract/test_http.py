@@ -11,6 +11,7 @@ from typing import Any
 import manuals
 import pytest
 from http_server import HttpServer, probing
+from strangers import stranger
 
 BOTH = {"manual_name": "給付編", "query": "入院"}
 
@@ -275,7 +276,9 @@ def test_a_foreign_host_is_refused(server: HttpServer, host: str) -> None:
         assert refused(answer, 400)["error"] == "invalid_request"
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "[::1]:8765", "127.0.0.1"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:1", "[::1]:8765", "127.0.0.1", "127.0.0.2:1"]
+)
 def test_this_machines_names_are_let_in_at_any_port(server: HttpServer, host: str) -> None:
     assert server.client.get("/probe_names", headers={"host": host}).status_code == 200
 
@@ -339,8 +342,11 @@ def test_a_request_for_an_address_is_one_for_its_host_and_path(
 
 
 def test_a_probe_may_ask_for_the_head_alone(server: HttpServer) -> None:
-    answer = server.client.head("/healthz")
-    assert (answer.status_code, answer.content) == (200, b"")
+    for path in ("/healthz", "/docs", "/openapi.json", "/probe_names"):
+        answer, whole = server.client.head(path), server.client.get(path)
+        assert (answer.status_code, answer.content) == (200, b"")
+        assert answer.headers["content-type"] == whole.headers["content-type"]
+    assert '"head":' not in server.get("/openapi.json").text
 
 
 # --- the document ---------------------------------------------------------------------------
@@ -388,6 +394,42 @@ def test_an_endpoint_that_cannot_be_is_left_out_and_told(tmp_path: Path) -> None
             assert server.post(f"/tools/probe_{number}", {}).status_code == 200
         problems = [line for line in server.log.splitlines() if line.startswith("problem: ")]
     assert [one.split(":")[1] for one in problems] == [f" tool probe_{n}" for n in range(1, 7)]
+
+
+MEASURED = """
+from typing import ClassVar
+from fumishirube import Answer, Params, Stage, Tool, hook
+
+class Told(Answer):
+    told: str
+
+def tell(params, call):
+    return Told(told="all")
+
+class Measured(Stage):
+    root: ClassVar[str] = "manuals"
+    pipeline: ClassVar[dict] = {}
+
+    def tools(self, context):
+        return [
+            Tool(f"tell_{name}", "Tell", "Tells.", Params, Told, tell, http=("GET", f"/{name}"))
+            for name in ("metrics", "readyz", "told")
+        ]
+
+@hook
+def register_surfaces(register):
+    register("measured", Measured, default=True)
+"""
+
+
+def test_a_path_of_a_server_for_people_is_no_tools_path_on_any_server(tmp_path: Path) -> None:
+    plugins = stranger(tmp_path / "plugins", "measured", MEASURED)
+    workspace = manuals.write(tmp_path / "work", {"m/a.md": "# A\n\na\n"})
+    with HttpServer(workspace, PYTHONPATH=str(plugins)) as server:
+        assert server.get("/told").json() == {"told": "all"}
+        for name in ("metrics", "readyz"):
+            assert server.get(f"/{name}").status_code == 404
+            assert f"tool tell_{name}: its endpoint is left out" in server.log
 
 
 # --- the log --------------------------------------------------------------------------------

@@ -140,6 +140,18 @@ async def test_a_message_over_4_mib_is_refused(server: HttpServer) -> None:
     assert server.client.post("/mcp", content=content, headers=headers).status_code == 413
 
 
+async def test_a_client_that_hangs_up_before_its_message_is_whole_is_no_error(
+    tmp_path: Path,
+) -> None:
+    with HttpServer(probing(tmp_path)) as server:
+        with server.connected() as connection:
+            head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
+            connection.sendall(f"{head}Content-Type: application/json\r\n\r\n{{".encode())
+        log = server.logged('"status":499')
+    assert '"level":"error"' not in log
+    assert "ClientDisconnect" not in log
+
+
 async def test_the_token_is_asked_for_here_too(tmp_path: Any) -> None:
     with HttpServer(probing(tmp_path), FUMISHIRUBE_HTTP_TOKEN="open sesame, open") as server:
         assert server.is_well()

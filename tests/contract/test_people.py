@@ -22,6 +22,7 @@ from certificates import certificate
 from http_server import SECONDS
 from people_server import HELLO, MCP, TeamServer, names
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from strangers import stranger
 from team import CONFIGURATION
 from test_http_mcp import ENVELOPE
 
@@ -168,6 +169,38 @@ def test_metrics_are_openmetrics_for_those_with_the_right(team: TeamServer) -> N
         assert private not in answer.text
 
 
+def test_documents_and_metrics_are_only_read(team: TeamServer) -> None:
+    for path in ("/healthz", "/readyz", "/metrics"):
+        assert team.client.head(path, headers=team.headers("ben")).status_code == 200
+        answer = team.client.post(path, json={}, headers=team.headers("ben"))
+        assert (answer.status_code, answer.json()["error"]) == (405, "invalid_request")
+        assert answer.headers["allow"] == "GET, HEAD"
+
+
+ONE_OPEN = """
+from fumishirube import hook
+from fumishirube_http.people import team
+
+team.OPEN = 1
+
+@hook
+def register_commands(register):
+    pass
+"""
+
+
+def test_who_comes_while_all_others_are_busy_is_served(tmp_path: Path) -> None:
+    plugins = stranger(tmp_path / "plugins", "one-open", ONE_OPEN)
+    with TeamServer(tmp_path, PYTHONPATH=str(plugins)) as team:
+        busy = {**MCP, **team.headers("aiko"), "mcp-session-id": team.session("aiko")}
+        with team.client.stream("GET", "/mcp", headers=busy) as stream:
+            assert stream.status_code == 200
+            for _ in range(2):
+                session = team.session("ben")
+                assert "result" in message(team.mcp("ben", "tools/list", session))
+        assert "Cancelled" not in team.log
+
+
 def test_people_and_rights_change_while_the_server_runs(team: TeamServer) -> None:
     team.users("add", "eve", "--read", "manuals/秘密編")
     assert names(team.call("eve", "manual_ls")) == ["秘密編"]
@@ -298,6 +331,19 @@ def test_a_batch_counts_as_its_calls(team: TeamServer) -> None:
         assert (refused.status_code, refused.json()["error"]) == (429, "too_many_requests")
         assert "these are 4" in refused.json()["message"]
         assert over["error"] == "too_many_requests", "the rate was used up before"
+
+
+def test_a_batch_that_may_be_sent_later_says_when(team: TeamServer) -> None:
+    team.users("add", "lee", "--read", "manuals/給付編", "--per-minute", "2")
+    larger = team.call("lee", "manual_batch", calls=BATCH)
+    assert (larger.status_code, larger.json()["error"]) == (429, "too_many_requests")
+    assert larger.json()["message"].endswith("and these are 4; make fewer calls")
+    assert "retry-after" not in larger.headers, "it is never answered"
+    as_large = team.call("lee", "manual_batch", calls=BATCH[:2])
+    assert as_large.status_code == 429
+    wait = int(as_large.headers["retry-after"])
+    assert 0 < wait <= 60
+    assert f"try again in {wait} seconds" in as_large.json()["message"]
 
 
 def test_all_workers_count_the_calls_of_a_person_together(three_workers: TeamServer) -> None:

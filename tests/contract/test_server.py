@@ -518,6 +518,8 @@ def test_any_other_string_is_no_array(raw: Raw, value: str) -> None:
         ('{"jsonrpc":"2.0","id":7}', -32600, 7),
         ('{"jsonrpc":"2.0","id":"seven","params":{}}', -32600, "seven"),
         ('{"id":true}', -32600, None),
+        ('{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600, None),
+        ('{"jsonrpc":"2.0","id":[7],"method":"ping","params":{"\\ud800":1}}', -32600, None),
         ("{}", -32600, None),
     ],
 )
@@ -530,6 +532,20 @@ def test_a_line_that_is_no_message_is_answered(
     assert (message["id"], message["error"]["code"]) == (identity, code)
     raw.send("ping", 8)
     assert result(raw.answer(8)) == {}
+
+
+def test_a_notification_may_have_no_id_in_any_way(raw: Raw) -> None:
+    raw.write('{"jsonrpc":"2.0","id":null,"method":"notifications/initialized"}')
+    raw.write('{"jsonrpc":"2.0","method":"notifications/initialized","params":{"_meta":{"id":1}}}')
+    raw.send("ping", 8)
+    message = raw.receive()
+    assert (message["id"], result(message)) == (8, {})
+
+
+def test_a_mark_of_byte_order_before_a_message_is_skipped(silent: Raw) -> None:
+    """As PowerShell writes it to a pipe."""
+    silent.write('\ufeff{"jsonrpc":"2.0","id":8,"method":"ping"}')
+    assert result(silent.receive()) == {}
 
 
 def test_a_broken_answer_of_the_client_is_not_answered(raw: Raw) -> None:

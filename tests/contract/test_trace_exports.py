@@ -107,7 +107,19 @@ def test_no_file_names_a_place_on_this_machine(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/a/b", "C:\\a\\b", "\\\\server\\share\\a", "~/a", "file:///a/b", "C:/a"]
+    "path",
+    [
+        "/a/b",
+        "/a",
+        "//a/b",
+        "C:\\a\\b",
+        "\\\\server\\share\\a",
+        "~/a",
+        "~me/a",
+        "~me",
+        "file:///a/b",
+        "C:/a",
+    ],
 )
 def test_an_absolute_path_is_withheld_wherever_it_stands(path: str) -> None:
     stages = {"a": [{"with": {"x": path, "y": ["b/c", path]}}], "b": "kept"}
@@ -115,6 +127,12 @@ def test_an_absolute_path_is_withheld_wherever_it_stands(path: str) -> None:
     assert path not in json.dumps(plain)
     assert [*withheld_coordinates(plain)] == ["a[0].with.x", "a[0].with.y[1]"]
     assert "b/c" in json.dumps(plain)
+
+
+@pytest.mark.parametrize("text", ["/", "//", "~", "~=", "~ ", "a/b", "C:", "files"])
+def test_a_text_that_names_no_place_is_exported(text: str) -> None:
+    stages = {"a": [{"with": {"separator": text}}]}
+    assert withhold_paths(stages) == stages
 
 
 def test_a_trace_survives_its_file() -> None:
@@ -409,6 +427,12 @@ def test_the_command_after_an_export_is_one_that_works(workspace: Path) -> None:
     assert fumishirube(*words, "--json", cwd=workspace).json["file"] == "in/my file.json"
 
 
+def test_a_place_where_no_file_can_be_written_is_named(workspace: Path) -> None:
+    done = fumishirube("trace", "export", found(workspace), "-o", ".", cwd=workspace)
+    assert (done.code, done.out) == (2, "")
+    assert "configuration error: .: it cannot be written there" in done.err
+
+
 # --- laws -----------------------------------------------------------------------------------
 
 
@@ -437,6 +461,25 @@ def test_a_difference_names_every_hit_of_both_once(one: Any, other: Any) -> None
     assert difference.same_ranking == ([p[:2] for p in one] == [p[:2] for p in other])
     assert TraceDifference(before, before).same_scores
     assert TraceDifference(before, before).changed == ()
+
+
+@given(PLACES, PLACES)
+def test_sections_of_two_manuals_are_never_the_same(one: Any, other: Any) -> None:
+    before = a_trace(search=rows(*one), manual_id="m1")
+    after = a_trace(search=rows(*other), manual_id="m2")
+    difference = TraceDifference(before, after)
+    assert len(difference.rows) == len(one) + len(other)
+    assert all(row.ranks_gained is None for row in difference.rows)
+
+
+@given(PLACES, PLACES)
+def test_a_section_is_the_same_in_its_manual_and_in_several(one: Any, other: Any) -> None:
+    prefixed = [(f"m1/{path}", line, score) for path, line, score in other]
+    alone = a_trace(search=rows(*one), manual_id="m1")
+    among = a_trace(search=rows(*prefixed), manual_id="*", manuals=("m1", "m2"))
+    plain = TraceDifference(alone, a_trace(search=rows(*other), manual_id="m1"))
+    told = [row.ranks_gained for row in TraceDifference(alone, among).rows]
+    assert told == [row.ranks_gained for row in plain.rows]
 
 
 def test_a_section_that_only_moved_in_its_file_is_the_same() -> None:

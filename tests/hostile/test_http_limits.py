@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import ssl
 import sys
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from certificates import certificate
 from http_server import HttpServer, probing
 
 CONNECTIONS = 448
@@ -127,6 +129,23 @@ def test_what_is_refused_early_is_still_answered(
         told = answered_once(connection)
     expected = b"HTTP/1.1 404" if path == "/nowhere" else b"HTTP/1.1 413"
     assert told.startswith(expected)
+
+
+def test_what_is_refused_early_over_tls_is_answered_and_the_rest_drained(tmp_path: Path) -> None:
+    pem, key = certificate(tmp_path)
+    tls = {"FUMISHIRUBE_TLS_CERTIFICATE": str(pem), "FUMISHIRUBE_TLS_KEY": str(key)}
+    context = ssl.create_default_context(cafile=str(pem))
+    size = 12 * 1024 * 1024
+    with HttpServer(probing(tmp_path / "served"), **tls) as server:
+        with (
+            server.connected() as plain,
+            context.wrap_socket(plain, server_hostname="127.0.0.1") as connection,
+        ):
+            connection.sendall(head("/mcp", f"Content-Length: {size}") + b" " * size)
+            told = answered_once(connection)
+        assert told.startswith(b"HTTP/1.1 413")
+        assert "error_id" not in server.log
+        assert "Error" not in server.log
 
 
 def answered_once(connection: socket.socket) -> bytes:

@@ -137,7 +137,7 @@ def test_cancelling_a_call_aborts_its_request(workspace: Path, backend: HttpServ
 
 def test_a_prefix_and_a_token_are_kept(workspace: Path, tmp_path: Path) -> None:
     served = probing(tmp_path / "served", "server: {base_path: /api}\n")
-    token = {"FUMISHIRUBE_HTTP_TOKEN": "open sesame, open"}
+    token = {"FUMISHIRUBE_HTTP_TOKEN": "öffne dich, Sesam"}
     with HttpServer(served, **token) as server:
         with bridge(workspace, server.url, **token) as client:
             assert client.answer("probe_names")["names"]
@@ -296,6 +296,10 @@ def test_a_refusal_names_its_argument_and_says_nothing_of_the_backends_folders(
             "404 Not Found", json.dumps({"message": "manual '/etc/x' was not found"}).encode()
         ),
         response("404 Not Found", json.dumps({"message": hostile}).encode()),
+        response(
+            "404 Not Found",
+            b'{"message": "use read/write/exec or and/or/not with ./manuals/x/y, not /srv/x"}',
+        ),
     ]
     with answering(*refusals) as backend, bridge(workspace, backend.url) as client:
         answer = client.answer("probe_search", **SEARCH)
@@ -303,7 +307,9 @@ def test_a_refusal_names_its_argument_and_says_nothing_of_the_backends_folders(
         asked = {**SEARCH, "manual_name": "/etc/x"}
         assert client.answer("probe_search", **asked)["message"] == "manual '/etc/x' was not found"
         message = client.answer("probe_search", **SEARCH)["message"]
+        prose = client.answer("probe_search", **SEARCH)["message"]
     assert message.startswith("section  [31m of …, …, http:/… xxx")
+    assert prose == "use read/write/exec or and/or/not with ./manuals/x/y, not …"
     assert len(message) == 200
 
 

@@ -92,6 +92,8 @@ def test_other_machines_need_leave_people_and_tls(tmp_path: Path) -> None:
         ("FUMISHIRUBE_ISSUER", "https://id.example"),
         ("FUMISHIRUBE_PROXIES", "10.0.0.1"),
         ("FUMISHIRUBE_PUBLIC_URL", "https://manuals.example"),
+        ("FUMISHIRUBE_AUDIENCE", "https://manuals.example/mcp"),
+        ("FUMISHIRUBE_JWKS_URL", "https://id.example/keys"),
     ],
 )
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -102,6 +104,23 @@ def test_what_only_people_need_is_refused_without_them(
     done = started(probing(tmp_path), *here, **{variable: value})
     assert (done.code, done.out) == (2, "")
     assert f"{variable}: only a server for people uses it; name the people file" in done.err
+
+
+@pytest.mark.parametrize("variable", ["FUMISHIRUBE_AUDIENCE", "FUMISHIRUBE_JWKS_URL"])
+def test_what_belongs_to_an_issuer_is_refused_without_one(tmp_path: Path, variable: str) -> None:
+    people = ("users", "--people", "people.json", "add", "aiko")
+    assert manuals.fumishirube(*people, cwd=probing(tmp_path)).code == 0
+    named = {"FUMISHIRUBE_PEOPLE": str(tmp_path / "people.json"), variable: "https://id.example"}
+    done = started(tmp_path, "--http", "127.0.0.1:0", **named)
+    assert (done.code, done.out) == (2, "")
+    assert f"{variable}: it belongs to FUMISHIRUBE_ISSUER" in done.err
+
+
+@pytest.mark.parametrize("option", [("--people", "people.json"), ("--workers", "3")])
+def test_options_of_http_are_refused_without_it(tmp_path: Path, option: tuple[str, str]) -> None:
+    done = started(probing(tmp_path), *option)
+    assert (done.code, done.out) == (2, "")
+    assert f"{option[0]}: it is for a server over HTTP; add --http" in done.err
 
 
 def test_the_people_file_is_private_and_outside_what_tools_read(tmp_path: Path) -> None:
@@ -161,6 +180,27 @@ def test_a_number_that_no_person_needs_is_refused(tmp_path: Path, option: str, n
     assert (done.code, done.out) == (2, "")
     assert f"argument {option}: expected a whole number" in done.err
     assert not (tmp_path / "people.json").exists()
+
+
+def test_a_person_of_the_identity_provider_has_no_token_that_could_expire(tmp_path: Path) -> None:
+    people = ("users", "--people", "people.json", "add", "gen", "--subject", "42", "--days", "3")
+    done = manuals.fumishirube(*people, cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert "--days is for a token" in done.err
+    assert not (tmp_path / "people.json").exists()
+
+
+def test_new_rights_keep_the_rate_unless_they_name_one(tmp_path: Path) -> None:
+    people = ("users", "--people", "people.json")
+
+    def rate_after(*words: str) -> str:
+        assert manuals.fumishirube(*people, *words, cwd=tmp_path).code == 0
+        listed = manuals.fumishirube(*people, "list", "--json", cwd=tmp_path).out
+        return str(json.loads(listed)["fay"]["per_minute"])
+
+    assert rate_after("add", "fay", "--per-minute", "3") == "3"
+    assert rate_after("set", "fay", "--read", "manuals") == "3"
+    assert rate_after("set", "fay", "--per-minute", "5") == "5"
 
 
 def test_the_list_of_people_shows_all_rights(tmp_path: Path) -> None:
@@ -304,3 +344,18 @@ def test_an_unusable_configuration_makes_no_application(
     monkeypatch.setenv("WORKSPACE_ROOT", str(tmp_path))
     with pytest.raises(ConfigError, match="manuals"):
         create_app()
+
+
+def test_an_application_that_signs_nobody_in_is_not_made_for_people(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manuals.write(tmp_path, {"m/a.md": manuals.RULES})
+    monkeypatch.setenv("WORKSPACE_ROOT", str(tmp_path))
+    for variable in ("FUMISHIRUBE_PEOPLE", "FUMISHIRUBE_ISSUER"):
+        with monkeypatch.context() as environ:
+            environ.setenv(variable, "https://x.example")
+            config = load_config(tmp_path)
+            with pytest.raises(ConfigError, match=variable):
+                create_app()
+            with pytest.raises(ConfigError, match=variable):
+                create_app(config)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -13,10 +14,11 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from http_server import Serving
 from hypothesis import given
 from hypothesis import strategies as st
 from inspector import HOSTILE, TURNED, Inspector, parts, workspace
-from manuals import fumishirube
+from manuals import appears, fumishirube
 
 from fumishirube_inspect.exports import decode_export
 from fumishirube_inspect.markup import page, tag
@@ -287,6 +289,7 @@ def test_what_is_asked_wrongly_is_a_page_that_says_so(inspector: Inspector) -> N
     assert "too long" in refusal(q="x" * 20_000)
     assert "not_found" in refusal(q="leave", manual="m9")
     assert "at most 2 required terms" in refusal(q="leave", require="a, b, c")
+    assert "too long" in refusal(q="leave", require="x" * 20_000)
     for name in ("../other.yaml", "/etc/passwd", "none.yaml"):
         assert "there is no configuration" in refusal(q="leave", config=name)
     answer = inspector.client.post("/find", data={"q": "x" * 200_000})
@@ -295,6 +298,9 @@ def test_what_is_asked_wrongly_is_a_page_that_says_so(inspector: Inspector) -> N
     inspector.page("/trace/..%2f..%2fsecret", 404)
     inspector.page("/compare", 400)
     inspector.page("/nothing", 404)
+    inspector.page("/report/" + "9" * 5000, 404)
+    page = inspector.find("parental leave")
+    assert "from 1 on" in inspector.page(f"{page}/why?path=leave.md&line=0", 400)
     assert inspector.get("/static/..%2findex.py").status_code == 404
 
 
@@ -318,6 +324,51 @@ def test_what_is_written_into_a_configuration_counts_at_once(tmp_path: Path) -> 
         file.write_text("pipelines: {manual: {scorers: [{use: lexical}]}}\n")
         os.utime(file, (1, 1))
         assert "proximity" not in parts(running.page(running.find("leave")))["settings"]
+
+
+def test_a_configuration_of_the_same_name_is_another_one(tmp_path: Path) -> None:
+    folder, own, beside = workspace(tmp_path), "fumishirube.yaml", tmp_path / "there"
+    beside.mkdir()
+    (folder / own).write_text("version: 1\n")
+    (beside / own).write_text("pipelines: {manual: {scorers: [{use: lexical}]}}\n")
+    with Inspector(folder, "--against", f"there/{own}") as running:
+        named = {*re.findall(r'<option value="(\S*fumishirube.yaml)"', running.page("/"))}
+        assert own in named
+        (other,) = named - {own}
+        leads = running.find("leave", config=own, against=other)
+        assert "proximity" in parts(running.page(leads))["changes"]
+
+
+def test_the_former_state_of_a_configuration_is_closed(tmp_path: Path) -> None:
+    folder, scratch = workspace(tmp_path), tmp_path / "scratch"
+    scratch.mkdir()
+    with Inspector(folder, TMPDIR=str(scratch)) as running:
+
+        def kept(moment: int) -> int:
+            os.utime(folder / "other.yaml", (moment, moment))
+            running.find("leave", config="other.yaml")
+            return len([*scratch.iterdir()])
+
+        kept(1)
+        first = kept(2)
+        assert first > 0
+        for moment in range(3, 7):
+            assert kept(moment) == first
+
+
+def test_a_browser_that_keeps_its_terminal_is_answered(tmp_path: Path) -> None:
+    folder, seen = workspace(tmp_path), tmp_path / "seen"
+    browser = tmp_path / "browser.py"
+    browser.write_text(
+        "import sys, urllib.request\n"
+        "answer = urllib.request.urlopen(sys.argv[1], timeout=20)\n"
+        f"open({str(seen)!r}, 'w').write(str(answer.status))\n"
+    )
+    words = ("inspect", "--port", "0")
+    opens = {"BROWSER": f"{sys.executable} {browser} %s", "no_proxy": "127.0.0.1"}
+    with Serving(words, tmp_path / "log", folder, **opens):
+        appears(seen)
+        assert seen.read_text() == "200"
 
 
 def test_a_port_in_use_and_a_wrong_one_are_told(inspector: Inspector, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from inspector import Inspector, parts, workspace
 from manuals import fumishirube, write
 from webdriver import Browser, chromedriver, chromium
 
-from fumishirube_inspect.reports import mean
+from fumishirube_inspect.reports import mean, read_report
 
 ROWS = [
     {
@@ -142,7 +142,22 @@ def test_the_run_of_an_agent_is_charted(inspector: Inspector) -> None:
     assert "report" in inspector.page("/report/2", 404)
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[1]", "no json", '{"run": "x"}\n'])
+def test_a_report_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    """As PowerShell writes it."""
+    for name, data in (("rows.jsonl", ROWS[0]), ("run.json", AGENT)):
+        plain, marked = tmp_path / name, tmp_path / "marked" / name
+        marked.parent.mkdir(exist_ok=True)
+        plain.write_text(json.dumps(data), encoding="utf-8")
+        marked.write_text(json.dumps(data), encoding="utf-8-sig")
+        assert read_report(marked) == read_report(plain)
+
+
+HUGE = f'{{"run": "x", "case_id": "c", "metrics": {{"m": {"9" * 400}}}}}'
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{}", "[1]", "no json", '{"run": "x"}\n', "[" * 100_000, HUGE]
+)
 def test_another_file_is_no_report(tmp_path: Path, content: str) -> None:
     write(tmp_path, {"m/a.md": "# A\n\na\n"})
     (tmp_path / "x.jsonl").write_text(content, encoding="utf-8")

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import logging
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from anyio import CapacityLimiter, to_thread
 from starlette.datastructures import Headers
 
 from fumishirube import ConfigError
 from fumishirube_http.people.file import People, PeopleFile
-from fumishirube_http.people.provider import VerifiedToken
+from fumishirube_http.people.provider import IdentityProvider
 from fumishirube_http.people.records import Person
 from fumishirube_http.people.tokens import is_token, token_id
-from fumishirube_http.problems import Problem
+from fumishirube_http.problems import Problem, forbidden
 
 CHECKED_AT_ONCE = 8
 """Tokens of the provider that are checked at once; these may wait for its keys, and others not."""
@@ -29,14 +29,6 @@ class SignedIn(NamedTuple):
     expires: float | None = None
 
 
-class Provider(Protocol):
-    """Checks the tokens of an identity provider."""
-
-    def verified(self, token: str) -> VerifiedToken | None:
-        """Return whom a token is for, and how long; ``None`` if it does not count here."""
-        ...
-
-
 class SignIn:
     """Finds the person of a request in the people file, by token or by subject.
 
@@ -44,7 +36,7 @@ class SignIn:
     """
 
     def __init__(
-        self, file: PeopleFile, provider: Provider | None = None, challenge: str = "Bearer"
+        self, file: PeopleFile, provider: IdentityProvider | None = None, challenge: str = "Bearer"
     ) -> None:
         self._file = file
         self._provider = provider
@@ -97,7 +89,7 @@ class SignIn:
             if person.subject == verified.subject:
                 return SignedIn(name, person, verified.expires)
         message = "you are known to the identity provider, but have no rights here"
-        raise Problem(403, {"error": "forbidden", "message": message})
+        raise forbidden(message)
 
     def _unauthorized(self, message: str) -> Problem:
         body = {"error": "unauthorized", "message": message}

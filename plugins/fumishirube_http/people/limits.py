@@ -114,12 +114,14 @@ class PersonLimits:
         Raises:
             TooManyRequests: when they are too many; none of them is used.
         """
+        calls = f"your limit is {self.per_minute} calls in a minute, and these are {number + 1}"
+        if number >= self.per_minute:
+            raise TooManyRequests(f"{calls}; make fewer calls")
         wait = self._rates.use(self._name, number, self.per_minute) if number else 0
         if wait > 0:
-            raise TooManyRequests(
-                f"your limit is {self.per_minute} calls in a minute, and these are {number + 1}; "
-                f"try again in {_whole(wait)} seconds, or make fewer calls"
-            )
+            seconds = _whole(wait)
+            advice = f"try again in {seconds} seconds, or make fewer calls"
+            raise TooManyRequests(f"{calls}; {advice}", seconds)
 
     def report(
         self,

@@ -25,6 +25,8 @@ PAUSE = 10.0
 LEEWAY = 30.0
 """Seconds by which the clocks may differ."""
 _SECONDS = 5.0
+_UNUSABLE = (httpx2.HTTPError, jwt.PyJWTError, ValueError, LookupError, TypeError, AttributeError)
+"""What an answer of the provider may raise, whatever JSON it is."""
 _MOST = 1024 * 1024
 _LONGEST = 16 * 1024
 
@@ -95,7 +97,7 @@ class IdentityProvider:
             if age >= FRESH or (identity not in self._keys and age >= PAUSE):
                 try:
                     self._keys = self._fetch()
-                except (httpx2.HTTPError, jwt.PyJWTError, ValueError, KeyError, TypeError) as error:
+                except _UNUSABLE as error:
                     _log.warning("the identity provider's keys: %s", type(error).__name__)
                 finally:
                     self._fetched = self._clock()

@@ -50,6 +50,10 @@ def team_settings(options: Namespace, loaded: LoadedConfig) -> TeamSettings | No
     public = _host(process.public_url)
     hosts = frozenset((*loaded.config.security.allowed_hosts, *([public] if public else [])))
     if not process.issuer:
+        _check_unset(
+            "it belongs to FUMISHIRUBE_ISSUER; name the issuer, or unset the variable",
+            **_of_issuer(loaded),
+        )
         return TeamSettings(file, SignIn(file), {}, hosts)
     if not process.public_url:
         raise ConfigError(
@@ -83,19 +87,42 @@ def proxies(environ: Mapping[str, str]) -> frozenset[str]:
         ) from error
 
 
+def check_no_people(loaded: LoadedConfig) -> None:
+    """Check that the environment does not name people, for a server that signs nobody in.
+
+    Raises:
+        ConfigError: when it does.
+    """
+    _check_unset(
+        "only 'fumishirube serve --http' signs people in; use it, or unset the variable",
+        FUMISHIRUBE_PEOPLE=process_settings(loaded.environ).people,
+    )
+    _check_unused(loaded)
+
+
 def _check_unused(loaded: LoadedConfig) -> None:
     """Check that nothing is set that would have no effect without people."""
     process = process_settings(loaded.environ)
-    for variable, value in (
-        ("FUMISHIRUBE_ISSUER", process.issuer),
-        ("FUMISHIRUBE_PROXIES", process.proxies),
-        ("FUMISHIRUBE_PUBLIC_URL", process.public_url),
-    ):
+    _check_unset(
+        "only a server for people uses it; name the people file with --people FILE, or unset the "
+        "variable",
+        FUMISHIRUBE_ISSUER=process.issuer,
+        FUMISHIRUBE_PROXIES=process.proxies,
+        FUMISHIRUBE_PUBLIC_URL=process.public_url,
+        **_of_issuer(loaded),
+    )
+
+
+def _of_issuer(loaded: LoadedConfig) -> dict[str, str | None]:
+    """Return the variables that describe the issuer."""
+    process = process_settings(loaded.environ)
+    return {"FUMISHIRUBE_AUDIENCE": process.audience, "FUMISHIRUBE_JWKS_URL": process.jwks_url}
+
+
+def _check_unset(why: str, **variables: str | None) -> None:
+    for variable, value in variables.items():
         if value:
-            raise ConfigError(
-                f"{variable}: only a server for people uses it; name the people file with "
-                "--people FILE, or unset the variable"
-            )
+            raise ConfigError(f"{variable}: {why}")
 
 
 def _check_secure(variable: str, url: str) -> None:

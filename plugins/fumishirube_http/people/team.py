@@ -28,12 +28,13 @@ from fumishirube_http.people.metrics import Metrics
 from fumishirube_http.people.records import Person
 from fumishirube_http.people.server import PersonServer
 from fumishirube_http.people.settings import TeamSettings
-from fumishirube_http.problems import Problem, reply
+from fumishirube_http.problems import Problem, forbidden, invalid, reply
 
 OPEN = 256
 """People with an open server, at most; for a further one, that of the longest idle is closed."""
 IDLE = 1800.0
 """Seconds without a request after which a person's server is closed."""
+_READING = ("GET", "HEAD")
 _LOOK = 1.0
 """Seconds between two looks for people who were removed, and for idle servers."""
 
@@ -85,14 +86,16 @@ class Team:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
         if path in self.open_paths:
+            _check_reading(scope["method"])
             await self._document(path)(scope, receive, send)
             return
         signed_in = await self._sign_in.person(Headers(scope=scope))
         person = signed_in.person
         scope["state"]["line"].person = signed_in.name
         if path == self._path("metrics"):
+            _check_reading(scope["method"])
             if not person.metrics:
-                raise _forbidden("you have no right to the metrics")
+                raise forbidden("you have no right to the metrics")
             await self.metrics.response()(scope, receive, send)
             return
         server = await self._server(signed_in)
@@ -150,13 +153,18 @@ class Team:
         server = self._servers[signed_in.name] = await to_thread.run_sync(made)
         self._used[signed_in.name] = monotonic()
         self._group.start_soon(self._run, server)
-        for name in self._longest_idle():
+        for name in self._longest_idle(signed_in.name):
             self._end(name)
         return server
 
-    def _longest_idle(self) -> list[str]:
-        """Return the people beyond the limit whose servers are idle, longest first."""
-        idle = [name for name, server in self._servers.items() if server.limits.idle]
+    def _longest_idle(self, besides: str) -> list[str]:
+        """Return the people beyond the limit whose servers are idle, longest first.
+
+        ``besides`` is the person whose server was just opened, for a request still to come.
+        """
+        idle = [
+            name for name, server in self._servers.items() if server.limits.idle and name != besides
+        ]
         return sorted(idle, key=self._used.__getitem__)[: max(0, len(self._servers) - OPEN)]
 
     async def _run(self, server: PersonServer) -> None:
@@ -211,7 +219,10 @@ class Team:
                 if person is None or not _same_way_in(person, server.person) or unused:
                     self._end(name)
                 elif person != server.person:
-                    await to_thread.run_sync(server.renew, person)
+                    try:
+                        await to_thread.run_sync(server.renew, person)
+                    except Exception:  # the next look tries again, and the others go on
+                        _log.exception("the server of a person was not renewed")
 
 
 def team_app(team: Team, hosts: frozenset[str], proxies: frozenset[str]) -> ASGIApp:
@@ -255,10 +266,11 @@ async def _lifespan(team: Team, receive: Receive, send: Send) -> None:
     await send({"type": "lifespan.shutdown.complete"})
 
 
+def _check_reading(method: str) -> None:
+    if method not in _READING:
+        raise invalid(f"{method} is not allowed here", 405, {"allow": ", ".join(_READING)})
+
+
 def _same_way_in(person: Person, before: Person) -> bool:
     """Tell whether a person has the same token and subject as before."""
     return (person.token, person.subject) == (before.token, before.subject)
-
-
-def _forbidden(message: str) -> Problem:
-    return Problem(403, {"error": "forbidden", "message": message})

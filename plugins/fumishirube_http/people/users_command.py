@@ -49,10 +49,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     help_text = "no token: the person has this subject at the identity provider"
     parser.add_argument("--subject", metavar="SUBJECT", help=help_text)
     _add_days(parser)
-    _add_rights(parser)
+    _add_rights(parser, str(PER_MINUTE))
     parser = new("set", _set, "replace the rights of a person")
     _add_name(parser)
-    _add_rights(parser)
+    _add_rights(parser, "as before")
     parser = new("token", _token, "make a new token; the old one no longer counts")
     _add_name(parser)
     _add_days(parser)
@@ -107,13 +107,13 @@ def _add_days(parser: Parser) -> None:
     parser.add_argument("--days", metavar="N", type=at_least(1, _MOST_DAYS), help=help_text)
 
 
-def _add_rights(parser: Parser) -> None:
+def _add_rights(parser: Parser, per_minute: str) -> None:
     help_text = "manuals, manuals/NAME, vault, vault/FOLDER or docs; may be repeated"
     parser.add_argument("--read", metavar="WHAT", action="append", default=[], help=help_text)
     help_text = "vault or vault/FOLDER, to read and write; may be repeated"
     parser.add_argument("--write", metavar="WHAT", action="append", default=[], help=help_text)
     parser.add_argument("--metrics", action="store_true", help="may read /metrics")
-    help_text = f"requests in a minute (default: {PER_MINUTE})"
+    help_text = f"requests in a minute (default: {per_minute})"
     most = _MOST_PER_MINUTE
     parser.add_argument("--per-minute", metavar="N", type=at_least(1, most), help=help_text)
 
@@ -132,7 +132,9 @@ def _file(options: Namespace) -> PeopleFile:
 
 
 def _add(options: Namespace) -> int:
-    rights = _rights(options)
+    if options.subject and options.days:
+        raise ConfigError("users: --days is for a token, and a person with --subject gets none")
+    rights = _rights(options, PER_MINUTE)
     stored, token = (None, None) if options.subject else _made(options.days)
 
     def made(people: People) -> People:
@@ -149,10 +151,9 @@ def _add(options: Namespace) -> int:
 
 
 def _set(options: Namespace) -> int:
-    rights = _rights(options)
-
     def made(people: People) -> People:
         known = _known(people, options.name)
+        rights = _rights(options, known.per_minute)
         person = _person({**rights, "token": known.token, "subject": known.subject})
         return {**people, options.name: person}
 
@@ -187,12 +188,12 @@ def _made(days: int | None) -> tuple[StoredToken, str]:
     return StoredToken(id=made.id, sha256=made.hash, created=now, expires=expires), made.token
 
 
-def _rights(options: Namespace) -> dict[str, object]:
+def _rights(options: Namespace, per_minute: int) -> dict[str, object]:
     return {
         "read": options.read,
         "write": options.write,
         "metrics": options.metrics,
-        "per_minute": options.per_minute or PER_MINUTE,
+        "per_minute": options.per_minute or per_minute,
     }
 
 

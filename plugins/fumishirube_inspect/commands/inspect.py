@@ -6,6 +6,7 @@ import webbrowser
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from contextlib import closing
 from pathlib import Path
+from threading import Thread
 
 from fumishirube import ConfigError, install_command
 from fumishirube.commands import complain, opened
@@ -45,8 +46,8 @@ def run(options: Namespace) -> int:
         def ready(host: str, port: int) -> None:
             url = f"http://{host}:{port}/"
             print(url, flush=True)
-            if not options.no_browser and not webbrowser.open(url):
-                complain("no browser could be opened; open the address by yourself")
+            if not options.no_browser:  # one in the terminal keeps its thread until it is left
+                Thread(target=_open_browser, args=(url,), daemon=True).start()
 
         server = web_server(application.plugins, "inspect")
         listening = server.listen(HOST, options.port, "--port")
@@ -57,6 +58,11 @@ def run(options: Namespace) -> int:
         with closing(session):
             server.run(build_inspector(session, server.guarded), listening, ready)
     return exit_now()
+
+
+def _open_browser(url: str) -> None:
+    if not webbrowser.open(url):
+        complain("no browser could be opened; open the address by yourself")
 
 
 def _port(word: str) -> int:

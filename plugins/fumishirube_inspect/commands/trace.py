@@ -128,7 +128,7 @@ def _export(options: Namespace) -> int:
     try:
         options.output.write_bytes(data)
     except OSError as error:
-        raise ConfigError(f"{options.output.name}: it cannot be written there") from error
+        raise ConfigError(f"{options.output}: it cannot be written there") from error
     if options.json:
         print_json({"trace_id": export.trace.id, "file": str(options.output)})
     else:

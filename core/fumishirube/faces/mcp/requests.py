@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from threading import Event, Lock
@@ -14,7 +14,7 @@ import anyio
 import mcp_types as types
 from anyio import from_thread
 from anyio.lowlevel import EventLoopToken, current_token
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
@@ -47,7 +47,6 @@ Without one, every call is logged.
 PACE = 0.1
 """Seconds between two reports of one call."""
 ProgressStep: TypeAlias = tuple[float, int, str]
-ProgressReporter: TypeAlias = Callable[[float, int, str], Awaitable[None]]
 
 
 class RequestRunner:
@@ -153,37 +152,26 @@ def _code(ctx: RequestContext, error: ToolError) -> int:
 
 @asynccontextmanager
 async def _progress(ctx: RequestContext) -> AsyncIterator[Progress | None]:
-    """Yield what a tool reports its progress to, if the client requested progress."""
+    """Yield what a tool reports its progress to from any thread, if the client requested progress.
+
+    All reports that were sent have reached the client before the body is left.
+    """
     if not ctx.meta or ctx.meta.get("progress_token") is None:
         yield None
         return
 
-    async def report(done: float, total: int, message: str) -> None:
-        await ctx.session.report_progress(done, total or None, replace_surrogates(message) or None)
-
-    async with relay_progress(report) as progress:
-        yield progress
-
-
-@asynccontextmanager
-async def relay_progress(report: ProgressReporter) -> AsyncIterator[Progress]:
-    """Yield a function that tools call from any thread; ``report`` is awaited on the loop.
-
-    All reports that were sent are awaited before the body is left.
-    """
     send, receive = anyio.create_memory_object_stream[ProgressStep](8)
+
+    async def report_all() -> None:
+        async with receive:
+            async for done, total, message in receive:
+                shown = replace_surrogates(message) or None
+                await ctx.session.report_progress(done, total or None, shown)
+
     async with anyio.create_task_group() as group:
-        group.start_soon(_report_all, receive, report)
+        group.start_soon(report_all)
         with send:
             yield _Steps(send, current_token())
-
-
-async def _report_all(
-    steps: MemoryObjectReceiveStream[ProgressStep], report: ProgressReporter
-) -> None:
-    async with steps:
-        async for step in steps:
-            await report(*step)
 
 
 class _Steps:

@@ -6,6 +6,7 @@ import gc
 import json
 import sys
 from asyncio import Event, get_running_loop
+from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
@@ -181,8 +182,11 @@ class _Refused(NamedTuple):
 def _parsed(line: bytes) -> types.JSONRPCMessage | _Refused | None:
     """Return the message of a line, or ``None`` for an empty line or a broken response."""
     adapter = types.jsonrpc_message_adapter
+    line = line.removeprefix(BOM_UTF8)
     with suppress(ValidationError):
-        return adapter.validate_json(line, by_name=False)
+        message = adapter.validate_json(line, by_name=False)
+        if b'"id"' not in line or not isinstance(message, types.JSONRPCNotification):
+            return message
     text = line.decode("utf-8", "replace").strip()
     if not text:
         return None
@@ -193,7 +197,10 @@ def _parsed(line: bytes) -> types.JSONRPCMessage | _Refused | None:
     except (ValueError, RecursionError):
         return _Refused(_error(None, types.PARSE_ERROR, "Parse error"))
     with suppress(ValidationError):
-        return adapter.validate_python(raw, by_name=False)
+        message = adapter.validate_python(raw, by_name=False)
+        # A request with an id of another type looks like a notification, and would wait for ever.
+        if not isinstance(message, types.JSONRPCNotification) or raw.get("id") is None:
+            return message
     if isinstance(raw, dict) and "method" not in raw and raw.keys() & {"result", "error"}:
         return None
     identity = raw.get("id") if isinstance(raw, dict) else None

@@ -83,10 +83,12 @@ class ToolHandlers:
         question = await to_thread.run_sync(_question, make, params.arguments or {}, session)
         if question is None:
             return {}
-        if is_repeated(question, params):
-            chosen: object = repeated_choice(question, params)
-        else:
+        answers = params.input_responses or {}
+        chosen: object = None
+        if question.parameter not in answers:
             chosen = await elicit(ctx, question)
+        elif isinstance(response := answers[question.parameter], types.ElicitResult):
+            chosen = _chosen(question, response)  # of the repeated call of a newer client
         if isinstance(chosen, types.InputRequiredResult):
             return chosen
         return {} if chosen is None else {question.parameter: chosen}
@@ -187,17 +189,6 @@ def shows_forms(ctx: RequestContext) -> bool:
     elicitation = capabilities.elicitation if capabilities else None
     # A client of the first version of elicitation names no mode, and means forms.
     return elicitation is not None and not (elicitation.url and not elicitation.form)
-
-
-def repeated_choice(question: Question, params: types.CallToolRequestParams) -> str | None:
-    """Return the answer that came with the repeated call of a client of the newer protocol."""
-    response = (params.input_responses or {}).get(question.parameter)
-    return _chosen(question, response) if isinstance(response, types.ElicitResult) else None
-
-
-def is_repeated(question: Question, params: types.CallToolRequestParams) -> bool:
-    """Tell whether a call is the repetition of one that was answered with this question."""
-    return question.parameter in (params.input_responses or {})
 
 
 async def elicit(ctx: RequestContext, question: Question) -> str | types.InputRequiredResult | None:
