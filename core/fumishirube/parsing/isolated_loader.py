@@ -132,7 +132,7 @@ class ParsedLoader:
             Unreadable: when it cannot be drawn, or exceeds a limit.
         """
         settings = self.settings
-        request = settings.request._replace(parser=settings.drawer, seconds=settings.parse_seconds)
+        request = settings.request._replace(parser=settings.drawer)
         return self.processes.draw(request, root.read_bytes(source.path), source.path, view)
 
     def load(self, root: Root, source: Source) -> Document:
