@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import sqlite3
 from array import array
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from threading import RLock
@@ -24,7 +24,7 @@ from fumishirube.engine.vectors.embedding import (
     NamedEmbedder,
 )
 from fumishirube.engine.vectors.vector_file import FileKeys, Position, SectionKeys, VectorFile
-from fumishirube.engine.vectors.vector_rows import RowGroups, VectorRows
+from fumishirube.engine.vectors.vector_rows import RowGroups, VectorRows, first_sections
 
 MOST_VECTORS = 200_000
 """The most texts that are embedded: a search compares the query with every one of them."""
@@ -283,25 +283,6 @@ class StoredVectors:
             )
             layout = self._layout = (stamps, self._version, RowGroups.of(sections))
         return layout[2]
-
-
-def first_sections(
-    ranked: Iterable[SimilarSection],
-    limit: int,
-    within: frozenset[str] | None,
-    per_file: int | None,
-) -> Sequence[SimilarSection]:
-    """Return the first of some ranked sections: of wanted files, and at most so many of each."""
-    counts: Counter[str] = Counter()
-    chosen: list[SimilarSection] = []
-    for section in ranked:
-        if len(chosen) == limit:
-            break
-        counts[section.path] += 1
-        wanted = within is None or section.path in within
-        if wanted and counts[section.path] <= (per_file or counts[section.path]):
-            chosen.append(section)
-    return chosen
 
 
 def _bounded(similarity: float) -> float:
