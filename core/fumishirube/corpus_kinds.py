@@ -101,8 +101,8 @@ class SectionVectors(Protocol):
         """
         ...
 
-    def most_similar(self, first: str, second: str) -> tuple[float, int, int]:
-        """Return the highest similarity of a section of each of two files, and their numbers."""
+    def most_similar(self, first: str, others: Sequence[str]) -> Sequence[tuple[float, int, int]]:
+        """Return the highest similarity of sections of two files, and which, for each other."""
         ...
 
 

@@ -17,6 +17,7 @@ from fumishirube_graph.errors import (
     skipped_page,
 )
 from fumishirube_graph.snapshot import GraphSnapshot
+from fumishirube_graph.staleness import UNWRITABLE
 from fumishirube_graph.status import links_of
 from fumishirube_graph.warnings import FileWarning, not_listed, skipped, warnings
 
@@ -72,6 +73,8 @@ def index_tool(runtime: GraphRuntime) -> Tool[IndexParams, IndexAnswer]:
             raise JsonRpcInternalError(
                 "another process is indexing; try again when it is done", reason="busy"
             )
+        if docs.baselines.unwritable:
+            raise JsonRpcInternalError(UNWRITABLE, reason="baselines")
         snapshot = docs.view()
         if only is not None and only not in snapshot.docs and not change.removed:
             raise _no_document(docs, snapshot, only)

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
+from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import GraphRuntime
 from fumishirube_graph.errors import refusing
 from fumishirube_graph.network import GraphAnswer, GraphParams, graph_page
@@ -42,9 +43,10 @@ class PictureParams(GraphParams):
 
 
 class PictureAnswer(Answer):
-    """The picture."""
+    """The picture, and what it does not show."""
 
     text: str
+    warnings: OrAbsent[tuple[str, ...]] = None
 
 
 def picture_tool(runtime: GraphRuntime) -> Tool[PictureParams, PictureAnswer]:
@@ -55,7 +57,8 @@ def picture_tool(runtime: GraphRuntime) -> Tool[PictureParams, PictureAnswer]:
         arguments = params.model_dump(exclude_unset=True, exclude={"format"})
         graph = graph_page(runtime, GraphParams.model_validate(arguments), inf)
         drawn = {"dot": _dot, "mermaid": _mermaid, "html": _html}[params.format]
-        return PictureAnswer(text="\n".join(drawn(graph)))
+        warnings = (*(graph.warnings or ()), *_left_out(graph))
+        return PictureAnswer(text="\n".join(drawn(graph)), warnings=warnings or None)
 
     return Tool(
         name="docs_picture",
@@ -66,6 +69,17 @@ def picture_tool(runtime: GraphRuntime) -> Tool[PictureParams, PictureAnswer]:
         run=run,
         refused=refusing(PictureParams),
     )
+
+
+def _left_out(graph: GraphAnswer) -> Iterator[str]:
+    """Yield what to do for the documents that are not in the picture, if there are any."""
+    if graph.next_cursor:
+        among = f" of {graph.total_nodes:,}" if graph.total_nodes else ""
+        yield (
+            f"only {len(graph.nodes):,}{among} documents are drawn, and the links between them; "
+            "raise max_nodes and max_edges of the surface graph, name a --center, or draw the "
+            f"next ones with --cursor {graph.next_cursor}"
+        )
 
 
 def _dot(graph: GraphAnswer) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from typing import Any
 
 from fumishirube import (
@@ -16,7 +17,7 @@ from fumishirube import (
     Unreadable,
 )
 from fumishirube.text import Lines
-from fumishirube_graph.records import Record, record_of
+from fumishirube_graph.records import Record, record_of, stays_below
 
 MOST_BYTES = 8 * 1024 * 1024
 
@@ -27,6 +28,7 @@ class DocumentReader:
     def __init__(self, context: SurfaceContext) -> None:
         self._context = context
         self.files = context.claimed_files()
+        self._inside = partial(stays_below, context.folder("workspace").path)
 
     def page(self, claim: ClaimedFile, before: IndexedFile | None) -> IndexedFile:
         """Read one file; if its content is that of its record, so is the time of its change."""
@@ -57,13 +59,6 @@ class DocumentReader:
             return hashlib.sha256(self._context.root.read_bytes(path)).hexdigest()
         except ToolError:
             return ""
-
-    def _inside(self, path: str) -> bool:
-        workspace = self._context.folder("workspace").path
-        try:
-            return (workspace / path).resolve().is_relative_to(workspace.resolve())
-        except (OSError, RuntimeError):  # a loop of symbolic links
-            return False
 
 
 def _with_sections(document: Document) -> Document:

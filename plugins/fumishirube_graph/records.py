@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, get_args
 
 from fumishirube import Document, Link, LoaderRemark
@@ -17,10 +17,18 @@ from fumishirube_graph.texts import encoded, folded
 DocType = Literal["spec", "design", "adr", "guide", "api", "meeting", "todo", "other"]
 DOC_TYPES: tuple[DocType, ...] = get_args(DocType)
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST, _LAST = -62_135_596_800_000, 253_402_300_799_999
+"""The milliseconds from then of the first and the last moment of years with four digits."""
 _DRIVE = re.compile(r"[A-Za-z]:")
 _DEEPER = re.compile(
     r"^ {0,3}#{4,6}[ \t]+([^ \t\n](?:.*?[^ \t])??)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE
 )
+_FENCED = re.compile(
+    r"^ {0,3}(?:(`{3,})(?!.*`)|(~{3,})).*(?:\n.*)*?(?:\n {0,3}(?:\1`*|\2~*)[ \t]*$|\Z)",
+    re.MULTILINE,
+)
+"""A block of code, up to the end of the text if nothing closes it."""
 _NO_SLUG = re.compile(r"[^\w\- ]")
 
 
@@ -136,7 +144,7 @@ class Doc:
         section_of: dict[str, str] = {}
         repeats: dict[str, int] = {}
         for part, section_id in zip(self.record.parts, self.section_ids, strict=True):
-            for heading in filter(None, (part.heading, *_DEEPER.findall(self.text(part)))):
+            for heading in filter(None, (part.heading, *_deeper(self.text(part)))):
                 # GitHub's numbering: it skips a number that is the slug of another heading.
                 plain = slug = _slug(heading)
                 while slug in repeats:
@@ -154,8 +162,8 @@ class Doc:
 
     @property
     def updated_at(self) -> str:
-        """When the present bytes were first seen, in UTC."""
-        moment = datetime.fromtimestamp(self.record.updated_ms / 1000, UTC)
+        """When the present bytes were first seen, in UTC, within the years 1 to 9999."""
+        moment = _EPOCH + timedelta(milliseconds=min(max(self.record.updated_ms, _FIRST), _LAST))
         return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -250,6 +258,19 @@ def _source_refs(
         elif path not in seen:
             seen.add(path)
             yield path
+
+
+def stays_below(folder: Path, path: str) -> bool:
+    """Tell whether a path below a folder stays there when links are followed."""
+    try:
+        return (folder / path).resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # a loop of symbolic links
+        return False
+
+
+def _deeper(text: str) -> list[str]:
+    """Return the headings of a section's text, which are too deep for sections of their own."""
+    return _DEEPER.findall(_FENCED.sub("", text)) if "####" in text else []
 
 
 def _digest(text: str, digits: int) -> str:

@@ -11,7 +11,8 @@ from fumishirube import Link, LinkKind
 from fumishirube.text import nfc
 from fumishirube_graph.records import Doc
 
-_EXTENSIONS = ("", ".md", ".markdown")
+EXTENSIONS = ("", ".md", ".markdown")
+"""What the name of a page may leave out at its end."""
 _RELATIVE = ("./", "../")
 
 
@@ -137,7 +138,7 @@ class _Names:
         folded = name.casefold()
         self._exact[name].append(path)
         self._folded[folded].append(path)
-        self._bare.update(folded.removesuffix(extension) for extension in _EXTENSIONS)
+        self._bare.update(folded.removesuffix(extension) for extension in EXTENSIONS)
 
     def spelled(self, name: str, fits: Callable[[str, str], bool] | None = None) -> tuple[str, ...]:
         """Return the paths of a name: exact case first, exact path before extensions."""
@@ -145,7 +146,7 @@ class _Names:
         if (posixpath.basename(bare) if fits else bare) not in self._bare:
             return ()  # the usual case: no document has this name
         for names, case in ((self._exact, str), (self._folded, str.casefold)):
-            for extension in _EXTENSIONS:
+            for extension in EXTENSIONS:
                 spelling = case(name + extension)
                 paths = names.get(posixpath.basename(spelling) if fits else spelling, ())
                 fitting = [path for path in paths if not fits or fits(case(path), spelling)]

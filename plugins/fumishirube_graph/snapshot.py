@@ -22,12 +22,11 @@ from fumishirube.text import fold, nfc
 from fumishirube.tools import SectionVectors
 from fumishirube_graph.prefilter import DocumentPrefilter
 from fumishirube_graph.records import Doc
-from fumishirube_graph.resolution import Issue, LinkEdge, LinkTargets
+from fumishirube_graph.resolution import EXTENSIONS, Issue, LinkEdge, LinkTargets
 from fumishirube_graph.section_texts import SectionTexts
 from fumishirube_graph.texts import decoded
 
 _NEAR, _NEAR_ENOUGH = 5, 60
-_EXTENSIONS = ("", ".md", ".markdown")
 
 
 class GraphSnapshot(SequenceCorpus):
@@ -213,4 +212,4 @@ def _candidates(name: str, root: str) -> tuple[str, list[str]]:
     while path.startswith("./"):
         path = path[2:]
     places = (path, path.removeprefix(f"{root}/"))
-    return path, [place + extension for place in places for extension in _EXTENSIONS]
+    return path, [place + extension for place in places for extension in EXTENSIONS]

@@ -9,8 +9,6 @@ import os
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
 from threading import RLock
 from typing import Literal, NamedTuple
 
@@ -19,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from fumishirube import Root, ToolError
 from fumishirube.disk import WritableRoot, is_settled
 from fumishirube_graph.errors import JsonRpcInternalError
-from fumishirube_graph.records import Record
+from fumishirube_graph.records import Record, stays_below
 
 Level = Literal["fresh", "possibly_stale", "stale", "untracked"]
 Reason = Literal["modified", "deleted", "not_found", "created"]
@@ -29,6 +27,7 @@ LOCKS = ".fumishirube/locks"
 """The folder of the locks of baseline files, relative to the workspace."""
 
 DAMAGED = "the baselines cannot be read, so nothing is compared; restore the file, or delete it"
+UNWRITABLE = "the baselines cannot be written; make the file of the setting baseline_file so"
 NEW = "there was no such file, so all sources count as unchanged; restore it if there should be one"
 
 _log = logging.getLogger("fumishirube")
@@ -83,7 +82,8 @@ class Baselines:
     """The hashes of each document's sources when the document was last written or acknowledged.
 
     Changes are made to the current content of the file, under a lock between processes. A damaged
-    file is left alone: it may hold baselines that somebody can restore.
+    file is left alone: it may hold baselines that somebody can restore. ``unwritable`` says that
+    the last change failed for another reason.
     """
 
     def __init__(self, workspace: Root, file: str) -> None:
@@ -93,31 +93,41 @@ class Baselines:
         self._lock = RLock()
         self._baselines: dict[str, _Baseline] = {}
         self._read_ns = -1
-        self._damaged = self._new = False
+        self._damaged = self._new = self.unwritable = False
         self._hashes: dict[str, _HashedSource] = {}
 
     def damage(self) -> Sequence[str]:
-        """Return a sentence about the file if it is damaged."""
-        with self._lock:
-            self._load()
-            return [f"{self.file}: {DAMAGED}"] if self._damaged else []
+        """Return a sentence about the file if it is damaged, or cannot be written."""
+        return [f"{self.file}: {message}" for _, message in self.problems() if message != NEW]
 
     def problems(self) -> Iterator[tuple[str, str]]:
         """Yield the code and the message of each problem of the file."""
-        if self.damage():
+        with self._lock:
+            self._load()
+        if self._damaged:
             yield "baselines_damaged", DAMAGED
+        if self.unwritable:
+            yield "baselines_unwritable", UNWRITABLE
         if self._new:
             yield "baselines_new", NEW
 
     def cover(self, records: Mapping[str, Record], listed: Collection[str]) -> None:
         """Record a baseline for every document with new bytes; drop those of removed documents.
 
-        Documents that are ``listed``, but have no record now, keep theirs.
+        Documents that are ``listed``, but have no record now, keep theirs. A file that cannot be
+        written becomes one of the :meth:`problems`.
         """
         with self._lock:
             self._load()
-            if not self._damaged and self._covered(records, listed) != self._baselines:
+            if self._damaged or self._covered(records, listed) == self._baselines:
+                self.unwritable = False
+                return
+            known = self.unwritable
+            try:
                 self._change(lambda: self._covered(records, listed))
+            except JsonRpcInternalError as error:
+                if not known:
+                    _log.warning("%s: %s", self.file, error)
 
     def acknowledge(self, records: Mapping[str, Record]) -> None:
         """Record the present sources as the baseline of these documents."""
@@ -185,10 +195,10 @@ class Baselines:
 
     def _hashed(self, source: str, *, verify: bool) -> tuple[str, int]:
         """Return the hash of a source and its modification time; a non-regular file is absent."""
-        path = self._inside(source)
+        path = self._workspace.path / source
         try:
-            status = path.stat() if path else None
-            if path is None or status is None or not stat.S_ISREG(status.st_mode):
+            status = path.stat() if stays_below(self._workspace.path, source) else None
+            if status is None or not stat.S_ISREG(status.st_mode):
                 return ABSENT, 0
             hashed = self._hashes.get(source)
             if (
@@ -205,14 +215,6 @@ class Baselines:
             return ABSENT, 0
         self._hashes[source] = _HashedSource(status.st_size, status.st_mtime_ns, surveyed, sha)
         return sha, status.st_mtime_ns
-
-    def _inside(self, source: str) -> Path | None:
-        """Return where a source is, unless links lead out of the workspace."""
-        path = self._workspace.path / source
-        with suppress(OSError, RuntimeError):
-            if path.resolve().is_relative_to(self._workspace.path.resolve()):
-                return path
-        return None
 
     def _load(self) -> None:
         """Read the file when it has changed; treat one that cannot be opened as missing."""
@@ -249,15 +251,13 @@ class Baselines:
                     self._new = True
                     _log.warning("%s: %s", path, NEW)
                 self._read_ns = self._workspace.stat(path).modified_ns
+                self.unwritable = False
         except ValueError as error:
             self._read_ns = -1
             raise JsonRpcInternalError(f"{path}: {DAMAGED}", reason="baselines") from error
         except (ToolError, OSError) as error:
-            self._read_ns = -1
-            message = (
-                "the baselines cannot be written; make the file of the setting baseline_file so"
-            )
-            raise JsonRpcInternalError(message, reason="baselines") from error
+            self._read_ns, self.unwritable = -1, True
+            raise JsonRpcInternalError(UNWRITABLE, reason="baselines") from error
 
 
 def _rows(written: bytes) -> dict[str, _Baseline]:

@@ -46,13 +46,12 @@ def suggest_tool(runtime: GraphRuntime) -> Tool[SuggestParams, SuggestAnswer]:
         suggestions: list[Suggestion] = []
         docs = [*snapshot.docs.values()]
         for number, first in enumerate(docs, 1):
+            call.budget.check()
             linked = {edge.target for edge in snapshot.out[first.path]}
             linked |= {edge.source for edge in snapshot.back.get(first.path, ())}
-            for second in islice(docs, number, None):
-                call.budget.check()
-                if second.path in linked:
-                    continue
-                similarity, mine, theirs = vectors.most_similar(first.path, second.path)
+            others = [doc for doc in islice(docs, number, None) if doc.path not in linked]
+            similar = vectors.most_similar(first.path, [doc.path for doc in others])
+            for second, (similarity, mine, theirs) in zip(others, similar, strict=True):
                 if similarity >= params.threshold:
                     suggestions.append(
                         Suggestion(

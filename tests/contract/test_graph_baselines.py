@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import stdio
-from documents import docs, docs_json, documents
+from documents import call_named, docs, docs_json, documents, graph
 from manuals import fumishirube
+
+from fumishirube import ToolError
 
 FILE = ".fumishirube/docs-baseline.json"
 TEXT = "---\nsource_refs: [src.py]\n---\n# Page\n"
@@ -88,6 +91,47 @@ def test_a_file_damaged_while_it_is_served_is_reported_and_stays(workspace: Path
         assert FILE in page["warnings"][0]
     assert FILE in fumishirube("doctor", cwd=workspace).out
     assert (workspace / FILE).read_text() == "<<<<<<<"
+
+
+def _locked(workspace: Path) -> None:
+    """Put a link in the place of the baselines, through which nothing is read or written."""
+    shutil.move(workspace / FILE, workspace / "elsewhere.json")
+    (workspace / FILE).symlink_to(workspace / "elsewhere.json")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege")
+def test_without_a_file_that_can_be_written_documents_are_read_all_the_same(
+    workspace: Path,
+) -> None:
+    _locked(workspace)
+    documents(workspace, {"c.md": TEXT})
+    found = docs_json("search", "page", cwd=workspace)
+    assert len(found["results"]) == 3
+    assert FILE in found["warnings"][0]
+    assert "cannot be written" in docs("get-page", "c.md", cwd=workspace).err
+    for words in (("index",), ("stale",)):
+        refused = docs(*words, "--json", cwd=workspace)
+        assert (refused.code, refused.json["details"]["reason"]) == (3, "baselines")
+    (workspace / FILE).unlink()
+    shutil.move(workspace / "elsewhere.json", workspace / FILE)
+    assert "warnings" not in docs_json("search", "page", cwd=workspace)
+    assert docs_json("stale", cwd=workspace)["total"] == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege")
+def test_baselines_that_cannot_be_written_cost_one_line_of_the_log(
+    workspace: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    _locked(workspace)
+    application = graph(workspace)
+    for number in range(3):
+        documents(workspace, {f"new{number}.md": TEXT})
+        with pytest.raises(ToolError, match="cannot be written"):
+            call_named(application, "docs_index")
+    page = call_named(application, "ubp_get_page", filepath="new2.md")
+    assert FILE in page["warnings"][0]
+    application.close()
+    assert caplog.text.count("cannot be written") == 1
 
 
 def test_baselines_that_are_new_are_reported(workspace: Path) -> None:

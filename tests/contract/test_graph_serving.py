@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -438,6 +439,22 @@ def test_a_picture_of_the_graph_holds_its_pages_safely(tmp_path: Path) -> None:
     drawn = docs("get-graph", "--format", "mermaid", cwd=tmp_path).out
     assert drawn.startswith("graph LR")
     assert "<script>" not in drawn
+
+
+@pytest.mark.parametrize("form", ["html", "dot", "mermaid"])
+def test_a_picture_of_a_part_of_the_graph_says_so(tmp_path: Path, form: str) -> None:
+    documents(tmp_path, {f"{number}.md": f"# Page {number}\n" for number in range(5)})
+    assert not docs("get-graph", "--format", form, cwd=tmp_path).err
+    settings = "surfaces: [{use: graph, with: {max_nodes: 2}}]\n"
+    (tmp_path / "fumishirube.yaml").write_text(settings)
+    done, pictures = docs("get-graph", "--format", form, cwd=tmp_path), []
+    assert "only 2 of 5 documents are drawn" in done.err
+    while more := re.search(r"--cursor (\S+)", done.err):
+        pictures.append(done.out)
+        done = docs("get-graph", "--format", form, "--cursor", more[1], cwd=tmp_path)
+    pictures.append(done.out)
+    shown = [re.findall(r"Page \d", page) for page in pictures]
+    assert shown == [["Page 0", "Page 1"], ["Page 2", "Page 3"], ["Page 4"]]
 
 
 def test_the_doctor_knows_documents_from_manuals(tmp_path: Path) -> None:

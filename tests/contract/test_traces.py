@@ -315,6 +315,23 @@ def test_a_folder_that_cannot_be_written_disturbs_nobody(tmp_path: Path) -> None
     assert store.get(trace.id) == trace
 
 
+def test_a_trace_that_cannot_be_written_takes_no_other_along(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    traces = [a_trace() for _ in range(3)]
+    (tmp_path / f"{traces[1].id}.json" / "in the way").mkdir(parents=True)
+    expired = tmp_path / f"{new_trace_id()}.json"
+    expired.write_text("{}")
+    os.utime(expired, (1, 1))
+    store = TraceStore(10, 60, tmp_path)
+    for trace in traces:
+        store.put(trace)
+    store.close()
+    assert names(tmp_path) == {f"{trace.id}.json" for trace in traces}
+    assert (tmp_path / f"{traces[2].id}.json").is_file()
+    assert "a trace could not be written" in caplog.text
+
+
 def test_all_that_is_put_quickly_is_kept(tmp_path: Path, application: Application) -> None:
     trace = application.traces.get(ask(application, "manual_find", **FIND)["trace_id"])
     store = TraceStore(100, 60, tmp_path / "traces")

@@ -6,8 +6,9 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import ClassVar
 
 import pytest
@@ -349,6 +350,47 @@ def test_a_file_is_parsed_once_whatever_it_is_called(folder: Path) -> None:
         (manual / "a.x").unlink()
         with pytest.raises(NotFound):
             loader.load(Root(manual), Source("a.x"))
+
+
+def test_a_file_that_is_saved_while_it_is_read_is_remembered_for_neither_content(
+    loader: ParsedLoader, folder: Path
+) -> None:
+    file = folder / "a.x"
+
+    class Saving:
+        """Reads a file that another program saves just before."""
+
+        def sources(self, root: Root) -> Iterable[Source]:
+            return loader.sources(root)
+
+        def load(self, root: Root, source: Source) -> Document:
+            file.write_text(later.pop())
+            return loader.load(root, source)
+
+    later = ["first", "second"]
+    file.write_text("first")
+    remembering = RememberingLoader(Saving(), "1", ParsedDocuments(Root(folder / "state")))
+    assert remembering.load(Root(folder), Source("a.x")).text.startswith("a second")
+    file.write_text("first")
+    assert remembering.load(Root(folder), Source("a.x")).text.startswith("a first")
+    assert remembering.load(Root(folder), Source("a.x")).text.startswith("a first")
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() != 0, reason="a file has one owner, who may touch it"
+)
+def test_what_may_only_be_read_is_remembered_too() -> None:
+    with TemporaryDirectory() as folder:  # one that others may enter
+        state = ParsedDocuments(Root(Path(folder)))
+        state.put_text("page", "text")
+        (stored,) = Path(folder, "parsed").iterdir()
+        for path in (stored, stored.parent, stored.parent.parent):
+            path.chmod(0o755)
+        os.seteuid(65_534)
+        try:
+            assert state.text("page") == "text"
+        finally:
+            os.seteuid(0)
 
 
 def test_another_version_tries_again_what_was_skipped_and_keeps_what_was_read(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -13,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from stdio import Fumishirube
 
@@ -292,6 +294,44 @@ def test_only_the_end_of_a_long_file_is_read(
     assert 3 <= len(numbers) <= 7
 
 
+def test_lines_of_the_file_put_aside_are_read_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journals, "TAIL_BYTES", 100)
+    file = tmp_path / "s.jsonl"
+    for new in range(12):
+        write(tmp_path / "s.jsonl.1", *(json.dumps({"number": n}) for n in range(1000 - new)))
+        write(file, *(json.dumps({"number": n}) for n in range(1000 - new, 1000)))
+        numbers = [row["number"] for row in JsonLinesFile(file).tail()]
+        assert numbers == list(range(numbers[0], 1000))
+        assert 3 <= len(numbers) <= 7
+
+
+FULL = """
+import logging, resource, sys
+from pathlib import Path
+from fumishirube.disk.json_lines import JsonLinesFile
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+journal = JsonLinesFile(Path(sys.argv[1]))
+for number in range(10):
+    journal.put({"number": number, "text": "x" * 9})
+journal.close()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
+def test_lines_for_which_the_disk_has_no_room_are_not_lost_silently(tmp_path: Path) -> None:
+    file = tmp_path / "s.jsonl"
+    command = [sys.executable, "-c", FULL, str(file)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=60)
+    assert "cannot be written" in done.stderr
+    journal = JsonLinesFile(file)
+    journal.put({"number": 10})
+    journal.close()
+    numbers = [row["number"] for row in journal.tail()]
+    assert numbers == [*range(len(numbers) - 1), 10]
+
+
 def test_a_line_that_was_cut_short_spoils_no_other(tmp_path: Path) -> None:
     file = tmp_path / "s.jsonl"
     file.write_text('{"number": 1}\n{"numb', "utf-8")
@@ -496,7 +536,23 @@ def test_a_long_session_learns_as_it_goes(opened: Opened, file: Path) -> None:
     assert trace_of(opened()).thresholds == (2, 0.83)
 
 
-@given(st.lists(st.dictionaries(st.sampled_from(KEYS), st.none() | st.integers() | st.text())))
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.just(10**400) | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=4,
+)
+ROWS = st.fixed_dictionaries(
+    {},
+    optional=dict.fromkeys(KEYS, VALUES)
+    | {"ts": VALUES | st.just(1.0), "recall_ok": VALUES | st.booleans()},
+)
+
+
+@given(st.lists(ROWS))
+@example([{"ts": 10**400}])
+@example([{"ts": 1.0, "cutoff_reason": [], "recall_ok": True}])
+@example([{"ts": 1.0, "candidate_low_threshold": 3, "file_bias_threshold": 10**400}])
+@example([{"ts": 1.0, "candidate_low_threshold": 10**400, "file_bias_threshold": 0.8}])
 def test_whatever_the_file_says_the_thresholds_are_usable(lines: list[dict[str, Any]]) -> None:
     tuner = Tuner(BASE, 0.9)
     tuner.recall(lines)

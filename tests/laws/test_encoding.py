@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fumishirube import Unreadable
-from fumishirube.text import decode, decode_with_encoding
+from fumishirube.text import decode, decode_lossy, decode_with_encoding
 
 RULES = (
     "　第１条　この規程は、出張旅費の取扱いについて定める。\n　第２条　日当は 3,000 円とする。\n"
@@ -182,3 +182,20 @@ def test_nothing_but_line_ends_and_the_mark_changes() -> None:
 def test_an_empty_file_is_an_empty_text() -> None:
     assert decode(b"") == ""
     assert decode(codecs.BOM_UTF8) == ""
+
+
+MARKED = {
+    "utf-8-sig": (codecs.BOM_UTF8, "utf-8"),
+    "utf-16": (codecs.BOM_UTF16_LE, "utf-16-le"),
+    "utf-16 backwards": (codecs.BOM_UTF16_BE, "utf-16-be"),
+    "utf-32": (codecs.BOM_UTF32_LE, "utf-32-le"),
+    "utf-32 backwards": (codecs.BOM_UTF32_BE, "utf-32-be"),
+}
+
+
+@given(texts.filter(lambda text: not text.startswith("\0")), st.sampled_from(sorted(MARKED)))
+def test_a_mark_decides_also_where_bytes_may_be_damaged(text: str, form: str) -> None:
+    mark, encoding = MARKED[form]
+    data = mark + text.encode(encoding)
+    assert decode_lossy(data) == (unified(text), form.removesuffix(" backwards"), False)
+    assert decode(data) == unified(text)

@@ -9,16 +9,19 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from documents import call_named, documents, graph
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from torture import examples
 
 from fumishirube.host.application import Application
 from fumishirube_graph import prefilter
+from fumishirube_graph.records import Doc, DocSection, Record
 from fumishirube_graph.texts import folded, units
 
 NAMES = ("a.md", "b.md", "c/a.md", "c/d.md", "c/e/b.md", "日本.md")
@@ -312,3 +315,38 @@ def test_what_looks_like_instructions_comes_back_as_data(tmp_path: Path) -> None
             answer = call_named(application, tool, **arguments)
             assert answer["content_trust"] == "untrusted"
             assert told in str(answer)
+
+
+@given(st.integers())
+@example(10**15)
+def test_every_file_has_a_time_of_change(updated_ms: int) -> None:
+    record = Record("A", "other", (), (), "", (), (), (), "sha", updated_ms)
+    moment = datetime.fromisoformat(Doc("a.md", record).updated_at)
+    assert moment.tzinfo is not None
+    if abs(updated_ms) < 10**13:
+        assert (moment - datetime(1970, 1, 1, tzinfo=UTC)) == timedelta(milliseconds=updated_ms)
+
+
+fence_lines = st.lists(
+    st.sampled_from(
+        ["#### Heading", "```", "~~~", "````", "``` a`b", "text", "", "   ```", "~~~ x"]
+    )
+)
+
+
+@given(fence_lines)
+def test_a_heading_is_an_anchor_unless_it_is_code(lines: list[str]) -> None:
+    lines = [f"{line} {number}" if "#" in line else line for number, line in enumerate(lines)]
+    text = "\n".join(lines)
+    part = DocSection("A", 1, ("A",), 1, len(lines) + 1, 0, len(text))
+    record = Record("A", "other", (), (), text, (part,), (), (), "sha", 0)
+    tokens = MarkdownIt().parse(text)
+    headings = {
+        tokens[at + 1].content
+        for at, token in enumerate(tokens)
+        if token.type == "heading_open" and token.tag == "h4"
+    }
+    anchors = Doc("a.md", record).anchors
+    assert {line for line in lines if line[5:].casefold() in anchors} == {
+        f"#### {heading}" for heading in headings
+    }

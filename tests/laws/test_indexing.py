@@ -577,7 +577,7 @@ def test_who_waited_for_the_same_update_by_another_process_answers_like_it(
             with one._index.writing(Budget()):
                 answer = waiting.submit(other.bring_up_to_date, Budget())
                 time.sleep(0.2)
-                one._update(_FolderUpdate(one._manual.sweep(), Budget()))
+                one._update(_FolderUpdate(one.manual.sweep(), Budget()))
             assert answers(answer.result(30)) == rebuilt(manuals, tmp_path / "new")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Any
 import manuals
 import pytest
 
+from fumishirube.config.personal import record_manuals
 from fumishirube.host import indexes
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
@@ -79,6 +81,30 @@ def test_a_manual_that_was_closed_is_opened_again_and_follows_its_files(
         new = tmp_path / "manuals" / f"m{number}" / "new.md"
         new.write_text("# 通院\n\n通院も対象です。\n", encoding="utf-8")
         assert paths(application, f"m{number}", "通院") == ["new.md"]
+
+
+def test_a_folder_of_the_workspace_comes_before_one_elsewhere_and_after_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere, inside = tmp_path / "elsewhere" / "m", tmp_path / "work" / "manuals" / "m"
+    for folder in (elsewhere, inside.parent):
+        folder.mkdir(parents=True)
+    (elsewhere / "there.md").write_text("# 入院\n\n入院の給付を定める。\n", encoding="utf-8")
+    environ = {"SEM_CACHE_ENABLED": "false"}
+    for home in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "APPDATA", "LOCALAPPDATA"):
+        environ[home] = str(tmp_path)
+        monkeypatch.setenv(home, str(tmp_path))
+    record_manuals({"m": elsewhere}, environ)
+    application = open_application(tmp_path / "work", strangers=False, environ=environ)
+    try:
+        assert find(application, "m") == ["there.md"]
+        shutil.copytree(elsewhere, inside)
+        (inside / "there.md").rename(inside / "here.md")
+        assert find(application, "m") == ["here.md"]
+        shutil.rmtree(inside)
+        assert find(application, "m") == ["there.md"]
+    finally:
+        application.close()
 
 
 def test_all_manuals_at_once_are_searched_though_few_stay_open(application: Application) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fumishirube.corpus_kinds import EmbeddingCounts
-from fumishirube.engine.vectors import vector_rows
+from fumishirube.engine.vectors import section_vectors, vector_rows
 from fumishirube.engine.vectors.embedding import NamedEmbedder, pieces
 from fumishirube.engine.vectors.section_vectors import StoredVectors
 
@@ -116,6 +117,54 @@ def test_equal_texts_are_embedded_once_and_unused_vectors_dropped(tmp_path: Path
     assert stored(tmp_path, embedder).progress({"b.md": "1"}, read) == (1, 1)
 
 
+def test_above_the_limit_no_file_is_read_twice_until_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(section_vectors, "MOST_VECTORS", 3)
+    embedder, reads = WordCounts(), list[str]()
+    vectors = stored(tmp_path, embedder)
+    stamps = {f"{number}.md": "1" for number in range(5)}
+
+    def read(path: str) -> list[tuple[str, str]]:
+        reads.append(path)
+        return [(path, "red")]
+
+    for _ in range(3):
+        vectors.update(stamps, read)
+    assert (sorted(reads), embedder.embedded) == (sorted(stamps), 3)
+    assert vectors.files_left(stamps) == 2
+    for _ in range(2):  # the first makes room
+        vectors.update({path: "1" for path in stamps if path != "0.md"}, read)
+    assert embedder.embedded == 4
+    changed = {**stamps, "4.md": "2"}
+    reads.clear()
+    for _ in range(3):
+        vectors.update(changed, read)
+    assert "4.md" in reads
+    assert len(reads) == len(set(reads))
+
+
+@pytest.mark.usefixtures("arithmetic")
+@given(files=FILES)
+@settings(
+    max_examples=torture.examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_the_most_similar_sections_are_those_of_a_comparison_of_all_pairs(
+    tmp_path_factory: pytest.TempPathFactory, files: dict[str, list[str]]
+) -> None:
+    vectors = stored(tmp_path_factory.mktemp("v"), WordCounts())
+    vectors.update(dict.fromkeys(files, "1"), lambda path: [("", text) for text in files[path]])
+    others = sorted(files)
+    for first, texts in files.items():
+        similar = vectors.most_similar(first, others)
+        for second, (similarity, mine, theirs) in zip(others, similar, strict=True):
+            pairs = [_cosine(one, other) for one in texts for other in files[second]]
+            assert similarity == pytest.approx(max(pairs, default=0.0), abs=1e-6)
+            if similarity:
+                pair = texts[mine], files[second][theirs]
+                assert similarity == pytest.approx(_cosine(*pair), abs=1e-6)
+
+
 def test_an_update_that_is_cut_goes_on_where_it_ended(tmp_path: Path) -> None:
     embedder = WordCounts()
     stamps = {f"{n:03}.md": "1" for n in range(200)}
@@ -179,3 +228,20 @@ def test_a_section_is_divided_at_blank_lines_but_not_inside_a_fence() -> None:
     assert pieces("T", f"{long}\n\n{long}") == [f"T\n{long}", f"T\n{long}"]
     fenced = f"```\n{long}\n\n{long}\n```"
     assert pieces("T", fenced) == [f"T\n{fenced}"]
+
+
+FENCED = st.lists(st.sampled_from(["a", "", " ", "```", "~~~", "x ```", "   ```py"])).map("\n".join)
+
+
+@given(FENCED)
+def test_the_pieces_of_a_section_are_its_text_without_blank_lines(text: str) -> None:
+    lines = [line for piece in pieces("T", text) for line in piece.split("\n")[1:]]
+    assert [line for line in lines if line.strip()] == [n for n in text.split("\n") if n.strip()]
+
+
+def test_a_fence_that_nothing_closes_is_divided_in_linear_time() -> None:
+    text = "```\n" + "line\n\n" * 100_000
+    before = time.process_time()
+    assert pieces("T", text) == [f"T\n{text}"]
+    # A square took minutes.
+    assert time.process_time() - before < 5

@@ -154,6 +154,24 @@ def test_a_folder_that_may_be_read_again_is_watched_again(folder: Path, watch: W
     assert not watch.quiet()
 
 
+def test_a_limit_of_the_system_is_named_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr("fumishirube.disk.watches._RETRY", 0)
+    watch = Watch(folder)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        touched = [watch.touched() for _ in range(3)]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert touched == [None] * 3
+    assert [record.getMessage().count("the limit of open files") for record in caplog.records] == [
+        1
+    ]
+
+
 def test_a_queue_that_ran_over_is_not_quiet(folder: Path, watch: Watch) -> None:
     limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     for number in range(limit // 2 + 1):

@@ -96,31 +96,43 @@ class JsonLinesFile:
 
 
 def _append(file: Path, lines: Sequence[str]) -> None:
-    """Append lines with one write; rotate a full file first."""
+    """Append lines with one write; rotate a full file first.
+
+    Raises:
+        OSError: when not all of them could be written.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
     flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     if file.is_file() and file.stat().st_size + len(text) > FULL_BYTES:
-        file.replace(file.with_name(f"{file.name}.1"))
+        file.replace(_old(file))
     with os.fdopen(os.open(file, flags, 0o644), "r+b", buffering=0) as stream:
         end = stream.seek(0, os.SEEK_END)
         if end:
             stream.seek(end - 1)
             text = text if stream.read(1) == b"\n" else b"\n" + text
-        stream.write(text)
+        while text:  # the rest of a write that a full disk has cut raises
+            text = text[stream.write(text) :]
 
 
 def _last_lines(file: Path) -> list[bytes]:
-    if not file.is_file():
-        return []
-    with file.open("rb") as stream:
-        end = stream.seek(0, os.SEEK_END)
-        start = max(0, end - TAIL_BYTES)
-        stream.seek(start)
-        lines = stream.read(TAIL_BYTES).split(b"\n")
-    whole = lines[1:] if start else lines
-    return [line for line in whole if line.strip()]
+    """Return the last whole lines, also of the old file if the new one is short."""
+    lines: list[bytes] = []
+    left = TAIL_BYTES
+    for part in (file, _old(file)):
+        if left and part.is_file():
+            with part.open("rb") as stream:
+                end = stream.seek(0, os.SEEK_END)
+                start = stream.seek(max(0, end - left))
+                earlier = stream.read(left).split(b"\n")
+            lines = [*(earlier[1:] if start else earlier), *lines]
+            left -= end - start
+    return [line for line in lines if line.strip()]
+
+
+def _old(file: Path) -> Path:
+    return file.with_name(f"{file.name}.1")
 
 
 def _parsed(lines: Sequence[bytes]) -> list[Any]:

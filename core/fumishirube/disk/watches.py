@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
@@ -22,6 +23,12 @@ _TRUST = 10.0
 _RETRY = 60.0
 """Seconds after which a failed watch is tried again."""
 _TRIES = 5
+
+_LIMITS = {
+    errno.ENOSPC: "raise fs.inotify.max_user_watches",
+    errno.EMFILE: "raise fs.inotify.max_user_instances, or the limit of open files",
+}
+"""What to do where the words of the system speak of a disk, or of files."""
 
 _MOUNTS = Path("/proc/self/mountinfo")
 _LOCAL = frozenset(
@@ -47,6 +54,7 @@ class Watch:
         self._touched: set[str] | None = None
         self._looked = 0.0
         self._retry = 0.0
+        self._warned: str | None = None
 
     def quiet(self) -> bool:
         """Tell whether nothing can have changed since the last survey, if that is not old."""
@@ -76,7 +84,10 @@ class Watch:
         except OSError as error:
             self.close()
             self._retry = time.monotonic() + _RETRY
-            _log.warning("a folder cannot be watched (%s); its files are compared", error.strerror)
+            reason = _LIMITS.get(error.errno or 0, error.strerror)
+            level = logging.DEBUG if reason == self._warned else logging.WARNING
+            _log.log(level, "a folder cannot be watched (%s); its files are compared", reason)
+            self._warned = reason
         return self._touched
 
     def surveyed(self) -> None:

@@ -78,7 +78,8 @@ class Tuner:
 
     def _note(self, at: float, cutoff_reason: object, recall_ok: object) -> None:
         if isinstance(recall_ok, bool):
-            self._past.append(PastSearch(at, cutoff_reason in _SHORTFALLS, recall_ok))
+            short = isinstance(cutoff_reason, str) and cutoff_reason in _SHORTFALLS
+            self._past.append(PastSearch(at, short, recall_ok))
 
     def _tune(self, now: float) -> None:
         if now - self._changed < DAY:
@@ -228,14 +229,20 @@ def _time(stamp: object) -> float | None:
             return datetime.fromisoformat(stamp).timestamp()
         except (ValueError, OverflowError):
             return None
-    return float(stamp) if isinstance(stamp, int | float) else None
+    return _number(stamp)
 
 
 def _used(row: Mapping[str, Any]) -> Thresholds | None:
-    low, bias = row.get("candidate_low_threshold"), row.get("file_bias_threshold")
-    if isinstance(low, int) and isinstance(bias, int | float):
-        return Thresholds(low, float(bias))
-    return None
+    low, bias = row.get("candidate_low_threshold"), _number(row.get("file_bias_threshold"))
+    return Thresholds(low, bias) if isinstance(low, int) and bias is not None else None
+
+
+def _number(value: object) -> float | None:
+    """Return a number of a line, which may have more digits than a float can hold."""
+    try:
+        return float(value) if isinstance(value, int | float) else None
+    except OverflowError:
+        return None
 
 
 def _is_step(thresholds: Thresholds, other: Thresholds) -> bool:

@@ -134,7 +134,7 @@ class FolderIndex:
         *,
         stores_files: bool = False,
     ) -> None:
-        self._manual = manual
+        self.manual = manual
         self._vectors = vectors
         self._stores_files = stores_files
         self._files = ClaimedFiles(manual)
@@ -170,7 +170,7 @@ class FolderIndex:
         with self._turn(budget) as mine:
             if not mine:
                 busy = "another call is updating the index; this is the state before"
-                state = self._state(self._manual.sweep(), busy)
+                state = self._state(self.manual.sweep(), busy)
             else:
                 state = self._updated(budget, progress, wanted)
         if not reporting:
@@ -202,7 +202,7 @@ class FolderIndex:
         file = self.claimed.get(page.path)
         if file is None or not self._files.is_current(page, file):
             return None
-        return self._manual.load(file)
+        return self.manual.load(file)
 
     def with_vectors(self, state: IndexState) -> IndexState:
         """Return a state whose corpus has the vectors of its sections, if they are made."""
@@ -218,11 +218,11 @@ class FolderIndex:
     @property
     def check_due(self) -> bool:
         """Whether :meth:`check` has something to do."""
-        return self._manual.check_due
+        return self.manual.check_due
 
     def check(self) -> None:
         """Survey the folder beside the calls, which the next call takes in."""
-        self._manual.check()
+        self.manual.check()
 
     def rebuild(self, progress: Progress | None = None) -> IndexState | None:
         """Rebuild the index while the old one answers; return ``None`` if it cannot do that."""
@@ -230,15 +230,15 @@ class FolderIndex:
         with self._turn(budget), self._index.rebuilding(budget) as mine:
             if mine is None:
                 return None
-            claimed = self._manual.sweep()
+            claimed = self.manual.sweep()
             degraded = self._update(_FolderUpdate(claimed, budget, progress)) if mine else _BUSY
         self._publish()
         return self._state(claimed, degraded)
 
     def _updated(self, budget: Budget, progress: Progress | None, wanted: str) -> IndexState:
-        if self._manual.stored:  # its files are those of the last commit
+        if self.manual.stored:  # its files are those of the last commit
             self._refresh()
-        update = _FolderUpdate(self._manual.sweep(), budget, progress, wanted)
+        update = _FolderUpdate(self.manual.sweep(), budget, progress, wanted)
         try:
             return self._refreshed(update)
         except IndexDamaged as error:  # damaged after the refresh; reopen it and try again
@@ -255,7 +255,7 @@ class FolderIndex:
         claimed, budget, *_ = update
         degraded = None
         gone, changed = (
-            ([], []) if self._manual.stored else self._files.changes(self._index.pages(), claimed)
+            ([], []) if self.manual.stored else self._files.changes(self._index.pages(), claimed)
         )
         self._loads.retain(changed)
         if gone or changed:
@@ -298,16 +298,16 @@ class FolderIndex:
         summary, _ = self._committed
         if summary.pages is not pages:
             summary = _CommitSummary.of(pages)
-        self._committed = (summary, self._index.corpus(self._manual.id))
+        self._committed = (summary, self._index.corpus(self.manual.id))
 
     def _state(self, claimed: Mapping[str, ClaimedFile], degraded: str | None) -> IndexState:
         (pages, skipped, headings, fingerprint), corpus = self._committed
-        self.claimed = claimed
+        self.claimed, files = claimed, len(pages)
         if degraded:
             waiting = [LeftOut(path, None, "time_budget") for path in claimed if path not in pages]
             skipped = tuple(sorted((*skipped, *waiting)))
-        files = len(pages) + len(skipped) - len(self._committed[0].skipped)
-        aside = self._manual.aside()._replace(headings=headings)
+            files += len(waiting)
+        aside = self.manual.aside()._replace(headings=headings)
         slow = tuple(file for file in self._loads.slow() if file.path in claimed)
         state = IndexState(corpus, files, skipped, degraded, fingerprint, aside)
         return state._replace(slow=slow, pages=pages, incomplete=bool(degraded))
@@ -361,11 +361,11 @@ class FolderIndex:
         self._publish()  # another process may have been faster
         gone, changed = self._files.changes(self._index.pages(), claimed)
         if budget.deadline is not None:
-            changed = wanted_first(changed, self._index.corpus(self._manual.id).terms(wanted))
-        contents = partial(_contents, self._manual, claimed) if self._stores_files else None
+            changed = wanted_first(changed, self._index.corpus(self.manual.id).terms(wanted))
+        contents = partial(_contents, self.manual, claimed) if self._stores_files else None
         with self._readers.reading(changed, self._index.preparation, budget) as elsewhere:
             reading = CommitBatches(
-                self._manual.id, self._loads, changed, budget, progress, elsewhere
+                self.manual.id, self._loads, changed, budget, progress, elsewhere
             )
             try:
                 while gone or reading.left:

@@ -336,6 +336,9 @@ class Library:
             return self._whole.manual(manual_id)
         with self._lock:
             known = self._manuals.get(manual_id)
+            if known is not None and known.root != root:  # its files are elsewhere now
+                known.follow(on=False)
+                known = None
             if known is None:
                 known = self._manuals[manual_id] = ManualFolder(manual_id, root, self._loaders)
                 known.follow(on=self._followed)

@@ -67,9 +67,10 @@ class ParsedDocuments:
     def _read(file: Path) -> str | None:
         try:
             text = gzip.decompress(file.read_bytes()).decode("utf-8", "surrogatepass")
-            os.utime(file)
         except (OSError, ValueError, EOFError, zlib.error):
             return None
+        with suppress(OSError):  # others may only read it
+            os.utime(file)
         return text
 
     def _write(self, file: Path, text: str) -> None:
@@ -143,14 +144,19 @@ class RememberingLoader:
         Raises:
             Unreadable: when the loader cannot read it.
         """
+        key = self._key(root, source)
+        document = self._documents.document(key, source.path)
+        if document is None:
+            document = self._loader.load(root, source)
+            if self._key(root, source) == key:  # else it may be the document of other bytes
+                self._documents.put(key, document)
+        return document
+
+    def _key(self, root: Root, source: Source) -> str:
+        """Return the key of the present content of a file."""
         content = hashlib.sha256(f"{_VERSION}{self._fingerprint}".encode())
         for path in (source.path, *source.governed_by):
             content.update(hashlib.sha256(root.read_bytes(path)).digest())
         # A document may be named after the stem of its file.
         content.update(source.path.rpartition("/")[2].encode("utf-8", "surrogatepass"))
-        key = content.hexdigest()[:40]
-        document = self._documents.document(key, source.path)
-        if document is None:
-            document = self._loader.load(root, source)
-            self._documents.put(key, document)
-        return document
+        return content.hexdigest()[:40]

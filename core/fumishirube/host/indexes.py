@@ -135,9 +135,10 @@ class OpenIndexes:
         self._lock = Lock()
 
     def of(self, manual: ManualFolder) -> FolderIndex:
-        """Return a manual with its index, which is opened if it is not open."""
+        """Return a manual with its index, which is opened if it is not open for its files."""
         with self._lock:
-            if manual.id not in self._open:
+            known = self._open.get(manual.id)
+            if known is None or known.manual is not manual:
                 self._open[manual.id] = FolderIndex(
                     manual,
                     lambda: self._open_index(manual.id),

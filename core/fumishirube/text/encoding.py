@@ -34,7 +34,9 @@ _PLAUSIBLE = (
 )
 _KANA = "[\u3041-\u30fe]"
 
-_LOSSY_MARKS = (
+_LOSSY_MARKS = (  # clients get these names
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),

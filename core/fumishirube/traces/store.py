@@ -264,20 +264,25 @@ class _TraceWriter:
         return arrived
 
     def _write_all(self, traces: Sequence[Trace | None]) -> None:
-        """Write all stored traces, with pauses while more are waiting."""
-        try:
-            for trace in traces:
-                if trace is not None and (stored := self._stored(trace)):
+        """Write all stored traces, with pauses while more are waiting; then remove what is old.
+
+        What fails prevents nothing else: on a full disk the removal makes room for the next ones.
+        """
+        failure = None
+        for trace in traces:
+            if trace is not None and (stored := self._stored(trace)):
+                try:
                     self._pack(stored, trace, self._files.write(trace))
-                    if not self._waiting.empty():
-                        self._closing.wait(_PAUSE)
-            for trace_id in self._dropped.copy():
-                self._files.remove(trace_id)
-                self._dropped.discard(trace_id)
-            self._files.tidy()
-        except Exception:
-            # A full disk must not end the thread: there may be space for the next trace.
-            _log.warning("a trace could not be written", exc_info=True)
+                except Exception as error:
+                    failure = error
+                if not self._waiting.empty():
+                    self._closing.wait(_PAUSE)
+        if failure is not None:
+            _log.warning("a trace could not be written", exc_info=failure)
+        for trace_id in self._dropped.copy():
+            self._files.remove(trace_id)
+            self._dropped.discard(trace_id)
+        self._files.tidy()
 
     def _pack(self, stored: StoredTrace, trace: Trace, encoded: bytes) -> None:
         """Pack the oldest of those that are whole, when this one makes too many."""

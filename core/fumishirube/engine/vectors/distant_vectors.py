@@ -17,7 +17,7 @@ from fumishirube.corpus_kinds import (
     VectorStore,
 )
 from fumishirube.engine.vectors.embedding import CheckedEmbedder, FileTexts, NamedEmbedder
-from fumishirube.engine.vectors.section_vectors import first_sections
+from fumishirube.engine.vectors.vector_rows import first_sections
 from fumishirube.errors import Forbidden
 
 _log = logging.getLogger("fumishirube")

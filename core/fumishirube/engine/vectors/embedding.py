@@ -16,7 +16,7 @@ from fumishirube.stages import Embedder, Vectors
 from fumishirube.text.folding import estimate_tokens
 
 if TYPE_CHECKING:  # it imports SQLite, which few workspaces need
-    from fumishirube.engine.vectors.vector_file import FileKeys, SectionKeys
+    from fumishirube.engine.vectors.vector_file import SectionKeys
 
 _QUERIES = 16
 """Vectors of queries that stay in memory: the runs of a search share their text."""
@@ -140,22 +140,6 @@ def vector_fault(embedder: str, made: Vectors, texts: int, dimensions: int = 0) 
     return f"the {embedder} made a vector whose length is no usable number"
 
 
-class TextBatch:
-    """Texts to embed, by their key, and the files that wait for them."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, str] = {}
-        self.files: list[FileKeys] = []
-
-    def take(self, number: int) -> TextBatch:
-        """Return the first texts with all waiting files, and forget them here."""
-        taken = TextBatch()
-        taken.texts = dict([*self.texts.items()][:number])
-        taken.files, self.files = self.files, []
-        self.texts = {key: text for key, text in self.texts.items() if key not in taken.texts}
-        return taken
-
-
 class FileTexts(NamedTuple):
     """The pieces of each section of a file, and their keys."""
 
@@ -194,12 +178,14 @@ def pieces(heading: str, text: str) -> list[str]:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    waiting = ""
-    for block in _BLOCKS.split(text):
-        waiting = f"{waiting}\n\n{block}" if waiting else block
-        if len(_FENCE.findall(waiting)) % 2 == 0:
-            if waiting.strip():
-                yield waiting
-            waiting = ""
-    if waiting.strip():
-        yield waiting
+    blocks = _BLOCKS.split(text)
+    waiting: list[str] = []
+    fences = 0
+    for number, block in enumerate(blocks, 1):
+        waiting.append(block)
+        fences += len(_FENCE.findall(block))
+        if fences % 2 == 0 or number == len(blocks):
+            joined = "\n\n".join(waiting)
+            if joined.strip():
+                yield joined
+            waiting = []

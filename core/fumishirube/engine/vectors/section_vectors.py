@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import sqlite3
 from array import array
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from threading import RLock
@@ -22,10 +22,9 @@ from fumishirube.engine.vectors.embedding import (
     CheckedEmbedder,
     FileTexts,
     NamedEmbedder,
-    TextBatch,
 )
 from fumishirube.engine.vectors.vector_file import FileKeys, Position, SectionKeys, VectorFile
-from fumishirube.engine.vectors.vector_rows import RowGroups, VectorRows
+from fumishirube.engine.vectors.vector_rows import RowGroups, VectorRows, first_sections
 
 MOST_VECTORS = 200_000
 """The most texts that are embedded: a search compares the query with every one of them."""
@@ -146,18 +145,20 @@ class StoredVectors:
         similar = takewhile(lambda section: section.similarity > 0, ranked)
         return first_sections(similar, limit, within, per_file)
 
-    def most_similar(self, first: str, second: str) -> tuple[float, int, int]:
-        """Return the highest similarity of a section of each of two files, and their numbers."""
-        best = (0.0, 0, 0)
+    def most_similar(self, first: str, others: Sequence[str]) -> Sequence[tuple[float, int, int]]:
+        """Return the highest similarity of sections of two files, and which, for each other."""
+        best = dict.fromkeys(others, (0.0, 0, 0))
         with self._lock:
-            others = RowGroups.of(((second, n), rows) for n, rows in self._sections_of(second))
-            for number, mine in self._sections_of(first) if others.places else ():
+            sections = RowGroups.of(
+                ((path, number), rows) for path in best for number, rows in self._sections_of(path)
+            )
+            for number, mine in self._sections_of(first) if sections.places else ():
                 for row in mine:
-                    order, values = self._vectors.best(self._vectors.row(row), others)
-                    similarity = _bounded(values[order[0]])
-                    if similarity > best[0]:
-                        best = (similarity, number, others.places[order[0]][1])
-        return best
+                    _, values = self._vectors.best(self._vectors.row(row), sections)
+                    for (path, other), value in zip(sections.places, values, strict=True):
+                        if value > best[path][0] and _bounded(value) > best[path][0]:
+                            best[path] = (_bounded(value), number, other)
+        return [best[path] for path in others]
 
     # --- the update ------------------------------------------------------------------------------
 
@@ -170,36 +171,42 @@ class StoredVectors:
     ) -> EmbeddingCounts:
         with self._lock:
             self._refresh()
-            pending = [path for path, stamp in stamps.items() if not self._complete(path, stamp)]
+            pending = [path for path, stamp in stamps.items() if self._wanting(path, stamp)]
             seen = {key for path, stamp in stamps.items() for key in self._all_keys(path, stamp)}
         seen &= self._rows.keys()
-        batch, embedded = TextBatch(), 0
+        texts: OrderedDict[str, str] = OrderedDict()
+        files: list[FileKeys] = []
+        embedded = 0
         for path in pending:
-            while len(batch.texts) >= _BATCH and go_on():
-                embedded += self._store(embedder, batch.take(_BATCH))
+            while len(texts) >= _BATCH and go_on():
+                embedded += self._store(embedder, texts, files)
             if not go_on():
                 break
             sections = read(path)
             if sections is None:
                 continue
-            texts = FileTexts.of(sections)
-            batch.files.append(FileKeys(path, stamps[path], texts.keys))
-            for key, text in texts.rows():
+            divided = FileTexts.of(sections)
+            files.append(FileKeys(path, stamps[path], divided.keys))
+            for key, text in divided.rows():
                 if key in self._rows:
                     seen.add(key)
-                elif len(self._rows) + len(batch.texts) < MOST_VECTORS:
-                    batch.texts[key] = text
-        while (batch.texts or batch.files) and go_on():
-            embedded += self._store(embedder, batch.take(_BATCH))
+                elif len(self._rows) + len(texts) < MOST_VECTORS:
+                    texts[key] = text
+        while (texts or files) and go_on():
+            embedded += self._store(embedder, texts, files)
         cut = not go_on()
         return EmbeddingCounts(embedded, len(seen), 0 if cut else self._drop(stamps), cut)
 
-    def _store(self, embedder: CheckedEmbedder, batch: TextBatch) -> int:
-        """Embed the texts of a batch, and store its vectors and files in one commit."""
-        texts = [*batch.texts.values()]
-        made = embedder.embed(texts, "passage", self._vectors.dimensions) if texts else []
-        rows = [(k, array("f", v).tobytes()) for k, v in zip(batch.texts, made, strict=True)]
-        self._file.write(rows, batch.files)
+    def _store(
+        self, embedder: CheckedEmbedder, texts: OrderedDict[str, str], files: list[FileKeys]
+    ) -> int:
+        """Embed the first texts, store their vectors and all files in one commit, and drop both."""
+        batch = [texts.popitem(last=False) for _ in range(min(_BATCH, len(texts)))]
+        passages = [text for _, text in batch]
+        made = embedder.embed(passages, "passage", self._vectors.dimensions) if batch else []
+        rows = [(k, array("f", v).tobytes()) for (k, _), v in zip(batch, made, strict=True)]
+        self._file.write(rows, files)
+        files.clear()
         with self._lock:
             self._refresh()
         return len(rows)
@@ -253,6 +260,10 @@ class StoredVectors:
             return False
         return all(key in self._rows for section in known[1] for key in section)
 
+    def _wanting(self, path: str, stamp: str) -> bool:
+        """Tell whether a file is not divided yet, or has texts to embed for which there is room."""
+        return not (self._complete(path, stamp) or (self.full and self._keys(path, stamp)))
+
     def _sections_of(self, path: str) -> Iterator[tuple[int, Sequence[int]]]:
         """Yield the numbers of a file's sections with vectors, and their rows."""
         for number, keys in enumerate(self._files.get(path, ("", ()))[1]):
@@ -272,25 +283,6 @@ class StoredVectors:
             )
             layout = self._layout = (stamps, self._version, RowGroups.of(sections))
         return layout[2]
-
-
-def first_sections(
-    ranked: Iterable[SimilarSection],
-    limit: int,
-    within: frozenset[str] | None,
-    per_file: int | None,
-) -> Sequence[SimilarSection]:
-    """Return the first of some ranked sections: of wanted files, and at most so many of each."""
-    counts: Counter[str] = Counter()
-    chosen: list[SimilarSection] = []
-    for section in ranked:
-        if len(chosen) == limit:
-            break
-        counts[section.path] += 1
-        wanted = within is None or section.path in within
-        if wanted and counts[section.path] <= (per_file or counts[section.path]):
-            chosen.append(section)
-    return chosen
 
 
 def _bounded(similarity: float) -> float:

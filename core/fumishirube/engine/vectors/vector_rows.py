@@ -1,14 +1,17 @@
-"""Vectors in rows, multiplied by numpy where it is installed."""
+"""Vectors in rows, multiplied by numpy where it is installed, and the best of their sections."""
 
 from __future__ import annotations
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from operator import mul
 from typing import Any, NamedTuple
+
+from fumishirube.corpus_kinds import SimilarSection
 
 
 class RowGroups(NamedTuple):
@@ -75,6 +78,25 @@ class VectorRows:
         highest = numpy.maximum.reduceat(products[numpy.asarray(rows)], numpy.asarray(groups))
         order: Sequence[int] = numpy.argsort(-highest, kind="stable").tolist()
         return order, highest.tolist()
+
+
+def first_sections(
+    ranked: Iterable[SimilarSection],
+    limit: int,
+    within: frozenset[str] | None,
+    per_file: int | None,
+) -> Sequence[SimilarSection]:
+    """Return the first of some ranked sections: of wanted files, and at most so many of each."""
+    counts: Counter[str] = Counter()
+    chosen: list[SimilarSection] = []
+    for section in ranked:
+        if len(chosen) == limit:
+            break
+        counts[section.path] += 1
+        wanted = within is None or section.path in within
+        if wanted and counts[section.path] <= (per_file or counts[section.path]):
+            chosen.append(section)
+    return chosen
 
 
 @cache
