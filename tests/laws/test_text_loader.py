@@ -220,7 +220,7 @@ def test_a_quotation_mark_that_nothing_closes_is_a_character(
 def test_the_delimiter_is_that_of_most_lines(
     tmp_path_factory: pytest.TempPathFactory, delimiter: str, columns: int, above: list[str]
 ) -> None:
-    assume(all(line.count(delimiter) != columns - 1 for line in above))  # it could be the header
+    assume(all(line.count(delimiter) < columns - 1 for line in above))  # else one is a header
     header = [f"name{n}" for n in range(columns)]
     rows = [header, *([str(n)] * columns for n in range(5))]
     text = "\n".join([*above, *(delimiter.join(row) for row in rows)])
