@@ -27,7 +27,7 @@ class TocText(Stage):
     not read.
     """
 
-    revision: ClassVar[int] = 2  # reads files that end within a character
+    revision: ClassVar[int] = 3  # reads UTF-32, and files that end within a character
     reads_if: ClassVar[Mapping[str, str]] = {".txt": f"name them in a {TOC} beside them"}
 
     max_chapter_bytes: int = Field(default=8 * 1024 * 1024, ge=1)
