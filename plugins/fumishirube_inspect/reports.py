@@ -15,10 +15,8 @@ from fumishirube import ConfigError
 _SEED = 20_260_101
 _RESAMPLES = 1_000
 _LARGEST = 64 * 1024 * 1024
-_OTHER_FILES = (
-    *(ValueError, KeyError, TypeError, AttributeError),
-    *(RecursionError, OverflowError),  # deep JSON, and numbers beyond any measure
-)
+_OTHER_FILES = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
+"""What other files raise; the last two are of deep JSON, and of numbers beyond any measure."""
 
 
 class Mean(NamedTuple):

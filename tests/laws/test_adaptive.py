@@ -289,9 +289,7 @@ def test_only_the_end_of_a_long_file_is_read(
     monkeypatch.setattr(journals, "TAIL_BYTES", 100)
     file = tmp_path / "s.jsonl"
     write(file, *(json.dumps({"number": n}) for n in range(1000)))
-    numbers = [row["number"] for row in JsonLinesFile(file).tail()]
-    assert numbers == list(range(numbers[0], 1000))
-    assert 3 <= len(numbers) <= 7
+    assert_last_of_thousand(file)
 
 
 def test_lines_of_the_file_put_aside_are_read_too(
@@ -302,9 +300,13 @@ def test_lines_of_the_file_put_aside_are_read_too(
     for new in range(12):
         write(tmp_path / "s.jsonl.1", *(json.dumps({"number": n}) for n in range(1000 - new)))
         write(file, *(json.dumps({"number": n}) for n in range(1000 - new, 1000)))
-        numbers = [row["number"] for row in JsonLinesFile(file).tail()]
-        assert numbers == list(range(numbers[0], 1000))
-        assert 3 <= len(numbers) <= 7
+        assert_last_of_thousand(file)
+
+
+def assert_last_of_thousand(file: Path) -> None:
+    numbers = [row["number"] for row in JsonLinesFile(file).tail()]
+    assert numbers == list(range(numbers[0], 1000))
+    assert 3 <= len(numbers) <= 7
 
 
 FULL = """

@@ -20,6 +20,9 @@ FILE = "manuals.json"
 USERS_FOLDER = "a folder of the user"
 """The origin of folders that no configuration names."""
 
+UNUSABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+"""What a file raises that cannot be read, or is not of the form in which it was written."""
+
 _LOCK, _LOCK_SECONDS = "changes.lock", 10.0
 _MANUALS_ROOT = "roots.manuals"
 _NO_FOLDER = "no-manuals"
@@ -69,7 +72,7 @@ def recorded_manuals(environ: Mapping[str, str]) -> dict[str, Path]:
         return {str(name): Path(os.fspath(folder)) for name, folder in folders.items()}
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except UNUSABLE as error:
         raise ConfigError(f"{FILE} of your own configuration cannot be used: {error}") from error
 
 

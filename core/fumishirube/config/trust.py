@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fumishirube.config.personal import changing, configuration_folder, write_private
+from fumishirube.config.personal import UNUSABLE, changing, configuration_folder, write_private
 from fumishirube.errors import ConfigError
 
 VARIABLE = "FUMISHIRUBE_TRUST"
@@ -94,7 +94,7 @@ def _recorded(store: Path) -> Mapping[str, Mapping[str, Any]]:
     try:
         entries = json.loads(store.read_text(encoding="utf-8"))["workspaces"]
         return {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except UNUSABLE:
         return {}
 
 

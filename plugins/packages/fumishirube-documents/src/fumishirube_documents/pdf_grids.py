@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pypdfium2.raw as pdfium
 
 from fumishirube_documents.pdf_lines import Border, PdfLine, continued
-from fumishirube_documents.pdf_tables import markdown_row
+from fumishirube_documents.pdf_tables import table_row
 
 _THIN = 2.0
 """The greatest thickness of a ruled line, and the distance at which lines meet, in points."""
@@ -185,7 +185,7 @@ def _rows(cells: dict[tuple[int, int], list[PdfLine]], width: int) -> Iterator[P
             top=max(line.top for line in inside),
             right=max(line.right for line in inside),
             cells=(),
-            row=markdown_row(texts),
+            row=table_row(texts),
             goes_on=count > 0,
             broken=False,
         )

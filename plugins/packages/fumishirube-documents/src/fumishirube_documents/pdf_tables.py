@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from fumishirube_documents.markdown_rows import markdown_row
 from fumishirube_documents.pdf_lines import Cell, PdfLine
 
 LEAST_ROWS = 2
@@ -51,15 +52,14 @@ def with_rows(lines: Sequence[PdfLine]) -> Iterator[TextLine]:
         yield from map(_plain, lines[begin:first])
         rows = [_filled(line.cells, gutters) for line in lines[first:end]]
         for number, row in enumerate(without_parts(rows)):
-            yield TextLine(markdown_row(row), in_table=True, goes_on=number > 0)
+            yield TextLine(table_row(row), in_table=True, goes_on=number > 0)
         begin = end
     yield from map(_plain, lines[begin:])
 
 
-def markdown_row(cells: Sequence[str]) -> str:
-    """Return a row of a table."""
-    texts = (_DOTS.sub(" ", cell).strip().replace("|", chr(92) + "|") for cell in cells)
-    return f"| {' | '.join(texts)} |"
+def table_row(cells: Sequence[str]) -> str:
+    """Return a row of a table as a line, without the dots that lead to its cells."""
+    return markdown_row(_DOTS.sub(" ", cell).strip() for cell in cells)
 
 
 def _plain(line: PdfLine) -> TextLine:

@@ -19,7 +19,7 @@ from fumishirube_documents.pdf_tables import (
     Gutter,
     column_of,
     gutters_of,
-    markdown_row,
+    table_row,
     without_parts,
 )
 
@@ -186,7 +186,7 @@ def _row(band: Band, texts: Sequence[str], *, goes_on: bool) -> PdfLine:
         right=max(line.right for line in band),
         top=max(line.top for line in band),
         cells=(),
-        row=markdown_row(texts),
+        row=table_row(texts),
         goes_on=goes_on,
         broken=False,
     )
