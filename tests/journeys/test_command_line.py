@@ -349,6 +349,21 @@ def test_a_file_instead_of_a_folder_is_refused_with_what_to_do(tmp_path: Path) -
         assert done.err == f"{told}\n"
 
 
+def test_a_configuration_in_the_home_folder_is_named_as_in_a_shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "mine.yaml").write_text("typo: 1\n", encoding="utf-8")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    for words in (["--config=~/mine.yaml"], ["--config", "~/mine.yaml"]):
+        done = fumishirube("ls", *words, cwd=tmp_path)
+        assert (done.code, "(mine.yaml line 1)" in done.err) == (2, True), done.err
+    done = fumishirube("ls", "--config=~nobody-has-this-name/mine.yaml", cwd=tmp_path)
+    assert (done.code, "there is no home folder" in done.err) == (2, True), done.err
+
+
 @pytest.mark.parametrize("words", [("find", "--", "--version"), ("grep", "--", "--version")])
 def test_the_name_of_an_option_can_be_searched_for(tmp_path: Path, words: tuple[str, ...]) -> None:
     write(tmp_path, {"m/a.md": "# Options\n\n`--version` prints the version.\n"})

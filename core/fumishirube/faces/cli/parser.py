@@ -122,6 +122,14 @@ _HELP = ("-h", "--help")
 _VALUED = ("--workspace", "--config", "--in")
 
 
+def _file(name: str) -> Path:
+    try:
+        # Clients start the command without a shell, and no shell expands --config=~/a.
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise ArgumentTypeError(f"there is no home folder for {name!r}") from error
+
+
 def add_common(parser: Parser, default: str | None) -> None:
     """Add the common options; they may come before or after the command."""
     common = parser.add_argument_group("options of every command")
@@ -133,7 +141,7 @@ def add_common(parser: Parser, default: str | None) -> None:
         "--in", metavar="FOLDER", dest="folders", action="append", default=default, help=help_text
     )
     help_text = "the configuration (default: fumishirube.yaml in the workspace, if it is there)"
-    common.add_argument("--config", metavar="FILE", type=Path, default=default, help=help_text)
+    common.add_argument("--config", metavar="FILE", type=_file, default=default, help=help_text)
     help_text = "start with the built-ins alone"
     common.add_argument("--no-plugins", action="store_true", default=flag, help=help_text)
     help_text = "print all notes, and log to standard error, stack traces included"
