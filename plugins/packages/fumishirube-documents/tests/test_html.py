@@ -527,3 +527,61 @@ def test_a_cell_outside_a_table_is_a_block(tmp_path: Path) -> None:
 def test_many_open_lists_are_read_in_time(tmp_path: Path) -> None:
     document = load(tmp_path, "<h1>A</h1>" + "<dl class='option'><dt>a</dt><dd>t" * 5_000)
     assert len(document.sections) == 5_001
+
+
+@pytest.mark.parametrize(
+    ("equation", "line"),
+    [
+        ("<mfrac><mn>1</mn><mn>2</mn></mfrac>", "1/2"),
+        ("<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mi>c</mi></mfrac>", "(a+b)/c"),
+        ("<msup><mi>x</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn></mrow></msup>", "x^(n+1)"),
+        ("<mo>(</mo><mi>a</mi><msup><mo>)</mo><mn>2</mn></msup>", "(a)^2"),
+        ("<msub><mi>a</mi><mn>1</mn></msub>", "a_1"),
+        ("<msup><mi>f</mi><mo>\u2032</mo></msup>", "f\u2032"),
+        ("<munderover><mo>\u2211</mo><mi>i</mi><mi>n</mi></munderover>", "\u2211_i^n"),
+        ("<msqrt><mn>2</mn><mi>x</mi></msqrt>", "\u221a2x"),
+        ("<mroot><mi>x</mi><mn>3</mn></mroot>", "x^(1/3)"),
+        ("<mi>sin</mi><mo>\u2061</mo><mi>x</mi>", "sin x"),
+        ("<mn>5</mn><mspace/><mtext>km</mtext>", "5 km"),
+        ("<mi>f</mi><mfenced><mi>x</mi><mi>y</mi></mfenced>", "f(x, y)"),
+        ("<mtable><mtr><mtd>1</mtd><mtd>2</mtd></mtr><mtr><mtd>3</mtd></mtr></mtable>", "1, 2; 3"),
+        ("<mfrac><mn>1</mn></mfrac>", "1"),
+        ("<mfrac><mn>1<p>next", "1\n\nnext"),
+    ],
+)
+def test_an_equation_is_written_on_a_line(tmp_path: Path, equation: str, line: str) -> None:
+    page = load(tmp_path, f"<p>So <math>{equation}</math> it is.")
+    assert page.text.startswith(f"So {line}"), page.text
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        '<span class="katex-html" aria-hidden="true">x2</span>',
+        '<img class="mwe-math-fallback-image-inline" alt="{\\displaystyle x^{2}}">',
+    ],
+)
+def test_an_equation_that_a_page_has_in_several_forms_is_read_once(
+    tmp_path: Path, again: str
+) -> None:
+    annotation = '<annotation encoding="application/x-tex">x^2</annotation>'
+    power = "<msup><mi>x</mi><mn>2</mn></msup>"
+    page = load(
+        tmp_path,
+        f"<p>So <span><math><semantics>{power}{annotation}</semantics></math></span>{again} it is "
+        f'<math>{power}</math>, and <span class="katex-html">alone</span>.',
+    )
+    assert page.text == "So x^2 it is x^2, and alone.\n"
+
+
+@given(st.lists(st.sampled_from(["mfrac", "mrow", "msup", "mn", "p"]), max_size=300))
+def test_any_equation_keeps_its_letters(tags: list[str]) -> None:
+    markup = "".join(f"<{tag}>{number % 10}" for number, tag in enumerate(tags))
+    text = read(f"<math>{markup}</math>", (), anchors=False).text
+    shown = "".join(letter for letter in text if letter.isdecimal())
+    assert shown == "".join(str(number % 10) for number in range(len(tags)))
+
+
+def test_a_deep_equation_costs_no_more_than_its_length(tmp_path: Path) -> None:
+    page = load(tmp_path, "<math>" + "<msup>x" * 100_000)
+    assert page.text.count("x") == 100_000

@@ -165,7 +165,7 @@ class Html(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.html:parsed_html"
-    revision: ClassVar[int] = 8
+    revision: ClassVar[int] = 9
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml", "trafilatura")
 
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
@@ -194,7 +194,7 @@ class Epub(IsolatedLoader):
     """Claims e-books, and reads their chapters in order, as web pages."""
 
     parser: ClassVar[str] = "fumishirube_documents.epub:parsed_epub"
-    revision: ClassVar[int] = 5
+    revision: ClassVar[int] = 6
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 

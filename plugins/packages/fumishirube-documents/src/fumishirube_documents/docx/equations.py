@@ -7,12 +7,13 @@ import re
 from docx.oxml.ns import qn
 from lxml.etree import _Element as Element
 
+from fumishirube_documents.equation_terms import term
+
 _MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 EQUATION = f"{_MATHS}oMath"
 _UNREAD = {qn("w:del"), qn("w:moveFrom")}
 _RAISED = str.maketrans("0123456789+-\u2212", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 _POWER = re.compile(r"[0-9+\u2212-]*")
-_TERM = re.compile(r"[\w.]*")
 
 
 def raised(text: str) -> str:
@@ -28,11 +29,11 @@ def equation(element: Element) -> str:
     text = "".join(equation(child) for child in element if child.tag not in _UNREAD)
     match kind:
         case "num":
-            return _term(text)
+            return term(text)
         case "den":
-            return f"/{_term(text)}"
+            return f"/{term(text)}"
         case "sup":
-            return raised(text) if _POWER.fullmatch(text) else f"^{_term(text)}"
+            return raised(text) if _POWER.fullmatch(text) else f"^{term(text)}"
         case "deg":
             return raised(text)
         case "d":
@@ -40,7 +41,7 @@ def equation(element: Element) -> str:
         case "nary":
             return f"{_sign(element, 'naryPr/chr', '∫')}{text}"
         case "e" if str(getattr(element.getparent(), "tag", "")) == f"{_MATHS}rad":
-            return f"√{_term(text)}"
+            return f"√{term(text)}"
     return text
 
 
@@ -48,7 +49,3 @@ def _sign(element: Element, path: str, usual: str) -> str:
     """Return the sign that the properties of an element name, or the usual one."""
     sign = element.find("/".join(f"{_MATHS}{name}" for name in path.split("/")))
     return usual if sign is None else str(sign.get(f"{_MATHS}val", ""))
-
-
-def _term(text: str) -> str:
-    return text if _TERM.fullmatch(text) else f"({text})"

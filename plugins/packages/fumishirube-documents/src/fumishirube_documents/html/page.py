@@ -17,6 +17,7 @@ from lxml import etree
 from fumishirube import Heading
 from fumishirube_documents.html.div_tables import DivTables
 from fumishirube_documents.html.entries import Entries
+from fumishirube_documents.html.equations import Equation
 from fumishirube_documents.html.table import Table
 
 _SILENT = re.compile(
@@ -43,6 +44,8 @@ _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _RAISED = re.compile(r"[\w+\-−]")
 """A letter in a power or a mark of a note, which would be part of the number or word before it."""
 _ORDINAL = re.compile(r"st|nd|rd|th|[aeo]|er|[eè]re|[eè]me")
+_EQUATION_AGAIN = re.compile(r"(?:^|\s)(?:katex-html|mwe-math-fallback-)")
+"""The classes of what KaTeX and MediaWiki show for an equation that is beside it as MathML."""
 _DEEPEST_LIST = 8
 _MAIN_PARTS = ("main", "article")
 
@@ -120,6 +123,8 @@ class _HtmlReader:
         """Whether the next text is the first of what is raised above the line."""
         self._code: list[str] | None = None
         self._language = ""
+        self._equation: Equation | None = None
+        self._after_equation = False
 
     # --- called by the parser ---------------------------------------------------------------
 
@@ -131,8 +136,7 @@ class _HtmlReader:
         if not self._inside:
             return
         self._raises = self._raises or tag == "sup"
-        if self._silent or self._is_silent(tag, attributes):
-            self._silent += 1
+        if self._begin_silent(tag, attributes) or self._begin_in_equation(tag, attributes):
             return
         anchor = attributes.get("id") or (tag == "a" and attributes.get("name")) or ""
         self._anchor = anchor if _ANCHOR.fullmatch(anchor) else self._anchor
@@ -154,6 +158,10 @@ class _HtmlReader:
         if self._silent or not self._inside:
             return
         data = _INVISIBLE.sub("", data)
+        if self._equation:
+            self._equation.data(data)
+            return
+        self._after_equation = self._after_equation and not data.strip()
         if self._raises and data.strip():
             self._raises = False
             data = f"{self._mark_above(data.strip())}{data}"
@@ -173,6 +181,8 @@ class _HtmlReader:
         self._raises = self._raises and tag != "sup"
         if self._silent:
             self._silent -= 1
+        elif self._equation:
+            self._end_in_equation(self._equation, tag)
         elif self._code is not None:
             if tag == "pre":
                 self._end_code()
@@ -184,6 +194,31 @@ class _HtmlReader:
         elif _BLOCK.fullmatch(tag):
             self._end(tag)
         self._inside -= tag in {self._main, "title"}
+
+    def _begin_in_equation(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        """Handle a start tag if it is part of an equation; a block ends an open one."""
+        if self._equation and not _BLOCK.fullmatch(tag):
+            self._equation.begin(tag, attributes)
+            return True
+        self._end_equation()
+        self._equation = Equation() if tag == "math" else None
+        return tag == "math"
+
+    def _end_in_equation(self, equation: Equation, tag: str) -> None:
+        if tag == "math":
+            self._end_equation()
+        else:
+            equation.end()
+
+    def _end_equation(self) -> None:
+        if self._equation:
+            text, self._equation = self._equation.text(), None
+            self.data(text)
+            self._after_equation = True
+
+    def _repeats_equation(self, attributes: Mapping[str, str]) -> bool:
+        shown = _EQUATION_AGAIN.search(attributes.get("class", ""))
+        return self._after_equation and shown is not None
 
     def _mark_above(self, raised: str) -> str:
         """Return the sign between a text and what is raised above it, such as a power."""
@@ -200,6 +235,7 @@ class _HtmlReader:
 
     def finish(self) -> None:
         """Write what is still open."""
+        self._end_equation()
         if self._code is not None:
             self._end_code()
         while self._tables:
@@ -350,12 +386,19 @@ class _HtmlReader:
         quote = "> " * min(self._quoted, _DEEPEST_LIST)
         self.lines += [(quote + line).rstrip() for line in block]
 
+    def _begin_silent(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        """Handle a start tag if nothing is read until its end."""
+        silent = bool(self._silent) or self._is_silent(tag, attributes)
+        self._silent += silent
+        return silent
+
     def _is_silent(self, tag: str, attributes: Mapping[str, str]) -> bool:
         names = [tag, *(f".{name}" for name in attributes.get("class", "").split())]
         names.append(f"#{attributes.get('id', '')}")
         return (
             bool(_SILENT.fullmatch(tag))
             or "hidden" in attributes
+            or self._repeats_equation(attributes)
             or not self._ignored.isdisjoint(names)
         )
 
