@@ -113,6 +113,11 @@ def test_the_runs_are_the_question_and_its_sides() -> None:
         ("休暇と休暇の違い", ()),
         ("休暇の違い", ()),
         ("あと休暇と欠勤の違い", ("あと休暇", "欠勤")),
+        ("Python 3.11 vs Python 3.12?", ("python 3.11", "python 3.12")),
+        ("differences between v1.2 and v1.3, please", ("v1.2", "v1.3")),
+        ("First. manual.md versus notes.md.", ("manual.md", "notes.md")),
+        ("1,000円と2,000円の違い", ("1,000円", "2,000円")),
+        ("では,休暇と欠勤の違い", ("休暇", "欠勤")),
         ("休暇と欠勤", ()),
     ],
 )

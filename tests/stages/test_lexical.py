@@ -13,6 +13,8 @@ from dataclasses import replace
 from math import log, sqrt
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from lexical_corpus import BLUE, CORPUS, LONG, ONE_OF_3, PLAIN, RED, TWO_OF_3, bm25, ranked, scores
 
 from fumishirube import MatchCount, Query, Ranking
@@ -99,10 +101,32 @@ def test_length_costs_from_3000_characters_on_and_at_most_three_times(
 ) -> None:
     body = "red " + "x" * (length - 4)
     item = passage("one.md", body=body)
-    corpus = MemoryCorpus([item])
+    corpus = MemoryCorpus([item, BLUE, LONG])
+    (hit,) = ranked("red", corpus)
+    average = (length + 8 + 22) / 3
+    expected = bm25(ONE_OF_3, 1, length, average) + ONE_OF_3 * 0.85
+    assert hit.score == pytest.approx(expected - penalty)
+
+
+def test_length_costs_half_of_a_score_at_most() -> None:
+    corpus = MemoryCorpus([passage("one.md", body="red " + "x" * 29_996)])
     idf = log(1 + 0.5 / 1.5)
     (hit,) = ranked("red", corpus)
-    assert hit.score == pytest.approx(bm25(idf, 1, 1, 1) + idf * 0.85 - penalty)
+    assert hit.score == pytest.approx((bm25(idf, 1, 1, 1) + idf * 0.85) / 2)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(1, 40), min_size=3, max_size=7))
+def test_a_section_with_all_concepts_covers_all_of_the_query(counts: list[int]) -> None:
+    words = [f"word{chr(ord('a') + place)}" for place in range(len(counts))]
+    others = [
+        passage(f"{word}{number}.md", body=word)
+        for word, count in zip(words, counts, strict=True)
+        for number in range(count)
+    ]
+    whole = passage("whole.md", body=" ".join(words))
+    hits = ranked(" ".join(words), MemoryCorpus([whole, *others]))
+    assert [hit.coverage for hit in hits if hit.passage == whole] == [1.0]
 
 
 def test_the_settings_are_the_numbers_of_the_formula() -> None:

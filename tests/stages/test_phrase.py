@@ -66,6 +66,9 @@ def only(
         ("休暇申請", "休暇の申請", 0, set()),
         ("休暇申", "休暇申", 0, {EXACT}),
         ("休暇申請書類", "休暇申請書と", 4, {PHRASE}),
+        # Words beside each other in a Japanese query are a phrase too.
+        ("red blue の設定", "a red blue sky", 2, {PHRASE, EXACT}),
+        ("red blue の設定", "blue and red", 0, {EXACT}),
     ],
 )
 def test_what_stands_verbatim_is_worth_half_the_rarity_of_its_terms(

@@ -30,14 +30,16 @@ _JAPANESE = re.compile(
     r"^(?P<both>.+?)(?:(?<!こ)と)?(?:の(?:違い|ちがい|相違|差|比較|どちら|どっち)|を比較|を比べ|で比べ"
     r"|はどう(?:違|ちが)|はどちら|で?[はの]何が(?:違|ちが)|は(?:違い|違う|ちがい|ちがう))"
 )
+_IN_SIDE = r"(?:[^?.!,;]|[.,](?=\w))"
+"""A character of a side: a decimal point, as in 3.11, and the point of a file's name end none."""
 _ENGLISH = (
-    re.compile(r"\bdifferences? between (?P<a>.+?) and (?P<b>[^?.!,;]+)"),
-    re.compile(r"\bcompar(?:e|ing|ison of) (?P<a>.+?) (?:with|and|to) (?P<b>[^?.!,;]+)"),
-    re.compile(r"(?:^|\b)(?P<a>[^?.!,;]+?) (?:vs\.?|versus) (?P<b>[^?.!,;]+)"),
+    re.compile(rf"\bdifferences? between (?P<a>.+?) and (?P<b>{_IN_SIDE}+)"),
+    re.compile(rf"\bcompar(?:e|ing|ison of) (?P<a>.+?) (?:with|and|to) (?P<b>{_IN_SIDE}+)"),
+    re.compile(rf"(?:^|\b)(?P<a>{_IN_SIDE}+?) (?:vs\.?|versus) (?P<b>{_IN_SIDE}+)"),
 )
 _LONGEST = 1_000
 """The most characters of a comparison; matching takes quadratic time."""
-_CLAUSE_END = re.compile(r"[。、!?,]")
+_CLAUSE_END = re.compile(r"[。、!?]|,(?!\d)")
 _HIRAGANA = re.compile(r"[\u3041-\u309f]+")
 
 

@@ -53,6 +53,8 @@ _FEW = 100
 _LENGTH_FREE = 3000
 _LENGTH_WORST = 3.0
 _REQUIRED_ONLY = 1.05
+_DECIMALS = 9
+"""The digits of a coverage that count: the shares of all concepts sum to 1 but for rounding."""
 
 _FIELDS = ("title", "headings", "path", "body")
 _ANCHOR = frozenset({"anchor"})
@@ -80,7 +82,8 @@ class Lexical(Stage):
     pool of their own have no candidates by names.
 
     The score is Robertson and Zaragoza's BM25F (2009) with field boosts on term frequency, plus a
-    bonus for covering the query's concepts, minus a penalty for very long sections. It is
+    bonus for covering the query's concepts, minus a penalty for very long sections, half of it at
+    most. It is
     multiplied by (coverage / best coverage) to the power of ``coverage_power`` times the square of
     the best coverage; for a query of more than ``few_concepts`` concepts the power is divided by
     their number, and multiplied by ``few_concepts``. Terms between concepts, such as を知 in
@@ -344,8 +347,9 @@ class Lexical(Stage):
         fields = passage.fields
         names = text_of_names(fields)
         score, covered, between, named = self._term_score(fields, names, analysis.terms, analysis)
-        coverage = min(1.0, covered) if analysis.groups else 1.0
-        score += coverage * analysis.coverage_bonus - self._penalty(len(fields["body"]))
+        coverage = min(1.0, round(covered, _DECIMALS)) if analysis.groups else 1.0
+        score += coverage * analysis.coverage_bonus
+        score -= min(self._penalty(len(fields["body"])), score / 2)
         if not covered:
             return Hit(passage, score, coverage=coverage), between, named
         matched = analysis.matched(f"{names}\n{fields['body']}")

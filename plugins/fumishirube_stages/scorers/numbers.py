@@ -95,7 +95,7 @@ def _query_numbers(text: str) -> _QueryNumbers:
     for match in numbers:
         before = folded[: match.start()].rstrip()[-1:]
         after = folded[match.end() :].lstrip()[:1]
-        number = rf"(?<!\d){re.escape(match.group())}(?!\d)"
+        number = rf"(?<!\d)(?<!\d[.,]){re.escape(match.group())}(?![.,]?\d)"
         if after.isalpha():
             contexts[f"{number} ?{re.escape(after)}"] = None
         elif before.isalpha():

@@ -24,6 +24,8 @@ from fumishirube.text import (
 from fumishirube_stages.long_questions import share_of_words
 
 _HIRAGANA = re.compile("[\u3041-\u309f]")
+_FOREIGN = re.compile("[!-~]+(?: [!-~]+)+")
+"""Words beside each other in a Japanese query that are none of its own."""
 _CJK_CHARACTERS = 4
 _WORDS = 2
 _LONGEST = 64
@@ -98,9 +100,8 @@ def _query_phrases(text: str) -> _QueryPhrases:
     joined = fold(text)
     japanese = any(map(is_cjk, joined))
     divided = _parts if japanese else _pairs
-    stretches = tuple(
-        (part[:_MOST], divided(part[:_MOST])) for part in (texts if japanese else (joined,))
-    )
+    phrases = (*texts, *_FOREIGN.findall(joined)) if japanese else (joined,)
+    stretches = tuple((part[:_MOST], divided(part[:_MOST])) for part in phrases)
     wholes = (joined, *texts) if len(texts) > 1 else (joined,)
     return _QueryPhrases(stretches, wholes, japanese, sum(len(parts) for _, parts in stretches))
 
