@@ -227,6 +227,7 @@ def samples() -> list[str]:
     return [text for text in texts if not isinstance(yaml.safe_load(text), list)]
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("text", samples())
 def test_the_schema_knows_what_the_documents_show(schema: Any, text: str) -> None:
     unknown = set(re.findall(r"use: ([a-z-]+)", text)) - known(schema)

@@ -45,6 +45,7 @@ def without_hash(text: str) -> str:
     return json.dumps(rows)
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     "damage",
     [

@@ -31,6 +31,7 @@ def test_patterns_are_matched_line_by_line(server: Fumishirube) -> None:
         assert places(ignoring) == places(word)
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("pattern", "numbers"),
     [
@@ -64,6 +65,7 @@ def test_capitals_and_a_class_of_letters_of_one_case_make_case_count(
 INDENTED = "# Run\n\n- one\n  - two\n\n      three ^ four\n\n\t- five\n"
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("pattern", "numbers"),
     [

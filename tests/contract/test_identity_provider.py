@@ -296,6 +296,7 @@ def test_new_keys_are_fetched_and_unknown_ones_not_too_often(issuer: Issuer) -> 
     assert subject(provider, issuer.token()) == "42"
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("keys", [["no key"], [None], "keys", None, 1])
 def test_keys_that_are_none_let_nobody_in(issuer: Issuer, keys: Any) -> None:
     issuer.jwks = lambda: {"keys": keys}  # type: ignore[method-assign]

@@ -75,6 +75,7 @@ def _paths(server: Wire, text: str, manual_id: str, **more: Any) -> list[str]:
     return [group["path"] for group in answer["groups"]]
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("script", SENTENCES)
 def test_every_short_word_is_found(server: Wire, script: str) -> None:
     sentences = SENTENCES[script]

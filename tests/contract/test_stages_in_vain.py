@@ -15,6 +15,7 @@ PLAIN = "{use: text, with: {suffixes: [.TXT], extensionless: false}}"
 SURFACES = "surfaces: [{use: manual}, {use: vault}, {use: chapters}, {use: graph}]\n"
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("pipeline", "stages", "told"),
     [

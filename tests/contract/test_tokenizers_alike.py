@@ -13,6 +13,7 @@ FILES = {
 }
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("tokenizer", ["ngram", "bigram", "pairs", "ngram, with: {n: 5}"])
 @pytest.mark.parametrize(
     ("query", "required", "titles"),

@@ -273,6 +273,7 @@ REFUSED: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_refused_request_opens_no_session(server: HttpServer, name: str) -> None:
     """And however many there are, they end the session of nobody."""

@@ -91,6 +91,7 @@ def faults(workspace: Path, site: str) -> str:
     return str([report["faults"] for report in done.json if report["plugin"] == "leaver"])
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(("left", "told"), COMMAND)
 def test_a_command_has_its_own_streams_again(
     workspace: Path, site: str, left: str, told: str

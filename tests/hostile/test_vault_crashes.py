@@ -118,6 +118,7 @@ def test_of_those_who_create_a_note_one_wins(workspace: Path, processes: int, ti
 # --- kills -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("operation", [SHORTEST, *LONGER])
 def test_a_kill_at_any_step_leaves_the_old_note_or_the_new(workspace: Path, operation: str) -> None:

@@ -337,6 +337,7 @@ def test_proxies_are_not_asked(workspace: Path) -> None:
 # --- starting -------------------------------------------------------------------------------
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     "url",
     [

@@ -212,6 +212,7 @@ def test_a_wrong_word_is_answered_with_the_right_one(
     assert f"did you mean {meant}?" in done.err
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("verb", [[], *([verb] for verb in VERBS)], ids=str)
 def test_help_has_an_example(tmp_path: Path, verb: list[str]) -> None:
     done = fumishirube(*verb, "--help", cwd=tmp_path)

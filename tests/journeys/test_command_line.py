@@ -71,6 +71,7 @@ def test_a_trace_is_listed_with_its_query_on_a_terminal(tmp_path: Path) -> None:
     assert (line[-1], len(line)) == ("…", 60)
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(("code", "command"), EXAMPLES, ids=[command for _, command in EXAMPLES])
 def test_the_table_of_exit_codes_is_true(workspace: Path, code: str, command: str) -> None:
     done = fumishirube(*shlex.split(command)[1:], cwd=workspace)

@@ -194,6 +194,7 @@ def _distribution_without(folder: Path, name: str) -> Path:
     return folder
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("name", SLICES)
 def test_without_a_slice_the_rest_works(tmp_path: Path, name: str) -> None:
     (tmp_path / "manuals" / "m").mkdir(parents=True)

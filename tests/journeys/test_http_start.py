@@ -86,6 +86,7 @@ def test_other_machines_need_leave_people_and_tls(tmp_path: Path) -> None:
         assert "FUMISHIRUBE_PUBLIC_URL: expected https://HOST" in refusal()
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("variable", "value"),
     [

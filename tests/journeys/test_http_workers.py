@@ -150,6 +150,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_replaced_and_takes_only_its_sessions(tmp_path: Path) -> None:
     with HttpServer(probing(tmp_path), "--workers", "2") as server:
         sessions: dict[str, str] = {}
@@ -176,6 +177,7 @@ def indexed(workspace: Path) -> int:
     return 0
 
 
+@pytest.mark.slow
 def test_another_worker_goes_on_with_the_index_when_its_writer_dies(tmp_path: Path) -> None:
     text = "".join(f"## 節 {n}\n\n入院と通院の給付を定める。\n\n" for n in range(20))
     files = 600

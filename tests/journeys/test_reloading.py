@@ -321,6 +321,7 @@ def voiced(tmp_path: Path) -> Path:
     return packages
 
 
+@pytest.mark.slow
 def test_the_new_code_of_a_plugin_is_used_and_broken_code_is_not(
     workspace: Path, voiced: Path
 ) -> None:
@@ -345,6 +346,7 @@ def test_the_new_code_of_a_plugin_is_used_and_broken_code_is_not(
         assert said() == "mended"
 
 
+@pytest.mark.slow
 def test_a_plugin_that_ends_the_program_ends_nothing(workspace: Path, voiced: Path) -> None:
     module = voiced / "fumishirube_voice.py"
     write(workspace, "surfaces: [{use: voice}]\n")
@@ -358,6 +360,7 @@ def test_a_plugin_that_ends_the_program_ends_nothing(workspace: Path, voiced: Pa
         assert server.post("/tools/voice", {}).json() == {"text": "mended"}
 
 
+@pytest.mark.slow
 def test_a_plugin_that_is_installed_can_be_used_and_one_that_is_gone_cannot(
     workspace: Path, voiced: Path
 ) -> None:

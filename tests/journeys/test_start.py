@@ -120,6 +120,7 @@ print(*sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_a_server_over_standard_streams_imports_no_http_server_and_no_database(
     tmp_path: Path,
 ) -> None:
@@ -131,6 +132,7 @@ def test_a_server_over_standard_streams_imports_no_http_server_and_no_database(
     assert printed(code=later, cwd=tmp_path) == "Server"
 
 
+@pytest.mark.slow
 def test_an_sdk_that_needs_an_http_server_imports_it(tmp_path: Path) -> None:
     needy = "import uvicorn\n\nclass EventSourceResponse: ...\n"
     (tmp_path / "sse_starlette.py").write_text(needy, encoding="utf-8")

@@ -101,6 +101,7 @@ def test_no_span_holds_a_text(spans: dict[str, dict[str, Any]]) -> None:
     assert "秘密" not in told
 
 
+@pytest.mark.slow
 def test_who_has_no_sdk_does_not_pay_for_it(tmp_path: Path) -> None:
     loaded = served(tmp_path, NOBODY, tmp_path / "none").split()
     assert "fumishirube_stages" in loaded

@@ -105,6 +105,7 @@ def keys(application: Application, answer: Mapping[str, Any]) -> list[Key]:
     return rows
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("seed", range(12))
 def test_follow_ups_enumerate_every_section_that_matches_each_once(
     tmp_path: Path, seed: int
@@ -169,6 +170,7 @@ def test_long_chapters_beside_short_answers_can_be_reached(tmp_path: Path) -> No
     application.close()
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("present", "absent", "joint"),
     [("zebra", ENGLISH, " "), ("退職金", ENGLISH, " "), ("zebra", JAPANESE, "と")],

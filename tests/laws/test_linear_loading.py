@@ -125,6 +125,7 @@ def test_steps_are_counted_the_same_each_time(number: int, block: str) -> None:
     assert most <= 12 * len(text) + 10
 
 
+@pytest.mark.slow
 def test_a_large_ordinary_manual_is_read_whole() -> None:
     rows = "".join(
         f"- the {number}th item of a list, as such files have them\n" for number in range(5000)

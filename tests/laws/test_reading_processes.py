@@ -202,6 +202,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 _HOW = ("dies", "exits", "raises", "gives", "renames", "prints", "hangs")
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("how", "reasons"),
     [
