@@ -67,11 +67,12 @@ class Fulltext(Stage):
         if len(best) < MAX_CANDIDATES and len(matches.matches) < matches.total:
             best = candidate_sections(search(limit=None).matches)
         greatest = best[0].estimate if best else 0.0
+        hits = tuple(Hit(match.passage, match.estimate / greatest) for match in best)
         if best:
             values = by_document(best)
-            documents = {path: rows[0] / greatest for path, rows in values.items()}
-            document_scores(query).by_scorer["fulltext"] = documents
-        hits = tuple(Hit(match.passage, match.estimate / greatest) for match in best)
+            scores = document_scores(query)
+            scores.by_scorer["fulltext"] = {p: rows[0] / greatest for p, rows in values.items()}
+            scores.sections["fulltext"] = {hit.passage.key: hit.score for hit in hits}
         return Ranking(hits, diagnostics={"query_relaxed": True} if relaxed and best else {})
 
     def _relaxed(
