@@ -1,4 +1,4 @@
-"""The scores of whole documents during one search, which scorers and their fuser share."""
+"""The scores of documents and sections in one run, which scorers and their fuser share."""
 
 from __future__ import annotations
 
@@ -13,19 +13,32 @@ Weigh = Callable[[bool], tuple[float, float, float]]
 
 @dataclass
 class DocumentScores:
-    """What the scorers of documents and their fuser hand on to each other during one search.
+    """What the scorers of documents and their fuser hand on to each other in one run.
 
-    ``by_scorer`` has each scorer's scores of documents, by path. ``weigh`` is how the fuser weighs
-    them, if it is one that does.
+    ``by_scorer`` has each scorer's scores of documents, by path, and ``sections`` those of
+    sections, by path and line; both by the scorers' ``document_score``, however a configuration
+    names them.
     """
 
     by_scorer: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    sections: dict[str, Mapping[tuple[str, int], float]] = field(default_factory=dict)
+
+
+@dataclass
+class DocumentWeights:
+    """How the fuser of a search weighs the scores of documents, if it is one that does."""
+
     weigh: Weigh | None = None
 
 
 def document_scores(query: Query) -> DocumentScores:
-    """Return what was handed on in the search of a query so far."""
-    return query.state.shared(DocumentScores)
+    """Return what was handed on so far in the run of a query; other runs have their own."""
+    return query.state.shared(DocumentScores, query.text, query.must, query.required)
+
+
+def document_weights(query: Query) -> DocumentWeights:
+    """Return the weights in the search of a query, for all of its runs."""
+    return query.state.shared(DocumentWeights)
 
 
 def unscored(stages: Mapping[str, Sequence[object]], parts: Sequence[str]) -> list[str]:

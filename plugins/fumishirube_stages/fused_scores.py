@@ -1,9 +1,15 @@
 """What fusers share: the constant of reciprocal rank fusion, and scores below the highest one."""
 
+from typing import Annotated
+
+from pydantic import Field
+
 from fumishirube import Ranking
 
 RRF_K = 60
 """The constant ``k`` of the paper."""
+RrfK = Annotated[int, Field(ge=1, le=1_000_000)]
+"""A setting for another constant."""
 
 
 def normal(value: float, top: float) -> float:

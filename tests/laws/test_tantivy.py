@@ -147,6 +147,17 @@ def test_of_many_ties_no_more_are_read_than_wanted(
         assert len({match.passage.key for match in every}) == 1000
 
 
+@pytest.mark.parametrize("limit", [3, 10**11, 2**64])
+def test_a_limit_beyond_the_number_of_sections_is_all_of_them(tmp_path: Path, limit: int) -> None:
+    """Memory for 10**11 hits would not be there, and the process would end."""
+    passages = [passage("a.md", line, "関連", f"link {line}") for line in (1, 5, 9)]
+    empty = [passage("b.md", line, "関連") for line in (1, 2)]
+    with filled(tmp_path, [*passages, *empty]) as corpus:
+        found = corpus.search(Term("関連", "title"), limit)
+        assert sorted(match.passage.key[1] for match in found) == [1, 5, 9]
+        assert [match.passage for match in corpus.search(Term("link"), limit)] == passages
+
+
 def test_copies_at_the_end_of_a_search_take_no_second_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

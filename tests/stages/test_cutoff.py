@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fumishirube import Hit, LeftOut, Query, Ranking
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.refiners.cutoff import Cutoff
@@ -57,14 +60,39 @@ def test_no_more_than_the_limit_even_of_pinned_hits() -> None:
     hits = [hit(n, 10.0, labels=PINNED) for n in range(1, 53)]
     shown, left = refined(*hits)
     assert [line for line, _ in shown] == list(range(1, 51))
-    assert left == [(51, "dynamic_cutoff"), (52, "dynamic_cutoff")]
+    assert left == [(51, "candidate_cap"), (52, "candidate_cap")]
     assert lines(*hits, stage=Cutoff(limit=3)) == [1, 2, 3]
     assert lines(*hits[:3], stage=Cutoff(limit=3)) == [1, 2, 3]
 
 
-def test_a_pinned_hit_past_the_limit_of_those_that_are_not_stays_out() -> None:
+def test_a_pinned_hit_past_the_limit_takes_the_place_of_the_last_other_one() -> None:
     rows = [hit(1, 3.0), hit(2, 2.0), hit(3, 1.0, labels=PINNED)]
-    assert lines(*rows, stage=Cutoff(limit=2)) == [1, 2]
+    assert refined(*rows, stage=Cutoff(limit=2)) == ([(1, 3.0), (3, 1.0)], [(2, "candidate_cap")])
+    weak = [hit(1, 9.0), *(hit(n, 1.0) for n in range(2, 5)), hit(5, 0.5, labels=PINNED)]
+    assert refined(*weak, stage=Cutoff(limit=2, sure=3)) == (
+        [(1, 9.0), (5, 0.5)],
+        [(2, "candidate_cap"), (3, "candidate_cap"), (4, "dynamic_cutoff")],
+    )
+
+
+@given(
+    labels=st.lists(st.sampled_from([frozenset[str](), PINNED]), max_size=12),
+    limit=st.integers(1, 12),
+    sure=st.integers(1, 12),
+    coverage=st.floats(0, 1),
+)
+def test_every_hit_is_returned_or_left_out_and_pinned_ones_stay_within_the_limit(
+    labels: list[frozenset[str]], limit: int, sure: int, coverage: float
+) -> None:
+    rows = [hit(n, 20.0 / n, coverage, labels=label) for n, label in enumerate(labels, 1)]
+    stage = Cutoff(limit=limit, sure=sure)
+    shown, left = refined(*rows, stage=stage)
+    assert sorted([line for line, _ in shown] + [line for line, _ in left if line]) == [
+        *range(1, len(rows) + 1)
+    ]
+    assert len(shown) <= limit
+    pinned = [n for n, label in enumerate(labels, 1) if label]
+    assert {*pinned[:limit]} <= {line for line, _ in shown}
 
 
 def test_the_caller_gets_a_prefix_and_hears_of_the_rest() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fumishirube import Budget, Cancelled, Passage, Query
 from fumishirube.testing import MemoryCorpus, passage
@@ -74,6 +77,30 @@ def test_a_line_counts_once_and_stretches_stand_by_themselves_or_merged() -> Non
     merged = Exceptions(merge=True)
     assert found(text, merged) == ["禁止と例外\na\n注意\nb\nc", "e\nf\n除外"]
     assert found("禁止\n注意", Exceptions(merge=True, context_lines=0)) == ["禁止", "注意"]
+
+
+def test_spans_are_merged_up_to_the_most_characters() -> None:
+    text = "禁止" + "\n禁止" * 9
+    assert (
+        found(text, Exceptions(merge=True, context_lines=1, max_chars=12))
+        == ["禁止\n禁止\n禁止\n禁止"] * 4
+    )
+    assert found(text, Exceptions(merge=True, context_lines=1)) == [text]
+
+
+@given(
+    lines=st.lists(st.sampled_from(["", "a", "a" * 9, "禁止", "aaa禁止bbb"]), max_size=30),
+    context=st.integers(0, 3),
+    most=st.integers(2, 30),
+)
+def test_every_word_that_is_shown_apart_is_shown_merged(
+    lines: list[str], context: int, most: int
+) -> None:
+    text, stage = "\n".join(lines), Exceptions(context_lines=context, max_chars=most)
+    merged = places(text, stage.model_copy(update={"merge": True}))
+    words = [word.start() for word in re.finditer("禁止", text)]
+    assert all(any(p.start <= word and word + 2 <= p.end for p in merged) for word in words)
+    assert len(merged) <= len(places(text, stage))
 
 
 def test_loose_leaves_blanks_out_but_not_the_ends_of_lines() -> None:

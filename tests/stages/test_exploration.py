@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fumishirube import Hit, LeftOut, Query, Ranking
 from fumishirube.testing import MemoryCorpus, passage
@@ -122,6 +124,23 @@ def test_a_full_pool_takes_no_further_hits_of_a_file() -> None:
 
 
 def test_the_pool_has_one_place_at_least() -> None:
-    assert Exploration(places=2, pool=9)._pool_size(10, 5) == 1
-    assert Exploration(places=7, pool=9)._pool_size(10, 5) == 2
+    assert Exploration(places=2, pool=9, least=5)._sizes(10) == (1, 1)
+    assert Exploration(places=7, pool=9, least=5)._sizes(10) == (2, 5)
     assert Exploration() == Exploration(per_file=8)
+
+
+@given(
+    number=st.integers(0, 30),
+    least=st.integers(0, 30),
+    ratio=st.floats(0, 1),
+    pool=st.integers(1, 30),
+    places=st.integers(1, 20),
+)
+def test_more_hits_than_places_never_take_more(
+    number: int, least: int, ratio: float, pool: int, places: int
+) -> None:
+    stage = Exploration(least=least, ratio=ratio, pool=pool, places=places)
+    shown, left = refined(stage, *(hit(f"f{n}", 1, 100.0 - n) for n in range(number)))
+    assert len(shown) + len(left) == number
+    assert len(shown) <= places
+    assert not shown or shown[0][:3] == ("f0", 1, 100.0)

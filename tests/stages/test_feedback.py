@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import hypot, log
+from math import hypot, isfinite, log
 
 import pytest
 
@@ -206,3 +206,10 @@ def test_a_score_of_zero_or_below_weighs_nothing() -> None:
 
 def test_no_hits_remain_none() -> None:
     assert refined() == {}
+
+
+def test_the_greatest_power_leaves_large_scores_finite() -> None:
+    scores = refined((WING, 1e6), (FLOW, 9e5), (PIPE, 8e5), stage=Feedback(power=50))
+    assert all(map(isfinite, scores.values()))
+    with pytest.raises(ValueError, match="less than or equal to 50"):
+        Feedback(power=50.1)

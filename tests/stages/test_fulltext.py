@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from linked_corpus import WrittenLinks
 
 from fumishirube import IndexMatch, Query, Ranking, TextMatches
@@ -72,8 +74,10 @@ def test_a_concept_that_is_found_whole_counts_by_its_share_of_the_pieces() -> No
 
 def test_words_where_parts_cannot_be_searched_score_alike_by_piece_and_by_concept() -> None:
     pages = [passage("part.md", body="給休"), passage("whole.md", body="beta")]
-    ranking = score(MemoryCorpus(pages), Query("有給休暇 beta gamma delta epsilon"))
+    query = Query("有給休暇 beta gamma delta epsilon")
+    ranking = score(MemoryCorpus(pages), query, Fulltext(min_coverage=0.1))
     assert rows(ranking) == {"part.md": 1.0, "whole.md": 1.0}
+    assert rows(score(MemoryCorpus(pages), query)) == {"whole.md": 1.0}
 
 
 def test_full_coverage_is_a_little_less_than_all() -> None:
@@ -151,6 +155,58 @@ def test_elsewhere_any_piece_is_enough_when_no_section_has_all_words() -> None:
     ranking = score(PLAIN, Query("sea blue"))
     assert rows(ranking) == {"a.md": 1.0, "b.md": 1.0}
     assert ranking.diagnostics == {"query_relaxed": True}
+
+
+def test_elsewhere_a_section_scores_its_share_of_the_pieces() -> None:
+    """One of six, four of six, and a pair of a word, which is none of its concepts."""
+    corpus = MemoryCorpus(
+        [
+            passage("four.md", title="pump", body="valve rotor motor"),
+            passage("one.md", body="pump"),
+            passage("pair.md", body="給休"),
+        ]
+    )
+    query = Query("pump valve rotor motor absent nowhere")
+    assert rows(score(corpus, query)) == {"four.md": 1.0, "one.md": 0.25}
+    pieces = Query("pump valve rotor 有給休暇")
+    assert rows(score(corpus, pieces)) == {"four.md": 1.0, "one.md": round(1 / 3, 6)}
+    assert rows(score(corpus, pieces, Fulltext(min_coverage=0.1))) == {
+        "four.md": 1.0,
+        "one.md": round(1 / 3, 6),
+        "pair.md": round(1 / 3, 6),
+    }
+
+
+def test_elsewhere_the_best_of_many_sections_are_returned() -> None:
+    few = [passage(f"{number:03}.md", body="pump") for number in range(300)]
+    corpus = MemoryCorpus([*few, passage("last.md", body="pump valve")])
+    ranking = score(corpus, Query("pump valve absent"))
+    assert len(ranking.hits) == 200
+    assert ranking.hits[0].passage.path == "last.md"
+    assert rows(ranking)["000.md"] == 0.5
+
+
+@given(
+    bodies=st.lists(st.lists(st.sampled_from(["red", "blue", "green", "有給休"])), max_size=6),
+    least=st.floats(0, 1),
+)
+def test_elsewhere_no_section_has_less_than_what_is_needed_and_no_whole_concept(
+    bodies: list[list[str]], least: float
+) -> None:
+    pages = [passage(f"{number}.md", body=" ".join(body)) for number, body in enumerate(bodies)]
+    query, pieces = Query("red blue grey 有給休暇"), ("red", "blue", "grey", "有給", "給休", "休暇")
+    ranking = score(MemoryCorpus(pages), query, Fulltext(min_coverage=least))
+    shares = {
+        item.path: sum(piece in item.fields["body"] for piece in pieces) / 6 for item in pages
+    }
+    kept = {
+        item.path: shares[item.path]
+        for item in pages
+        if shares[item.path] >= max(min(least, 1 - 1e-9), 1e-9)
+        or {"red", "blue"} & {*item.fields["body"].split()}
+    }
+    top = max(kept.values(), default=1.0)
+    assert rows(ranking) == {path: round(share / top, 6) for path, share in kept.items()}
 
 
 # --- pieces -------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rapidfuzz import fuzz
 
-from fumishirube import Hit, Query, Ranking
+from fumishirube import Budget, Cancelled, Hit, Query, Ranking
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.refiners.fuzzy import Fuzzy
 
@@ -56,3 +56,17 @@ def test_required_terms_stand_for_the_query_and_the_likest_counts() -> None:
 
 def test_the_weight_is_the_number_of_the_formula() -> None:
     assert refined(Query("red"), ("", "red", 2.0), stage=Fuzzy(weight=0.5)) == [(1, 3.0)]
+
+
+def test_of_a_long_query_the_first_two_hundred_characters_are_compared() -> None:
+    first = "".join(f"{number:04}" for number in range(50))
+    assert refined(Query(f"{first}{'x' * 800}"), ("", first, 1.0)) == [(1, pytest.approx(1.2))]
+    long = Query("zzz", required=(f"{first}{'x' * 800}",))
+    assert refined(long, ("", first, 1.0)) == [(1, pytest.approx(1.2))]
+
+
+def test_a_cancelled_search_compares_nothing() -> None:
+    budget = Budget()
+    budget.cancelled.set()
+    with pytest.raises(Cancelled):
+        refined(Query("red", budget=budget), ("", "red", 1.0))

@@ -7,7 +7,7 @@ from linked_corpus import WrittenLinks
 
 from fumishirube import Neighbour, Query
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.document_scores import document_scores
+from fumishirube_stages.document_scores import document_scores, document_weights
 from fumishirube_stages.scorers.graph import Graph
 from fumishirube_stages.scorers.vector import Vector
 
@@ -93,7 +93,7 @@ def test_it_starts_from_the_best_documents_by_vectors_and_full_text_together() -
         assert any_text is True
         return 0.9, 0.0, 0.1
 
-    document_scores(query).weigh = weigh
+    document_weights(query).weigh = weigh
     hits = [*Graph(seeds=2).score(query, corpus, {})]
     assert {hit.passage.path for hit in hits} == {"b.md", "f.md"}
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.fusers.picked_terms import rarest_words
+from fumishirube_stages.fusers.picked_terms import _CODE, rarest_words
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 
@@ -80,3 +84,20 @@ def test_parts_of_at_most_24_characters_are_searched() -> None:
     assert picked(word, word[3:27]) == (word[3:27],)
     letters = "a" * 40
     assert picked(letters, letters) == (letters,)
+
+
+def test_parts_of_the_first_hundred_characters_are_searched() -> None:
+    word = "".join(chr(0x4E00 + number) for number in range(200))
+    assert picked(word, word[98:100]) == (word[98:100],)
+    assert picked(word, word[99:101]) == ()
+
+
+@given(text=st.text(alphabet="aZ1-_.é あ\n", max_size=20))
+def test_codes_are_letters_and_digits_with_marks_between_them(text: str) -> None:
+    assert _CODE.findall(text) == re.findall(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+", text)
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("piece", ["a", "1", "a-", "電", "あ"])
+def test_a_long_word_takes_no_longer_than_its_length_asks_for(piece: str) -> None:
+    assert picked(piece * (100_000 // len(piece)), "red") == ()

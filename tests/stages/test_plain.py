@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from fumishirube import Budget, Cancelled, Query
+from fumishirube import Budget, Cancelled, Query, Ranking, Scorer
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import TextRange
+from fumishirube_stages.scorers.loose import Loose
 from fumishirube_stages.scorers.plain import Plain
+from fumishirube_stages.scorers.regex import Regex
 from fumishirube_stages.scorers.text_hits import may_return, passes_filter
 
 CORPUS = MemoryCorpus([passage("a.md", body="sky red red"), passage("b.md", body="blue red sea")])
@@ -35,6 +37,25 @@ def test_case_matters_only_if_the_query_says_so() -> None:
 def test_all_that_must_be_there_is() -> None:
     assert [row[0] for row in found(Query("red", must=("sea", "blue")))] == ["b.md"]
     assert found(Query("red", must=("sea", "sky"))) == []
+
+
+@pytest.mark.parametrize(
+    ("stage", "text"), [(Plain(), "red"), (Loose(), "red"), (Regex(), "red"), (Regex(), "red(")]
+)
+def test_a_section_has_required_terms_as_for_any_other_scorer(stage: Scorer, text: str) -> None:
+    """As words, in any field, whatever the case of the query."""
+    corpus = MemoryCorpus(
+        [
+            passage("part.md", body="red( category"),
+            passage("word.md", body="red( cat"),
+            passage("title.md", title="Cat", body="red("),
+        ]
+    )
+    for case_sensitive in (False, True):
+        query = Query(text, must=("Cat",), case_sensitive=case_sensitive)
+        found = stage.score(query, corpus, {})
+        hits = found.hits if isinstance(found, Ranking) else found
+        assert [hit.passage.path for hit in hits] == ["title.md", "word.md"]
 
 
 def test_an_empty_query_finds_nothing() -> None:

@@ -250,6 +250,7 @@ def test_what_is_no_pattern_is_nothing(pattern: str) -> None:
         ("1(b)2", ("1", "2"), ("1", "2")),
         ("A①", ("A1",), ()),
         ("休暇.*A", ("休暇", "A"), ("休暇",)),
+        ("Ꭰ.Ꮳ", ("Ꭰ", "Ꮳ"), ()),
         (".*", (), ()),
     ],
 )
@@ -260,6 +261,14 @@ def test_what_every_match_contains(
         parsed = parse_pattern(pattern, ignore_case=ignore_case)
         assert parsed is not None
         assert parsed.needed == needed
+
+
+def test_no_letter_of_which_another_case_exists_is_needed_when_case_is_ignored() -> None:
+    for letter in map(chr, range(0x110000)):
+        if letter.lower() != letter or letter.upper() != letter:
+            parsed = parse_pattern(letter, ignore_case=True)
+            assert parsed is not None
+            assert parsed.needed == ()
 
 
 def test_a_pattern_that_a_later_python_reads_otherwise_gives_no_warning() -> None:
@@ -470,8 +479,20 @@ def test_its_limits_by_default() -> None:
     for wrong in ({"deadline_ms": 0}, {"chapter_deadline_ms": 0}, {"workers": 0}, {"workers": 65}):
         with pytest.raises(ValueError, match="Input should be"):
             Regex.model_validate(wrong)
+    for name in ("deadline_ms", "chapter_deadline_ms"):
+        for long in (86_400_001, 10**15, 10**400):
+            with pytest.raises(ValueError, match="Input should be"):
+                Regex.model_validate({name: long})
     Regex(deadline_ms=1, chapter_deadline_ms=1, workers=1)
     Regex(workers=64)
+
+
+def test_a_deadline_of_a_day_is_one() -> None:
+    day = Regex(deadline_ms=86_400_000, chapter_deadline_ms=86_400_000)
+    ranking = day.score(Query("r.d(?=)"), CORPUS, {})
+    assert ranking.hits == Regex().score(Query("r.d(?=)"), CORPUS, {}).hits
+    assert ranking.hits
+    assert not ranking.left_out
 
 
 def clock(monkeypatch: pytest.MonkeyPatch, *times: float) -> None:

@@ -7,10 +7,25 @@ with k = 60. Weights of rankings multiply their part.
 
 from __future__ import annotations
 
-from fumishirube import Hit, LeftOut, Outcome, Query, Ranking, Run, fused_ranking, merge_rankings
+import pytest
+
+from fumishirube import (
+    Hit,
+    LeftOut,
+    Outcome,
+    Query,
+    Ranking,
+    Run,
+    Stage,
+    fused_ranking,
+    merge_rankings,
+)
 from fumishirube.engine.rankings import RRF_K, merge_by_rank, united_hit
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.fused_scores import normal, top_score
+from fumishirube_stages.fusers.alternatives import Alternatives
+from fumishirube_stages.fusers.decompose import Decompose
+from fumishirube_stages.fusers.required_terms import RequiredTerms
 from fumishirube_stages.fusers.rrf import Rrf
 
 A, B, C, D = (passage(f"{name}.md", body=name) for name in "abcd")
@@ -41,6 +56,7 @@ def test_the_worked_example_of_the_paper() -> None:
     assert rows(Rrf().fuse(QUERY, [FIRST, SECOND], CORPUS).hits) == expected
     assert rows(merge_by_rank([FIRST, SECOND]).hits) == expected
     assert Rrf().k == RRF_K == 60
+    assert merge_rankings([FIRST, SECOND]) == merge_rankings([FIRST, SECOND], 60)
 
 
 def test_another_k_and_weights_of_runs() -> None:
@@ -53,6 +69,18 @@ def test_another_k_and_weights_of_runs() -> None:
         ("c.md", 0.25),
     ]
     assert rows(Rrf(k=1).fuse(QUERY, [FIRST, heavy], CORPUS).hits) == expected
+
+
+@pytest.mark.parametrize(
+    ("stage", "name"),
+    [(Rrf, "k"), (Alternatives, "k"), (RequiredTerms, "k"), (Decompose, "rrf_k")],
+)
+def test_k_is_from_one_to_a_million(stage: type[Stage], name: str) -> None:
+    for k in (1, 1_000_000):
+        assert getattr(stage.model_validate({name: k}), name) == k
+    for k in (0, 1_000_001, 10**400):
+        with pytest.raises(ValueError, match="Input should be"):
+            stage.model_validate({name: k})
 
 
 def test_the_query_is_the_only_run_and_a_single_ranking_stays_as_it_is() -> None:

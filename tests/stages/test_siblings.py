@@ -71,3 +71,9 @@ def test_the_numbers_of_concepts_may_be_the_same() -> None:
     stage = Siblings(weight=0.0, long_weight=1.0, few_concepts=2, many_concepts=2)
     assert refined(("a", 2.0), ("a", 2.0), text="one two", stage=stage)[0][2] == 2
     assert refined(("a", 2.0), ("a", 2.0), text="one two three", stage=stage)[0][2] == 3
+
+
+def test_fewer_many_concepts_than_few_ones_are_one_more_than_these() -> None:
+    stage = Siblings(weight=0.0, long_weight=1.0, few_concepts=2, many_concepts=1)
+    assert refined(("a", 2.0), ("a", 2.0), text="one two", stage=stage)[0][2] == 2
+    assert refined(("a", 2.0), ("a", 2.0), text="one two three", stage=stage)[0][2] == 3

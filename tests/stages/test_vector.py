@@ -9,7 +9,12 @@ from linked_corpus import WrittenLinks
 
 from fumishirube import IndexMatch, Query
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.document_scores import DocumentScores, document_scores, unscored
+from fumishirube_stages.document_scores import (
+    DocumentScores,
+    document_scores,
+    document_weights,
+    unscored,
+)
 from fumishirube_stages.scorers.document_candidates import (
     MAX_CANDIDATES,
     PER_DOCUMENT,
@@ -88,11 +93,17 @@ def test_the_sections_of_a_document_are_listed_best_first() -> None:
     assert by_document(rows) == {"a.md": [0.7, 0.2], "b.md": [0.5]}
 
 
-def test_the_runs_of_a_search_share_the_scores_of_its_documents() -> None:
+def test_each_run_of_a_search_has_its_scores_and_all_have_the_weights() -> None:
     query = Query("red")
     document_scores(query).by_scorer["vector"] = {"a.md": 1.0}
-    assert document_scores(replace(query, text="blue")).by_scorer == {"vector": {"a.md": 1.0}}
-    assert document_scores(Query("red")) == DocumentScores({}, None)
+    document_weights(query).weigh = lambda _: (1.0, 0.0, 0.0)
+    assert document_scores(replace(query, limit=5)).by_scorer == {"vector": {"a.md": 1.0}}
+    for other in ({"text": "blue"}, {"must": ("sea",)}, {"required": ("sea",)}):
+        run = replace(query, **other)  # type: ignore[arg-type]
+        assert document_scores(run) == DocumentScores()
+        assert document_weights(run).weigh
+    assert document_scores(Query("red")) == DocumentScores()
+    assert document_weights(Query("red")).weigh is None
 
 
 def test_what_no_configured_scorer_computes_is_unscored() -> None:

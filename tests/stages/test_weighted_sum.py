@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
-from fumishirube import Hit, Outcome, Query, Ranking, Run
+from fumishirube import Fuser, Hit, Outcome, Query, Ranking, Run
+from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube_stages.document_scores import document_scores
+from fumishirube.traces.records import Span
+from fumishirube_stages.document_scores import document_scores, document_weights
+from fumishirube_stages.fusers.alternatives import Alternatives
+from fumishirube_stages.fusers.decompose import Decompose
 from fumishirube_stages.fusers.weighted_sum import WeightedSum
 from fumishirube_stages.scorers.fulltext import Fulltext
 from fumishirube_stages.scorers.graph import Graph
+from fumishirube_stages.scorers.plain import Plain
 from fumishirube_stages.scorers.vector import Vector
 
 CORPUS = MemoryCorpus()
@@ -31,6 +39,8 @@ def fused(stage: WeightedSum, parts: dict[str, dict[str, float]], *hits: Hit) ->
     assert (run.name, run.query) == ("all", query)
     for name, values in parts.items():
         document_scores(query).by_scorer[name] = values
+        own = {row.passage.key: row.signals[name] for row in hits if name in row.signals}
+        document_scores(query).sections[name] = own
     ranking = Ranking(hits, diagnostics={"before": 1})
     return stage.fuse(query, [Outcome(run, ranking)], CORPUS)
 
@@ -68,7 +78,8 @@ def test_without_vectors_text_alone_decides() -> None:
 
 
 def test_without_vectors_a_section_has_its_text_alone() -> None:
-    ranking = fused(WeightedSum(), {"fulltext": {"a": 0.4}}, hit("a", 1, vector=1.0, fulltext=0.5))
+    parts = {"graph": {"a": 1.0}, "fulltext": {"a": 0.4}}
+    ranking = fused(WeightedSum(), parts, hit("a", 1, graph=1.0, fulltext=0.5))
     assert ranking.hits[0].signals["section"] == 0.5
 
 
@@ -160,7 +171,7 @@ def test_it_needs_a_scorer_that_it_sums_and_each_that_it_weighs() -> None:
 def test_its_weights_reach_the_scorers_of_the_search() -> None:
     query = Query("x")
     WeightedSum(alpha=0.5, fulltext_share=0.5).plan(query, CORPUS)
-    weigh = document_scores(query).weigh
+    weigh = document_weights(query).weigh
     assert weigh(True) == (0.5, 0.25, 0.25)
     assert weigh(False) == (0.5, 0.5, 0.0)
 
@@ -186,3 +197,49 @@ def test_without_vectors_links_count_nothing() -> None:
         ("a", 1, 0.5),
         ("b", 1, 0.5),
     ]
+
+
+# --- in a pipeline ------------------------------------------------------------------------------
+
+MANUAL = MemoryCorpus(
+    [
+        passage("a.md", body="alpha pump"),
+        passage("b.md", 1, body="beta filter"),
+        passage("b.md", 5, title="pump", body="beta"),
+        *(passage(f"z{number}.md", body=f"water {number}") for number in range(9)),
+    ]
+)
+
+
+def searched(text: str, *fusers: Fuser, name: str = "fulltext", **more: Any) -> Span:
+    named = [NamedStage(type(fuser).__name__, fuser) for fuser in fusers]
+    scorers = [NamedStage(name, Fulltext()), NamedStage("plain", Plain())]
+    pipeline = Pipeline(scorers, named, ())
+    return pipeline.run(Query(text, **more), MANUAL).span
+
+
+def scored(span: Span) -> list[tuple[str, int, float, Mapping[str, float]]]:
+    return [(row.path, row.start_line, row.score, row.signals) for row in span.rows]
+
+
+@pytest.mark.parametrize("wording", ["beta filter", "beta filters", "ump", "nowhere"])
+def test_each_wording_has_the_scores_of_its_own_run(wording: str) -> None:
+    """Also of one of which full text finds nothing, such as a part of a word."""
+    span = searched("alpha pump", Alternatives(), WeightedSum(), alternatives=(wording,))
+    runs = {child.name: child for child in span.children if child.kind == "run"}
+    assert scored(runs["query"]) == scored(searched("alpha pump", WeightedSum()))
+    assert scored(runs["alternative-1"]) == scored(searched(wording, WeightedSum()))
+
+
+def test_around_other_fusers_the_run_of_the_query_itself_counts() -> None:
+    text = "the differences between alpha pump and beta filter"
+    parts = {row.path: row.signals["fulltext"] for row in searched(text, WeightedSum()).rows}
+    span = searched(text, WeightedSum(), Decompose())
+    assert parts.keys() == {"a.md", "b.md"}
+    assert {row.path: row.signals["fulltext"] for row in span.rows} == parts
+
+
+def test_the_name_of_a_scorer_in_the_configuration_changes_nothing() -> None:
+    rows = scored(searched("beta", WeightedSum()))
+    assert scored(searched("beta", WeightedSum(), name="words")) == rows
+    assert [signals["section"] for *_, signals in rows] == [1.0, 1.0]

@@ -11,7 +11,7 @@ from fumishirube.model import Hit, LeftOut, Ranking
 from fumishirube.query import Outcome
 
 RRF_K = 60
-"""The constant of the paper, used when a fuser fails."""
+"""The constant of the paper, used where a fuser has no other, or fails."""
 
 
 class FusedHit(NamedTuple):
@@ -22,7 +22,7 @@ class FusedHit(NamedTuple):
     best: float
 
 
-def merge_rankings(outcomes: Sequence[Outcome], k: int) -> list[FusedHit]:
+def merge_rankings(outcomes: Sequence[Outcome], k: int = RRF_K) -> list[FusedHit]:
     """Return every hit once, best fused score first; labels and matches are united.
 
     Cormack, Clarke and Buettcher (2009): every ranking adds ``weight / (k + rank)``.
@@ -82,4 +82,4 @@ def merge_by_rank(outcomes: Sequence[Outcome]) -> Ranking:
     """Return the runs merged by rank alone; a single ranking is unchanged."""
     if len(outcomes) == 1:
         return outcomes[0].ranking
-    return fused_ranking([m.hit.scored(m.score) for m in merge_rankings(outcomes, RRF_K)], outcomes)
+    return fused_ranking([m.hit.scored(m.score) for m in merge_rankings(outcomes)], outcomes)

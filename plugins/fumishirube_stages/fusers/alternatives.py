@@ -20,7 +20,7 @@ from fumishirube import (
     merge_rankings,
 )
 from fumishirube.agreed_names import ALTERNATIVE, PINNED_TOP, SECOND
-from fumishirube_stages.fused_scores import RRF_K, normal, top_score
+from fumishirube_stages.fused_scores import RRF_K, RrfK, normal, top_score
 
 TOGETHER, QUERY = "together", "query"
 _OF_EACH = 2
@@ -44,7 +44,7 @@ class Alternatives(Stage):
     each_pool: Annotated[int, Field(ge=1)] = 10
     agreement: Annotated[float, Field(ge=0, le=1)] = 0.5
     near: Annotated[float, Field(gt=0, le=1)] = 0.9
-    k: Annotated[int, Field(ge=1)] = RRF_K
+    k: RrfK = RRF_K
 
     def applies(self, query: Query) -> bool:
         """Tell whether the query has alternatives, and is not a run with required terms."""

@@ -22,7 +22,7 @@ from fumishirube import (
 )
 from fumishirube.agreed_names import PINNED_TOP, SIDE
 from fumishirube.text import fold
-from fumishirube_stages.fused_scores import RRF_K, normal
+from fumishirube_stages.fused_scores import RRF_K, RrfK, normal
 
 BASE = "base"
 
@@ -50,14 +50,15 @@ class Decompose(Stage):
     plus the rest of the weight times their share of the highest sum of reciprocal ranks. The first
     then has the highest score of the question's own ranking, the second its second, and so on: a
     section far ahead of all others stays so. The best section of each side is moved among the first
-    five. Any other query is a single run.
+    five. Any other query is a single run. ``max_sub_queries`` counts the question too: with 2, the
+    second side has no run.
     """
 
     enabled: Annotated[bool, Env("MANUAL_FIND_QUERY_DECOMP_ENABLED")] = True
     max_sub_queries: Annotated[
         int, Field(ge=1, le=8), Env("MANUAL_FIND_QUERY_DECOMP_MAX_SUB_QUERIES")
     ] = 3
-    rrf_k: Annotated[int, Field(ge=1), Env("MANUAL_FIND_QUERY_DECOMP_RRF_K")] = RRF_K
+    rrf_k: Annotated[RrfK, Env("MANUAL_FIND_QUERY_DECOMP_RRF_K")] = RRF_K
     base_weight: Annotated[
         float, Field(ge=0, le=1), Env("MANUAL_FIND_QUERY_DECOMP_BASE_WEIGHT")
     ] = 0.3

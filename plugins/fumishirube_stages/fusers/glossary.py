@@ -16,7 +16,7 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
-from fumishirube_stages.fused_scores import RRF_K, normal, top_score
+from fumishirube_stages.fused_scores import normal, top_score
 
 _LEAST = 0.01
 """The least coverage of a run, so that hits without any keep their order."""
@@ -55,7 +55,7 @@ class GlossaryFuser(Stage):
         words: dict[str, JsonValue] = {row.word: [*row.others] for row in query.synonyms}
         shared = [_shared(outcome) for outcome in outcomes]
         scale = top_score(*(outcome.ranking for outcome in outcomes))
-        merged = merge_rankings(shared, RRF_K)
+        merged = merge_rankings(shared)
         best = max((row.best for row in merged), default=0.0)
         hits = [row.hit.scored(scale * normal(row.best, best)) for row in merged]
         ranking = outcomes[0].ranking if len(outcomes) == 1 else fused_ranking(hits, shared)

@@ -9,13 +9,16 @@ from fumishirube.text import concepts, fold, is_function, runs
 
 _PICKED = 2
 _LONGEST = 24
+_SEARCHED = 100
+"""The most characters of a run of kanji whose parts are searched: each asks for up to 24 counts."""
 _GLUE = re.compile(
     r"\b\w+n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|又は|及び|並びに|若しくは|頃|何[年月日人回時個]?"
     "|(?<=[0-9])(?:世紀|年度|年間|年|[かヶ箇]?月|日|時間|時|分|秒|回|条|項|号|章|節|歳|人|名|件|円|度|番|倍)"
 )
 """What belongs to no word beside it: contractions, conjunctions, and what counts a number."""
 _AROUND = "\"'“”‘’()[]{}<>.,;:!?*_`"
-_CODE = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+")
+_CODE = re.compile(r"(?<![a-z0-9])[a-z0-9]++(?:[-_.][a-z0-9]++)+")
+"""Searched from the first letter of a word only: a long word would take quadratic time."""
 
 _GENERAL = frozenset(
     """
@@ -61,9 +64,11 @@ def _is_general(word: str) -> bool:
 def _longest_present(word: str, corpus: Corpus) -> str:
     """Return the longest part of a kanji compound that occurs in the corpus.
 
-    Words of letters or katakana are never divided: a part of one is another word.
+    Words of letters or katakana are never divided: a part of one is another word. Parts are
+    searched in the first hundred characters, so that a long run takes no long time.
     """
     divided = [script for script, _, _ in runs(word)] == ["han"]
+    word = word[:_SEARCHED] if divided else word
     shortest = 2 if divided else len(word)
     for length in range(min(len(word), _LONGEST) if divided else len(word), shortest - 1, -1):
         for start in range(len(word) - length + 1):

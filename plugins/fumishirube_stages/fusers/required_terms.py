@@ -27,7 +27,7 @@ from fumishirube import (
 )
 from fumishirube.agreed_names import FREE, PINNED, REQUIRED
 from fumishirube.text import concepts, fold, mentions
-from fumishirube_stages.fused_scores import RRF_K, normal
+from fumishirube_stages.fused_scores import RRF_K, RrfK, normal
 from fumishirube_stages.fusers.picked_terms import rarest_words
 from fumishirube_stages.long_questions import share_of_words
 
@@ -51,7 +51,7 @@ class RequiredTerms(Stage):
     say what is wanted, such as "rounded to two decimal places", and these are often the rarest.
     """
 
-    k: Annotated[int, Field(ge=1)] = RRF_K
+    k: RrfK = RRF_K
     free_weight: Annotated[float, Field(gt=0)] = 1.0
     required_weight: Annotated[float, Field(gt=0)] = 1.1
     both_weight: Annotated[float, Field(gt=0)] = 1.1

@@ -1,9 +1,6 @@
 """Reciprocal rank fusion as a fuser."""
 
 from collections.abc import Sequence
-from typing import Annotated
-
-from pydantic import Field
 
 from fumishirube import (
     Corpus,
@@ -15,7 +12,7 @@ from fumishirube import (
     fused_ranking,
     merge_rankings,
 )
-from fumishirube_stages.fused_scores import RRF_K
+from fumishirube_stages.fused_scores import RRF_K, RrfK
 
 
 class Rrf(Stage):
@@ -24,7 +21,7 @@ class Rrf(Stage):
     The formula is that of ``fumishirube.merge_rankings``, in ``engine/rankings.py``.
     """
 
-    k: Annotated[int, Field(ge=1)] = RRF_K
+    k: RrfK = RRF_K
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
         """Return the query as the only run."""

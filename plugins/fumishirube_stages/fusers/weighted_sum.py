@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from fumishirube import Corpus, Hit, Outcome, Query, Ranking, Run, Stage
-from fumishirube_stages.document_scores import document_scores, unscored
+from fumishirube_stages.document_scores import document_scores, document_weights, unscored
 
 _Share = Annotated[float, Field(ge=0, le=1)]
 _PARTS = ("vector", "graph", "fulltext")
@@ -21,7 +21,8 @@ class WeightedSum(Stage):
     ``alpha`` is the weight of vectors. Of the rest, full text gets ``fulltext_share`` if it matched
     anything, and links what remains. Explicit ``weights``, which sum to 1, replace this rule.
     Without vectors, full text alone decides. The hits of a document follow each other, each with
-    the document's score, and with its own as the signal ``section``.
+    the document's score, and with its own as the signal ``section``; the signal ``matched`` is how
+    well its own text matches. Of several runs of fusers inside, that of the query itself counts.
     """
 
     alpha: _Share = 0.7
@@ -51,15 +52,17 @@ class WeightedSum(Stage):
 
     def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
         """Return the query as the only run, with the weights for its scorers."""
-        document_scores(query).weigh = self._weigh
+        document_weights(query).weigh = self._weigh
         return (Run("all", query),)
 
     def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
         """Order documents by score, then path; order the sections of each by their own score."""
         ranking = outcomes[0].ranking
-        documents = document_scores(query).by_scorer
+        scores = document_scores(query)
+        documents = scores.by_scorer
         if not documents:
             return ranking  # none of the three scorers ran
+        similar, worded = (scores.sections.get(name, {}) for name in ("vector", "fulltext"))
         hybrid = "vector" in documents
         texts = documents.get("fulltext", {})
         alpha, beta, gamma = self._weigh(bool(texts)) if hybrid else (0.0, 0.0, 1.0)
@@ -71,11 +74,9 @@ class WeightedSum(Stage):
             parts = {name: documents.get(name, {}).get(path, 0.0) for name in _PARTS}
             score = alpha * parts["vector"] + beta * parts["graph"] + gamma * parts["fulltext"]
             for hit in hits:
-                own_signals = hit.signals
-                own = alpha * own_signals.get("vector", 0.0) + gamma * own_signals.get(
-                    "fulltext", 0.0
-                )
-                signals = {**parts, "section": round(own, 6), "matched": _matched(own_signals)}
+                matched = worded.get(hit.passage.key, 0.0)
+                own = alpha * similar.get(hit.passage.key, 0.0) + gamma * matched
+                signals = {**parts, "section": round(own, 6), "matched": matched}
                 fused.append(hit._replace(score=round(score, 6), signals=signals))
         fused.sort(key=_place)
         kind = "hybrid" if hybrid else "fulltext_fallback"
@@ -91,11 +92,6 @@ class WeightedSum(Stage):
         rest = 1 - self.alpha
         gamma = self.fulltext_share * rest if any_text else 0.0
         return self.alpha, rest - gamma, gamma
-
-
-def _matched(signals: Mapping[str, float]) -> float:
-    """Return how well a section itself matches: 0 for one found only by its document's links."""
-    return signals.get("fulltext", 0.0)
 
 
 def _place(hit: Hit) -> tuple[float, str, float, int]:

@@ -265,7 +265,7 @@ class TantivyIndex:
 
     def _stored(self, searcher: CheckedSearcher, kind: str) -> list[Any]:
         query = tantivy.Query.term_query(self._schema, "kind", kind)
-        hits = searcher.search(query, max(1, searcher.num_docs), count=False).hits
+        hits = searcher.search(query, searcher.num_docs, count=False).hits
         return searcher.all_data([address for _, address in hits])
 
     def _wait_for_writer(self, budget: Budget) -> tantivy.IndexWriter | None:

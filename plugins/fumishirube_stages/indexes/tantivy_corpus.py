@@ -218,7 +218,7 @@ class TantivyCorpus(Translator):
         return sum(self._searcher.doc_freq(field, term) for field in self._anywhere)
 
     def _all(self, query: Query) -> list[Passage]:
-        hits = self._searcher.search(query, max(1, self._searcher.num_docs), count=False).hits
+        hits = self._searcher.search(query, self._searcher.num_docs, count=False).hits
         return [self._passage(at.segment_ord, at.doc) for _, at in hits]
 
     def _passage(self, segment: int, number: int) -> Passage:

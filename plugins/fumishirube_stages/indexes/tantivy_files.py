@@ -235,7 +235,8 @@ class CheckedSearcher:
         self.num_docs: int = searcher.num_docs
 
     def search(self, query: tantivy.Query, limit: int, *, count: bool) -> tantivy.SearchResult:
-        """Return the best documents that match a query."""
+        """Return the best documents that match a query; all if the limit exceeds their number."""
+        limit = max(1, min(limit, self.num_docs))  # tantivy allocates memory for all of the limit
         return self._checked(lambda: self._searcher.search(query, limit, count=count))
 
     def doc_freq(self, field: str, term: str) -> int:

@@ -14,7 +14,8 @@ class Cutoff(Stage):
     """Cuts the ranking at ``limit``, or after the first ``sure`` hits at the first weak one.
 
     A hit is weak with a score below ``score_share`` of the top score and a coverage below
-    ``coverage``. Pinned hits stay. The caller's own limit is applied afterwards.
+    ``coverage``. Pinned hits stay, up to ``limit``, in the place of the last others. The caller's
+    own limit is applied afterwards.
     """
 
     limit: Annotated[int, Field(ge=1)] = 50
@@ -26,16 +27,13 @@ class Cutoff(Stage):
         """Return the first hits; report the others as left out."""
         hits = self._lifted(ranking.hits)
         end = self._end(hits)
-        remaining = [*hits[:end], *(hit for hit in hits[end:] if PINNED in hit.labels)][
-            : self.limit
-        ]
+        strong = [*hits[:end], *(hit for hit in hits[end:] if PINNED in hit.labels)]
+        remaining = self._within_limit(strong)
         returned = remaining if query.limit is None else remaining[: query.limit]
-        entered = {hit.passage.key for hit in remaining}
-        cut = [hit for hit in hits if hit.passage.key not in entered]
-        left = [
-            *_left(remaining[len(returned) :], "candidate_cap"),
-            *_left(cut, "dynamic_cutoff"),
-        ]
+        entered = {hit.passage.key for hit in returned}
+        beyond = [hit for hit in strong if hit.passage.key not in entered]
+        weak = [hit for hit in hits[end:] if PINNED not in hit.labels]
+        left = [*_left(beyond, "candidate_cap"), *_left(weak, "dynamic_cutoff")]
         return ranking._replace(hits=tuple(returned), left_out=(*ranking.left_out, *left))
 
     def _end(self, hits: Sequence[Hit]) -> int:
@@ -44,6 +42,13 @@ class Cutoff(Stage):
             if place >= self.sure and weak:
                 return place
         return len(hits)
+
+    def _within_limit(self, hits: Sequence[Hit]) -> Sequence[Hit]:
+        """Return the first hits up to the limit, and pinned ones instead of the last of these."""
+        others = [hit.passage.key for hit in hits if PINNED not in hit.labels]
+        room = max(0, self.limit - (len(hits) - len(others)))
+        last = {*others[room:]}
+        return [hit for hit in hits if hit.passage.key not in last][: self.limit]
 
     def _lifted(self, hits: Sequence[Hit]) -> list[Hit]:
         """Move the best hits of each side or wording among the first hits, the second ones last."""

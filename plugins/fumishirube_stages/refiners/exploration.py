@@ -37,8 +37,7 @@ class Exploration(Stage):
         """Return the pool and the explored hits; report the others as left out."""
         pinned = [hit for hit in ranking.hits if hit.labels & _PINNED]
         others, deferred = self._by_file(ranking.hits)
-        quota = max(self.least, math.ceil(self.pool * self.ratio)) if self.enabled else 0
-        pool = self._pool_size(len(ranking.hits), quota)
+        pool, quota = self._sizes(len(ranking.hits))
         ordered = [*pinned, *others, *deferred]
         pooled, outside = ordered[:pool], sorted(ordered[pool:], key=Hit.sort_key)
         explored = [self._explored(hit) for hit in outside[:quota]]
@@ -50,11 +49,13 @@ class Exploration(Stage):
         hits = tuple(sorted([*pooled, *explored], key=Hit.sort_key))
         return ranking._replace(hits=hits, left_out=(*ranking.left_out, *left))
 
-    def _pool_size(self, hits: int, quota: int) -> int:
-        """Return the size of the pool."""
+    def _sizes(self, hits: int) -> tuple[int, int]:
+        """Return the size of the pool, and how many hits are explored."""
+        quota = max(self.least, math.ceil(self.pool * self.ratio)) if self.enabled else 0
         if self.places is None or hits <= self.places:
-            return self.pool
-        return min(self.pool, max(1, self.places - quota))
+            return self.pool, quota
+        quota = min(quota, self.places - 1)
+        return min(self.pool, self.places - quota), quota
 
     def _by_file(self, hits: Sequence[Hit]) -> tuple[list[Hit], list[Hit]]:
         """Return the hits that are not pinned: the first ones of each file, and the others."""

@@ -39,7 +39,7 @@ class Feedback(Stage):
 
     hits: Annotated[int, Field(ge=1)] = 5
     weight: Annotated[float, Field(ge=0)] = 2.0
-    power: Annotated[float, Field(ge=0)] = 3.0
+    power: Annotated[float, Field(ge=0, le=50)] = 3.0
     common_share: Annotated[float, Field(ge=0, le=1)] = 0.2
     least_words: Annotated[int, Field(ge=1)] = 5
     longest: Annotated[int, Field(ge=0)] = 2000

@@ -16,7 +16,8 @@ class Siblings(Stage):
 
     The share is ``weight`` for a query of up to ``few_concepts`` concepts, ``long_weight`` for one
     of ``many_concepts`` or more, and in proportion between them: a section may well contain three
-    words, and the words of a sentence are in several sections of the page about it.
+    words, and the words of a sentence are in several sections of the page about it. Where
+    ``many_concepts`` is not above ``few_concepts``, any query of more concepts is a long one.
     """
 
     weight: Annotated[float, Field(ge=0, le=1)] = 0.25

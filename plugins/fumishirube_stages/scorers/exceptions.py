@@ -35,9 +35,9 @@ class Exceptions(Stage):
     """Finds the lines with a word of the vocabulary, and the lines around them.
 
     ``vocabulary`` replaces the words, ``extra_words`` adds to them. With ``loose``, blanks and
-    hyphens within a line are ignored; with ``merge``, overlapping spans become one. A span over
-    ``max_chars`` is narrowed to half of that on either side of the word. The text of the query is
-    ignored.
+    hyphens within a line are ignored; with ``merge``, overlapping spans become one while it has no
+    more than ``max_chars``. A longer span is narrowed to half of that on either side of the word.
+    The text of the query is ignored.
     """
 
     generates: ClassVar[bool] = True
@@ -69,6 +69,10 @@ class Exceptions(Stage):
                 query.budget.check()
             yield window.narrowed(text, self.max_chars)
 
+    def _merges(self, window: _Window, above: int, below: int) -> bool:
+        """Return whether a window becomes longer by one that begins in it: never over the most."""
+        return self.merge and above < window.end and below - window.start <= self.max_chars
+
     def _windows(
         self, text: PassageText, projection: Projection, words: Iterable[str]
     ) -> Iterator[_Window]:
@@ -84,7 +88,7 @@ class Exceptions(Stage):
             last = line
             above = lines.start(max(1, line - self.context_lines))
             below = lines.start(min(lines.total, line + self.context_lines) + 1)
-            if self.merge and window is not None and above < window.end:
+            if window is not None and self._merges(window, above, below):
                 window = window._replace(end=below)
                 continue
             if window is not None:

@@ -23,7 +23,7 @@ from fumishirube import (
     Stage,
     TextMatches,
 )
-from fumishirube.text import concepts, fold, words
+from fumishirube.text import concepts, fold, mentions, words
 from fumishirube_stages.document_scores import document_scores
 from fumishirube_stages.scorers.document_candidates import (
     MAX_CANDIDATES,
@@ -44,7 +44,8 @@ class Fulltext(Stage):
 
     When no section contains them all, content words and pairs of Japanese characters are searched
     instead. Sections that contain less than ``min_coverage`` of them, and no concept whole, are
-    left out, and the diagnostics say so.
+    left out, and the diagnostics say so. Where the corpus has no search of substrings, words are
+    searched: a section with all of them scores 1, another one its share of the pieces.
     """
 
     generates: ClassVar[bool] = True
@@ -67,11 +68,12 @@ class Fulltext(Stage):
         if len(best) < MAX_CANDIDATES and len(matches.matches) < matches.total:
             best = candidate_sections(search(limit=None).matches)
         greatest = best[0].estimate if best else 0.0
+        hits = tuple(Hit(match.passage, match.estimate / greatest) for match in best)
         if best:
             values = by_document(best)
-            documents = {path: rows[0] / greatest for path, rows in values.items()}
-            document_scores(query).by_scorer["fulltext"] = documents
-        hits = tuple(Hit(match.passage, match.estimate / greatest) for match in best)
+            scores = document_scores(query)
+            scores.by_scorer["fulltext"] = {p: rows[0] / greatest for p, rows in values.items()}
+            scores.sections["fulltext"] = {hit.passage.key: hit.score for hit in hits}
         return Ranking(hits, diagnostics={"query_relaxed": True} if relaxed and best else {})
 
     def _relaxed(
@@ -84,6 +86,10 @@ class Fulltext(Stage):
         """Return the sections with enough of the pieces, and those with a whole concept."""
         every_piece = tuple(dict.fromkeys(chain.from_iterable(concept_pieces)))
         least = min(self.min_coverage, 1 - 1e-9)
+        if not isinstance(corpus, LinkedCorpus):
+            some_of_them = Bool(should=tuple(map(Holds, every_piece)))
+            matches = _sections(corpus, some_of_them, query, _LOOKED_AT)
+            return _counted(matches, concept_pieces, every_piece, least)
         searched = [_text_matches(corpus, every_piece, query, limit, least)]
         for pieces in concept_pieces:
             share = len(pieces) / len(every_piece)
@@ -100,18 +106,43 @@ def _text_matches(
     limit: int | None = _LOOKED_AT,
     share: float = 1.0,
 ) -> TextMatches:
-    """Return the sections that contain texts, or words where substrings cannot be searched."""
+    """Return the sections that contain texts, or words where substrings cannot be searched.
+
+    The share of the texts that is enough counts only where substrings are searched.
+    """
     if isinstance(corpus, LinkedCorpus):
         matches = corpus.search_texts(texts, limit, query.within, share)
         filtered = [match for match in matches.matches if passes_filter(match.passage, query)]
         return matches._replace(matches=filtered) if query.must else matches
-    each = tuple(Holds(fold(text)) for text in texts)
-    clause: Clause = Bool(must=each) if share == 1 else Bool(should=each)
+    all_of_them = Bool(must=tuple(Holds(fold(text)) for text in texts))
+    sections = _sections(corpus, all_of_them, query, MAX_CANDIDATES)
+    return TextMatches([match._replace(estimate=1.0) for match in sections], len(sections))
+
+
+def _sections(corpus: Corpus, clause: Clause, query: Query, limit: int) -> Sequence[IndexMatch]:
+    """Return sections that match a clause and may be returned by this run."""
     if query.must:
         clause = Bool(must=(clause, *map(Holds, query.must)))
     if query.within is not None:
         clause = Bool(must=(clause, Pages(tuple(query.within))))
-    sections = [match._replace(estimate=1.0) for match in corpus.search(clause, MAX_CANDIDATES)]
+    return corpus.search(clause, limit)
+
+
+def _counted(
+    matches: Iterable[IndexMatch],
+    concept_pieces: Sequence[Sequence[str]],
+    every_piece: Sequence[str],
+    least: float,
+) -> TextMatches:
+    """Return the sections with enough of the pieces, or with a whole concept, by their share."""
+    sections: list[IndexMatch] = []
+    for match in matches:
+        texts = match.passage.fields.values()
+        present = {piece for piece in every_piece if any(mentions(text, piece) for text in texts)}
+        share = len(present) / len(every_piece)
+        if present and (share >= least or any(map(present.issuperset, concept_pieces))):
+            sections.append(match._replace(estimate=share))
+    sections.sort(key=lambda match: -match.estimate)
     return TextMatches(sections, len(sections))
 
 

@@ -6,7 +6,13 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from fumishirube import Corpus, Hit, LinkedCorpus, Passage, Query, Stage, link_levels
-from fumishirube_stages.document_scores import DocumentScores, document_scores, unscored
+from fumishirube_stages.document_scores import (
+    DocumentScores,
+    Weigh,
+    document_scores,
+    document_weights,
+    unscored,
+)
 
 
 class Graph(Stage):
@@ -39,18 +45,19 @@ class Graph(Stage):
             return ()
         options = query.stage_arguments.get("graph", {})
         depth = options.get("depth", self.depth)
-        hops = _hops(corpus, self._best(documents), depth, options.get("link_types", ()))
+        seeds = self._best(documents, document_weights(query).weigh or _evenly)
+        hops = _hops(corpus, seeds, depth, options.get("link_types", ()))
         reached = {p: n for p, n in hops.items() if query.within is None or p in query.within}
         scores = {path: 1 / (1 + number) for path, number in reached.items()}
         documents.by_scorer["graph"] = scores
         first = {path: corpus.page(path) for path in reached}
         return [Hit(first[path][0], score) for path, score in scores.items() if first[path]]
 
-    def _best(self, documents: DocumentScores) -> list[str]:
+    def _best(self, documents: DocumentScores, weigh: Weigh) -> list[str]:
         """Return the start documents: the best by vectors and full text together."""
         similar = documents.by_scorer["vector"]
         texts = documents.by_scorer.get("fulltext", {})
-        alpha, _, gamma = (documents.weigh or _evenly)(bool(texts))
+        alpha, _, gamma = weigh(bool(texts))
         combined = {
             path: alpha * similar.get(path, 0.0) + gamma * texts.get(path, 0.0)
             for path in {*similar, *texts}

@@ -103,7 +103,7 @@ def _needed(tree: Iterable[tuple[Any, Any]], *, cased: bool) -> Iterator[str]:
     """Yield the literals outside all groups; when case is ignored, only those without case."""
     for is_literal, items in groupby(tree, key=lambda item: item[0] is codes.LITERAL):
         text = _nfkc("".join(chr(value) for _, value in items)) if is_literal else ""
-        if text and (cased or text.casefold() == text == text.upper()):
+        if text and (cased or text.lower() == text.upper() == text.casefold()):
             yield text
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _RE2_MEMORY = 1024 * 1024
 _CACHED_PATTERNS = 128
 _LATE = "deadline"
+_DAY_MS = 86_400_000
+"""The longest deadline; timers of the system refuse far longer ones."""
 _BATCH_CHARS = 20_000
 """The most characters of texts that a process searches at once."""
 
@@ -42,16 +44,11 @@ class Regex(Stage):
 
     generates: ClassVar[bool] = True
 
-    deadline_ms: Annotated[int, Field(ge=1)] = 1000
-    chapter_deadline_ms: Annotated[int, Field(ge=1)] = 250
+    deadline_ms: Annotated[int, Field(ge=1, le=_DAY_MS)] = 1000
+    chapter_deadline_ms: Annotated[int, Field(ge=1, le=_DAY_MS)] = 250
     workers: Annotated[int, Field(ge=1, le=64)] = 2
     every_place: bool = False
     by_line: bool = False
-
-    @property
-    def most(self) -> int | None:
-        """The most matches located in a text, or, with ``by_line``, in a line."""
-        return None if self.every_place else 1
 
     @contextmanager
     def open(self) -> Iterator[RunningRegex]:
@@ -78,6 +75,8 @@ class RunningRegex:
     def __init__(self, settings: Regex, workers: WorkerPool) -> None:
         self._settings = settings
         self._workers = workers
+        self._most = None if settings.every_place else 1
+        """The most matches located in a text, or, with ``by_line``, in a line."""
 
     def score(
         self, query: Query, corpus: Corpus, candidates: Mapping[tuple[str, int], Passage]
@@ -90,7 +89,7 @@ class RunningRegex:
         until = monotonic() + self._settings.deadline_ms / 1000
         if query.budget.deadline is not None:
             until = min(until, query.budget.deadline)
-        matches = _in_re2(pattern, self._settings.most)
+        matches = _in_re2(pattern, self._most)
         texts = (
             text
             for text in texts_of(corpus)
@@ -106,7 +105,7 @@ class RunningRegex:
     ) -> Ranking | None:
         """Search in a process; return ``None`` when the pattern is invalid there."""
         patience = self._settings.chapter_deadline_ms / 1000
-        searches = _Searches(texts, query, self._settings.most, patience)
+        searches = _Searches(texts, query, self._most, patience)
         while searches.waiting and monotonic() < until:
             with self._workers.borrow(until) as worker:
                 if worker is None:

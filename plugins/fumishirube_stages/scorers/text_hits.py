@@ -15,14 +15,13 @@ def first_text_hits(query: Query, corpus: Corpus, form: TextForm) -> Iterator[Hi
         Cancelled: when the caller has cancelled the search.
     """
     needle = form_of(query.text, form)
-    required = [form_of(term, form) for term in query.must]
     if not needle:
         return
     for text in texts_of(corpus):
         query.budget.check()
         projection = text.form(form)
         place = projection.text.find(needle)
-        if place >= 0 and all(term in projection.text for term in required):
+        if place >= 0 and passes_filter(text.passage, query):
             yield hit_at(text.passage, projection, [(place, place + len(needle))])
 
 

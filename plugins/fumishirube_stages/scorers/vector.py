@@ -29,8 +29,10 @@ class Vector(Stage):
         best = [m for m in similar if len(query.terms_in(m.passage, must)) == len({*must})]
         values = by_document(best)
         documents = {path: _together(rows) for path, rows in values.items()}
-        document_scores(query).by_scorer["vector"] = documents
         hits = [Hit(match.passage, match.estimate) for match in best]
+        scores = document_scores(query)
+        scores.by_scorer["vector"] = documents
+        scores.sections["vector"] = {hit.passage.key: hit.score for hit in hits}
         compared: str = getattr(corpus, "comparison", "")
         if not compared:
             return hits
