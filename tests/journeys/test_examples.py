@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import shutil
+import subprocess
 import tomllib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -148,7 +151,7 @@ def test_the_glossary_answers_the_same_at_every_face(
     plugin_venv: PluginVenv, serving: Serving, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "# Terms\n- **sprocket**: a wheel with teeth\n\nA sprocket drives a chain.\n"
-    write(workspace, {"m/terms.md": text})
+    write(workspace, {"m/terms.md": text, "m/leave.md": "# 用語\n- **有給休暇**: 賃金の出る休み\n"})
     (workspace / "fumishirube.yaml").write_text("surfaces: [{use: manual}, {use: glossary}]\n")
     asked = {"term": "Sprocket"}
     answer = serving().ok("glossary_lookup", **asked)
@@ -172,3 +175,16 @@ def test_the_glossary_answers_the_same_at_every_face(
         assert "/glossary" in server.client.get("/openapi.json").json()["paths"]
         refused = server.client.get("/glossary", params={"term": "x", "manual_id": "absent"})
         assert refused.status_code == 404
+        _assert_the_page_calls(server)
+
+
+def _assert_the_page_calls(server: http_server.HttpServer) -> None:
+    """Check that the request which the package's page shows gets an answer."""
+    page = EXAMPLES[NAMES.index("fumishirube-glossary")] / "README.md"
+    (line,) = re.findall(r"^\$ (curl .*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    curl, *words = shlex.split(line)
+    if shutil.which(curl):
+        called = [word.replace("http://127.0.0.1:8765", server.url) for word in words]
+        assert called != words
+        done = subprocess.run([curl, *called], capture_output=True, check=True)
+        assert [one["path"] for one in json.loads(done.stdout)["definitions"]] == ["leave.md"]
