@@ -142,7 +142,11 @@ def test_the_newest_of_two_that_say_the_same_comes_first(serving: Serving, works
     write(workspace, {"m/2021-04-01.md": rule.format(2000), "m/2024-04-01.md": rule.format(3000)})
     paths = [hit["ref"]["path"] for hit in find(serving(), "daily allowance", "allowance")]
     assert paths == ["2021-04-01.md", "2024-04-01.md"]
-    configure(workspace, "refiners: [{use: newest}, {use: cutoff}]")
+    page = EXAMPLES[NAMES.index("fumishirube-newest")] / "README.md"
+    (block,) = re.findall(
+        r"^```yaml\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    (workspace / "fumishirube.yaml").write_text(block, encoding="utf-8")
     paths = [hit["ref"]["path"] for hit in find(serving(), "daily allowance", "allowance")]
     assert paths == ["2024-04-01.md", "2021-04-01.md"]
 
