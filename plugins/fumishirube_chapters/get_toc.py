@@ -13,10 +13,11 @@ from fumishirube_chapters.library import ChapterLibrary
 
 
 class GetTocParams(ManualNameParams):
-    """The manual, and whether to list the headings inside chapters."""
+    """The manual, and whether to give what its table of contents has inside chapters."""
 
     hierarchical: Annotated[
-        bool, Field(description="Give the headings inside each chapter too, as 'children'.")
+        bool,
+        Field(description="Add the 'children' that 00_目次.json lists for a chapter, else null."),
     ] = False
 
 

@@ -210,18 +210,23 @@ def _show_lines(answer: Any) -> Iterator[str]:
 
 
 def _undo(options: Namespace) -> int:
-    return _reverse(options, "vault_undo", "write {0} is taken back; now: {1}")
+    return _reverse(options, "vault_undo", "write {0} is taken back; {1}")
 
 
 def _redo(options: Namespace) -> int:
-    return _reverse(options, "vault_redo", "write {0} is done again; now: {1}")
+    return _reverse(options, "vault_redo", "write {0} is done again; {1}")
 
 
 def _reverse(options: Namespace, name: str, outcome: str) -> int:
     answer = _answer(options, name, id=options.id, path=options.path)
 
     def lines(answer: Any) -> Iterator[str]:
-        state = answer["content_hash"] or translated("the note is gone")
+        digest = answer["content_hash"]
+        state = (
+            filled("the note's hash is now {0}", digest)
+            if digest
+            else translated("the note is gone")
+        )
         yield f"{answer['path']}: {filled(outcome, answer['of'], state)}"
 
     return show(answer, options, lines)

@@ -16,6 +16,9 @@ import yaml
 from warm_start import warm_script
 
 from fumishirube.config.configuration import Config
+from fumishirube_manual.surface import ManualSurface
+
+PROJECT = Path(__file__).parents[2]
 
 FILE = """\
 # a comment
@@ -47,7 +50,7 @@ BROKEN = [
     "search: {max_result: 3}",
     "server: {port: 70000}",
 ]
-STRANGERS = {"borda", "ini", "outdated", "recent"}
+STRANGERS = {"borda", "outdated"}
 """Stages of packages that the documents speak of, and that are not installed here."""
 
 
@@ -142,6 +145,19 @@ def test_what_another_program_left_says_so(own: Path) -> None:
     assert "pipelines.docs.loaders[0].with.include[0]" in known
 
 
+def test_the_keys_of_the_earlier_program_that_the_page_names_count(own: Path) -> None:
+    page = (PROJECT / "docs" / "documents.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```json\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    (own / ".ubp").mkdir()
+    written(own / ".ubp", block, "config.json")
+    written(own, "surfaces: [{use: graph}]\n")
+    origins = json.loads(config(own, "show", "--json").out)["origins"]
+    counted = {at.split(".")[-1].split("[")[0] for at, by in origins.items() if "ubp" in by}
+    keys = {key for part in json.loads(block).values() if isinstance(part, dict) for key in part}
+    assert keys <= counted
+    assert origins["roots.docs"] == ".ubp/config.json"
+
+
 def test_yaml_that_refers_to_itself_is_no_trouble(own: Path) -> None:
     written(own, "limits: &l {depth: 7}\nx: &x [*x]\n")
     refused = (
@@ -214,8 +230,30 @@ def schema(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def pages() -> list[Path]:
-    project = Path(__file__).parents[2]
-    return sorted([*project.glob("*.md"), *project.glob("docs/**/*.md")])
+    return sorted([*PROJECT.glob("*.md"), *PROJECT.glob("docs/**/*.md")])
+
+
+def package_blocks() -> list[Any]:
+    """Return the YAML in the pages of the packages and examples of this repository."""
+    found = (*PROJECT.glob("examples/*/README.md"), *PROJECT.glob("plugins/packages/*/README.md"))
+    form = re.compile(r"^```yaml\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+    return [
+        pytest.param(block, id=f"{page.parent.name} {number}")
+        for page in sorted(found)
+        for number, block in enumerate(form.findall(page.read_text(encoding="utf-8")))
+    ]
+
+
+@pytest.mark.parametrize("block", package_blocks())
+def test_a_package_page_switches_no_default_stage_off(block: str) -> None:
+    """A fuser that comes first may take the place of one default fuser."""
+    for kind, uses in yaml.safe_load(block).get("pipelines", {"manual": {}})["manual"].items():
+        if isinstance(uses, list):
+            names = {use if isinstance(use, str) else use["use"] for use in uses}
+            usual = {use["use"] for use in ManualSurface.pipeline[kind]}
+            missing = set() if "defaults" in names else usual - names
+            assert len(missing) <= (kind == "fusers"), (kind, missing)
+            assert kind != "loaders" or "defaults" in names, "those of packages are defaults too"
 
 
 def samples() -> list[str]:

@@ -1,4 +1,4 @@
-"""AGENTS.md and llms.txt: short, and every command and path in them is there."""
+"""AGENTS.md and llms.txt: short, and every command and path in them and in the guide is there."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from manuals import fumishirube
 
 PROJECT = Path(__file__).parents[2]
 AGENTS = (PROJECT / "AGENTS.md").read_text(encoding="utf-8")
+GUIDE = (PROJECT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 LLMS = (PROJECT / "llms.txt").read_text(encoding="utf-8")
 
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -23,7 +24,7 @@ _BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)]+)\)")
 _PROVIDED = {"lint-imports": "import-linter", "python": "pytest"}
 """Programs that a requirement of another name brings."""
-COMMANDS = [line for block in _BLOCK.findall(AGENTS) for line in block.splitlines()]
+COMMANDS = [line for block in _BLOCK.findall(GUIDE) for line in block.splitlines()]
 
 
 def paths(text: str) -> set[str]:
@@ -40,7 +41,7 @@ def test_every_path_is_there(text: str) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_of_the_page_is_there(command: str) -> None:
+def test_every_command_of_the_guide_is_there(command: str) -> None:
     program, *words = shlex.split(command)
     assert all((PROJECT / word).exists() for word in words if "/" in word)
     if not program.startswith(".venv/bin/"):

@@ -96,6 +96,20 @@ def test_every_command_with_results_prints_json() -> None:
     assert without == {f"fumishirube {name}" for name in names}
 
 
+def test_the_page_has_every_option_of_grep_toc_read_and_scan_and_only_options_there_are() -> None:
+    commands = {each.prog: each for each in runnable(whole_parser(load_plugins(strangers=False)))}
+    known = {name.partition(" ")[2]: {*each.known} for name, each in commands.items()}
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| (`-.*) \| (`.*`) \| .* \|$", page, re.MULTILINE)
+    assert len(table) > 10
+    for options, names in table:
+        shown = {option.split()[0] for option in re.findall("`([^`]+)`", options)}
+        assert all(shown <= known[name] for name in re.findall("`([^`]+)`", names)), options
+    for name in ("grep", "toc", "read", "scan"):
+        own = {option for option in known[name] - known["ls"] if option.startswith("--")}
+        assert {option for option in own if f"`{option}" not in page} == set()
+
+
 def test_json_may_stand_before_a_command_of_a_command(workspace: Path) -> None:
     for words in (("vault",), ("vault", "ls"), ("trace",), ("trace", "ls"), ("plugins",)):
         plain = fumishirube(*words, cwd=workspace)

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import shutil
+import subprocess
 import tomllib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -139,7 +142,11 @@ def test_the_newest_of_two_that_say_the_same_comes_first(serving: Serving, works
     write(workspace, {"m/2021-04-01.md": rule.format(2000), "m/2024-04-01.md": rule.format(3000)})
     paths = [hit["ref"]["path"] for hit in find(serving(), "daily allowance", "allowance")]
     assert paths == ["2021-04-01.md", "2024-04-01.md"]
-    configure(workspace, "refiners: [{use: newest}, {use: cutoff}]")
+    page = EXAMPLES[NAMES.index("fumishirube-newest")] / "README.md"
+    (block,) = re.findall(
+        r"^```yaml\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
+    (workspace / "fumishirube.yaml").write_text(block, encoding="utf-8")
     paths = [hit["ref"]["path"] for hit in find(serving(), "daily allowance", "allowance")]
     assert paths == ["2024-04-01.md", "2021-04-01.md"]
 
@@ -148,7 +155,7 @@ def test_the_glossary_answers_the_same_at_every_face(
     plugin_venv: PluginVenv, serving: Serving, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "# Terms\n- **sprocket**: a wheel with teeth\n\nA sprocket drives a chain.\n"
-    write(workspace, {"m/terms.md": text})
+    write(workspace, {"m/terms.md": text, "m/leave.md": "# 用語\n- **有給休暇**: 賃金の出る休み\n"})
     (workspace / "fumishirube.yaml").write_text("surfaces: [{use: manual}, {use: glossary}]\n")
     asked = {"term": "Sprocket"}
     answer = serving().ok("glossary_lookup", **asked)
@@ -172,3 +179,16 @@ def test_the_glossary_answers_the_same_at_every_face(
         assert "/glossary" in server.client.get("/openapi.json").json()["paths"]
         refused = server.client.get("/glossary", params={"term": "x", "manual_id": "absent"})
         assert refused.status_code == 404
+        _assert_the_page_calls(server)
+
+
+def _assert_the_page_calls(server: http_server.HttpServer) -> None:
+    """Check that the request which the package's page shows gets an answer."""
+    page = EXAMPLES[NAMES.index("fumishirube-glossary")] / "README.md"
+    (line,) = re.findall(r"^\$ (curl .*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    curl, *words = shlex.split(line)
+    if shutil.which(curl):
+        called = [word.replace("http://127.0.0.1:8765", server.url) for word in words]
+        assert called != words
+        done = subprocess.run([curl, *called], capture_output=True, check=True)
+        assert [one["path"] for one in json.loads(done.stdout)["definitions"]] == ["leave.md"]

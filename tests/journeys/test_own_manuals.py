@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from http_server import Serving
 from manuals import Done, fumishirube, stranger, write
 from stdio import Fumishirube
 from warm_start import warm_script
@@ -271,6 +272,29 @@ def test_the_readme_searches_a_folder_and_adds_it(home: Path, name: str) -> None
         check=True,
     )
     assert f"specs  {home}/Documents/specs\n" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
+@pytest.mark.parametrize("name", ["README.md", "README.ja.md"])
+def test_all_that_is_written_outside_a_workspace_is_named_where_the_readme_ends(
+    home: Path, name: str
+) -> None:
+    before = listing(home)
+    assert run(home, "find", "oil", "--in", "../documents/specs").code == 0
+    assert run(home, "add", "specs", "../documents/specs").code == 0
+    assert run(home, "find", "oil").code == 0
+    assert run(home, "vault", "create", "a.md", "A note.").code == 0
+    with Serving(
+        ("serve", "--http", "127.0.0.1:0"), home / "log", home / "empty", **environ(home)
+    ) as server:
+        assert server.client.post("/tools/manual_ls", json={"id": "manuals"}).status_code == 200
+    (home / "log").unlink()
+    made = [path for path in listing(home) if path not in before]
+    written = {path.partition("/fumishirube")[0] for path in made if "/fumishirube" in path}
+    assert written == {".config", ".cache", ".local/share", ".local/state"}
+    assert all("/fumishirube" in path or path in (*written, ".local") for path in made)
+    readme = (Path(__file__).parents[2] / name).read_text(encoding="utf-8")
+    assert all(f"`~/{folder}`" in readme for folder in written)
 
 
 def test_the_notes_of_a_vault_are_searched_when_it_is_added_as_a_manual(home: Path) -> None:

@@ -34,7 +34,6 @@ _ENDS = {
     "sh": (
         # Those after the mark "init" are run by test_init.py.
         "fumishirube init --client|.venv/bin/python -m pip install . ./examples/fumishirube-borda"
-        "|fumishirube vault (replace .* --dry-run|log|undo)$"
         # Those after the mark "http" are run together by test_http_start.py.
         "|fumishirube serve --http|curl -s "
         # Those after the mark "any-folder" are run by test_own_manuals.py.
@@ -161,9 +160,26 @@ def test_no_other_commands_are_shown(readme: Path) -> None:
     assert len(blocks(readme, "bash")) == 2
 
 
-def test_both_languages_give_the_same_commands() -> None:
-    first, second = (blocks(readme, "bash") for readme in READMES)
+def test_both_languages_give_the_same_blocks() -> None:
+    kinds = [_BLOCK.findall(readme.read_text(encoding="utf-8")) for readme in READMES]
+    first, second = ([kind for kind, _ in found] for found in kinds)
     assert first == second
+    for kind in ("bash", "yaml"):
+        assert blocks(READMES[0], kind) == blocks(READMES[1], kind)
+
+
+def test_both_languages_have_the_same_sections_and_links() -> None:
+    texts = [readme.read_text(encoding="utf-8") for readme in READMES]
+    first, second = (re.findall(r"^(#+) ", text, re.MULTILINE) for text in texts)
+    assert first == second
+    first, second = (set(re.findall(r"\]\(([^)]+)\)", text)) for text in texts)
+    assert first ^ second == {"README.md", "README.ja.md"}
+    first, second = (re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE) for text in texts)
+    assert first == second
+
+
+def test_the_readme_is_read_in_a_few_minutes() -> None:
+    assert len(READMES[0].read_text(encoding="utf-8").split()) <= 1_200
 
 
 def rewritten(readme: Path, workspace: Path) -> str:

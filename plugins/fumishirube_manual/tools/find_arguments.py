@@ -121,7 +121,7 @@ class FindParams(Params):
     path_prefix: PathPrefix = None
     max_chars: Annotated[
         MaxChars | None,
-        Field(description="Of all lines; fills up with the best."),
+        Field(description="For all lines; spare room shows more."),
     ] = None
 
 

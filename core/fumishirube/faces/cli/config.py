@@ -18,6 +18,7 @@ from fumishirube.config.classic import import_classic, source_places, takes
 from fumishirube.config.configuration import FILE, Config, locating_errors
 from fumishirube.config.environment import expectation, variables
 from fumishirube.config.process import ProcessSettings
+from fumishirube.config.trust import VARIABLE as TRUST
 from fumishirube.config.validation import build_model
 from fumishirube.config.yaml_file import read_yaml
 from fumishirube.errors import ConfigError
@@ -156,6 +157,7 @@ _PARTS: Mapping[str, Callable[[Namespace], int | None]] = {
 def all_variables(registry: StageRegistry) -> Iterator[Variable]:
     """Yield every environment variable, those of the framework first."""
     yield Variable("WORKSPACE_ROOT", "text", json.dumps("."), "--workspace")
+    yield Variable(TRUST, "true or false", "false", "--trust")
     for name, _, info in variables(ProcessSettings):
         yield _variable(name, "(the environment only)", info)
     for name, coordinate, info in variables(Config):
