@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 LOG = logging.getLogger("fumishirube.chapters")
 
-_LAYOUT = 1
+_LAYOUT = 2
 _PATIENCE = 1.0
 _COUNT = Struct("<I")
 _TABLE = """

@@ -20,7 +20,7 @@ _SKIPPED = {
     "unreadable": "the file cannot be read and was skipped; check it and its permissions",
 }
 _NOT_LISTED = {
-    "forbidden": "the system denies permission to open the folder; let this user read it",
+    "forbidden": "the system does not open the folder; let this user read it, or check its disk",
     "special": "a pipe, a socket or a device is not read; move it elsewhere",
     "symlink": "symbolic links are not followed; put the file itself there",
     "too_deep": "it lies deeper than limits.depth; move it up, or raise that",

@@ -31,7 +31,8 @@ def replace_text(data: bytes, find: str, by: str, most: int, largest: int) -> Re
     The encoding, the byte order mark and all other bytes stay.
 
     Raises:
-        InvalidParameter: when the result cannot be encoded, or is larger than ``largest`` bytes.
+        InvalidParameter: when the result, or what stays, cannot be encoded, or the result is larger
+            than ``largest`` bytes.
         Unreadable: when the file is not text.
     """
     read = decode_with_encoding(data)
@@ -47,7 +48,11 @@ def replace_text(data: bytes, find: str, by: str, most: int, largest: int) -> Re
         text = _joined(read.text, islice(_spans(ends, find), count), by)
     else:
         text = read.text.replace(find, by, count)
-    if read.encoding != _PAIRS and read.encode(read.text) == data:
+    try:
+        plain = read.encoding != _PAIRS and read.encode(read.text) == data
+    except UnicodeEncodeError as error:  # what mail programs write in ISO-2022-JP, and Python not
+        raise _unwritable(read.encoding, "replace") from error
+    if plain:
         result = read.encode(text)
     else:
         result = _spliced(data, read, islice(_spans(ends, find), count), written)

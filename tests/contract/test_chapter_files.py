@@ -73,6 +73,9 @@ def test_an_unusable_toc_is_named(tmp_path: Path, content: str, reason: str) -> 
         ("本文は対象".encode("cp932"), "cp932", "本文は対象"),
         ("本文は対象".encode("euc-jp"), "euc-jp", "本文は対象"),
         ("本文は対象とする".encode() + b"\xff", "utf-8", "本文は対象とする\ufffd"),
+        ("本文は対象".encode("utf-16-le") + b"\n\0", "utf-16-le", "本文は対象\n"),
+        ("本文は対象".encode("iso2022_jp"), "iso2022-jp", "本文は対象"),
+        ("①本文は対象".encode("euc_jis_2004"), "euc-jis-2004", "①本文は対象"),
         (b"", "utf-8", ""),
     ],
 )

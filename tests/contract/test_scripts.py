@@ -31,6 +31,8 @@ from fumishirube_stages.tokenizers.bigram import Bigram
 
 ALL = {sentence: each for sentences in SENTENCES.values() for sentence, each in sentences.items()}
 FORMS = st.sampled_from(("NFC", "NFD", "NFKC", "NFKD"))
+LETTERS = "كتابَُِّْـآأإىیةهשלםָּׁ־׳ёЁе\u0301\u0308\u0306за٣۴๔กำ้่ีहन्दीｱa -\n"
+UNSEEN = "\u00ad\u200b\u2060\ufeff\ufe0f\U000e0100"
 TEXTS = st.lists(st.sampled_from([*ALL]), min_size=1, max_size=4)
 
 
@@ -167,7 +169,10 @@ def test_a_word_is_a_term_of_every_text_that_has_it(
             assert all(fold(word) in fold(span) for span in shown)
 
 
-@given(st.text(st.sampled_from("كتابَُِّْـآأإىیةهשלםָּׁ־׳ёЁе\u0301\u0308\u0306за٣۴๔กำ้่ีहन्दीｱa -\n")))
+@given(
+    st.text(st.sampled_from(LETTERS + UNSEEN))
+    | st.text(st.sampled_from("葛か\u3099éёх٣ـ -\n" + UNSEEN))
+)
 def test_folding_letters_is_stable_and_alike_in_all_forms(text: str) -> None:
     assert fold(fold(text)) == fold(text)
     projection = project(text, FOLDED)
@@ -188,6 +193,15 @@ def test_a_highlight_has_the_marks_of_its_last_letter() -> None:
     assert [line[start:end] for start, end in read.spans(line)] == ["كِتَابٌ"]
 
 
+def test_a_highlight_has_the_selector_of_its_last_letter_and_not_one_before() -> None:
+    line = "大和の葛\U000e0100城\u200b市\ufe00。"
+    for word, covered in (("葛", "葛\U000e0100"), ("城市", "城\u200b市\ufe00"), ("。", "。")):
+        assert [line[start:end] for start, end in places_of([fold(word)], line)] == [covered]
+        read = reading(word)
+        assert read is not None
+        assert [line[start:end] for start, end in read.spans(line)] == [covered]
+
+
 def test_a_syllable_is_not_cut() -> None:
     for text, line in (("บท", "บที่"), ("กา", "ก่า")):
         read = reading(text)
@@ -195,7 +209,7 @@ def test_a_syllable_is_not_cut() -> None:
         assert not read.spans(line)
 
 
-@pytest.mark.parametrize("text", ["ـ", "\u064e", "\u05b0"])
+@pytest.mark.parametrize("text", ["ـ", "\u064e", "\u05b0", "\u200b", "\u00ad"])
 def test_a_text_of_marks_alone_is_refused(server: Wire, text: str) -> None:
     searched = {"query": text, "required_terms": [text]}
     for tool, arguments in (("manual_grep", {"any": [text]}), ("manual_find", searched)):

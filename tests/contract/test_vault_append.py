@@ -16,7 +16,7 @@ from stdio import Wire
 
 from fumishirube import InvalidParameter
 from fumishirube.text import decode_with_encoding, unify_line_ends
-from fumishirube_vault.replacement import append_text
+from fumishirube_vault.replacement import append_text, replace_text
 
 EXTRAS = {"FUMISHIRUBE_SURFACE_EXTRAS": "cursor,append"}
 LIMIT = 10 * 1024 * 1024
@@ -183,3 +183,10 @@ def test_all_bytes_before_stay_and_the_text_is_read_back(
     }
     with pytest.raises(InvalidParameter):
         append_text(data, added, len(data))
+
+
+def test_a_note_in_iso_2022_jp_as_mail_programs_write_it_is_added_to_and_not_replaced_in() -> None:
+    data = b"\x1b$B-!\x1b(B one\n"  # the circled digit, which Python does not write so
+    assert append_text(data, "規程", LIMIT) == data + "規程".encode("iso2022_jp")
+    with pytest.raises(InvalidParameter, match="save the note as UTF-8"):
+        replace_text(data, "one", "two", 1, LIMIT)

@@ -14,6 +14,9 @@ import pytest
 from manuals import write
 from warm_start import warm_words
 
+from fumishirube import Root
+from fumishirube.disk.survey import UnlistedEntry
+
 POWERS = "-dac_override,-dac_read_search"
 """What lets the root user enter any folder."""
 COMMANDS = (("ls",), ("find", "alpha"), ("grep", "alpha"), ("serve",), ("doctor",), ("vault", "ls"))
@@ -123,6 +126,51 @@ def test_a_file_that_may_be_read_again_is_found(tmp_path: Path) -> None:
     after = run("find", "alpha", workspace=workspace)
     assert {"1. ", "2. "} <= {line[:3] for line in after.stdout.splitlines()}, after.stdout
     assert "2 lines" in run("grep", "alpha", workspace=workspace).stderr
+
+
+def test_a_folder_that_the_system_does_not_open_hides_no_other() -> None:
+    """Such as one on a disk that is gone; here the network of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        folder = Path("/proc", str(process.pid))
+        with pytest.raises(OSError, match="net") as caught:
+            next((folder / "net").iterdir())
+        assert not isinstance(caught.value, PermissionError | FileNotFoundError)
+        survey = Root(folder).survey()
+    assert UnlistedEntry("net", "forbidden", "folder") in survey.unlisted
+    assert "status" in [file.path for file in survey.files]
+
+
+FEW_FILES = """
+import resource, sys
+from pathlib import Path
+from fumishirube import Forbidden, Root
+
+root = Root(Path(sys.argv[1]))
+survey = root.survey()
+with open(root.path / "x.md") as file:
+    least = file.fileno()
+top = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+for most in range(least, least + 20):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, top))
+    for look in (root.survey, lambda: root.resurvey(survey, ["x.md"])):
+        try:
+            print(look() == survey)
+        except Forbidden as error:
+            print(error)
+"""
+
+
+def test_who_may_open_no_more_files_is_told_so_and_misses_none(tmp_path: Path) -> None:
+    (tmp_path / "a/b/c/d").mkdir(parents=True)
+    for folder in (tmp_path, tmp_path / "a", tmp_path / "a/b/c/d"):
+        (folder / "x.md").write_text("x")
+    words = [sys.executable, "-c", FEW_FILES, str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=60, check=False)
+    said = "too many files are open; raise the limit of open files"
+    lines = done.stdout.splitlines()
+    assert (lines[0], lines[-1], len(lines)) == (said, "True", 40), done.stderr
+    assert {*lines} == {said, "True"}
 
 
 UNREADABLE = (".fumishirubeignore", "sub/.fumishirubeignore", "")

@@ -140,6 +140,34 @@ def test_iso_2022_jp_with_half_width_kana_is_read() -> None:
     assert decode("半角ｶﾅの規程".encode("iso2022_jp_ext")) == "半角ｶﾅの規程"
 
 
+def mail(text: str) -> bytes:
+    """Return a text in ISO-2022-JP as mail programs write it, which use further codes of JIS."""
+    written = b""
+    for character in text:
+        codes = character.encode("euc_jis_2004")
+        if len(codes) == 2:
+            written += b"\x1b$B" + bytes(code & 0x7F for code in codes) + b"\x1b(B"
+        else:
+            written += codes
+    return written.replace(b"\x1b(B\x1b$B", b"")
+
+
+CIRCLED = st.text("①⑳Ⅳ㍉㎝㈱℡№㍻ 規程あa1\n", min_size=1)
+
+
+@given(CIRCLED)
+def test_iso_2022_jp_of_mail_programs_is_read(text: str) -> None:
+    assert decode(mail(text)) == text
+    assert decode_lossy(mail(text)).text == text
+
+
+def test_iso_2022_jp_of_mail_programs_stays_what_it_is() -> None:
+    read = decode_with_encoding(mail("① 規程"))
+    assert read.encode("規程") == "規程".encode("iso2022_jp")
+    with pytest.raises(UnicodeEncodeError):
+        read.encode("① 規程")
+
+
 @pytest.mark.parametrize("text", ["\x1b[31mred\x1b[0m", "日本 \x1b$BF|K\\\x1b(B"])
 def test_other_escape_sequences_and_those_beside_utf8_are_left(text: str) -> None:
     assert decode(text.encode()) == text
@@ -199,3 +227,38 @@ def test_a_mark_decides_also_where_bytes_may_be_damaged(text: str, form: str) ->
     data = mark + text.encode(encoding)
     assert decode_lossy(data) == (unified(text), form.removesuffix(" backwards"), False)
     assert decode(data) == unified(text)
+
+
+UNMARKED = ("utf-8", "cp932", "euc_jp", "euc_jis_2004", "iso2022_jp", "utf-16-le", "utf-16-be")
+
+
+@given(sentences, st.sampled_from(UNMARKED))
+def test_what_is_decoded_is_decoded_alike_where_bytes_may_be_damaged(
+    text: str, encoding: str
+) -> None:
+    data = f"規程　{text}\n".encode(encoding)
+    read = decode_lossy(data)
+    assert (read.text, read.damaged) == (decode(data), False)
+    assert read.encoding == decode_with_encoding(data).encoding.replace("_", "-")
+
+
+@given(st.binary())
+def test_any_bytes_have_a_text_and_what_is_replaced_is_damage(data: bytes) -> None:
+    read = decode_lossy(data)
+    assert "\r" not in read.text
+    codecs.lookup(read.encoding)
+    with suppress(Unreadable):
+        assert read.damaged or read.text == decode(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "encoding"),
+    [
+        # Also valid as CP932, with half-width kana.
+        ("と規対出る。を".encode() + b"\xac\x82\x92", "と規対出る。を\ufffd\ufffd\ufffd", "utf-8"),
+        (b"\x1b$B@_Dj\x1b(B \x1b$B@_D", "設定 設\ufffd", "iso2022-jp"),
+        (codecs.BOM_UTF16_LE + "規程".encode("utf-16-le")[:-1], "規\ufffd", "utf-16"),
+    ],
+)
+def test_damaged_bytes_are_read_as_what_they_were(data: bytes, text: str, encoding: str) -> None:
+    assert decode_lossy(data) == (text, encoding, True)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from manuals import ask, opened, write
 
 from fumishirube import Document, Root, Source, Unreadable
+from fumishirube.text.encoding import has_surrogates
 from fumishirube_stages.loaders import Notebook, headings
 
 STREAM = {"output_type": "stream", "text": ["residual \x1b[31m0.5\x1b[0m\n"]}
@@ -87,12 +88,13 @@ values: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
     max_leaves=9,
 )
+odd = st.text(st.sampled_from("# \nab=-`\ud83d\ude00é"), max_size=12)
 cells = st.lists(
     st.fixed_dictionaries(
         {},
         optional={
             "cell_type": st.sampled_from(["markdown", "code", "raw"]) | values,
-            "source": st.text(max_size=40) | st.lists(st.text(max_size=20)) | values,
+            "source": st.text(max_size=40) | st.lists(st.text(max_size=20)) | odd | values,
             "outputs": st.lists(st.dictionaries(st.sampled_from(["text", "data"]), values))
             | values,
         },
@@ -111,6 +113,20 @@ def test_any_cells_are_read_without_losing_a_text(
         if isinstance(cell.get("cell_type"), str) and isinstance(source, str) and source.isalnum():
             assert source in document.text
     assert not document.sections or document.sections[-1].end == len(document.text)
+    assert not any(
+        map(has_surrogates, [document.text, *(each.title for each in document.sections)])
+    )
+
+
+def test_half_an_emoji_in_a_heading_prevents_no_search(tmp_path: Path) -> None:
+    cells = [{"cell_type": "markdown", "source": "# Apple \ud83d pie\nflour"}]
+    write(tmp_path, {"m/n.ipynb": json.dumps({"cells": cells}), "m/b.md": "# B\nzebra\n"})
+    application = opened(tmp_path)
+    for word, title in (("zebra", "B"), ("flour", "Apple \ufffd pie")):
+        asked = {"manual_id": "m", "query": word, "required_terms": [word]}
+        answer = ask(application, "manual_find", **asked)
+        assert [hit["title"] for hit in answer["inline_hits"]["items"]] == [title]
+    application.close()
 
 
 def test_notebooks_are_searched_by_default_and_not_with_the_contracts_profile(

@@ -219,6 +219,19 @@ def test_a_lock_that_stays_taken_is_told(made: WritableRoot) -> None:
         pass
 
 
+@posix
+@pytest.mark.parametrize("why", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
+def test_a_file_system_without_locks_is_told(
+    made: WritableRoot, monkeypatch: pytest.MonkeyPatch, why: int
+) -> None:
+    def none(*_: object) -> None:
+        raise OSError(why, os.strerror(why))
+
+    monkeypatch.setattr("fcntl.flock", none)
+    with pytest.raises(Forbidden), made.locked(3):
+        pass
+
+
 @pytest.fixture
 def spellings() -> Iterator[tuple[str, str]]:
     return iter([("A/が.md", unicodedata.normalize("NFD", "a/が.MD")), ("a//b", "./A/b")])

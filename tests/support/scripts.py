@@ -42,6 +42,9 @@ SPELLINGS = {
     "שלום": ("שָׁלוֹם", "שלום", "\ufb2aָלוֹם"),
     "мёд": ("мед", "МЁД", "мё\u0301д", "ме\u0308д"),
     "замок": ("за́мок", "Замок", "ЗАМО́К"),
+    "葛城": ("葛\U000e0100城", "葛城", "葛\ufe00城\U000e0101"),
+    "設定": ("設\u200b定", "設\u2060定", "\ufeff設\u00ad定"),
+    "configuration": ("con\u00adfigu\u00adration", "config\u200buration", "Configuration\ufeff"),
     "2026": ("٢٠٢٦", "۲۰۲۶", "२०२६", "๒๐๒๖", "２０２６"),
 }
 """A word, and other spellings of it."""

@@ -49,6 +49,11 @@ def is_full(error: BaseException | None) -> bool:
     return isinstance(error, OSError) and error.errno in _FULL
 
 
+def are_too_many_open(error: OSError) -> bool:
+    """Tell whether no file can be opened now, whichever it is."""
+    return error.errno in (errno.EMFILE, errno.ENFILE)
+
+
 def is_denied(error: BaseException | None) -> bool:
     """Tell whether permissions, or a read-only file system, forbid to write."""
     return isinstance(error, OSError) and error.errno in _DENIED

@@ -18,6 +18,7 @@ from fumishirube.disk.folders import (
     PLAIN,
     FolderEntry,
     OpenFolder,
+    are_too_many_open,
     entry_of,
     is_allowed_name,
     kind_of,
@@ -115,6 +116,7 @@ class Root:
 
         Raises:
             NeedsNarrowScope: when there are more files than the limit.
+            Forbidden: when the process may open no more files, or an ignore file may not be read.
         """
         path = clean_path(path) if path else ""
         rules = self.listing.ignore_files and path  # those of the folders above count too
@@ -386,4 +388,6 @@ def _translate_os_errors(path: str) -> Iterator[None]:
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise _link(path) from error
+        if are_too_many_open(error):
+            raise Forbidden("too many files are open; raise the limit of open files") from error
         raise NotFound("the file or folder cannot be opened", path=path or None) from error

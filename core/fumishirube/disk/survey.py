@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from fumishirube.disk.folders import (
     FolderEntry,
     OpenFolder,
+    are_too_many_open,
     escaped_name,
     is_allowed_name,
     is_junction,
@@ -107,6 +108,7 @@ class Surveyor:
         Raises:
             NeedsNarrowScope: when there are more files than the limit.
             Forbidden: when an ignore file may not be read.
+            OSError: when the process may open no more files.
         """
         self._look(folder, prefix, None, 1)
         for part in self.result:
@@ -134,10 +136,12 @@ class Surveyor:
                 with folder.inner(spelled) as below:
                     folders.append(path)
                     self._look(below, f"{path}/", rules, depth + 1)
-            except PermissionError:
-                self._add_unlisted(path, "forbidden", "folder")
             except (FileNotFoundError, NotADirectoryError):
                 continue  # it vanished, or was swapped
+            except OSError as error:
+                if are_too_many_open(error):
+                    raise
+                self._add_unlisted(path, "forbidden", "folder")
 
     def _rules(self, folder: OpenFolder, name: str, path: str) -> bytes:
         """Read an ignore file.
@@ -261,7 +265,7 @@ class Surveyor:
                     if deeper is None:
                         return None
                     entries += deeper
-        except (FileNotFoundError, NotADirectoryError, PermissionError):
+        except OSError:
             return None
         return entries
 

@@ -60,18 +60,19 @@ class WritableRoot:
 
         Raises:
             Conflict: when another holds it for longer than ``seconds``.
+            Forbidden: when the system does not allow it, or has no locks there.
         """
         whole = WritableRoot(self.root.whole, self.locks)
         whole.make_folder(self.locks)
         name = f"{number:02x}.lock"
         flags = os.O_RDWR | os.O_CREAT | NO_FOLLOW | PLAIN
-        with (
-            whole.root.opened(self.locks) as folder,
-            _translate_write_errors(f"{self.locks}/{name}"),
-        ):
+        path = f"{self.locks}/{name}"
+        with whole.root.opened(self.locks) as folder, _translate_write_errors(path):
             handle = os.open(folder.at(name), flags, 0o666, dir_fd=folder.handle)
         try:
-            if not take_lock(handle, seconds):
+            with _translate_write_errors(path):  # a file system may have no locks
+                taken = take_lock(handle, seconds)
+            if not taken:
                 raise Conflict("another process is writing this file; try again in a moment")
             yield
         finally:

@@ -22,6 +22,8 @@ _JAPANESE = ("cp932", "euc_jp", "euc_jis_2004")
 _SHIFTED_JAPANESE = ("iso2022_jp", "iso2022_jp_ext")
 _SHIFT = re.compile(rb"\x1b\$[@B]")
 """What begins Japanese in ISO-2022-JP, which is otherwise ASCII."""
+_SHIFTED = re.compile(rb"\x1b\$[@B]([!-~]*)(?:\x1b\([BJ]|\Z)")
+_SET_HIGH_BIT = bytes(byte | 0x80 for byte in range(256))
 _PLAUSIBLE_UTF8 = 0.8
 _PLAUSIBLE_UTF16 = 0.5
 _SAMPLE = 1_000_000
@@ -34,14 +36,7 @@ _PLAUSIBLE = (
 )
 _KANA = "[\u3041-\u30fe]"
 
-_LOSSY_MARKS = (  # clients get these names
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_LOSSY_ENCODINGS = ("utf-8", "cp932", "euc-jp")
+_LOSSY_ENCODINGS = ("utf-8", "cp932", "euc_jp", "iso2022_jp")
 _DAMAGE = "[\ufffd\0-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\U000f0000-\U0010fffd]"
 _HALF_WIDTH_KANA = "[\uff65-\uff9f]"
 _BLOCK = 65_536
@@ -98,7 +93,7 @@ def decode_with_encoding(data: bytes) -> DecodedText:
             readings = _utf8(own) if name == "utf-8" else _readings(own, name)
             return _best(readings)._replace(bom=bom)
     if data.isascii() and _SHIFT.search(data):
-        return _best(_readings(data, *_SHIFTED_JAPANESE))
+        return _best([*_readings(data, *_SHIFTED_JAPANESE)] or _mail(data))
     plain = next(_utf8(data), None)
     if plain is None or (plain.cut and plain.text[:-1].isascii()):
         return _best([*_utf16(data), *_readings(data, *_JAPANESE)] or _utf8(data))
@@ -131,6 +126,16 @@ def _readings(data: bytes, *names: str) -> Iterator[DecodedText]:
             continue
 
 
+def _mail(data: bytes) -> Iterator[DecodedText]:
+    """Yield the reading as ISO-2022-JP with ① and ㈱, which mail programs write and Python lacks.
+
+    They have the same codes in EUC-JP, whose bytes are those between the shifts with a high bit.
+    """
+    unshifted = _SHIFTED.sub(lambda shifted: shifted[1].translate(_SET_HIGH_BIT), data)
+    for reading in _readings(unshifted, "euc_jis_2004") if b"\x1b" not in unshifted else ():
+        yield reading._replace(encoding="iso2022_jp")
+
+
 def _best(readings: Iterable[DecodedText]) -> DecodedText:
     """Return the most plausible reading, the earlier one of equals."""
     candidates = list(readings)
@@ -161,30 +166,45 @@ class LossyText(NamedTuple):
 def decode_lossy(data: bytes) -> LossyText:
     """Return the text of any bytes; unreadable ones become U+FFFD.
 
-    A byte order mark decides; else strict UTF-8 does; else the reading as UTF-8, CP932 or EUC-JP
-    with the fewest replaced, control and private characters, half-width kana counting half.
+    The encoding is that of :func:`decode_with_encoding`, unless it is CP932 or EUC-JP and there is
+    less damage in the reading as UTF-8. Where none is valid, a byte order mark decides; else the
+    reading as UTF-8, CP932, EUC-JP or ISO-2022-JP with the least damage. That is the number of
+    replaced, control and private characters; half-width kana count half.
     """
-    for mark, name in _LOSSY_MARKS:
-        if data.startswith(mark):
-            return _read_lossy(data, name)
     try:
-        return LossyText(unify_line_ends(data.decode("utf-8")), "utf-8")
-    except UnicodeDecodeError:
-        return min((_read_lossy(data, name) for name in _LOSSY_ENCODINGS), key=_damage)
+        read = decode_with_encoding(data)
+    except Unreadable:
+        read, damaged = min(_damaged_readings(data), key=_damage), True
+    else:
+        damaged = read.cut
+        if read.encoding in _JAPANESE:  # so is damaged UTF-8 of a few words
+            utf8 = DecodedText(data.decode("utf-8", "replace"), "utf-8")
+            if _damage(utf8) <= _damage(read):
+                read, damaged = utf8, True
+    return LossyText(unify_line_ends(read.text), _shown_name(read), damaged)
 
 
-def _read_lossy(data: bytes, name: str) -> LossyText:
-    try:
-        return LossyText(unify_line_ends(data.decode(name)), name)
-    except UnicodeDecodeError:
-        return LossyText(unify_line_ends(data.decode(name, "replace")), name, damaged=True)
+def _damaged_readings(data: bytes) -> Iterator[DecodedText]:
+    for bom, name in _BOMS:
+        if data.startswith(bom):
+            yield DecodedText(data[len(bom) :].decode(name, "replace"), name, bom)
+            return
+    for name in _LOSSY_ENCODINGS:
+        yield DecodedText(data.decode(name, "replace"), name)
 
 
-def _damage(read: LossyText) -> float:
+def _damage(read: DecodedText) -> float:
     # Block by block, because a search in a long text blocks all other threads.
     blocks = [read.text[start : start + _BLOCK] for start in range(0, len(read.text), _BLOCK)]
     broken = sum(len(re.findall(_DAMAGE, block)) for block in blocks)
     return broken + sum(len(re.findall(_HALF_WIDTH_KANA, block)) for block in blocks) / 2
+
+
+def _shown_name(read: DecodedText) -> str:
+    """Return the name of an encoding that clients get."""
+    if read.bom:
+        return "utf-8-sig" if read.encoding == "utf-8" else read.encoding[: len("utf-16")]
+    return read.encoding.replace("_", "-")
 
 
 def has_surrogates(text: str) -> bool:

@@ -24,7 +24,7 @@ from fumishirube.text.scripts import (
     fold_letters,
 )
 
-FOLDING = 3
+FOLDING = 4
 """The version of folding, and of words and their stems: indexes of others are built again."""
 
 _DASHES = re.compile("[\u2010-\u2015\u2043\u2212\ufe58\ufe63]")

@@ -137,7 +137,7 @@ def _with_one_dash(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def reading(text: str, *, exact: bool = False, word: bool = False) -> Reading | None:
-    """Compile a text to search; return ``None`` if it is only white space, or signs for vowels.
+    """Compile a text to search; return ``None`` if it is only white space, or what is removed.
 
     With ``exact`` it matches letter by letter. Else width, case and the spellings that
     :func:`fold_letters` folds are ignored; numbers are not cut (``5 秒`` is not in 15 秒); spaces,

@@ -30,8 +30,12 @@ DEPENDENT = (
 )
 """Marks that change the character before them into another one."""
 
+_INVISIBLE = (
+    "\u00ad\u200b\u2060\ufeff"  # where lines may be divided, and where not
+    "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # variation selectors
+)
 _REMOVED = (
-    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew points and accents
+    f"{_INVISIBLE}\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"  # Hebrew points and accents
     "\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
     "\u08ca-\u08e1\u08e3-\u08ff"  # Arabic vowel signs, and the line that lengthens words
 )
@@ -49,9 +53,9 @@ _EQUAL = {
     "\u05f4": '"',
 }
 _LAST = 0x17FF
-_AFFECTED = re.compile(f"[\u0300-\u036f\u0400-{chr(_LAST)}]+")
-_OTHER_ROWS = bytes({*range(256)}.difference(range(0x03, (_LAST >> 8) + 1)))
-"""The high bytes of all other characters in UTF-16."""
+_AFFECTED = re.compile(f"[\u0300-\u036f\u0400-{chr(_LAST)}{_INVISIBLE}]+")
+_OTHER_ROWS = bytes({*range(256)}.difference(range(0x03, (_LAST >> 8) + 1), (0xDB, 0xFE)))
+"""The high bytes in UTF-16 of characters that are not affected."""
 
 
 def fold_letters(text: str) -> str:
@@ -60,7 +64,8 @@ def fold_letters(text: str) -> str:
     Arabic and Hebrew lose their vowel signs, Arabic also its lengthening lines; the forms of alef,
     yeh, kaf and heh become one each, as in Lucene's ArabicNormalizer and PersianNormalizer; ё
     becomes е, and Cyrillic loses its stress marks; the digits of all these scripts become 0 to 9.
-    Line ends stay.
+    Soft hyphens, spaces without a width, word joiners and variation selectors are removed. Line
+    ends stay.
     """
     return _AFFECTED.sub(_folded_run, text) if _may_change(text) else text
 
@@ -82,9 +87,12 @@ def letter_changes(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _may_change(text: str) -> bool:
-    """Tell whether a text has any character of these scripts; ten times as fast as a pattern."""
+    """Tell whether a text may have such characters; ten times as fast as a pattern."""
     rows = text.encode("utf-16-le", "surrogatepass")[1::2]
-    return bool(rows.translate(None, _OTHER_ROWS))
+    if rows.translate(None, _OTHER_ROWS):
+        return True
+    # Most texts have others of their rows, such as quotation marks.
+    return "\u00ad" in text or "\u200b" in text or "\u2060" in text
 
 
 def _folded_run(run: re.Match[str]) -> str:

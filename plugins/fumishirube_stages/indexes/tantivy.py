@@ -30,9 +30,10 @@ from fumishirube_stages.indexes.tantivy_files import (
     CheckedSearcher,
     CommittedFiles,
     is_damage,
+    is_starved,
     linked_copy,
-    open_refusal,
-    write_refusal,
+    open_problem,
+    write_problem,
 )
 from fumishirube_stages.indexes.tantivy_records import (
     IndexedPage,
@@ -73,6 +74,8 @@ class Tantivy(Stage):
         try:
             return TantivyIndex(self, folder, fields)
         except Forbidden as error:
+            if is_starved(error.__cause__):
+                raise  # a copy takes as much
             with suppress(OSError):
                 copy = linked_copy(folder.path)
                 _log.warning("what is indexed from now on is not kept: %s", error)
@@ -102,9 +105,9 @@ class TantivyIndex:
         except BaseException as error:
             if not is_damage(error):
                 raise
-            refusal = open_refusal(error, folder.path)
-            if refusal is not None:
-                raise refusal from error
+            problem = open_problem(error.__cause__ or error, folder.path)
+            if problem is not None:
+                raise Forbidden(problem) from error
             # The index is derived from the manual, so it is deleted and created again.
             shutil.rmtree(folder.path, ignore_errors=True)
             folder.make()
@@ -225,10 +228,11 @@ class TantivyIndex:
             writer.add_document(document("seal", generation))
             writer.commit()
         except BaseException as error:
-            refusal = write_refusal(error, self._folder)
-            if refusal is not None:
+            problem = write_problem(error, self._folder)
+            if problem is not None:
+                # No frame may hold this error: it holds the writer, and with it the lock.
                 self._killed = True
-                raise refusal from error
+                raise Forbidden(problem) from error
             with self._files.judging():
                 writer.rollback()
             self._files.judge(error)
@@ -275,8 +279,8 @@ class TantivyIndex:
                 return self._index.writer(self._settings.writer_memory, num_threads=1)
             except ValueError as error:
                 if "LockBusy" not in str(error):
-                    if refusal := write_refusal(error, self._folder):
-                        raise refusal from error
+                    if problem := write_problem(error, self._folder):
+                        raise Forbidden(problem) from error
                     self._files.judge(error)
                     raise
             if waiting.spent or budget.spent:

@@ -171,6 +171,10 @@ _UNOPENED = re.compile(
 )
 """Matches the errors of tantivy when the system prevents it from opening an index, which also needs
 to write. The files need not be damaged then."""
+_STARVED = re.compile(
+    r"(?:os error|code:) (?:11|12)\b|kind: (?:WouldBlock|OutOfMemory)\b|Failed to spawn"
+)
+"""Matches those when it gets no thread or no memory, of which it needs both to open an index."""
 
 
 def is_damage(error: BaseException) -> bool:
@@ -179,9 +183,16 @@ def is_damage(error: BaseException) -> bool:
     return panicked or isinstance(error, (ValueError, OSError, LookupError, IndexDamaged))
 
 
-def open_refusal(error: BaseException, folder: Path) -> Forbidden | None:
+def is_starved(error: BaseException | None) -> bool:
+    """Tell whether tantivy got no thread or no memory of the system."""
+    return _STARVED.search(str(error)) is not None
+
+
+def open_problem(error: BaseException, folder: Path) -> str | None:
     """Return why tantivy could not open its files; ``None`` if they may be damaged."""
-    return write_refusal(error, folder) if _UNOPENED.search(str(error)) else None
+    return (
+        write_problem(error, folder) if is_starved(error) or _UNOPENED.search(str(error)) else None
+    )
 
 
 def linked_copy(folder: Path) -> ScratchFolder:
@@ -205,13 +216,17 @@ def linked_copy(folder: Path) -> ScratchFolder:
     return copy
 
 
-def write_refusal(error: BaseException, folder: Path) -> Forbidden | None:
+def write_problem(error: BaseException, folder: Path) -> str | None:
     """Return why tantivy could not write; ``None`` for any other error."""
-    if isinstance(error, Forbidden) or not _UNWRITTEN.search(str(error)):
+    if isinstance(error, Forbidden):
+        return None
+    if is_starved(error):
+        return "the system has no thread or no memory left; raise its limits, or end other programs"
+    if not _UNWRITTEN.search(str(error)):
         return None
     if _is_full(folder):
-        return Forbidden("the disk is full, or a file may not grow further; make room")
-    return Forbidden("the index cannot be written; check its folder's permissions and the disk")
+        return "the disk is full, or a file may not grow further; make room"
+    return "the index cannot be written; check its folder's permissions and the disk"
 
 
 def _is_full(folder: Path) -> bool:

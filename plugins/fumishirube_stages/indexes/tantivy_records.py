@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json, to_json
 
 from fumishirube import IndexedFile
+from fumishirube.disk import replace_file
 
 _FORMAT = 1
 _MANY = 1_000
@@ -52,10 +52,8 @@ class RecordCache:
         if len(records) < _MANY:
             return
         body = to_json([records, lengths])
-        new = self._file.with_suffix(f".{os.getpid()}")
         with suppress(OSError):
-            new.write_bytes(_record_head(generation, body) + b"\n" + body)
-            new.replace(self._file)
+            replace_file(self._file, _record_head(generation, body) + b"\n" + body)
 
 
 def _record_head(generation: int, body: bytes) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from fumishirube import Chapter, Contents, InvalidPath, Unreadable
 from fumishirube.disk import clean_path
@@ -15,7 +15,14 @@ _SHOWN = 80
 _DEEPEST = 100
 
 
-def parsed(text: str, name: str) -> Contents:
+class ParsedContents(NamedTuple):
+    """What a table of contents lists, and the name that it gives the manual, if any."""
+
+    contents: Contents
+    manual: str | None
+
+
+def parsed(text: str, name: str) -> ParsedContents:
     """Parse a table of contents; ``name`` is its file name.
 
     Raises:
@@ -26,7 +33,9 @@ def parsed(text: str, name: str) -> Contents:
     if not isinstance(entries, list):
         raise Unreadable("no array 'toc'", reason="unreadable")
     warnings: list[str] = []
-    if not isinstance(content.get("manual"), str):
+    manual = content.get("manual")
+    if not isinstance(manual, str):
+        manual = None
         warnings.append("'manual' is no string")
     chapters: list[Chapter] = []
     ids: set[str] = set()
@@ -38,13 +47,7 @@ def parsed(text: str, name: str) -> Contents:
             warnings.append(f"toc[{number}] has the id {_cut(chapter.id)} once more")
         ids.add(chapter.id)
         chapters.append(chapter)
-    return Contents(tuple(chapters), tuple(warnings))
-
-
-def named(text: str) -> str | None:
-    """Return the manual's name in a usable table of contents, or ``None``."""
-    manual = _json(text).get("manual")
-    return manual if isinstance(manual, str) else None
+    return ParsedContents(Contents(tuple(chapters), tuple(warnings)), manual)
 
 
 def _json(text: str) -> Any:

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any, ClassVar, NamedTuple
 
 from fumishirube import Document, Root, Source, Stage, Unreadable
-from fumishirube.text import decode
+from fumishirube.text import decode, unify_line_ends
 from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
 from fumishirube_stages.loaders.headings import headings_of_each
 from fumishirube_stages.loaders.names import left_nothing, sources_ending
@@ -30,7 +30,7 @@ class Notebook(Stage):
     """
 
     remembered: ClassVar[bool] = True
-    revision: ClassVar[int] = 2  # what one cell leaves open ends with it
+    revision: ClassVar[int] = 3  # no title has lone surrogates
 
     suffixes: tuple[str, ...] = (".ipynb",)
     outputs: bool = False
@@ -56,7 +56,7 @@ class Notebook(Stage):
             if not block.code:
                 texts.append((len(lines), "".join(f"{line}\n" for line in block.lines)))
             lines += [*block.lines, ""]
-        text = without_surrogates("".join(f"{line}\n" for line in lines))
+        text = "".join(f"{line}\n" for line in lines)
         title = without_surrogates(PurePosixPath(path).stem)
         titles = headings_of_each(texts)
         sections = divided(text, titles, title) if titles else passages(text, title)
@@ -94,10 +94,13 @@ def _language(notebook: Mapping[str, Any]) -> str:
 
 
 def _joined(source: Any) -> str:
-    """Return a text that is a string or a list of its lines, with LF for every line end."""
+    """Return a text that is a string or a list of its lines, with LF for every line end.
+
+    Lone surrogates, which cut emoji leave, become U+FFFD.
+    """
     parts = source if isinstance(source, list) else [source]
     text = "".join(part for part in parts if isinstance(part, str))
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return without_surrogates(unify_line_ends(text))
 
 
 def _printed(cell: Mapping[str, Any]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from fumishirube import Contents, Document, Root, Source, Stage, ToolError
 from fumishirube.text import decode, decode_lossy, nfc
-from fumishirube_stages.loaders.contents import named, parsed
+from fumishirube_stages.loaders.contents import parsed
 from fumishirube_stages.loaders.decoded_files import decoded_file
 from fumishirube_stages.loaders.divisions import whole
 from fumishirube_stages.loaders.names import is_navigation
@@ -27,7 +27,7 @@ class TocText(Stage):
     not read.
     """
 
-    revision: ClassVar[int] = 3  # reads UTF-32, and files that end within a character
+    revision: ClassVar[int] = 4  # reads ① and ㈱ in ISO-2022-JP
     reads_if: ClassVar[Mapping[str, str]] = {".txt": f"name them in a {TOC} beside them"}
 
     max_chapter_bytes: int = Field(default=8 * 1024 * 1024, ge=1)
@@ -67,9 +67,8 @@ class TocText(Stage):
             NotFound: when there is no such file.
         """
         decoded = decode_lossy(self._read(root, path))
-        contents = parsed(decoded.text, path)
+        contents, manual = parsed(decoded.text, path)
         folder = root.path.name
-        manual = named(decoded.text)
         warnings = [*contents.warnings]
         if decoded.damaged:
             warnings.append(f"{path} holds bytes that are no {decoded.encoding}")
@@ -104,7 +103,7 @@ class TocText(Stage):
 @lru_cache(maxsize=4)
 def _titles_below(folder: str, data: bytes) -> Mapping[str, str]:
     titles: dict[str, str] = {}
-    for chapter in parsed(decode(data), TOC).chapters:
+    for chapter in parsed(decode(data), TOC).contents.chapters:
         path = chapter.path
         if path is not None and path.lower().endswith(".txt"):
             titles.setdefault(f"{folder}/{path}" if folder else path, chapter.title)

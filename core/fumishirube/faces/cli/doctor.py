@@ -313,7 +313,7 @@ _REMEDIES = {
     "parser_memory": "divide it, or raise parse_bytes of its loader",
 }
 _UNEXPECTED: dict[str, str] = {
-    "forbidden": "let this user read it",
+    "forbidden": "let this user read it, or check its disk",
     "special": "move it elsewhere",
     "symlink": "put the file itself there",
     "too_deep": "move it up, or raise limits.depth",

@@ -50,7 +50,7 @@ _MEANINGS = {
     "special": "a pipe, a socket or a device",
     "unspeakable": "no path can contain such a name",
     "too_deep": "deeper than limits.depth",
-    "forbidden": "the operating system denies permission",
+    "forbidden": "the operating system does not open it",
 }
 
 

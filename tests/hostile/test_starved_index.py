@@ -1,0 +1,105 @@
+"""An index for which the system has no thread, no memory or no room left is kept as it was."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from tempfile import TemporaryDirectory
+
+import pytest
+
+pytest.importorskip("resource")
+
+BEGIN = """
+import gc, os, resource, sys
+from pathlib import Path
+from fumishirube import Budget, Fields, Forbidden, IndexedFile, Root
+from fumishirube.engine.indexed_files import FIELDS
+from fumishirube.testing import passage
+from fumishirube_stages.indexes.tantivy import Tantivy
+from fumishirube_stages.indexes.tantivy_records import RecordCache
+from fumishirube_stages.tokenizers.bigram import Bigram
+
+folder = Path(sys.argv[1])
+
+
+def opened():
+    return Tantivy().open(Root(folder), Fields(FIELDS, Bigram()))
+
+
+def fill(index, number):
+    words = " ".join(f"word{number}" for number in range(9_000))
+    pages = [IndexedFile(f"{n}.md", "s", None, 1) for n in range(number)]
+    with index.writing(Budget()) as mine:
+        if mine:
+            index.sync((), [(p, [passage(p.path, 1, "Title", words)]) for p in pages])
+        return mine
+
+
+def limit(kind, least):
+    resource.setrlimit(kind, (least, resource.getrlimit(kind)[1]))
+
+
+def refusal(call):
+    try:
+        call()
+    except Forbidden as error:
+        return str(error)
+"""
+
+
+def after(steps: str) -> list[str]:
+    """Return the lines that a process prints, which works on the index of a folder of its own."""
+    with TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, "-c", BEGIN + steps, folder],
+            capture_output=True,
+            encoding="utf-8",
+            timeout=100,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("call", ["opened()", "fill(index, 2)"])
+def test_an_index_without_a_thread_is_kept_and_the_limit_is_named(call: str) -> None:
+    lines = after(f"""
+fill(opened(), 3)
+if not os.getuid():  # to whom no limit applies
+    nobody = 65534
+    for file in (folder, *folder.iterdir()):
+        os.chown(file, nobody, nobody)
+    os.setuid(nobody)
+index = opened()
+limit(resource.RLIMIT_NPROC, 1)
+print(refusal(lambda: {call}))
+limit(resource.RLIMIT_NPROC, resource.getrlimit(resource.RLIMIT_NPROC)[1])
+print(len(opened().pages()))
+""")
+    assert lines == [
+        "the system has no thread or no memory left; raise its limits, or end other programs",
+        "3",
+    ]
+
+
+def test_an_index_without_room_is_written_as_soon_as_there_is_room() -> None:
+    """Also in other processes: nothing of the failure holds the lock of the writer."""
+    lines = after("""
+gc.disable()
+index = opened()
+limit(resource.RLIMIT_FSIZE, 20_000)
+print(refusal(lambda: fill(index, 3)))
+limit(resource.RLIMIT_FSIZE, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+print(fill(index, 3), len(opened().pages()))
+""")
+    assert lines == ["the disk is full, or a file may not grow further; make room", "True 3"]
+
+
+def test_records_for_which_there_is_no_room_leave_no_file() -> None:
+    lines = after("""
+limit(resource.RLIMIT_FSIZE, 20_000)
+RecordCache(folder).write(7, [[f"{number}.md", "s", None, 1, {}] for number in range(2_000)], {})
+print([file.name for file in folder.iterdir()])
+""")
+    assert lines == ["[]"]
