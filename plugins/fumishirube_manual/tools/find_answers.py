@@ -210,11 +210,14 @@ def _reports_coverage(account: CoverageReport, diagnosis: Diagnosis, extras: Seq
 def _term_effects(trace: Trace) -> Iterator[tuple[JsonValue, ...]]:
     """Yield each required term with its effect and the number of sections that contain it.
 
-    A term that occurs nowhere is followed by near spellings; what is incomplete proves nothing.
+    A term that occurs nowhere is followed by near spellings; what is incomplete proves nothing. One
+    that is only outside the searched files has the number of sections there.
     """
     report = trace.report
     for term in report.terms:
-        if not term.sections and not report.incomplete:
+        if term.elsewhere:
+            yield (term.term, "elsewhere", term.elsewhere)
+        elif not term.sections and not report.incomplete:
             yield (term.term, "nowhere", 0, *term.near)
         elif term.term not in report.effective:
             yield (term.term, "too_common", term.sections)
