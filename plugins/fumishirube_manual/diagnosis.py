@@ -73,6 +73,13 @@ def answerable(trace: Trace) -> Answerable:
     return "no" if evidence < _ABSENT and _met_subject(trace) else "partly"
 
 
+def proves_nothing(trace: Trace) -> bool:
+    """Tell whether a search has no hits, but did not search everything, or might not return it."""
+    report = trace.report
+    partial = trace.excluded or _waiting(trace) or report.incomplete or report.out_of_time
+    return not trace.search.rows and bool(partial)
+
+
 def _met_subject(trace: Trace) -> bool:
     weight = sum(weight for words in wordings_of(trace)[:1] for _, weight in words)
     return trace.search.rows[0].score >= _ON_SUBJECT * weight
