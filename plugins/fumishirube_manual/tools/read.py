@@ -33,7 +33,8 @@ from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
 from fumishirube_manual.plain_texts import read_text
-from fumishirube_manual.ranges import RANGES_CHARS, LineRanges, RangeAnswer, read_ranges
+from fumishirube_manual.range_refs import LineRanges
+from fumishirube_manual.ranges import RANGES_CHARS, RangeAnswer, read_ranges
 from fumishirube_manual.surface import ManualSurface
 
 
@@ -114,9 +115,11 @@ def read_tool(
         return _read_section(context, settings, params.ref, params.max_chars or PAGE_CHARS, call)
 
     def read_either(params: ManualReadParams, call: Call) -> RangesAnswer:
-        if (params.ref is None) == (params.refs is None):
+        if (params.ref is None) == (not params.refs):
             raise InvalidParameter("give either ref or refs", parameter="ref")
-        if params.refs is None:
+        if not params.refs:
+            if params.code is False:
+                raise InvalidParameter("code may be false with refs only", parameter="code")
             return RangesAnswer(**dict(read(params, call)))
         most = params.max_chars or RANGES_CHARS
         items = read_ranges(context, params.refs, call, most, code=params.code is not False)
