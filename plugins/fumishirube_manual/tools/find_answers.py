@@ -138,7 +138,7 @@ def find_answer(
         coverage=coverage_of(account, diagnosis.cutoff_reason)
         if _reports_coverage(account, diagnosis, extras)
         else None,
-        degraded=trace.degraded,
+        degraded=trace.degraded if extras else None,
         unread_files=unread_rows(context, settings, *(trace.manuals or (trace.manual_id,))),
     )
     if "est_tokens" in extras:

@@ -70,6 +70,12 @@ class ManualReadParams(Params):
     scope: Literal["section"] | None = None
 
 
+class SectionReadParams(ManualReadParams):
+    """The section and how much of it."""
+
+    max_chars: Annotated[MaxChars | None, Field(description=f"Default {PAGE_CHARS}.")] = None
+
+
 class ManualReadApplied(Answer):
     """What was applied; ``scan_fallback`` when the section had been read before."""
 
@@ -134,7 +140,9 @@ def read_tool(
         examples=({"ref": {"manual_id": "handbook", "path": "leave.md", "start_line": 12}},),
     )
     if "refs" not in settings.extras:
-        params = narrowed_params(ManualReadParams, {"refs", "code"}, {"ref": ReadRef})
+        params: type[ManualReadParams] = narrowed_params(
+            SectionReadParams, {"refs", "code"}, {"ref": ReadRef}
+        )
         return described(summary=_SUMMARY, params=params, answer=ManualReadAnswer, run=read)
     return described(
         summary=_SUMMARY + _RANGES,

@@ -21,7 +21,7 @@ class RefusedLine(NamedTuple):
 
 
 def parsed_line(line: bytes) -> types.JSONRPCMessage | RefusedLine | None:
-    """Return the message of a line or its refusal; ``None`` for an empty line or broken response."""
+    """Return a line's message or refusal; ``None`` for an empty line or a broken response."""
     adapter = types.jsonrpc_message_adapter
     line = line.removeprefix(BOM_UTF8)
     with suppress(ValidationError):
