@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from fumishirube import Answer, CoverageReport, Trace
 from fumishirube.text import concepts, fold
 from fumishirube_manual.diagnosis import Diagnosis
+from fumishirube_manual.evidence.missing_words import NOWHERE, absent_of
 
 _JAPANESE = re.compile(
     r"網羅|漏れなく|もれなく|漏れがない|残らず|洗いざらい|隅々まで|くまなく|余さず"
@@ -80,11 +81,16 @@ def _read_action(trace: Trace, diagnosis: Diagnosis, paths: Sequence[str]) -> Ac
 
 
 def _search_action(trace: Trace, account: CoverageReport) -> Action:
-    """Propose other terms: near spellings first, then terms that occur, then the query's."""
+    """Propose other terms: near spellings first, then terms that occur, then the query's.
+
+    Words of the query that are known to be in no section are not among them.
+    """
     required = {fold(item.term) for item in account.terms}
     near = [item.near[0] for item in account.terms if item.near]
     present = [item.term for item in account.terms if item.sections]
-    others = [item.text for item in concepts(trace.text) if item.text not in required]
+    words = [item.text for item in concepts(trace.text) if item.text not in required]
+    nowhere = absent_of(trace, NOWHERE, words)
+    others = [word for word in words if word not in nowhere]
     terms = list(dict.fromkeys([*near, *present, *others]))[:_TERMS]
     if not terms or {fold(term) for term in terms} == required:
         return Action(type="manual_find", confidence=_DOUBTFUL, params=None)

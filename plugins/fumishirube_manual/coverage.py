@@ -42,9 +42,11 @@ UnscannedReason: TypeAlias = Literal[
 ]
 
 _SKIPPED: dict[str, SkipReason] = {reason: reason for reason in get_args(SkipReason)}
-NEVER_SEARCHED = frozenset(
+EXCLUDED = frozenset(("excluded_by_trace", "excluded_by_read"))
+"""Reasons of what a follow-up leaves out."""
+NEVER_SEARCHED = EXCLUDED | frozenset(
     [
-        *("heading_only", "navigation_file", "excluded_by_trace", "excluded_by_read"),
+        *("heading_only", "navigation_file"),
         *("symlink", "hidden", "ignore_rule", "no_loader", "special"),
     ]
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
@@ -45,13 +45,8 @@ def diagnose(trace: Trace, coverage_min: float) -> Diagnosis:
 
     Thin and lopsided results are judged before the caller's own limit is applied.
     """
-    rows = trace.search.rows
     status, reason = _status(trace)
-    waiting = sum(row.reason == "time_budget" for row in trace.skipped)
-    if waiting and status == "required_none_matched":
-        # A term that an incomplete index lacks may be in the rest of the manual.
-        status, reason = "required_fallback", f"index_unfinished:{waiting}_files_not_searched"
-    paths = [row.path for row in rows] + [
+    paths = [row.path for row in trace.search.rows] + [
         out.path for out in trace.search.left_out if out.reason == "candidate_cap"
     ]
     bias = file_bias(paths)
@@ -78,6 +73,13 @@ def answerable(trace: Trace) -> Answerable:
     return "no" if evidence < _ABSENT and _met_subject(trace) else "partly"
 
 
+def proves_nothing(trace: Trace) -> bool:
+    """Tell whether a search has no hits, but did not search everything, or might not return it."""
+    report = trace.report
+    partial = trace.excluded or _waiting(trace) or report.incomplete or report.out_of_time
+    return not trace.search.rows and bool(partial)
+
+
 def _met_subject(trace: Trace) -> bool:
     weight = sum(weight for words in wordings_of(trace)[:1] for _, weight in words)
     return trace.search.rows[0].score >= _ON_SUBJECT * weight
@@ -100,7 +102,39 @@ def file_bias(paths: Sequence[str]) -> float:
     return round(max(Counter(paths).values()) / len(paths), 4) if paths else 0.0
 
 
+def gates_cut(trace: Trace) -> bool:
+    """Tell whether time was over before all runs with required terms were made."""
+    return any(span.kind == "fuser" and span.out_of_time for span in trace.search.children)
+
+
+def _waiting(trace: Trace) -> int:
+    """Return the number of files that there was no time to index."""
+    return sum(row.reason == "time_budget" for row in trace.skipped)
+
+
 def _status(trace: Trace) -> tuple[Status, str | None]:
+    return _unproven(trace) or _proven(trace)
+
+
+def _unproven(trace: Trace) -> tuple[Status, str] | None:
+    """Return the status of a search that could not tell that its terms match nothing, if it is one.
+
+    A term that an incomplete index lacks may be in the rest of the manual, and sections with it may
+    not have been searched for, or not been allowed.
+    """
+    report, rows = trace.report, trace.search.rows
+    if not report.terms or (report.strict and not report.missing):
+        return None
+    if waiting := _waiting(trace):
+        return "required_fallback", f"index_unfinished:{waiting}_files_not_searched"
+    if not report.missing and report.out_of_time:
+        return _not_in_top(trace)
+    if not report.missing and not rows and trace.excluded:
+        return "required_fallback", f"nothing_left:{len(trace.excluded)}_sections_excluded"
+    return None
+
+
+def _proven(trace: Trace) -> tuple[Status, str | None]:
     rows, report = trace.search.rows, trace.report
     requested, missing = report.terms, report.missing
     scope = "not_found_in_manual_scope:" + ",".join(missing)
@@ -118,16 +152,18 @@ def _status(trace: Trace) -> tuple[Status, str | None]:
         if report.applied < report.strict:
             weaker = "filtered_required_weaker_than_strict_after_df_guard"
             return "term_dropped_or_weakened", weaker
-    shown, holding = top_hits(trace)
-    if requested and not holding:
-        return "required_fallback", f"required_terms_not_in_top_{shown}"
+    if requested and not top_hits(trace)[1]:
+        return _not_in_top(trace)
     return "required_effective", None
+
+
+def _not_in_top(trace: Trace) -> tuple[Status, str]:
+    return "required_fallback", f"required_terms_not_in_top_{top_hits(trace)[0]}"
 
 
 def _cutoff(trace: Trace, paths: Sequence[str], bias: float) -> CutoffReason | None:
     report = trace.report
-    waiting = any(row.reason == "time_budget" for row in trace.skipped)
-    if report.out_of_time or waiting:
+    if report.out_of_time or _waiting(trace):
         return "time_budget"
     if report.left_out.get("candidate_cap") or report.scan_capped:
         return "candidate_cap"
@@ -152,6 +188,9 @@ def _gaps(
             hint = "nothing more matched than was returned or read before; try other words"
         if trace.report.left_out:
             hint = f"{_left_out(trace)}; ask for them with only_unscanned_from_trace_id"
+        if unsearched := _unsearched(trace):
+            so_far = hint if trace.report.left_out else "nothing matched so far"
+            hint = f"{so_far}; {unsearched}"
         gaps.append({"gap": "no_candidates", "gap_hint": hint})
     elif cutoff == "stage_cap" and max(row.coverage for row in rows) < coverage_min:
         hint = "no section covers the whole query; search its parts one by one"
@@ -160,11 +199,34 @@ def _gaps(
         gaps.append({"gap": "thin_results", "gap_hint": hint})
     missing = trace.report.missing
     if missing:
-        near = [spelling for term in trace.report.terms for spelling in term.near]
-        suggestion = f", such as {', '.join(near)}" if near else ""
-        hint = f"not in this manual: {', '.join(missing)}; try another wording{suggestion}"
+        hint = "; ".join(_about_missing(trace))
         gaps.append({"gap": "missing_terms", "terms": [*missing], "gap_hint": hint})
     return gaps
+
+
+def _unsearched(trace: Trace) -> str:
+    """Say that a part of the manual was not searched, so that nothing is proven; or nothing."""
+    if waiting := _waiting(trace):
+        files = "file is" if waiting == 1 else "files are"
+        return f"{waiting} {files} not searched yet; ask again"
+    return "a part of this manual could not be searched" if trace.report.incomplete else ""
+
+
+def _about_missing(trace: Trace) -> Iterator[str]:
+    """Yield where the terms are that no searched section contains, as far as that is known."""
+    absent = [report for report in trace.report.terms if not (report.sections or report.elsewhere)]
+    names = ", ".join(report.term for report in absent)
+    if absent and (unsearched := _unsearched(trace)):
+        yield f"not found so far: {names}; {unsearched}"
+    elif absent:
+        near = [spelling for report in absent for spelling in report.near]
+        suggestion = f", such as {', '.join(near)}" if near else ""
+        yield f"not in this manual: {names}; try another wording{suggestion}"
+    for report in trace.report.terms:
+        if report.elsewhere:
+            sections = "section" if report.elsewhere == 1 else "sections"
+            where = f"in {report.elsewhere} {sections} elsewhere"
+            yield f"not below path_prefix: {report.term}; {where}"
 
 
 def _left_out(trace: Trace) -> str:

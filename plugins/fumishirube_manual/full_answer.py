@@ -14,6 +14,7 @@ from fumishirube_manual.diagnosis import (
     Diagnosis,
     Status,
     diagnose,
+    gates_cut,
     top_hits,
 )
 from fumishirube_manual.surface import ManualSurface
@@ -129,7 +130,8 @@ def full_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[FindPara
 def _applied(trace: Trace, diagnosis: Diagnosis, params: FindParams) -> Applied:
     report = trace.report
     effective, gated = report.effective, report.gated
-    relaxed = bool(effective) and not (gated or report.applied)
+    cut = gates_cut(trace)
+    relaxed = bool(effective) and not (gated or report.applied or cut)
     shown, holding = top_hits(trace)
     size = trace.sections
     return Applied(
@@ -168,7 +170,7 @@ def _applied(trace: Trace, diagnosis: Diagnosis, params: FindParams) -> Applied:
         required_top_k=shown,
         required_top_hits=holding,
         selected_gate=REQUIRED if gated else FREE,
-        gate_selection_reason=_why(gated=gated, effective=bool(effective)),
+        gate_selection_reason=_why(gated=gated, effective=bool(effective), cut=cut),
         sem_cache_used=trace.cache.used,
         sem_cache_hit=trace.cache.hit,
         sem_cache_mode=trace.cache.mode,
@@ -177,9 +179,11 @@ def _applied(trace: Trace, diagnosis: Diagnosis, params: FindParams) -> Applied:
     )
 
 
-def _why(*, gated: bool, effective: bool) -> str:
+def _why(*, gated: bool, effective: bool, cut: bool) -> str:
     if gated:
         return "rrf_fusion_with_required_gate"
+    if effective and cut:
+        return "time_budget"
     return (
         "required_gate_empty_fallback_to_g0" if effective else "required_terms_dropped_by_df_guard"
     )

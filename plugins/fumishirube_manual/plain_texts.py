@@ -202,4 +202,5 @@ def _effect(effect: str, sections: int, *near: str) -> str:
     """Describe the effect of a required term."""
     if effect == "ranked":
         return f"in {sections} sections"
+    effect = "only outside path_prefix" if effect == "elsewhere" else effect
     return f"{effect} ({sections} sections)" + (f", near: {comma_separated(near)}" if near else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
+from pydantic import Field, JsonValue
 
 from fumishirube import (
     Answer,
@@ -15,100 +15,22 @@ from fumishirube import (
     InvalidParameter,
     Manual,
     NotFound,
-    Params,
     Section,
     SurfaceContext,
     ToolError,
 )
 from fumishirube.agreed_names import EVERY_MANUAL
-from fumishirube.disk import clean_path
-from fumishirube.parsing import PlaceRange, place_range
+from fumishirube.parsing import place_range
 from fumishirube.text import Lines
 from fumishirube.tools import NextChar, OrAbsent, TextPage
-from fumishirube_manual.arguments import MOST_LISTED, ManualId, manual_by_id
+from fumishirube_manual.arguments import MOST_LISTED, manual_by_id
 from fumishirube_manual.cited_places import has_hash
 from fumishirube_manual.deliveries import record
 from fumishirube_manual.range_lines import enclosing_section, shown_lines
+from fumishirube_manual.range_refs import name_range
 
-MOST_RANGES = 8
 RANGES_CHARS = 8_000
 """The default number of characters of all ranges together."""
-
-
-class LineRangeRef(Params):
-    """Lines of a file; without ``end_line``, the section that contains the first."""
-
-    manual_id: ManualId
-    path: Annotated[str, AfterValidator(clean_path)]
-    start_line: Annotated[int | None, Field(ge=1)] = None
-    end_line: Annotated[int | None, Field(ge=1)] = None
-    place: PlaceRange | None = None
-    digest: str | None = None
-
-
-def _of_citation(value: Any) -> Any:
-    """Convert a citation to the lines that it names; leave other values unchanged.
-
-    Without ``manual://ID/``, as searches of one manual print places, any manual may have the file.
-    """
-    if not isinstance(value, str):
-        return value
-    cited = Citation.parse(value, EVERY_MANUAL)
-    lines = {"start_line": cited.start_line, "end_line": cited.end_line}
-    text = {"place": cited.place, "digest": cited.digest}
-    return {"manual_id": cited.manual_id, "path": cited.path, **lines, **text}
-
-
-def _checked(number: int, value: Any) -> Any:
-    """Convert a citation, and check the path; an error names the range."""
-    try:
-        lines = _of_citation(value)
-        if isinstance(lines, dict) and isinstance(path := lines.get("path"), str):
-            clean_path(path)
-    except ToolError as error:
-        _name_range(error, number)
-        raise
-    return lines
-
-
-def _all_checked(value: Any) -> Any:
-    if not isinstance(value, (list, tuple)):
-        return value
-    return tuple(_checked(number, ref) for number, ref in enumerate(value))
-
-
-def _name_range(error: ToolError, number: int) -> None:
-    """Name the range in its error."""
-    error.details["parameter"] = f"refs[{number}]"
-
-
-LineRanges = Annotated[
-    tuple[LineRangeRef, ...],
-    BeforeValidator(_all_checked),
-    Field(min_length=1, max_length=MOST_RANGES),
-    WithJsonSchema(
-        {
-            "type": "array",
-            "maxItems": MOST_RANGES,
-            "items": {
-                "anyOf": [
-                    {
-                        "type": "object",
-                        "properties": {
-                            "manual_id": {"type": "string"},
-                            "path": {"type": "string"},
-                            "start_line": {"type": "integer"},
-                            "end_line": {"type": "integer"},
-                        },
-                        "required": ["manual_id", "path"],
-                    },
-                    {"type": "string"},
-                ]
-            },
-            "description": "Ranges, or ID/PATH#L3-L9.",
-        }
-    ),
-]
 
 
 class RangeAnswer(Answer):
@@ -141,7 +63,7 @@ class RangeAnswer(Answer):
 
 def read_ranges(
     context: SurfaceContext,
-    ranges: Sequence[LineRangeRef],
+    ranges: Sequence[Citation],
     call: Call,
     most: int,
     *,
@@ -188,27 +110,27 @@ def _shares(sizes: Sequence[int], most: int) -> list[int]:
 
 
 def _opened(
-    context: SurfaceContext, number: int, requested: LineRangeRef, *, alone: bool
+    context: SurfaceContext, number: int, requested: Citation, *, alone: bool
 ) -> _Range | RangeAnswer:
     try:
         manual, path = _file(context, requested)
-        requested = requested.model_copy(update={"manual_id": manual.id, "path": path})
+        requested = requested._replace(manual_id=manual.id, path=path)
         document = manual.document(path)
-        requested = _placed(document, requested)
+        requested = requested.within(document)
         first, last = _bounds(document, lines := Lines(document.text), requested)
         cited = range(first, (last if requested.end_line else first) + 1)
         text = document.text[lines.start(cited.start) : lines.start(cited.stop)]
         changed = requested.digest is not None and not has_hash(text, requested.digest)
         return _Range(manual.id, document, lines, first, last, changed)
     except ToolError as error:
-        _name_range(error, number)
+        name_range(error, number)
         if alone:
             raise
         payload = error.payload()
         return RangeAnswer(manual_id=requested.manual_id, path=requested.path, error=payload)
 
 
-def _file(context: SurfaceContext, requested: LineRangeRef) -> tuple[Manual, str]:
+def _file(context: SurfaceContext, requested: Citation) -> tuple[Manual, str]:
     """Return the manual and the path of a range; without an id, the only manual with the file.
 
     The path of a range without an id may begin with it.
@@ -223,7 +145,7 @@ def _file(context: SurfaceContext, requested: LineRangeRef) -> tuple[Manual, str
     holding = [manual for manual in manuals.values() if requested.path in manual.paths()]
     if not holding:
         manual_id, _, path = requested.path.partition("/")
-        if manual_id in manuals and path in manuals[manual_id].paths():
+        if path and manual_id in manuals:
             return manuals[manual_id], path
         raise NotFound("no manual has this file", path=requested.path)
     if len(holding) > 1:
@@ -233,17 +155,6 @@ def _file(context: SurfaceContext, requested: LineRangeRef) -> tuple[Manual, str
             candidate_ids=candidates,
         )
     return holding[0], requested.path
-
-
-def _placed(document: Document, requested: LineRangeRef) -> LineRangeRef:
-    """Return the range with the lines of its place, if it names a place.
-
-    Raises:
-        NotFound: when the document has no such place.
-    """
-    cited = Citation(requested.manual_id, requested.path, place=requested.place).within(document)
-    lines = {"start_line": cited.start_line, "end_line": cited.end_line}
-    return requested if requested.place is None else requested.model_copy(update=lines)
 
 
 def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
@@ -272,7 +183,7 @@ def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
     )
 
 
-def _bounds(document: Document, lines: Lines, requested: LineRangeRef) -> tuple[int, int]:
+def _bounds(document: Document, lines: Lines, requested: Citation) -> tuple[int, int]:
     first = requested.start_line or 1
     InvalidParameter.unless_within("start_line", first, 1, lines.total)
     if requested.end_line is not None:

@@ -204,7 +204,7 @@ def excluded_sections(
 ) -> tuple[frozenset[tuple[str, int]], frozenset[tuple[str, int]]]:
     """Return the sections that a follow-up leaves out, and which of them were only read.
 
-    The others were returned by an earlier search.
+    The others were returned by an earlier search. What was read before that search is not left out.
 
     Raises:
         InvalidParameter: when the earlier search had another scope.
@@ -218,12 +218,12 @@ def excluded_sections(
             parameter="only_unscanned_from_trace_id",
         )
     if not trace.manuals:
-        exclude = trace.seen | delivered(context, session, scope)
+        exclude = trace.seen | delivered(context, session, scope, trace.created)
     else:
         exclude = trace.seen | {
             (f"{manual_id}/{path}", line)
             for manual_id in trace.manuals
-            for path, line in delivered(context, session, manual_id)
+            for path, line in delivered(context, session, manual_id, trace.created)
         }
     return exclude, exclude - (trace.seen - trace.origin.query.read)
 

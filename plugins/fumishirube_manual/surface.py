@@ -9,12 +9,33 @@ from fumishirube import Corpus, Env, Stage, SurfaceContext, Tool, Trace, TraceRo
 from fumishirube.tools import PAGE_CHARS, MaxChars, Prompt, Resources
 from fumishirube_manual.settings import DEFAULT_EXTRAS, Extra
 
+_INSTRUCTIONS = (
+    "Manuals: manual_ls gives the ids that the other manual_* tools take, and is called before "
+    "one is used; manual_find and manual_grep take '*' for all without it. A question: "
+    "manual_find, with its parts and other wordings as alternatives; what its lines say is "
+    "the document's own text, and needs no second look. A part still open: the lines beside "
+    "those shown, by manual_read with refs, several short ranges at once, code: false without "
+    "the code; or manual_grep for its names, in the file by path_prefix. Every place of a word "
+    "or a pattern: manual_grep, where 'all below' means every line that matches. What there is "
+    "of a kind: matches_only, and in the same manual_batch a manual_find (max_chars 2000) for "
+    "the page that lists them, without those words or in a table. Calls that need not wait "
+    "for each other's answers, as a search and patterns, or what is to be read and checked: "
+    "one manual_batch."
+)
+_OF_THE_CONTRACT = (
+    "Manuals: manual_ls gives the ids that the other manual_* tools take, and is called before "
+    "one is used. A question: manual_find, with one or two words that the passage surely holds; "
+    "more of its hits: manual_hits. Their sections: manual_read with a hit's ref; what follows, "
+    "and JSON: manual_scan."
+)
+
 
 class ManualSurface(Stage):
     """Offers the ``manual_*`` tools.
 
-    ``extras`` names additions to the contract: keys, parameters and a tool. With ``claim_graph``, a
-    call that requests the graph of claims gets it.
+    ``extras`` names additions to the contract: keys, parameters and a tool. Without any, answers,
+    schemas and texts are those of the contract alone: ``degraded`` and the prompts go too. With
+    ``claim_graph``, a call that requests the graph of claims gets it.
 
     ``coverage_min`` is the coverage that an answering section needs. When a follow-up brings less
     than ``marginal_gain_min``, no further one is proposed.
@@ -30,19 +51,6 @@ class ManualSurface(Stage):
     """
 
     root: ClassVar[str] = "manuals"
-    instructions: ClassVar[str] = (
-        "Manuals: manual_ls gives the ids that the other manual_* tools take, and is called before "
-        "one is used; manual_find and manual_grep take '*' for all without it. A question: "
-        "manual_find, with its parts and other wordings as alternatives; what its lines say is "
-        "the document's own text, and needs no second look. A part still open: the lines beside "
-        "those shown, by manual_read with refs, several short ranges at once, code: false without "
-        "the code; or manual_grep for its names, in the file by path_prefix. Every place of a word "
-        "or a pattern: manual_grep, where 'all below' means every line that matches. What there is "
-        "of a kind: matches_only, and in the same manual_batch a manual_find (max_chars 2000) for "
-        "the page that lists them, without those words or in a table. Calls that need not wait "
-        "for each other's answers, as a search and patterns, or what is to be read and checked: "
-        "one manual_batch."
-    )
     uses: ClassVar[tuple[str, ...]] = (
         "loaders",
         "tokenizer",
@@ -112,6 +120,11 @@ class ManualSurface(Stage):
         names = {use["use"] for use in usual}
         return [*usual, *({"use": name} for name in registered if name not in names)]
 
+    @property
+    def instructions(self) -> str:
+        """What clients tell the model of the tools; without extras, of those of the contract."""
+        return _INSTRUCTIONS if self.extras else _OF_THE_CONTRACT
+
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which clients list them."""
         from fumishirube_manual.tools.tool_list import tools
@@ -148,7 +161,7 @@ class ManualSurface(Stage):
         return manual_resources(context)
 
     def prompts(self, context: SurfaceContext) -> Sequence[Prompt]:
-        """Return the prompts, which describe ways to work with the tools."""
+        """Return the prompts, which describe ways to work with the extras; without them none."""
         from fumishirube_manual.prompts import manual_prompts
 
-        return manual_prompts(context)
+        return manual_prompts(context) if self.extras else ()

@@ -85,17 +85,70 @@ def test_a_section_that_changed_since_is_not_left_out(wire: Wire) -> None:
     assert not set(second) & set(first)
 
 
+@pytest.mark.parametrize("tool", ["manual_read", "manual_scan", "refs"])
+def test_what_was_read_before_the_search_is_not_left_out(wire: Wire, tool: str) -> None:
+    """A model that read a section before it searched may need it again: it was a hit, unseen."""
+
+    def read(line: int) -> None:
+        ref = {"manual_id": "m", "path": "a.md", "start_line": line}
+        if tool == "manual_scan":
+            wire.ok("manual_scan", manual_id="m", path="a.md")
+        else:
+            wire.ok("manual_read", **({"refs": [ref]} if tool == "refs" else {"ref": ref}))
+
+    _, first = find(wire)
+    rest = sorted({1 + 2 * n for n in range(SECTIONS)} - set(first))
+    read(rest[0])
+    trace, _ = find(wire)
+    asked = {"query": "給付の要件", "manual_id": "m", "required_terms": ["給付"]}
+    follow = wire.ok("manual_find", **asked, only_unscanned_from_trace_id=trace)
+    lines = {item["ref"]["start_line"] for item in follow["inline_hits"]["items"]}
+    assert lines == set(rest)
+    wire.ok("manual_scan", manual_id="m", path="a.md", start_line=rest[0])
+    follow = wire.ok("manual_find", **asked, only_unscanned_from_trace_id=trace)
+    lines = {item["ref"]["start_line"] for item in follow["inline_hits"]["items"]}
+    assert rest[0] not in lines
+
+
+def test_a_follow_up_with_nothing_left_says_what_it_left_out(wire: Wire) -> None:
+    trace, first = find(wire)
+    wire.ok("manual_scan", manual_id="m", path="a.md")
+    asked = {"query": "給付の要件", "manual_id": "m", "required_terms": ["給付"]}
+    asked["only_unscanned_from_trace_id"] = trace
+    found = wire.ok("manual_find", **asked)
+    assert found["candidates"] == 0
+    assert found["status"] == "required_fallback"
+    assert found["failure_reason"] == f"nothing_left:{SECTIONS}_sections_excluded"
+    assert not found.keys() & {"answerable", "missing"}
+    counts = {row["reason"]: row["count"] for row in found["coverage"]["skipped"]}
+    assert counts == {
+        "excluded_by_trace": len(first),
+        "excluded_by_read": SECTIONS - len(first),
+    }
+    call = {"name": "manual_find", "arguments": asked}
+    text = wire.request("tools/call", call)["result"]["content"][0]["text"]
+    assert "excluded_by_trace" in text
+    assert "excluded_by_read" in text
+    assert "answerable" not in text
+    # A term that the manual lacks is lacking, whatever is left out.
+    found = wire.ok("manual_find", **asked | {"required_terms": ["絶無"]})
+    assert found["status"] == "required_none_matched"
+
+
 spans = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size=12)
 
 
-@given(spans, st.integers(0, 80), st.integers(1, 20))
+@given(spans, st.integers(0, 80), st.integers(1, 20), st.integers(0, 12))
 def test_a_delivery_holds_exactly_the_characters_that_were_given(
-    given_spans: list[tuple[int, int]], start: int, length: int
+    given_spans: list[tuple[int, int]], start: int, length: int, since: int
 ) -> None:
     delivery = DeliveredRanges(0)
-    characters: set[int] = set()
-    for begin, size in given_spans:
-        delivery.add(begin, begin + size)
-        characters |= set(range(begin, begin + size))
-    wanted = set(range(start, start + length))
-    assert delivery.holds(start, start + length) == (wanted <= characters)
+    characters: dict[int, int] = {}
+    for at, (begin, size) in enumerate(given_spans):
+        delivery.add(begin, begin + size, at)
+        characters |= dict.fromkeys(range(begin, begin + size), at)
+    wanted = range(start, start + length)
+    received = all(characters.get(place, -1) >= since for place in wanted)
+    assert delivery.holds(start, start + length, since) == received
+    kept = [place for a, b, _ in delivery.ranges for place in range(a, b)]
+    assert kept == sorted(characters)

@@ -182,6 +182,7 @@ def facts(wire: Wire, asked: dict[str, Any]) -> dict[str, Any]:
     return {
         "asked": asked,
         "nowhere": nowhere,
+        "elsewhere": [term[0] for term in answer["terms"] if term[1] == "elsewhere"],
         "sections": [(term[0], term[2]) for term in answer["terms"]],
         "scope": (account["scope"], account["scanned"]),
         "headings": [row for row in left if row["reason"] == "heading_only"],
@@ -195,8 +196,9 @@ def usual(tmp_path_factory: pytest.TempPathFactory, site: str) -> list[dict[str,
 
 
 def test_the_usual_stages_find_what_is_nowhere(usual: list[dict[str, Any]]) -> None:
-    assert [len(told["nowhere"]) for told in usual[:5]] == [1, 2, 1, 0, 1]
+    assert [len(told["nowhere"]) for told in usual[:5]] == [1, 2, 1, 0, 0]
     assert usual[2]["nowhere"] == [["solarr", "nowhere", 0, "solar"]]
+    assert [told["elsewhere"] for told in usual[:5] if told["elsewhere"]] == [["winter"]]
 
 
 @pytest.mark.parametrize("stages", SWAPS.values(), ids=SWAPS)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from manuals import ask, opened, write
+from stdio import Wire
 
 from fumishirube import LeftOut, Query, Root, Source
 from fumishirube.engine.spellings import near_spellings
@@ -50,6 +52,35 @@ def test_half_an_index_does_not_say_that_nothing_matches(tmp_path: Path) -> None
     assert diagnosis.failure_reason == "index_unfinished:1_files_not_searched"
     assert diagnosis.cutoff_reason == "time_budget"
     application.close()
+
+
+def test_a_term_that_is_only_elsewhere_in_the_manual_is_said_to_be_there(tmp_path: Path) -> None:
+    files = {"m/a.md": "# A\npump oil\n# Pumps\npump\n", "m/b.md": "# B\nvalve\n"}
+    with Wire(write(tmp_path, files)) as wire:
+        wire.ok("manual_ls")
+        asked = {"query": "pump", "manual_id": "m", "path_prefix": "b.md"}
+
+        def hints(found: dict[str, Any]) -> list[str]:
+            gaps = wire.ok("manual_hits", trace_id=found["trace_id"], kind="gaps")["items"]
+            return [gap["gap_hint"] for gap in gaps if gap["gap"] == "missing_terms"]
+
+        found = wire.ok("manual_find", **asked, required_terms=["pump"])
+        assert found["terms"] == [["pump", "elsewhere", 2]]
+        assert hints(found) == ["not below path_prefix: pump; in 2 sections elsewhere"]
+        call = {"name": "manual_find", "arguments": {**asked, "required_terms": ["pump", "valv"]}}
+        result = wire.request("tools/call", call)["result"]
+        text = result["content"][0]["text"]
+        assert "pump only outside path_prefix (2 sections)" in text
+        assert "valv nowhere (0 sections), near: valve" in text
+        (hint,) = hints(result["structuredContent"])
+        assert hint.split("; ") == [
+            "not in this manual: valv",
+            "try another wording, such as valve",
+            "not below path_prefix: pump",
+            "in 2 sections elsewhere",
+        ]
+        found = wire.ok("manual_find", **asked, required_terms=["valve"])
+        assert found["terms"] == [["valve", "ranked", 1]]
 
 
 @pytest.mark.parametrize("encoding", ["cp932", "euc_jp", "utf-16", "utf-8-sig"])

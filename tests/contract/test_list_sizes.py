@@ -195,6 +195,9 @@ def test_the_headings_of_a_long_file_are_walked(tmp_path: Path, most: int, title
                 break
             following = {"cursor": item["next_cursor"]}
         assert seen == headings
+        refused = server.refused("manual_toc", **asked, cursor={"offset": 0, "heading": 0})
+        assert refused["message"] == "cursor.heading must be at least 1"
+        assert refused["details"] == {"parameter": "cursor.heading", "min": 1}
         beyond = server.ok("manual_toc", **asked, cursor={"offset": 0, "heading": 999})["items"][0]
         assert beyond["headings"] == []
         assert beyond["headings_total"] == len(headings)

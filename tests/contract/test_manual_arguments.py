@@ -327,3 +327,15 @@ def test_a_refused_argument_is_named(server: Fumishirube) -> None:
 def test_bounds_are_told(server: Fumishirube) -> None:
     error = server.refused("manual_scan", manual_id="m1", path="rules.md", max_chars=255)
     assert (error["details"]["min"], error["details"]["max"]) == (256, 50_000)
+
+
+@pytest.mark.parametrize("digits", [4_000, 4_300, 4_301, 5_000, 100_000])
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_a_number_that_is_too_long_is_refused_and_its_request_answered(
+    contract_wire: Wire, digits: int, sign: str
+) -> None:
+    place = '"manual_id": "m1", "path": "rules.md"'
+    given = f'{{{place}, "start_line": {sign}{"9" * digits}}}'
+    refused = contract_wire.call_text("manual_scan", given)
+    assert refused.payload["code"] == IP
+    assert contract_wire.call_text("manual_scan", f"{{{place}}}").payload["eof"]

@@ -126,6 +126,67 @@ def test_the_error_of_a_range_says_which_one(server: Fumishirube, wrong: Any) ->
     assert error["details"]["parameter"] == "refs[1]"
 
 
+def test_a_ref_of_any_hit_is_taken_in_both_arguments(tmp_path: Path) -> None:
+    with Fumishirube(write(tmp_path, {"m/a.md": "# A\n\nText is allowed.\n"})) as server:
+        server.ok("manual_ls")
+        asked = {"query": "text", "manual_id": "m", "required_terms": ["text"]}
+        trace = server.ok("manual_find", **asked, include_claim_graph=True)["trace_id"]
+        (evidence,) = server.ok("manual_hits", trace_id=trace, kind="evidences")["items"]
+        assert "target" in evidence["ref"]
+        assert server.ok("manual_read", ref=evidence["ref"])["text"]
+        (item,) = server.ok("manual_read", refs=[evidence["ref"]])["items"]
+        assert item["lines"][1] == [3, "Text is allowed."]
+
+
+@pytest.mark.parametrize("name", ["digest", "place"])
+@pytest.mark.parametrize("value", ["zzz", "p3", None, {"kind": "page", "first": 1}])
+def test_only_a_citation_has_a_hash_or_a_place(server: Fumishirube, name: str, value: Any) -> None:
+    plain = {"manual_id": "guide", "path": "short.md", "start_line": 3, "end_line": 3}
+    assert server.ok("manual_read", refs=[plain | {name: value}]) == server.ok(
+        "manual_read", refs=[plain]
+    )
+
+
+def test_no_refs_are_as_if_they_were_not_given(server: Fumishirube) -> None:
+    ref = {"manual_id": "guide", "path": "short.md"}
+    assert server.ok("manual_read", ref=ref, refs=[])["text"]
+    assert server.refused("manual_read", refs=[])["message"] == "give either ref or refs"
+
+
+def test_code_is_left_out_of_ranges_alone(server: Fumishirube) -> None:
+    ref = {"manual_id": "guide", "path": "short.md"}
+    assert server.refused("manual_read", ref=ref, code=False)["details"]["parameter"] == "code"
+    assert server.ok("manual_read", ref=ref, code=True)["text"]
+    assert server.ok("manual_read", refs=[ref], code=False)["items"]
+
+
+@pytest.mark.parametrize("name", ["start_line", "end_line"])
+def test_a_line_before_the_first_is_refused_with_the_bound(server: Fumishirube, name: str) -> None:
+    refused = server.refused("manual_read", refs=[{"manual_id": "guide", "path": "v1.md", name: 0}])
+    assert refused["message"] == f"refs[0].{name} must be at least 1"
+    assert refused["details"] == {"parameter": f"refs[0].{name}", "min": 1}
+
+
+def test_a_link_is_forbidden_however_it_is_named(tmp_path: Path) -> None:
+    write(tmp_path, {"m/a.md": "# A\n", "m/sub/b.md": "# B\n"})
+    for link, target in (("link.md", "a.md"), ("dlink", "sub"), ("dangling.md", "none.md")):
+        (tmp_path / "manuals/m" / link).symlink_to(target)
+    with Fumishirube(tmp_path) as server:
+        server.ok("manual_ls")
+        for path in ("link.md", "dlink/b.md", "dangling.md"):
+            for ref in (f"m/{path}", f"manual://m/{path}", {"manual_id": "m", "path": path}):
+                assert server.refused("manual_read", refs=[ref])["code"] == "forbidden"
+            assert server.refused("manual_toc", manual_id="m", path_prefix=path)["code"] == (
+                "forbidden"
+            )
+        assert server.refused("manual_toc", manual_id="m", path_prefix="dlink")["code"] == (
+            "forbidden"
+        )
+        for empty in ("none", "su", ".hidden"):
+            listed = server.ok("manual_toc", manual_id="m", path_prefix=empty)
+            assert listed["total_files"] == 0
+
+
 def test_a_citation_as_ref_is_refused_with_the_argument_that_takes_it(server: Fumishirube) -> None:
     refused = server.refused("manual_read", ref="manual://guide/v1.md#L1-L4")
     assert refused["message"] == (

@@ -181,16 +181,25 @@ class Wire(_Caller):
         assert "result" in answer, answer
         return checked(answer["result"], self.workspace)
 
+    def call_text(self, tool: str, arguments: str) -> Answer:
+        """Call a tool with arguments in JSON, such as numbers that Python does not write."""
+        params = f'{{"name":{json.dumps(tool)},"arguments":{arguments}}}'
+        answer = self._answer("tools/call", params)
+        assert "result" in answer, answer
+        return checked(answer["result"], self.workspace)
+
     def ping(self) -> None:
         """Ask for a sign of life."""
         assert self.request("ping", {}) == {"jsonrpc": "2.0", "id": self._identity, "result": {}}
 
     def request(self, method: str, params: Any) -> dict[str, Any]:
         """Send a request, and return the whole message that answers it."""
+        return self._answer(method, json.dumps(params))
+
+    def _answer(self, method: str, params: str) -> dict[str, Any]:
         self._identity += 1
-        self._send(
-            {"jsonrpc": "2.0", "id": self._identity, "method": method, "params": params},
-        )
+        begin = json.dumps({"jsonrpc": "2.0", "id": self._identity, "method": method})
+        self._write(f'{begin[:-1]}, "params": {params}}}')
         while True:
             line = self._output.readline()
             assert line, f"the server ended: {self._rest_of_errors()}"
@@ -221,7 +230,10 @@ class Wire(_Caller):
         return self.process.stderr.read().decode()
 
     def _send(self, message: dict[str, Any]) -> None:
-        self._input.write(json.dumps(message).encode() + b"\n")
+        self._write(json.dumps(message))
+
+    def _write(self, line: str) -> None:
+        self._input.write(line.encode() + b"\n")
         self._input.flush()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, get_args, get_origin
 
@@ -11,6 +12,7 @@ from pydantic.fields import FieldInfo
 from fumishirube.errors import ConfigError
 from fumishirube.stages import Env
 
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _FALSE = frozenset({"false", "0", "no", "off"})
 
@@ -84,11 +86,14 @@ def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
             value = [] if names == ["none"] else [name for name in names if name not in env.others]
     rules: Any = Annotated[info.annotation, *info.metadata]
     adapter: TypeAdapter[Any] = TypeAdapter(rules, config=ConfigDict(allow_inf_nan=False))
+    problem = f'expected {expectation(info)}, got "{text[:80]}"'
     try:
-        return adapter.validate_python(value, strict=bool in _kinds(info.annotation))
+        parsed = adapter.validate_python(value, strict=bool in _kinds(info.annotation))
     except ValidationError as error:
-        problem = f'expected {expectation(info)}, got "{text[:80]}"'
         raise ConfigError(problem, at=env.name) from error
+    if type(parsed) is int and not _INTEGER.fullmatch(text):  # pydantic takes 1.0 and 1_0 too
+        raise ConfigError(problem, at=env.name)
+    return parsed
 
 
 def _added(value: Any, info: FieldInfo, where: str) -> Any:

@@ -229,7 +229,7 @@ class _Search:
         outcomes: list[Outcome] = []
         cut = False
         for run in plan or (Run("query", query),):
-            cut = bool(outcomes) and query.budget.spent
+            cut = query.budget.spent and any(outcome.ranking.hits for outcome in outcomes)
             if cut:
                 self.counts.out_of_time = True
                 break

@@ -196,13 +196,13 @@ def report_for_query(report: SearchReport, query: Query) -> SearchReport:
 
 
 def _term(name: str, query: Query, corpus: Corpus) -> TermReport:
-    if query.within is None:
-        sections = query.sections_with(name, corpus)
-    else:
+    whole = sections = query.sections_with(name, corpus)
+    if whole and query.within is not None:
         forms = tuple(map(Holds, query.forms(name)))
         sections = corpus.count(query.inside(Bool(should=forms))).number
-    look = not sections and not query.budget.spent
-    return TermReport(name, sections, tuple(near_spellings(name, corpus)) if look else ())
+    look = not whole and not query.budget.spent
+    near = tuple(near_spellings(name, corpus)) if look else ()
+    return TermReport(name, sections, near, 0 if sections else whole)
 
 
 def _known_terms(names: Iterable[str], query: Query, merged: Ranking) -> Iterable[TermReport]:

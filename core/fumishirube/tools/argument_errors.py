@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -210,7 +210,7 @@ def _error(error: ErrorDetails, place: ArgumentLocation, shape: Schema) -> ToolE
         return _unknown(error, name, shape)
     if kind in ("value_error", "assertion_error"):
         return place.kind(str(context["error"]), parameter=name or None)
-    if kind in _BOUNDS and (limited := _out_of_bounds(place, _BOUNDS[kind])):
+    if kind in _BOUNDS and (limited := _out_of_bounds(place, _BOUNDS[kind], context)):
         return limited
     if kind in _STRICTLY:
         key, same, words = _STRICTLY[kind]
@@ -259,16 +259,23 @@ def _unusable(place: ArgumentLocation, why: str) -> ToolError:
     return place.kind(f"{name} cannot be used: {why}", parameter=name)
 
 
-def _out_of_bounds(place: ArgumentLocation, keys: tuple[str, str, str]) -> ToolError | None:
+def _out_of_bounds(
+    place: ArgumentLocation, keys: tuple[str, str, str], context: Mapping[str, Any]
+) -> ToolError | None:
+    """Return the error for a value beyond the bounds of its schema, or of its model's field."""
     low_key, high_key, unit = keys
     members = [
         member
         for member in (place.schema, *_members(place.schema))
         if member.keys() & {low_key, high_key}
     ]
-    if not members:
+    if members:
+        low, high = members[0].get(low_key), members[0].get(high_key)
+    else:
+        low = context.get("ge", context.get("min_length"))
+        high = context.get("le", context.get("max_length"))
+    if low is None and high is None:
         return None
-    low, high = members[0].get(low_key), members[0].get(high_key)
     if high is None and low == 1 and unit:
         rule = "not be empty"
     elif high is None:

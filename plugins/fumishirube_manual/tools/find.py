@@ -64,12 +64,7 @@ def find_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[FindPara
     return Tool(
         name="manual_find",
         title="Search a manual",
-        summary=(
-            "Returns the best sections, each with the numbered lines that bear most on the "
-            "question. Finds most in the words that such a document would use; alternatives take "
-            "the user's own words, other guesses and each part of a question: one call serves "
-            "all, with passages for parts. Costs 600 tokens; of three parts 2,000."
-        ),
+        summary=_summary(settings),
         params=offered_arguments(settings),
         answer=FindAnswer,
         run=run,
@@ -84,6 +79,23 @@ def find_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[FindPara
                 "required_terms": ["travel allowance"],
             },
         ),
+    )
+
+
+def _summary(settings: ManualSurface) -> str:
+    """Describe the search, and what the settings add to it."""
+    lines, others = "lines" in settings.extras, "alternatives" in settings.extras
+    shown = "each with the numbered lines that bear most on the question"
+    alternatives = (
+        "; alternatives take the user's own words, other guesses and each part of a question: one "
+        "call serves all"
+    )
+    parts = lines and others
+    return (
+        f"Returns the best sections, {shown if lines else 'by path and title'}. Finds most in the "
+        f"words that such a document would use{alternatives * others}"
+        f"{', with passages for parts' * parts}. Costs {600 if lines else 300} tokens"
+        f"{'; of three parts 2,000' * parts}."
     )
 
 

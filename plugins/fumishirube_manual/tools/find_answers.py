@@ -11,8 +11,8 @@ from pydantic import Field, JsonValue
 from fumishirube import Answer, CoverageReport, SurfaceContext, Trace
 from fumishirube.text import estimate_tokens, fold, mentions
 from fumishirube.tools import OrAbsent
-from fumishirube_manual.coverage import NEVER_SEARCHED, Coverage, coverage_of
-from fumishirube_manual.diagnosis import Answerable, Diagnosis, Status, answerable
+from fumishirube_manual.coverage import EXCLUDED, NEVER_SEARCHED, Coverage, coverage_of
+from fumishirube_manual.diagnosis import Answerable, Diagnosis, Status, answerable, proves_nothing
 from fumishirube_manual.evidence.missing_words import APART, NOWHERE, absent_of
 from fumishirube_manual.evidence.names import names_of
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
@@ -109,6 +109,7 @@ def find_answer(
     """Return the answer that every client gets, with the extra keys that the settings name."""
     rows, extras = trace.search.rows, settings.extras
     page = _page(context, trace, shown, extras)
+    judged = "answerable" in extras and not proves_nothing(trace)
     answer = FindAnswer(
         trace_id=trace.id,
         candidates=len(rows),
@@ -124,8 +125,8 @@ def find_answer(
             items=page.items,
             next_offset=page.covered if page.covered != len(page.items) else None,
         ),
-        answerable=answerable(trace) if "answerable" in extras else None,
-        missing=page.missing or None if "answerable" in extras else None,
+        answerable=answerable(trace) if judged else None,
+        missing=page.missing or None if judged else None,
         nowhere=absent_of(trace, NOWHERE, page.missing) or None,
         apart=absent_of(trace, APART, page.missing) or None,
         unmet=page.unmet or None,
@@ -137,7 +138,7 @@ def find_answer(
         coverage=coverage_of(account, diagnosis.cutoff_reason)
         if _reports_coverage(account, diagnosis, extras)
         else None,
-        degraded=trace.degraded,
+        degraded=trace.degraded if extras else None,
         unread_files=unread_rows(context, settings, *(trace.manuals or (trace.manual_id,))),
     )
     if "est_tokens" in extras:
@@ -200,21 +201,28 @@ def _other_names(
 
 
 def _reports_coverage(account: CoverageReport, diagnosis: Diagnosis, extras: Sequence[str]) -> bool:
-    """Tell whether the answer reports coverage: always, or only if something was not searched."""
+    """Tell whether the answer reports coverage: always, or only if something was not searched.
+
+    That is also so if there are no hits and something was excluded.
+    """
     if "coverage" in extras:
         return True
-    unsearched = any(skipped.reason not in NEVER_SEARCHED for skipped in account.skipped)
-    return "unsearched" in extras and (unsearched or diagnosis.cutoff_reason == "time_budget")
+    skipped = {row.reason for row in account.skipped}
+    unsearched = skipped - NEVER_SEARCHED or (not account.returned and skipped & EXCLUDED)
+    return "unsearched" in extras and bool(unsearched or diagnosis.cutoff_reason == "time_budget")
 
 
 def _term_effects(trace: Trace) -> Iterator[tuple[JsonValue, ...]]:
     """Yield each required term with its effect and the number of sections that contain it.
 
-    A term that occurs nowhere is followed by near spellings; what is incomplete proves nothing.
+    A term that occurs nowhere is followed by near spellings; what is incomplete proves nothing. One
+    that is only outside the searched files has the number of sections there.
     """
     report = trace.report
     for term in report.terms:
-        if not term.sections and not report.incomplete:
+        if term.elsewhere:
+            yield (term.term, "elsewhere", term.elsewhere)
+        elif not term.sections and not report.incomplete:
             yield (term.term, "nowhere", 0, *term.near)
         elif term.term not in report.effective:
             yield (term.term, "too_common", term.sections)

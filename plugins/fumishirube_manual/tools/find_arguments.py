@@ -109,7 +109,7 @@ class FindParams(Params):
     expand_scope: Annotated[bool | None, Field(description="Only echoed.")] = None
     only_unscanned_from_trace_id: Annotated[
         Annotated[str, AfterValidator(_trace_id)] | None,
-        Field(description="Leave out what it returned, or was read."),
+        Field(description="Leave out what it returned, or was read since."),
     ] = None
     budget: FindBudget | None = None
     include_claim_graph: Annotated[
@@ -123,6 +123,20 @@ class FindParams(Params):
         MaxChars | None,
         Field(description="For all lines; spare room shows more."),
     ] = None
+
+
+class FewInlineHits(InlineHits):
+    """The number of hits in an answer without alternatives."""
+
+    limit: Annotated[
+        Positive | None, Field(description=f"1 to {INLINE_HITS}; default {INLINE_HITS}.")
+    ] = None
+
+
+class OneWordingParams(FindParams):
+    """The query without alternatives, its scope, and the size of the answer."""
+
+    inline_hits: FewInlineHits | None = None
 
 
 def shown_size(params: FindParams) -> ShownSize:
@@ -142,7 +156,7 @@ def _withheld(settings: ManualSurface) -> set[str]:
 def offered_arguments(settings: ManualSurface) -> type[FindParams]:
     """Return the parameters without those that the settings disable."""
     return narrowed_params(
-        FindParams,
+        FindParams if "alternatives" in settings.extras else OneWordingParams,
         _withheld(settings),
         {} if "everywhere" in settings.extras else {"manual_id": ManualId},
     )

@@ -110,12 +110,13 @@ def hits_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[HitsPara
             items=items,
         )
 
+    lines = " and lines" if "lines" in settings.extras else ""
     return Tool(
         name="manual_hits",
         title="Page through hits",
         summary=(
             "Returns more of what a manual_find found. kind: 'candidates' all hits; "
-            "'integrated_top' with titles and lines; 'unscanned' ranked but not returned, and "
+            f"'integrated_top' with titles{lines}; 'unscanned' ranked but not returned, and "
             "why; 'claims', 'evidences', 'edges' of include_claim_graph; 'gate_runs', "
             "'fusion_debug' how it was ranked. About 60 tokens a hit."
         ),

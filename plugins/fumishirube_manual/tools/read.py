@@ -33,7 +33,8 @@ from fumishirube_manual.addressed_tags import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
 from fumishirube_manual.plain_texts import read_text
-from fumishirube_manual.ranges import RANGES_CHARS, LineRanges, RangeAnswer, read_ranges
+from fumishirube_manual.range_refs import LineRanges
+from fumishirube_manual.ranges import RANGES_CHARS, RangeAnswer, read_ranges
 from fumishirube_manual.surface import ManualSurface
 
 
@@ -67,6 +68,12 @@ class ManualReadParams(Params):
     code: Annotated[bool | None, Field(description="With refs: false leaves code out.")] = None
     max_chars: Annotated[MaxChars | None, Field(description="12000; refs 8000.")] = None
     scope: Literal["section"] | None = None
+
+
+class SectionReadParams(ManualReadParams):
+    """The section and how much of it."""
+
+    max_chars: Annotated[MaxChars | None, Field(description=f"Default {PAGE_CHARS}.")] = None
 
 
 class ManualReadApplied(Answer):
@@ -114,9 +121,11 @@ def read_tool(
         return _read_section(context, settings, params.ref, params.max_chars or PAGE_CHARS, call)
 
     def read_either(params: ManualReadParams, call: Call) -> RangesAnswer:
-        if (params.ref is None) == (params.refs is None):
+        if (params.ref is None) == (not params.refs):
             raise InvalidParameter("give either ref or refs", parameter="ref")
-        if params.refs is None:
+        if not params.refs:
+            if params.code is False:
+                raise InvalidParameter("code may be false with refs only", parameter="code")
             return RangesAnswer(**dict(read(params, call)))
         most = params.max_chars or RANGES_CHARS
         items = read_ranges(context, params.refs, call, most, code=params.code is not False)
@@ -131,7 +140,9 @@ def read_tool(
         examples=({"ref": {"manual_id": "handbook", "path": "leave.md", "start_line": 12}},),
     )
     if "refs" not in settings.extras:
-        params = narrowed_params(ManualReadParams, {"refs", "code"}, {"ref": ReadRef})
+        params: type[ManualReadParams] = narrowed_params(
+            SectionReadParams, {"refs", "code"}, {"ref": ReadRef}
+        )
         return described(summary=_SUMMARY, params=params, answer=ManualReadAnswer, run=read)
     return described(
         summary=_SUMMARY + _RANGES,

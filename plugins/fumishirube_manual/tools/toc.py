@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field
 
 from fumishirube import (
     Answer,
@@ -16,6 +16,7 @@ from fumishirube import (
     InvalidPath,
     Manual,
     NeedsNarrowScope,
+    NotFound,
     Params,
     Section,
     SurfaceContext,
@@ -24,51 +25,17 @@ from fumishirube import (
 )
 from fumishirube.disk import OTHERS, clean_path, is_below
 from fumishirube.parsing import place_range
-from fumishirube.tools import ANSWER_CHARS, Cursor, FailsWith, OrAbsent, fitting
+from fumishirube.tools import ANSWER_CHARS, FailsWith, OrAbsent, fitting
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
 from fumishirube_manual.cited_places import has_places
 from fumishirube_manual.surface import ManualSurface
+from fumishirube_manual.tools.toc_cursors import HeadingCursor, HeadingOffset, TocCursor
 from fumishirube_manual.unread import UnreadRow, unread_rows
 
 _FILES = 20
 _MOST_FILES = 200
 _MOST_FILES_WIDE = 50
 _HEADINGS = 20
-
-
-class Offset(Params):
-    """How many files to skip."""
-
-    offset: Annotated[int, Field(ge=0)]
-
-
-class HeadingOffset(Offset):
-    """How many files to skip, and the first heading of the next file."""
-
-    heading: Annotated[int, Field(ge=1)] = 1
-
-
-def _cursor_schema(**more: object) -> WithJsonSchema:
-    return WithJsonSchema(
-        {
-            "anyOf": [
-                {
-                    "type": "object",
-                    "properties": {"offset": {"type": "integer", "minimum": 0}, **more},
-                    "required": ["offset"],
-                    "additionalProperties": False,
-                },
-                {"type": "integer", "minimum": 0},
-                {"type": "string", "pattern": "^[0-9]+$"},
-            ]
-        }
-    )
-
-
-_FROM_OFFSET = BeforeValidator(partial(Cursor.at, "offset"))
-_HEADING = {"type": "integer"}
-TocCursor = Annotated[Offset, _FROM_OFFSET, _cursor_schema()]
-HeadingCursor = Annotated[HeadingOffset, _FROM_OFFSET, _cursor_schema(heading=_HEADING)]
 
 
 def _lowered(value: Any) -> Any:
@@ -160,6 +127,9 @@ def toc_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[TocParams
         applied = _applied(params)
         manual = manual_by_id(context, params.manual_id)
         paths = _below(manual.paths(), applied.path_prefix)
+        if applied.path_prefix and not paths:
+            with suppress(NotFound):  # a link, or what may not be opened, is refused
+                manual.document(applied.path_prefix)
         if len(paths) > _MOST_FILES:
             raise NeedsNarrowScope(
                 f"{len(paths)} files match, at most {_MOST_FILES} are listed: narrow it with "

@@ -7,6 +7,7 @@ from typing import Any
 
 from fumishirube import SurfaceContext, Tool
 from fumishirube.tools import listed
+from fumishirube_manual.contract_answers import by_contract
 from fumishirube_manual.full_answer import full_tool
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.batch import batch_tool
@@ -34,6 +35,8 @@ def tools(context: SurfaceContext, settings: ManualSurface) -> Sequence[Tool[Any
         ),
         settings.extras,
     )
+    if not settings.extras:
+        return [by_contract(tool) for tool in offered]
     return [*offered, batch_tool(offered, settings)] if "batch" in settings.extras else offered
 
 

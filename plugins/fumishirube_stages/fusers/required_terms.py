@@ -46,7 +46,8 @@ class RequiredTerms(Stage):
     by the number of words.
 
     Terms that occur in nearly every section are ignored. When g_req finds no section, the hits of
-    g0 remain, without those that match only weakly. For a query without required terms and of up to
+    g0 remain, without those that match only weakly; all of them if g_req was not run for lack of
+    time. For a query without required terms and of up to
     ``picked_up_to`` concepts, the rarest content words are picked. A longer one has words that only
     say what is wanted, such as "rounded to two decimal places", and these are often the rarest.
     """
@@ -106,7 +107,7 @@ class RequiredTerms(Stage):
             for outcome, share in zip(gated_runs, trust, strict=True)
             if share < 1
         }
-        relaxed = bool(terms.effective) and not gated
+        relaxed = bool(terms.effective) and not gated and self._complete(query, outcomes, corpus)
         dropped: list[LeftOut] = []
         if relaxed:
             hits, dropped = self._without_noise(hits)
@@ -124,6 +125,10 @@ class RequiredTerms(Stage):
                 "rrf_k": self.k,
             },
         )
+
+    def _complete(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> bool:
+        """Tell whether there was time for all runs: one that was not made is not empty."""
+        return len(outcomes) == len(self.plan(query, corpus))
 
     def _terms(self, query: Query, corpus: Corpus) -> _Terms:
         cache = query.state.shared(dict[tuple[object, ...], _Terms], "required", self.fingerprint)

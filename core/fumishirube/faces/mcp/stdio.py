@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import gc
-import json
 import sys
 from asyncio import Event, get_running_loop
-from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from threading import Semaphore, Thread
 from time import monotonic, sleep
-from typing import NamedTuple
 
 import anyio
 import mcp_types as types
@@ -21,8 +18,8 @@ from anyio import from_thread, to_thread
 from anyio.lowlevel import EventLoopToken, current_token
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
 
+from fumishirube.faces.mcp.incoming import RefusedLine, error_message, parsed_line
 from fumishirube.faces.mcp.server import build_server
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.scheduler import SWITCH_SECONDS
@@ -148,9 +145,9 @@ def _read(
     try:
         with suppress(*ended):
             for line in wire.lines():
-                message = _parsed(line)
+                message = parsed_line(line)
                 _follow(message, pending)
-                if isinstance(message, _Refused):
+                if isinstance(message, RefusedLine):
                     from_thread.run(outbound.send, SessionMessage(message.answer), token=token)
                 elif message is not None:
                     inbox.put(SessionMessage(message))
@@ -173,44 +170,6 @@ def _follow(message: object, pending: set[str]) -> None:
         pending.discard(str((message.params or {}).get("requestId")))
     elif isinstance(message, (types.JSONRPCResponse, types.JSONRPCError)):
         pending.discard(str(message.id))
-
-
-class _Refused(NamedTuple):
-    answer: types.JSONRPCError
-
-
-def _parsed(line: bytes) -> types.JSONRPCMessage | _Refused | None:
-    """Return the message of a line, or ``None`` for an empty line or a broken response."""
-    adapter = types.jsonrpc_message_adapter
-    line = line.removeprefix(BOM_UTF8)
-    with suppress(ValidationError):
-        message = adapter.validate_json(line, by_name=False)
-        if b'"id"' not in line or not isinstance(message, types.JSONRPCNotification):
-            return message
-    text = line.decode("utf-8", "replace").strip()
-    if not text:
-        return None
-    try:
-        # pydantic refuses lone surrogates; json accepts them, so that argument checks can name
-        # them.
-        raw = json.loads(text)
-    except (ValueError, RecursionError):
-        return _Refused(_error(None, types.PARSE_ERROR, "Parse error"))
-    with suppress(ValidationError):
-        message = adapter.validate_python(raw, by_name=False)
-        # A request with an id of another type looks like a notification, and would wait for ever.
-        if not isinstance(message, types.JSONRPCNotification) or raw.get("id") is None:
-            return message
-    if isinstance(raw, dict) and "method" not in raw and raw.keys() & {"result", "error"}:
-        return None
-    identity = raw.get("id") if isinstance(raw, dict) else None
-    known = identity if isinstance(identity, str) or type(identity) is int else None
-    return _Refused(_error(known, types.INVALID_REQUEST, "Invalid Request"))
-
-
-def _error(identity: str | int | None, code: int, message: str) -> types.JSONRPCError:
-    error = types.ErrorData(code=code, message=message)
-    return types.JSONRPCError(jsonrpc="2.0", id=identity, error=error)
 
 
 async def _write(
@@ -245,7 +204,7 @@ def _encoded(message: types.JSONRPCMessage) -> bytes:
             return compact(plain(message.model_dump(by_alias=True, exclude_unset=True))).encode()
         except (ValueError, TypeError):
             identity = getattr(message, "id", None)
-            failed = _error(identity, types.INTERNAL_ERROR, "The answer is not JSON")
+            failed = error_message(identity, types.INTERNAL_ERROR, "The answer is not JSON")
             return failed.model_dump_json(by_alias=True, exclude_unset=True).encode()
 
 
