@@ -69,7 +69,7 @@ class Markdown(Stage):
     first heading. Its other lines are metadata, which ``manual_find`` neither searches nor shows.
     """
 
-    revision: ClassVar[int] = 5  # reads titles of front matter in any case
+    revision: ClassVar[int] = 6  # reads a first slide between rules
     reads_if: ClassVar[Mapping[str, str]] = {
         suffix: f"give it suffixes: [.md, {suffix}] in {{loaders}}" for suffix in _PLAIN_TEXT
     }
