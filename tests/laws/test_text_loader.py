@@ -28,6 +28,11 @@ ADOC_RULES = (
     "== Ab\n-----\ncode\n-----\n\nDeeper still\n~~~~~~~~~~~\ny\n\n設定\n^^^^\nz\n\nOdd\n+++\n"
 )
 ORG = "* TODO [#A] Installing  :new:\nx\n** Windows\n#+BEGIN_SRC\n* none\n#+END_SRC\n* Using\n"
+RST_BELOW = (
+    "A\n==\nBee\n---\n.. _target:\nC\n==\n.. comment\nDee\n---\n  in\nE\n==\n- item\nEff\n---\n"
+    "| verse\n:orphan:\nG\n==\n\ntext\n.. _target:\n- item\nNone\n----\n"
+)
+RST_MARKED = "- a\n===\n\n:a: b\n=====\n\n>>> x\n=====\nb\n=\n\n| a\n===\n\n.. a\n====\n"
 TABLE = "品番,品名,単価\n" + "".join(f"A-{n},部品{n},{n * 10}\n" for n in range(100))
 
 
@@ -106,6 +111,20 @@ def test_a_paragraph_that_is_too_long_is_cut_between_lines(tmp_path: Path) -> No
     ("name", "text", "expected"),
     [
         ("a.rst", RST, [("Manual", 1, 1), ("Installing", 7, 2), ("Using", 15, 2), ("設定", 19, 3)]),
+        (
+            "a.rst",
+            RST_BELOW,
+            [
+                *(("A", 1, 1), ("Bee", 3, 2), ("C", 6, 1), ("Dee", 9, 2), ("E", 12, 1)),
+                *(("Eff", 15, 2), ("G", 19, 1)),
+            ],
+        ),
+        (
+            "a.rst",
+            "Letters\n=======\n\nA\n-\na\n\nB\n-\n",
+            [("Letters", 1, 1), ("A", 4, 2), ("B", 8, 2)],
+        ),
+        ("a.rst", f"{RST_MARKED}\nAb\n-\n", [("a", 1, 1)]),
         ("a.adoc", ADOC, [("Manual", 1, 1), ("Installing", 5, 2), ("Windows", 10, 3)]),
         (
             "rules.adoc",

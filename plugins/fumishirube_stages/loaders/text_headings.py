@@ -11,6 +11,10 @@ from fumishirube import Heading
 from fumishirube_stages.loaders.text_entries import BLOCK
 
 _RST_RULE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*")
+_RST_UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1*[ \t]*")
+_RST_MARKED = re.compile(r"(?:[-+*•‣⁃|]|\.\.|__|:(?![:\s])(?:[^:]|:(?!\s|$))*:)(?:\s|$)")
+"""A line of an item, a field or explicit markup, which only indented lines go on with."""
+_RST_DOCTEST = ">>>"
 _RST_SHORT = 4
 """An underline of this length is accepted for a longer title, with a warning in docutils."""
 _ADOC_TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S(?:.*?[^ \t])??)(?:[ \t]+\1)?[ \t]*")
@@ -38,9 +42,12 @@ def rst_headings(lines: Sequence[str]) -> Iterator[Heading]:
     """
     kinds: list[str] = []
     number = 0
+    begins = True
     while number < len(lines):
-        titled = _rst_title(lines, number)
+        titled = _rst_title(lines, number) if begins else None
         if titled is None:
+            line = lines[number]
+            begins = not line[:1].strip() or (begins and bool(_RST_MARKED.match(line)))
             number += 1
             continue
         kind, title, end = titled
@@ -53,8 +60,6 @@ def rst_headings(lines: Sequence[str]) -> Iterator[Heading]:
 
 def _rst_title(lines: Sequence[str], number: int) -> tuple[str, str, int] | None:
     """Return the style of a title that begins on a line, its text, and the first line below it."""
-    if number and lines[number - 1].strip():
-        return None
     line = lines[number]
     if _RST_RULE.fullmatch(line):
         below = lines[number + 1 : number + 3]
@@ -63,7 +68,8 @@ def _rst_title(lines: Sequence[str], number: int) -> tuple[str, str, int] | None
             return line[0] * 2, below[0].strip(), number + 3
         return None
     rule = lines[number + 1] if number + 1 < len(lines) else ""
-    if not line.strip() or line[0].isspace() or not _RST_RULE.fullmatch(rule):
+    marked = line.startswith(_RST_DOCTEST) or _RST_MARKED.match(line)
+    if not line[:1].strip() or marked or not _RST_UNDERLINE.fullmatch(rule):
         return None
     long_enough = len(rule.strip()) >= min(_width(line.strip()[:_RST_SHORT]), _RST_SHORT)
     return (rule[0], line.strip(), number + 2) if long_enough else None
