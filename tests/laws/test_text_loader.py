@@ -27,6 +27,10 @@ ADOC_RULES = (
     "Run it now\n----\nNo title\n--------\n----\n\n"
     "== Ab\n-----\ncode\n-----\n\nDeeper still\n~~~~~~~~~~~\ny\n\n設定\n^^^^\nz\n\nOdd\n+++\n"
 )
+ADOC_TEXT = (
+    "---\nlayout: x\n---\n= A\n:toc:\n== B\nText\n= no title\n# nor this\n\n"
+    "ifdef::x[]\nCee\n---\n<<<\n== D\n"
+)
 ORG = "* TODO [#A] Installing  :new:\nx\n** Windows\n#+BEGIN_SRC\n* none\n#+END_SRC\n* Using\n"
 RST_BELOW = (
     "A\n==\nBee\n---\n.. _target:\nC\n==\n.. comment\nDee\n---\n  in\nE\n==\n- item\nEff\n---\n"
@@ -142,6 +146,11 @@ def test_a_paragraph_that_is_too_long_is_cut_between_lines(tmp_path: Path) -> No
             "signs.adoc",
             "== A\n\n....and so on\n\n```js\n== b\n```\n== C\n",
             [("A", 1, 2), ("C", 8, 2)],
+        ),
+        (
+            "text.adoc",
+            ADOC_TEXT,
+            [("text", 1, 1), ("A", 4, 1), ("B", 6, 2), ("Cee", 12, 2), ("D", 15, 2)],
         ),
         ("a.org", ORG, [("Installing", 1, 1), ("Windows", 3, 2), ("Using", 7, 1)]),
         (

@@ -24,8 +24,11 @@ _ADOC_UNDERLINED = re.compile(r"[^\s\[|.=].*\w")
 _ADOC_LONGEST = 400
 _ADOC_NEAR = 1
 """The most characters by which an underline is shorter or longer than its title."""
-_ADOC_ABOVE = re.compile(r"\s*|\[.*|//.*|([=.*_+`-])\1{3,}\s*|\|===\s*|--\s*")
-"""A line above the beginning of a block: blank, of attributes, a comment, or the end of another."""
+_ADOC_ABOVE = re.compile(
+    r"\s*|\[.*|//.*|([=.*_+`'<-])\1{2,}\s*|[|,:!]===\s*|--\s*"
+    r"|:!?\w[^:]*:(?:\s.*)?|[a-z]\w*::\S*\[.*\]\s*"
+)
+"""A line above the beginning of a block: blank, of attributes, a macro, or the end of another."""
 _ADOC_FENCES = ("----", "....", "++++", "////", "```")
 """The beginnings of lines around code and comments, where nothing is a title."""
 _ORG_TITLE = re.compile(r"(\*+)[ \t]+(\S(?:.*[^ \t])?)[ \t]*")
@@ -80,20 +83,21 @@ def _width(text: str) -> int:
 
 
 def adoc_headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """Yield the titles that begin with ``=`` or are underlined, outside code and comments."""
+    """Yield the titles that begin with ``=`` or are underlined, outside code and paragraphs."""
     fence = ""
-    underline = -1
+    body = 0
     for at, line in enumerate(lines):
-        if at == underline:
+        if at < body:
             continue
         below = lines[at + 1] if at + 1 < len(lines) else ""
-        begins = at in (0, underline + 1) or _ADOC_ABOVE.fullmatch(lines[at - 1])
+        begins = at == body or _ADOC_ABOVE.fullmatch(lines[at - 1])
         if not fence and begins and (level := _underlined(line, below)):
-            underline = at + 1
+            body = at + 2
             yield Heading(line.strip(), level, at + 1, at + 3)
         elif line.startswith(_ADOC_FENCES) and (marks := BLOCK.fullmatch(line)):
             fence = "" if fence == marks[1] else fence or marks[1]
-        elif not fence and (title := _ADOC_TITLE.fullmatch(line)):
+        elif not fence and begins and (title := _ADOC_TITLE.fullmatch(line)):
+            body = at + 1
             yield Heading(title[2], len(title[1]), at + 1, at + 2)
 
 
