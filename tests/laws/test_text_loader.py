@@ -31,7 +31,7 @@ ADOC_TEXT = (
     "---\nlayout: x\n---\n= A\n:toc:\n== B\nText\n= no title\n# nor this\n\n"
     "ifdef::x[]\nCee\n---\n<<<\n== D\n"
 )
-ORG = "* TODO [#A] Installing  :new:\nx\n** Windows\n#+BEGIN_SRC\n* none\n#+END_SRC\n* Using\n"
+ORG = "* TODO [#A] Installing  :new:\nx\n** Windows\n#+BEGIN_SRC\n,* none\n* Using\n"
 RST_BELOW = (
     "A\n==\nBee\n---\n.. _target:\nC\n==\n.. comment\nDee\n---\n  in\nE\n==\n- item\nEff\n---\n"
     "| verse\n:orphan:\nG\n==\n\ntext\n.. _target:\n- item\nNone\n----\n"
@@ -152,7 +152,7 @@ def test_a_paragraph_that_is_too_long_is_cut_between_lines(tmp_path: Path) -> No
             ADOC_TEXT,
             [("text", 1, 1), ("A", 4, 1), ("B", 6, 2), ("Cee", 12, 2), ("D", 15, 2)],
         ),
-        ("a.org", ORG, [("Installing", 1, 1), ("Windows", 3, 2), ("Using", 7, 1)]),
+        ("a.org", ORG, [("Installing", 1, 1), ("Windows", 3, 2), ("Using", 6, 1)]),
         (
             "a.org",
             "* UNDONE\n* How to write NEXT actions [#A] now\n* [#B] TODO\n",

@@ -32,7 +32,6 @@ _ADOC_ABOVE = re.compile(
 _ADOC_FENCES = ("----", "....", "++++", "////", "```")
 """The beginnings of lines around code and comments, where nothing is a title."""
 _ORG_TITLE = re.compile(r"(\*+)[ \t]+(\S(?:.*[^ \t])?)[ \t]*")
-_ORG_BLOCK = re.compile(r"[ \t]*#\+(begin|end)_\w+", re.IGNORECASE)
 _ORG_STATE = re.compile(r"^(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]+)?(?:\[#\w\][ \t]+)?")
 _ORG_TAGS = re.compile(r"(?<![ \t])[ \t]+:[\w@#%:]+:$")
 _DEEPEST = 6
@@ -115,12 +114,12 @@ def _underlined(line: str, below: str) -> int:
 
 
 def org_headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """Yield the titles that begin with stars, without state, priority and tags."""
-    inside = False
+    """Yield the titles that begin with stars, without state, priority and tags.
+
+    Each ends the block above it: in blocks such lines are written with a comma, ``,* x``.
+    """
     for number, line in enumerate(lines, start=1):
-        if block := _ORG_BLOCK.match(line):
-            inside = block[1].lower() == "begin"
-        elif not inside and (title := _ORG_TITLE.fullmatch(line)):
+        if title := _ORG_TITLE.fullmatch(line):
             shown = _ORG_TAGS.sub("", _ORG_STATE.sub("", title[2])) or title[2]
             yield Heading(shown, min(len(title[1]), _DEEPEST), number, number + 1)
 
