@@ -211,6 +211,8 @@ def test_rows_stand_under_the_header_of_their_table(tmp_path: Path) -> None:
         ("a.csv", "Region,2023,2024\nNorth,5,7\nSouth,3,2\n", ("a", "Region | 2023 | 2024")),
         ("a.csv", "Ada,1815\nAlan,1912\n", ("a",)),
         ("a.csv", "2023,2024\n1,2\n", ("a",)),
+        ("a.csv", "sep=;\nName;Preis\nA;1,5\nB;2,5\n", ("a", "Name | Preis")),
+        ("a.csv", '"sep=|"\r\nx,y|b\r\n1|2\r\n', ("a", "x,y | b")),
         ("a.csv", "", ("a",)),
     ],
 )
