@@ -15,8 +15,8 @@ _SHOWN = 80
 _DEEPEST = 100
 
 
-def parsed(text: str, name: str) -> Contents:
-    """Parse a table of contents; ``name`` is its file name.
+def parsed(text: str, name: str) -> tuple[Contents, str | None]:
+    """Parse a table of contents with a file name; return it, and the name of the manual if any.
 
     Raises:
         Unreadable: when it is not JSON, or has no list of chapters.
@@ -26,7 +26,9 @@ def parsed(text: str, name: str) -> Contents:
     if not isinstance(entries, list):
         raise Unreadable("no array 'toc'", reason="unreadable")
     warnings: list[str] = []
-    if not isinstance(content.get("manual"), str):
+    manual = content.get("manual")
+    if not isinstance(manual, str):
+        manual = None
         warnings.append("'manual' is no string")
     chapters: list[Chapter] = []
     ids: set[str] = set()
@@ -38,13 +40,7 @@ def parsed(text: str, name: str) -> Contents:
             warnings.append(f"toc[{number}] has the id {_cut(chapter.id)} once more")
         ids.add(chapter.id)
         chapters.append(chapter)
-    return Contents(tuple(chapters), tuple(warnings))
-
-
-def named(text: str) -> str | None:
-    """Return the manual's name in a usable table of contents, or ``None``."""
-    manual = _json(text).get("manual")
-    return manual if isinstance(manual, str) else None
+    return Contents(tuple(chapters), tuple(warnings)), manual
 
 
 def _json(text: str) -> Any:

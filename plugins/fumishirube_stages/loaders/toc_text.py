@@ -11,7 +11,7 @@ from pydantic import Field
 
 from fumishirube import Contents, Document, Root, Source, Stage, ToolError
 from fumishirube.text import decode, decode_lossy, nfc
-from fumishirube_stages.loaders.contents import named, parsed
+from fumishirube_stages.loaders.contents import parsed
 from fumishirube_stages.loaders.decoded_files import decoded_file
 from fumishirube_stages.loaders.divisions import whole
 from fumishirube_stages.loaders.names import is_navigation
@@ -67,13 +67,11 @@ class TocText(Stage):
             NotFound: when there is no such file.
         """
         decoded = decode_lossy(self._read(root, path))
-        contents = parsed(decoded.text, path)
-        folder = root.path.name
-        manual = named(decoded.text)
+        contents, manual = parsed(decoded.text, path)
         warnings = [*contents.warnings]
         if decoded.damaged:
             warnings.append(f"{path} holds bytes that are no {decoded.encoding}")
-        if manual is not None and nfc(manual) != nfc(folder):
+        if manual is not None and nfc(manual) != nfc(root.path.name):
             warnings.append("'manual' is not the name of the folder")
         return contents._replace(warnings=tuple(warnings))
 
@@ -104,7 +102,8 @@ class TocText(Stage):
 @lru_cache(maxsize=4)
 def _titles_below(folder: str, data: bytes) -> Mapping[str, str]:
     titles: dict[str, str] = {}
-    for chapter in parsed(decode(data), TOC).chapters:
+    contents, _ = parsed(decode(data), TOC)
+    for chapter in contents.chapters:
         path = chapter.path
         if path is not None and path.lower().endswith(".txt"):
             titles.setdefault(f"{folder}/{path}" if folder else path, chapter.title)
