@@ -153,6 +153,21 @@ def test_a_text_that_aliases_repeat_is_read_once(tmp_path: Path) -> None:
     application.close()
 
 
+@pytest.mark.parametrize(
+    "top",
+    [
+        "# The okapi deck\n",
+        "# Agenda\n- Costs: 5 percent: see the okapi\n- Next steps\n",
+        "# the okapi\n\n  - a: [\n",
+    ],
+)
+def test_a_slide_between_two_rules_is_text(tmp_path: Path, top: str) -> None:
+    application = opened(write(tmp_path, {"m/a.md": f"---\n{top}---\n\n# Fees\nTwo euros.\n"}))
+    answer = found(application, "okapi", "okapi")
+    application.close()
+    assert answer["status"] == "required_effective"
+
+
 def test_text_of_another_kind_has_no_front_matter(application: Application) -> None:
     path, _, lines = first(found(application, "sentinel setting", "sentinel"))
     assert (path, lines) == ("notes.txt", [[2, "setting: sentinel"], [4, "other: beacon"]])

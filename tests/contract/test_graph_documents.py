@@ -12,6 +12,7 @@ from documents import call_named, docs, docs_json, documents, graph
 from manuals import fumishirube, stranger
 
 from fumishirube.errors import ToolError
+from fumishirube_stages.loaders.headings import Parsed
 from fumishirube_stages.loaders.links import links
 
 
@@ -321,6 +322,14 @@ OTHERS: dict[str, str | bytes] = {"b.md": "# Bee\n\n## Part two\n", "c/d e.md": 
         ("[x](<c/d e.md> 'title') [y](c/d%20e.md?q#dee)", [("c/d e.md", "references")]),
         ("[x][ref] [ref] [ref][]\n\n[ref]: b.md 'T'", [("b.md", "references")]),
         ("![x](b.md) <b.md> [x](http://h/b.md) [x](//h/b.md) [x](#b) [x](b.txt)", []),
+        ("Write \\[x](b.md) so, or !\\[[b]].", []),
+        ("See [b]: it says more.\n\n[b]: b.md", [("b.md", "references")]),
+        ("- a ` b\n- [x](b.md) ` c", [("b.md", "references")]),
+        ("- [x\n- y](b.md)", []),
+        ("|a|b|\n|-|-|\n|`|[[b|extends]]|\n|`|x|", [("b.md", "extends")]),
+        ("[x](b&#46;md)", [("b.md", "references")]),
+        ("[x [y](b.md) z](a.md)", [("b.md", "references")]),
+        ("A.[^1]\n\n[^1]: [x](b.md)", [("b.md", "references")]),
         ("[[b]] [x](b.md)", [("b.md", "references")]),
         ("[[b]] [[b|extends]]", [("b.md", "references"), ("b.md", "extends")]),
         ("[[a]]", [("a.md", "references")]),
@@ -335,10 +344,11 @@ def test_links_are_read_where_they_are_links(
 @pytest.mark.slow
 def test_marks_that_nothing_closes_are_passed_in_one_go() -> None:
     """Each of these would take minutes if every mark made a look at the whole rest of the text."""
-    assert not links("<!--" * 1_000_000 + "[", 0, (), {}).links
-    nested = links("[" * 200_000 + "a" + "](x.md)" * 200_000, 0, (), {}).links
-    assert len(nested) == 200_000
-    assert all(len(one.text) <= 1_000 for one in nested)
+    nothing = Parsed([], [], {})
+    assert not links("<!--" * 1_000_000 + "[", 0, nothing).links
+    for opens in ("[", "!["):
+        (link,) = links(f"[{opens * 200_000}a{'](x.md)' * 200_001}", 0, nothing).links
+        assert len(link.text) <= 1_000
 
 
 def test_a_type_misspelt_is_a_label_with_a_warning(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from torture import TORTURE, examples, times
 from fumishirube import Unreadable
 from fumishirube.text import Lines
 from fumishirube_stages.loaders.heading_scan import pieces
-from fumishirube_stages.loaders.headings import parsed
+from fumishirube_stages.loaders.headings import Parsed, parsed
 from fumishirube_stages.loaders.links import _INLINE, _code_ends, links
 
 MARKS = ["[", "]", "(", ")", "<", ">", "`", "\\", '"', "'", "!", "|", " ", "a", "-->", "<!--", "#"]
@@ -43,7 +43,7 @@ SLOW_INLINE = re.compile(
 
 def seconds(text: str) -> float:
     before = time.process_time()
-    links(text, 0, [], {"X": {"href": "x.md"}})
+    links(text, 0, Parsed([], [], {"X": {"href": "x.md"}}))
     return time.process_time() - before
 
 
@@ -66,7 +66,10 @@ def test_links_are_scanned_in_linear_time(before: str, unit: str, after: str, op
 @pytest.mark.parametrize("run", [" ", "\n", " \n"])
 def test_blank_text_is_scanned_in_linear_time(run: str) -> None:
     text = f"# [a](b.md)\n{run * 100_000}\n  - [c](d.md)\n"
-    assert [each.target for each in links(text, 0, [], {}).links] == ["b.md", "d.md"]
+    assert [each.target for each in links(text, 0, parsed(text, 0, Lines(text))).links] == [
+        "b.md",
+        "d.md",
+    ]
     pieces(f"<b>a</b>{run * 100_000} x\n", 0)
 
 

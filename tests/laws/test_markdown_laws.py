@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import unquote
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from loaded_documents import laws, own
 from markdown_it import MarkdownIt
@@ -155,3 +156,41 @@ def test_titles_without_markup_are_as_written(tmp_path: Path, title: str) -> Non
     (inline,) = MarkdownIt("commonmark").parseInline(f"x {title} x")
     assert [each.title for each in document.sections] == [f"x {title} x"]
     assert "".join(token.content for token in inline.children or ()) == f"x {title} x"
+
+
+LINKED = st.lists(
+    st.sampled_from(
+        [
+            *("a ", "`", "``", "\\[", "\\]", "[a ", "]", ": it ", "*", "\n"),
+            *("[x](p.md)", "[x](<q r.md>)", "[x](p%20q.md#s)", "(b&amp;c.md)", "(p\\&amp;.md)"),
+            *("[r]", "[r][]", "[z][r]", "[z]", "\n\n[r]: p.md 'x'\n"),
+            *("![i](p.md)", "<http://x/[x](p.md)>", "<a href='[x](p.md)'>", "<!-- ", "-->"),
+            *("\n\n", "\n- ", "\n1. ", "\n> ", "\n# ", "\n---\n", "\n```\n", "\n<div>\n", "\n    "),
+            *("\n\n|a|\n|-|\n", "\n|"),
+        ]
+    ),
+    max_size=9,
+).map("".join)
+
+
+@laws
+@given(LINKED)
+@example("See [r]: it.\n\n[r]: p.md")
+@example("- a ` b\n- [x](p.md) ` c")
+@example("# a ` b\n[x](p.md) ` c")
+@example("|a|\n|-|\n|`|\n|[x](p.md)|\n|`|")
+@example("[a [x](p.md) b](q.md)")
+def test_links_are_those_of_commonmark_in_each_block(tmp_path: Path, text: str) -> None:
+    text = "\n" + text  # so that nothing is front matter
+    (tmp_path / "a.md").write_text(text, encoding="utf-8")
+    read = Markdown().load_with_links(Root(tmp_path), Source("a.md")).links
+    led = [
+        (unquote(str(token.attrs["href"])).partition("#")[0], block.map or [0, 0])
+        for block in MarkdownIt("commonmark").enable("table").parse(text)
+        for token in block.children or ()
+        if token.type == "link_open"
+    ]
+    wanted = [(target, lines) for target, lines in led if target.endswith(".md")]
+    assert [each.target for each in read] == [target for target, _ in wanted]
+    for each, (_, (above, last)) in zip(read, wanted, strict=True):
+        assert above < each.line <= last

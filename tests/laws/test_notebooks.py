@@ -52,6 +52,19 @@ def test_what_a_cell_leaves_open_ends_with_it(tmp_path: Path, opens: str) -> Non
     assert [(each.title, each.start_line) for each in sections] == [("A", 1), ("B", below)]
 
 
+def test_raw_cells_have_no_headings_and_may_title_the_notebook(tmp_path: Path) -> None:
+    raw = {"cell_type": "raw", "source": "---\ntitle: Fits of curves\n# a comment\n---"}
+    document = load(tmp_path, {"cells": [raw, {"cell_type": "raw", "source": "# tex"}, *CELLS]})
+    assert document.title == "Fits of curves"
+    assert [each.title for each in document.sections] == ["Fits of curves", "Fit", "Costs"]
+
+
+@pytest.mark.parametrize("more", ['"x": NUMBER', '"metadata": {"x": [NUMBER]}'])
+def test_numbers_of_thousands_of_digits_are_passed_over(tmp_path: Path, more: str) -> None:
+    text = f'{{"cells": {json.dumps(CELLS)}, {more.replace("NUMBER", "-" + "9" * 5_000)}}}'
+    assert load(tmp_path, text) == load(tmp_path, {"cells": CELLS})
+
+
 def test_the_steps_of_all_cells_are_counted_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,7 +27,16 @@ ADOC_RULES = (
     "Run it now\n----\nNo title\n--------\n----\n\n"
     "== Ab\n-----\ncode\n-----\n\nDeeper still\n~~~~~~~~~~~\ny\n\n設定\n^^^^\nz\n\nOdd\n+++\n"
 )
-ORG = "* TODO [#A] Installing  :new:\nx\n** Windows\n#+BEGIN_SRC\n* none\n#+END_SRC\n* Using\n"
+ADOC_TEXT = (
+    "---\nlayout: x\n---\n= A\n:toc:\n== B\nText\n= no title\n# nor this\n\n"
+    "ifdef::x[]\nCee\n---\n<<<\n== D\n"
+)
+ORG = "* TODO [#A] Installing  :new:\nx\n** Windows\n#+BEGIN_SRC\n,* none\n* Using\n"
+RST_BELOW = (
+    "A\n==\nBee\n---\n.. _target:\nC\n==\n.. comment\nDee\n---\n  in\nE\n==\n- item\nEff\n---\n"
+    "| verse\n:orphan:\nG\n==\n\ntext\n.. _target:\n- item\nNone\n----\n"
+)
+RST_MARKED = "- a\n===\n\n:a: b\n=====\n\n>>> x\n=====\nb\n=\n\n| a\n===\n\n.. a\n====\n"
 TABLE = "品番,品名,単価\n" + "".join(f"A-{n},部品{n},{n * 10}\n" for n in range(100))
 
 
@@ -106,6 +115,20 @@ def test_a_paragraph_that_is_too_long_is_cut_between_lines(tmp_path: Path) -> No
     ("name", "text", "expected"),
     [
         ("a.rst", RST, [("Manual", 1, 1), ("Installing", 7, 2), ("Using", 15, 2), ("設定", 19, 3)]),
+        (
+            "a.rst",
+            RST_BELOW,
+            [
+                *(("A", 1, 1), ("Bee", 3, 2), ("C", 6, 1), ("Dee", 9, 2), ("E", 12, 1)),
+                *(("Eff", 15, 2), ("G", 19, 1)),
+            ],
+        ),
+        (
+            "a.rst",
+            "Letters\n=======\n\nA\n-\na\n\nB\n-\n",
+            [("Letters", 1, 1), ("A", 4, 2), ("B", 8, 2)],
+        ),
+        ("a.rst", f"{RST_MARKED}\nAb\n-\n", [("a", 1, 1)]),
         ("a.adoc", ADOC, [("Manual", 1, 1), ("Installing", 5, 2), ("Windows", 10, 3)]),
         (
             "rules.adoc",
@@ -124,7 +147,12 @@ def test_a_paragraph_that_is_too_long_is_cut_between_lines(tmp_path: Path) -> No
             "== A\n\n....and so on\n\n```js\n== b\n```\n== C\n",
             [("A", 1, 2), ("C", 8, 2)],
         ),
-        ("a.org", ORG, [("Installing", 1, 1), ("Windows", 3, 2), ("Using", 7, 1)]),
+        (
+            "text.adoc",
+            ADOC_TEXT,
+            [("text", 1, 1), ("A", 4, 1), ("B", 6, 2), ("Cee", 12, 2), ("D", 15, 2)],
+        ),
+        ("a.org", ORG, [("Installing", 1, 1), ("Windows", 3, 2), ("Using", 6, 1)]),
         (
             "a.org",
             "* UNDONE\n* How to write NEXT actions [#A] now\n* [#B] TODO\n",
@@ -183,6 +211,8 @@ def test_rows_stand_under_the_header_of_their_table(tmp_path: Path) -> None:
         ("a.csv", "Region,2023,2024\nNorth,5,7\nSouth,3,2\n", ("a", "Region | 2023 | 2024")),
         ("a.csv", "Ada,1815\nAlan,1912\n", ("a",)),
         ("a.csv", "2023,2024\n1,2\n", ("a",)),
+        ("a.csv", "sep=;\nName;Preis\nA;1,5\nB;2,5\n", ("a", "Name | Preis")),
+        ("a.csv", '"sep=|"\r\nx,y|b\r\n1|2\r\n', ("a", "x,y | b")),
         ("a.csv", "", ("a",)),
     ],
 )

@@ -22,19 +22,22 @@ from fumishirube_stages.loaders.divisions import (
 _DELIMITERS = ",;\t|"
 _LOOKED_AT = 10
 _LONGEST_HEADER = 1_000
+_NAMED = re.compile(r'"?sep=([\t!#-/:-@\[-`{-~])"?[ \t]*\n', re.IGNORECASE)
+"""The line above a table with which Excel writes and reads the delimiter."""
 _QUOTED = re.compile('"[^"]*"')
 _YEAR = re.compile("(?:19|20)[0-9]{2}")
 
 
 def table_sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
     """Divide a table into passages of whole rows, with the header as title of each."""
-    delimiter = "\t" if suffix == ".tsv" else _delimiter(text)
+    named = _NAMED.match(text)
+    delimiter = named[1] if named else "\t" if suffix == ".tsv" else _delimiter(text)
     read = _rows(text, delimiter) or _rows(text, delimiter, quoted=False)
     if read is None:
         return passages(text, title)
     rows, starts = read
     lines = Lines(text)
-    header = _header(rows)
+    header = _header(rows[1:] if named else rows)
     begins = _passage_starts(lines, starts)
     if not header:
         return sections_at(text, lines, begins, [title] * len(begins))

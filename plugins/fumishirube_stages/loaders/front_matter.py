@@ -29,7 +29,8 @@ _MOST_VALUES = 10_000
 """The most values; an alias repeats everything it refers to."""
 _ONE_LINE = re.compile(r"^([\w-]+):[ \t]+([^\s>|&*!\[{].*)$", re.MULTILINE)
 """A key with a value on its line that is no block, list, mapping, alias or tag."""
-_SETTING = re.compile(r"[\w-]+:(?:\s|$)|[ \t#-]")
+_KEY = re.compile(r"[ \t]*[\w-]+:(?:\s|$)")
+_SETTING = re.compile(rf"{_KEY.pattern}|[ \t#-]")
 _TITLE = "title"
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
@@ -59,8 +60,9 @@ class _WrittenBlock(NamedTuple):
 
     @property
     def is_settings(self) -> bool:
-        """Whether each line looks like YAML, whether it can be parsed or not."""
-        return all(_SETTING.match(line) for line in self.yaml.splitlines() if line.strip())
+        """Whether each line looks like YAML, one with a key, whether it can be parsed or not."""
+        lines = [line for line in self.yaml.splitlines() if line.strip()]
+        return any(map(_KEY.match, lines)) and all(map(_SETTING.match, lines))
 
 
 def _written_block(text: str) -> _WrittenBlock | None:
@@ -87,8 +89,9 @@ def front_matter(text: str) -> FrontMatter:
 def reader_texts(text: str, keys: Collection[str]) -> FrontMatter:
     """Return where the content begins in a manual, and the texts of some keys, in any case.
 
-    There, front matter that is no mapping is text. With a mistake, such as an unquoted colon, it is
-    not text either, and the values that are written on the lines of their keys are read.
+    There, front matter that is no mapping is text, such as a slide between two rules. With a
+    mistake, such as an unquoted colon, it is not text either, and the values that are written on
+    the lines of their keys are read.
     """
     if toml := _TOML.match(text):
         return _of_toml(toml, keys)
@@ -105,10 +108,8 @@ def reader_texts(text: str, keys: Collection[str]) -> FrontMatter:
             if block.is_settings
             else FrontMatter()
         )
-    if node is None:
-        return FrontMatter(block.end)
     if not isinstance(node, yaml.MappingNode):
-        return FrontMatter()
+        return FrontMatter(0 if block.yaml.strip() else block.end)
     if not all(isinstance(key, yaml.ScalarNode) for key, _ in node.value):
         return FrontMatter(block.end if block.is_settings else 0)
     aliased: set[int] = set()

@@ -1,4 +1,4 @@
-"""Finds the headings of a Markdown text, and its lines of code and HTML."""
+"""Finds the headings of a Markdown text, and the texts of its blocks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,17 @@ MOST_STEPS = 500_000
 """The most parser steps for a document, about four seconds of work."""
 _LONGEST_PARSED_TITLE = 1_000
 _INLINE_MARKUP = re.compile(r"[\\`*_~\[\]!<>&]")
-_OPAQUE = frozenset({"fence", "code_block", "html_block"})
+_BLOCKS = frozenset(
+    {
+        "code_block",
+        "definition",
+        "fence",
+        "heading_open",
+        "html_block",
+        "paragraph_open",
+        "tr_open",
+    }
+)
 _STEPS_LEFT = "fumishirube_steps_left"
 _TERMINATORS: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
 """Block rules that check at each of their lines whether another block begins."""
@@ -36,11 +46,22 @@ _CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*\Z")
 _REFERENCE = re.compile(r"^[^\n]*\]:", re.MULTILINE)
 
 
+class ParsedBlock(NamedTuple):
+    """The first line of a block, from 1, the first below it, and its text without markers.
+
+    The text of code, HTML and link references is empty, that of a table is in its rows.
+    """
+
+    line: int
+    below: int
+    text: str
+
+
 class Parsed(NamedTuple):
-    """The headings; the lines of code and HTML, from 1; the targets of link references."""
+    """The headings; the blocks in their order, but for plain paragraphs; targets of references."""
 
     headings: list[Heading]
-    opaque: list[tuple[int, int]]
+    blocks: list[ParsedBlock]
     references: Mapping[str, Any]
 
 
@@ -111,13 +132,14 @@ def _parsed(
     above = lines.at(start) - 1 if start < len(text) else lines.total
     tokens = _parser().parse(text[start:end], references)
     collected: list[Heading] = []
-    opaque: list[tuple[int, int]] = []
+    blocks: list[ParsedBlock] = []
     for opening, content in pairwise([*tokens, None]):
         if opening is None or opening.map is None:
             continue
         line, below = (above + 1 + number for number in opening.map)
-        if opening.type in _OPAQUE:
-            opaque.append((line, below))
+        if opening.type in _BLOCKS:
+            source = text[lines.start(line) : lines.start(below)]
+            blocks.append(ParsedBlock(line, below, _block_text(opening, content, source)))
         if opening.type != "heading_open" or opening.level or content is None:
             continue
         second = text[lines.start(line + 1) : lines.start(below)]
@@ -125,14 +147,23 @@ def _parsed(
             continue  # a setext heading over several lines, or without text
         title = _plain(content.content, references)
         collected.append(Heading(title, int(opening.tag[1:]), line, below))
-    return Parsed(collected, opaque, references.get("references", {}))
+    return Parsed(collected, blocks, references.get("references", {}))
+
+
+def _block_text(opening: Token, content: Token | None, source: str) -> str:
+    """Return the text of a block with links; nothing of code and HTML."""
+    if opening.type == "tr_open":
+        return source
+    if opening.type == "definition":  # a footnote's, too
+        return source.partition("]:")[2] if opening.meta["label"].startswith("^") else ""
+    return content.content if content and content.type == "inline" else ""
 
 
 @cache
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # noqa: PLC0415 - 20 ms that a search does not need
 
-    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST + 2})
+    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST + 2, "inline_definitions": True})
     parser.enable(["table", "strikethrough"])
     parser.core.ruler.enableOnly(["normalize", "block"])
     parser.block.ruler.before("table", "prose", _prose)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from html import unescape
 from typing import Any, NamedTuple, get_args
 from urllib.parse import unquote_to_bytes
 
 from fumishirube import Link, LinkKind, LoaderRemark
 from fumishirube.text import Lines
+from fumishirube_stages.loaders.headings import Parsed, ParsedBlock
 
 _LINK_KINDS: tuple[LinkKind, ...] = get_args(LinkKind)
 _PARAGRAPHS = re.compile(r"\S[^\n]*(?:\n[^\S\n]*+\S[^\n]*)*")
@@ -21,7 +23,7 @@ _INLINE = re.compile(
 )
 _TICKS = re.compile(r"`+")
 _LABEL = re.compile(r"\[([^\[\]]*)\]")
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|&#?\w+;")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _MARKDOWN = (".md", ".markdown")
 _NEAR = 2
@@ -36,34 +38,30 @@ class ParsedLinks(NamedTuple):
     remarks: tuple[LoaderRemark, ...]
 
 
-def links(
-    text: str, begin: int, opaque: Sequence[tuple[int, int]], references: Mapping[str, Any]
-) -> ParsedLinks:
-    """Return the links after an offset, outside the opaque lines (code and HTML)."""
+def links(text: str, begin: int, structure: Parsed) -> ParsedLinks:
+    """Return the links of a text that is parsed from an offset, outside code and HTML."""
     if text.find("[", begin) < 0:
         return ParsedLinks((), ())
-    lines = Lines(text)
     collected: list[Link] = []
     remarks: list[LoaderRemark] = []
-    for start, end in _clear(begin, len(text), opaque, lines):
-        for paragraph in _PARAGRAPHS.finditer(text, start, end):
-            if "[" in paragraph.group():
-                for at, link, remark in _scanned(paragraph.group(), references):
-                    line = lines.at(paragraph.start() + at)
-                    collected.append(link._replace(line=line))
-                    remarks += [remark._replace(line=line)] if remark else []
+    for first, block in _blocks(text, begin, structure.blocks):
+        if "[" in block:
+            lines = Lines(block)
+            for at, link, remark in _scanned(block, structure.references):
+                line = first + lines.at(at) - 1
+                collected.append(link._replace(line=line))
+                remarks += [remark._replace(line=line)] if remark else []
     return ParsedLinks(tuple(collected), tuple(remarks))
 
 
-def _clear(
-    begin: int, end: int, opaque: Sequence[tuple[int, int]], lines: Lines
-) -> Iterator[tuple[int, int]]:
-    for first, below in sorted(opaque):
-        if begin < lines.start(first):
-            yield begin, lines.start(first)
-        begin = max(begin, lines.start(below))
-    if begin < end:
-        yield begin, end
+def _blocks(text: str, begin: int, parsed: Sequence[ParsedBlock]) -> Iterator[tuple[int, str]]:
+    """Yield the first line and the text of each parsed block, and of the paragraphs between."""
+    lines = Lines(text)
+    for block in (*parsed, ParsedBlock(lines.total + 1, lines.total + 1, "")):
+        for paragraph in _PARAGRAPHS.finditer(text, begin, lines.start(block.line)):
+            yield lines.at(paragraph.start()), paragraph.group()
+        yield block.line, block.text
+        begin = max(begin, lines.start(block.below))
 
 
 _LocatedLink = tuple[int, Link, LoaderRemark | None]
@@ -72,14 +70,14 @@ _LocatedLink = tuple[int, Link, LoaderRemark | None]
 def _scanned(text: str, references: Mapping[str, Any]) -> Iterator[_LocatedLink]:
     """Yield the links of one paragraph with offsets, outside code, comments and escapes."""
     opened: list[tuple[int, bool]] = []
-    at, last_comment = 0, text.rfind("-->")
+    at, last_comment, linked = 0, text.rfind("-->"), 0
     closing = _code_ends(text)
     while match := _SPECIAL.search(text, at):
         mark, at = match.group(), match.end()
-        if mark[0] == "`":
-            at = closing.get(match.start(), at)
-        elif mark == "<!--":
+        if mark == "<!--":
             at = text.find("-->", at) + 3 if at <= last_comment else at
+        elif mark[0] in "\\`<":
+            at = closing.get(match.start(), at)
         elif mark.endswith("[["):
             if wiki := _WIKI.match(text, at):
                 at = wiki.end()
@@ -93,8 +91,10 @@ def _scanned(text: str, references: Mapping[str, Any]) -> Iterator[_LocatedLink]
             start, image = opened.pop()
             begin = start + 1 + image
             label = text[begin : min(match.start(), begin + _LONGEST_LABEL)]
-            target, at = _destination(text, at, label, references)
-            if target is not None and not image and (link := _path_link(target, label)):
+            alone = image or start >= linked  # a link is in no other link
+            target, at = _destination(text, at, label, references) if alone else (None, at)
+            linked = linked if image or target is None else at
+            if not image and (link := _path_link(target or "", label)):
                 yield start, link, None
 
 
@@ -155,12 +155,12 @@ def _destination(
     """Return the target after a label in brackets, and the end of the link."""
     if inline := _INLINE.match(text, at):
         target = inline.group(1) if inline.group(1) is not None else inline.group(2)
-        return _ESCAPED.sub(r"\1", target or ""), inline.end()
+        plain = _ESCAPED.sub(lambda escape: escape[1] or unescape(escape[0]), target or "")
+        return plain, inline.end()
     named = _LABEL.match(text, at)
     name = (named.group(1) if named and named.group(1).strip() else label) if references else ""
     definition = references.get(" ".join(name.split()).casefold().upper())
-    # A definition, at the start of a line and before a colon, is not a link.
-    if definition is None or text[at : at + 1] == ":":
+    if definition is None:
         return None, at
     return str(definition.get("href", "")), named.end() if named else at
 

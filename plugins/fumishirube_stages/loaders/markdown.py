@@ -69,7 +69,7 @@ class Markdown(Stage):
     first heading. Its other lines are metadata, which ``manual_find`` neither searches nor shows.
     """
 
-    revision: ClassVar[int] = 5  # reads titles of front matter in any case
+    revision: ClassVar[int] = 6  # reads a first slide between rules, and links of each block alone
     reads_if: ClassVar[Mapping[str, str]] = {
         suffix: f"give it suffixes: [.md, {suffix}] in {{loaders}}" for suffix in _PLAIN_TEXT
     }
@@ -136,7 +136,7 @@ class Markdown(Stage):
         wanted = [
             heading for heading in structure.headings if heading.level <= (self.heading_levels or 3)
         ]
-        linked = links(text, front.end, structure.opaque, structure.references)
+        linked = links(text, front.end, structure)
         return Document(
             path=source.path,
             file_type="md",

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 from fumishirube import Document, Root, Source, Stage, Unreadable
 from fumishirube.text import decode, unify_line_ends
 from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
+from fumishirube_stages.loaders.front_matter import reader_texts
 from fumishirube_stages.loaders.headings import headings_of_each
 from fumishirube_stages.loaders.names import left_nothing, sources_ending
 
@@ -20,7 +21,8 @@ class _NotebookBlock(NamedTuple):
     """The lines of a cell, or of what it printed."""
 
     lines: Sequence[str]
-    code: bool
+    headed: bool
+    """Whether lines of it may be headings: those of code and of raw cells are none."""
 
 
 class Notebook(Stage):
@@ -30,7 +32,7 @@ class Notebook(Stage):
     """
 
     remembered: ClassVar[bool] = True
-    revision: ClassVar[int] = 3  # no title has lone surrogates
+    revision: ClassVar[int] = 3  # raw cells have no headings, and may title the notebook
 
     suffixes: tuple[str, ...] = (".ipynb",)
     outputs: bool = False
@@ -46,6 +48,8 @@ class Notebook(Stage):
     def load(self, root: Root, source: Source) -> Document:
         """Read a notebook, and divide it at the headings of its texts.
 
+        Front matter in its first cell, as Quarto writes it, may give its title.
+
         Raises:
             Unreadable: when it is no notebook of version 4.
         """
@@ -53,14 +57,15 @@ class Notebook(Stage):
         lines: list[str] = []
         texts: list[tuple[int, str]] = []
         for block in self._blocks(_notebook(decode(root.read_bytes(path)))):
-            if not block.code:
+            if block.headed:
                 texts.append((len(lines), "".join(f"{line}\n" for line in block.lines)))
             lines += [*block.lines, ""]
         text = "".join(f"{line}\n" for line in lines)
-        title = without_surrogates(PurePosixPath(path).stem)
+        facts = reader_texts(text, ("title",)).facts
+        title = without_surrogates(str(facts.get("title", PurePosixPath(path).stem)))
         titles = headings_of_each(texts)
         sections = divided(text, titles, title) if titles else passages(text, title)
-        return Document(path, "ipynb", text, sections)
+        return Document(path, "ipynb", text, sections, facts=facts)
 
     def _blocks(self, notebook: Mapping[str, Any]) -> Iterator[_NotebookBlock]:
         language = _language(notebook)
@@ -70,14 +75,15 @@ class Notebook(Stage):
                 continue
             code = cell["cell_type"] == "code"
             lines = _fenced(written, language) if code else written.rstrip().split("\n")
-            yield _NotebookBlock(lines, code)
+            yield _NotebookBlock(lines, headed=cell["cell_type"] == "markdown")
             for printed in _printed(cell) if code and self.outputs else ():
-                yield _NotebookBlock(_fenced(printed, "output"), code)
+                yield _NotebookBlock(_fenced(printed, "output"), headed=False)
 
 
 def _notebook(text: str) -> Mapping[str, Any]:
     try:
-        notebook = json.loads(text)
+        # As a float, since Python refuses whole numbers of thousands of digits.
+        notebook = json.loads(text, parse_int=float)
     except (ValueError, RecursionError) as error:
         raise Unreadable("it is no JSON, and so no notebook", reason="damaged") from error
     cells = notebook.get("cells") if isinstance(notebook, dict) else None

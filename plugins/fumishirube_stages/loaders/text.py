@@ -38,7 +38,7 @@ class Text(Stage):
     For logs add ``.log`` to the suffixes.
     """
 
-    revision: ClassVar[int] = 6  # leaves words of Org's titles, and ends blocks of AsciiDoc
+    revision: ClassVar[int] = 7  # reads titles right below other blocks, and no lines of text
     reads_if: ClassVar[Mapping[str, str]] = {
         ".log": "give it suffixes: [.txt, .log] in {loaders}",
     }

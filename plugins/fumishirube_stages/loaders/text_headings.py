@@ -11,6 +11,10 @@ from fumishirube import Heading
 from fumishirube_stages.loaders.text_entries import BLOCK
 
 _RST_RULE = re.compile(r"([!-/:-@\[-`{-~])\1+[ \t]*")
+_RST_UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1*[ \t]*")
+_RST_MARKED = re.compile(r"(?:[-+*•‣⁃|]|\.\.|__|:(?![:\s])(?:[^:]|:(?!\s|$))*:)(?:\s|$)")
+"""A line of an item, a field or explicit markup, which only indented lines go on with."""
+_RST_DOCTEST = ">>>"
 _RST_SHORT = 4
 """An underline of this length is accepted for a longer title, with a warning in docutils."""
 _ADOC_TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S(?:.*?[^ \t])??)(?:[ \t]+\1)?[ \t]*")
@@ -20,12 +24,14 @@ _ADOC_UNDERLINED = re.compile(r"[^\s\[|.=].*\w")
 _ADOC_LONGEST = 400
 _ADOC_NEAR = 1
 """The most characters by which an underline is shorter or longer than its title."""
-_ADOC_ABOVE = re.compile(r"\s*|\[.*|//.*|([=.*_+`-])\1{3,}\s*|\|===\s*|--\s*")
-"""A line above the beginning of a block: blank, of attributes, a comment, or the end of another."""
+_ADOC_ABOVE = re.compile(
+    r"\s*|\[.*|//.*|([=.*_+`'<-])\1{2,}\s*|[|,:!]===\s*|--\s*"
+    r"|:!?\w[^:]*:(?:\s.*)?|[a-z]\w*::\S*\[.*\]\s*"
+)
+"""A line above the beginning of a block: blank, of attributes, a macro, or the end of another."""
 _ADOC_FENCES = ("----", "....", "++++", "////", "```")
 """The beginnings of lines around code and comments, where nothing is a title."""
 _ORG_TITLE = re.compile(r"(\*+)[ \t]+(\S(?:.*[^ \t])?)[ \t]*")
-_ORG_BLOCK = re.compile(r"[ \t]*#\+(begin|end)_\w+", re.IGNORECASE)
 _ORG_STATE = re.compile(r"^(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]+)?(?:\[#\w\][ \t]+)?")
 _ORG_TAGS = re.compile(r"(?<![ \t])[ \t]+:[\w@#%:]+:$")
 _DEEPEST = 6
@@ -38,9 +44,12 @@ def rst_headings(lines: Sequence[str]) -> Iterator[Heading]:
     """
     kinds: list[str] = []
     number = 0
+    begins = True
     while number < len(lines):
-        titled = _rst_title(lines, number)
+        titled = _rst_title(lines, number) if begins else None
         if titled is None:
+            line = lines[number]
+            begins = not line[:1].strip() or (begins and bool(_RST_MARKED.match(line)))
             number += 1
             continue
         kind, title, end = titled
@@ -53,8 +62,6 @@ def rst_headings(lines: Sequence[str]) -> Iterator[Heading]:
 
 def _rst_title(lines: Sequence[str], number: int) -> tuple[str, str, int] | None:
     """Return the style of a title that begins on a line, its text, and the first line below it."""
-    if number and lines[number - 1].strip():
-        return None
     line = lines[number]
     if _RST_RULE.fullmatch(line):
         below = lines[number + 1 : number + 3]
@@ -63,7 +70,8 @@ def _rst_title(lines: Sequence[str], number: int) -> tuple[str, str, int] | None
             return line[0] * 2, below[0].strip(), number + 3
         return None
     rule = lines[number + 1] if number + 1 < len(lines) else ""
-    if not line.strip() or line[0].isspace() or not _RST_RULE.fullmatch(rule):
+    marked = line.startswith(_RST_DOCTEST) or _RST_MARKED.match(line)
+    if not line[:1].strip() or marked or not _RST_UNDERLINE.fullmatch(rule):
         return None
     long_enough = len(rule.strip()) >= min(_width(line.strip()[:_RST_SHORT]), _RST_SHORT)
     return (rule[0], line.strip(), number + 2) if long_enough else None
@@ -74,20 +82,21 @@ def _width(text: str) -> int:
 
 
 def adoc_headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """Yield the titles that begin with ``=`` or are underlined, outside code and comments."""
+    """Yield the titles that begin with ``=`` or are underlined, outside code and paragraphs."""
     fence = ""
-    underline = -1
+    body = 0
     for at, line in enumerate(lines):
-        if at == underline:
+        if at < body:
             continue
         below = lines[at + 1] if at + 1 < len(lines) else ""
-        begins = at in (0, underline + 1) or _ADOC_ABOVE.fullmatch(lines[at - 1])
+        begins = at == body or _ADOC_ABOVE.fullmatch(lines[at - 1])
         if not fence and begins and (level := _underlined(line, below)):
-            underline = at + 1
+            body = at + 2
             yield Heading(line.strip(), level, at + 1, at + 3)
         elif line.startswith(_ADOC_FENCES) and (marks := BLOCK.fullmatch(line)):
             fence = "" if fence == marks[1] else fence or marks[1]
-        elif not fence and (title := _ADOC_TITLE.fullmatch(line)):
+        elif not fence and begins and (title := _ADOC_TITLE.fullmatch(line)):
+            body = at + 1
             yield Heading(title[2], len(title[1]), at + 1, at + 2)
 
 
@@ -105,12 +114,12 @@ def _underlined(line: str, below: str) -> int:
 
 
 def org_headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """Yield the titles that begin with stars, without state, priority and tags."""
-    inside = False
+    """Yield the titles that begin with stars, without state, priority and tags.
+
+    Each ends the block above it: in blocks such lines are written with a comma, ``,* x``.
+    """
     for number, line in enumerate(lines, start=1):
-        if block := _ORG_BLOCK.match(line):
-            inside = block[1].lower() == "begin"
-        elif not inside and (title := _ORG_TITLE.fullmatch(line)):
+        if title := _ORG_TITLE.fullmatch(line):
             shown = _ORG_TAGS.sub("", _ORG_STATE.sub("", title[2])) or title[2]
             yield Heading(shown, min(len(title[1]), _DEEPEST), number, number + 1)
 
