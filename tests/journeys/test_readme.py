@@ -34,7 +34,8 @@ _ENDS = {
     "sh": (
         # Those after the mark "init" are run by test_init.py.
         "fumishirube init --client|.venv/bin/python -m pip install . ./examples/fumishirube-borda"
-        "|fumishirube vault (replace .* --dry-run|log|undo)$"
+        # test_vault_cli.py runs these.
+        "|fumishirube vault (create plan.md .*|replace .* --dry-run|log|undo)$"
         # Those after the mark "http" are run together by test_http_start.py.
         "|fumishirube serve --http|curl -s "
         # Those after the mark "any-folder" are run by test_own_manuals.py.
