@@ -193,15 +193,24 @@ def run(options: Namespace) -> int:
     return OK
 
 
+def _choose_documents(options: Namespace, **settings: JsonValue) -> None:
+    """Open this surface alone; exit with a usage error for ``--in``, which names manuals."""
+    if options.folders:
+        options.parser.error(
+            "--in: it names folders of manuals; name that of linked documents in roots.docs"
+        )
+    use_only(options, SURFACE, **settings)
+
+
 def _serve(options: Namespace) -> int:
     """Serve this surface alone."""
-    use_only(options, SURFACE, **({"lock": False} if options.no_lock else {}))
+    _choose_documents(options, **({"lock": False} if options.no_lock else {}))
     return serve(options)
 
 
 def _run(options: Namespace) -> int:
     """Call the tool behind a command, and print its answer."""
-    use_only(options, SURFACE)
+    _choose_documents(options)
     with opened(options) as application:
         try:
             answer: Any = call_tool(_tool(application, options), _arguments(options), Call())

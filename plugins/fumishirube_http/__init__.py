@@ -29,7 +29,7 @@ def register_commands(register: CommandRegister) -> None:
             "users",
             "list and change who may use the server, with tokens and rights",
             "fumishirube_http.people.users_command",
-            example="users add aiko --read manuals/handbook --write vault/aiko",
+            example="fumishirube users add aiko --read manuals/handbook --write vault/aiko",
         )
     )
     register(

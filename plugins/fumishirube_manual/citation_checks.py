@@ -21,6 +21,7 @@ _CITED = re.compile(
     r"|[^\s#!@\"<>`{|}\\^]+!R[1-9]\d*(?:-R[1-9]\d*)?)(?:@[0-9a-f]{6,64})?(?![0-9a-f@-])"
     r"|manual://[^\s#\"<>`{|}\\^()\[\]、。，．「」『』（）]+"
 )
+_NO_CITATION = "it is no citation: manual://ID/PATH#L10-L24@HASH has 6 to 64 of 0-9a-f as HASH"
 _TRAILING = ".,;:!?'*_"
 _LATEST = 4
 """The files whose lines are kept for further citations of them."""
@@ -50,8 +51,8 @@ class CitationChecker:
         """Check one citation."""
         try:
             cited = Citation.parse(text)
-        except InvalidParameter as error:
-            return CheckedCitation(text, "gone", str(error))
+        except InvalidParameter:
+            return CheckedCitation(text, "gone", _NO_CITATION)
         try:
             manual = self._manual(cited.manual_id)
         except ToolError as error:
@@ -70,7 +71,7 @@ class CitationChecker:
         if lines is None:
             return CheckedCitation(text, "gone", reason)
         if not _has_lines(lines, cited):
-            return CheckedCitation(text, "gone", f"the file has {lines.total} lines")
+            return CheckedCitation(text, "gone", _why_no_lines(lines, cited))
         return CheckedCitation(text, "changed", "the text of these lines has changed")
 
     def _elsewhere(self, manual: Manual, cited: Citation) -> Citation | None:
@@ -124,6 +125,12 @@ def _holds(document: Document, lines: Lines, cited: Citation) -> bool:
 def _has_lines(lines: Lines, cited: Citation) -> bool:
     last = cited.end_line or cited.start_line or 1
     return (cited.start_line or 1) <= last <= lines.total
+
+
+def _why_no_lines(lines: Lines, cited: Citation) -> str:
+    if cited.end_line and cited.end_line < (cited.start_line or 1):
+        return "its last line is before its first"
+    return f"the file has {lines.total} lines"
 
 
 def _sections(manual: Manual) -> Iterator[Citation]:

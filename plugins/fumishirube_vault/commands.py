@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from fumishirube import NotFound
 from fumishirube.commands import (
     FAILURE,
     OK,
@@ -28,6 +29,7 @@ from fumishirube.commands import (
     translated,
     word,
 )
+from fumishirube_vault.notes import MissingNote
 
 _SYSTEM = ".system"
 _PATH = "the note, such as projects/plan.md"
@@ -88,7 +90,12 @@ def _add_journal(new: Callable[[str, Callable[[Namespace], int], str], Parser]) 
 
 def _answer(options: Namespace, name: str, **arguments: Any) -> Any:
     with opened(options) as application:
-        return call_by_name(application, name, surface="vault", **arguments)
+        try:
+            return call_by_name(application, name, surface="vault", **arguments)
+        except MissingNote as error:
+            refusal = NotFound("there is no such note", **error.details)
+            refusal.add_note(f"notes: {command(options, 'vault', 'ls')}")
+            raise refusal from error
 
 
 def run(options: Namespace) -> int:

@@ -27,6 +27,10 @@ class ChangedNote(NamedTuple):
     write: Write | None
 
 
+class MissingNote(NotFound):
+    """There is no such note."""
+
+
 class NoteStore:
     """The notes of a vault, as the tools use them."""
 
@@ -42,7 +46,8 @@ class NoteStore:
         """Return a note's bytes.
 
         Raises:
-            NotFound: when there is no such note.
+            MissingNote: when there is no such note.
+            NotFound: for the journal.
             Forbidden: when the path has a link in it, or permission is denied.
             Unreadable: when it is larger than the root's limit.
         """
@@ -51,7 +56,7 @@ class NoteStore:
         try:
             return self.root.read_bytes(path)
         except NotFound as error:
-            raise NotFound("there is no such note; vault_ls lists them", path=path) from error
+            raise MissingNote("there is no such note; vault_ls lists them", path=path) from error
 
     def text(self, path: str) -> tuple[DecodedText, bytes]:
         """Return the text and the bytes of a note.

@@ -108,6 +108,13 @@ def test_a_citation_without_a_hash_holds_while_its_lines_are_there(workspace: Pa
     assert told == ["valid"] * 4 + ["gone"] * 2
 
 
+def test_why_nothing_can_be_at_a_citation_is_told(workspace: Path) -> None:
+    told = check(workspace, *(f"manual://m1/rules.md#{place}" for place in ("L1-L2@a1b2", "L5-L2")))
+    assert [one["state"] for one in told] == ["gone"] * 2
+    assert "has 6 to 64 of 0-9a-f as HASH" in told[0]["explanation"]
+    assert told[1]["explanation"] == "its last line is before its first"
+
+
 @given(
     first=st.integers(1, 6),
     further=st.integers(0, 5),

@@ -219,18 +219,14 @@ def test_the_command_line_takes_every_argument(tmp_path: Path) -> None:
         assert (done.code, done.err) == (0, "")
         return dict(done.json)
 
-    first = full("--max-candidates", "2", "--expand-scope", "--time-ms", "30000", "--no-cache")
+    first = full("--max-candidates", "2", "--time-ms", "30000", "--no-cache")
     assert first["summary"]["candidates"] == 2
-    assert first["applied"]["requested_expand_scope"] is True
     assert first["applied"]["sem_cache_mode"] == "bypass"
-    rest = full("--only-unscanned", first["trace_id"], "--no-expand-scope", "--cache")
+    rest = full("--only-unscanned", first["trace_id"], "--cache")
     assert rest["summary"]["candidates"] == 4
-    assert rest["applied"]["requested_expand_scope"] is False
 
 
-@pytest.mark.parametrize(
-    "option", [["--time-ms", "5"], ["--no-cache"], ["--expand-scope"], ["--only-unscanned", "x"]]
-)
+@pytest.mark.parametrize("option", [["--time-ms", "5"], ["--no-cache"], ["--only-unscanned", "x"]])
 def test_arguments_of_a_full_answer_are_refused_elsewhere(
     tmp_path: Path, option: list[str]
 ) -> None:

@@ -47,6 +47,20 @@ class Server(stdio.Wire):
         return self.process.wait(timeout=stdio.SECONDS)
 
 
+@pytest.mark.parametrize("words", [["list-pages"], ["serve"]])
+def test_a_folder_of_manuals_is_refused(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "a").mkdir()
+    done = fumishirube("docs", *words, "--in", "a", cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert "--in: it names folders of manuals" in done.err
+
+
+def test_its_help_does_not_speak_of_other_ways_to_serve(tmp_path: Path) -> None:
+    done = fumishirube("docs", "serve", "--help", cwd=tmp_path)
+    assert "--log-level" in done.out
+    assert "HTTP" not in done.out
+
+
 @pytest.fixture(autouse=True)
 def _docs_serve(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stdio, "command_line", _command)

@@ -86,7 +86,7 @@ def test_a_plugin_that_fails_is_reported_and_stops_nothing(own: Path) -> None:
 
 
 def test_a_line_on_which_nothing_starts_names_commands_and_no_tools(workspace: Path) -> None:
-    done = fumishirube("read", "manual://field-guide/power.md#L2", cwd=workspace)
+    done = fumishirube("read", "field-guide/power.md", "--line", "2", cwd=workspace)
     assert done.code == 1
     assert "manual_toc" not in done.err
     first, listing, nearest = done.err.splitlines()

@@ -78,8 +78,19 @@ def test_read_prints_the_text_and_nothing_else(workspace: Path) -> None:
     assert same.out == done.out
 
 
+def test_a_citation_of_one_line_is_read_to_the_end_of_its_section(workspace: Path) -> None:
+    text = (workspace / "manuals/field-guide/power.md").read_text(encoding="utf-8").splitlines()
+    whole = fumishirube("read", "manual://field-guide/power.md#L7", cwd=workspace).out.splitlines()
+    done = fumishirube("read", "manual://field-guide/power.md#L10", cwd=workspace)
+    assert (done.code, done.out.splitlines()) == (0, whole[3:])
+    assert done.err == f"lines 10 to {6 + len(whole)} of field-guide/power.md\n"
+    beyond = fumishirube("read", "manual://field-guide/power.md#L9999", cwd=workspace)
+    assert (beyond.code, beyond.out) == (1, "")
+    assert f"the first line must be within 1..{len(text)}" in beyond.err
+
+
 def test_read_explains_what_to_do_instead(workspace: Path) -> None:
-    inside = fumishirube("read", "manual://field-guide/power.md#L12", cwd=workspace)
+    inside = fumishirube("read", "field-guide/power.md", "--line", "12", cwd=workspace)
     assert inside.code == 1
     assert "next: fumishirube read 'manual://field-guide/power.md#L7'" in inside.err
     misspelt = fumishirube("read", "field-guide/pwer.md", cwd=workspace)

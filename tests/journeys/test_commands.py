@@ -158,6 +158,13 @@ def test_the_framework_has_its_own_verbs_and_the_slices_the_others() -> None:
     assert set(commands.ways_to_serve()) == {"http", "bridge"}
 
 
+def test_examples_can_be_typed_and_replace_no_configuration() -> None:
+    for command in (*OWN_COMMANDS, *load_plugins(strangers=False).commands):
+        if command.example:
+            assert f"fumishirube {command.name} " in command.example
+            assert "> fumishirube.yaml" not in command.example
+
+
 def test_an_installed_surface_brings_its_verb(plugin_venv: PluginVenv, tmp_path: Path) -> None:
     (tmp_path / "manuals" / "m").mkdir(parents=True)
     terms = "# Terms\n- **sprocket**: a wheel with teeth\n"

@@ -155,6 +155,17 @@ def test_the_variable_for_the_folder_of_manuals_leaves_added_ones_out(home: Path
     assert run(home, "ls", MANUALS_ROOT=str(home / "work" / "manuals")).out == "own/\n"
 
 
+def test_a_configuration_of_their_own_applies_in_folders_that_are_no_workspace(home: Path) -> None:
+    own = home / ".config" / "fumishirube"
+    own.mkdir(parents=True)
+    (own / "fumishirube.yaml").write_text("limits: {depth: 7}\n", encoding="utf-8")
+    assert "depth: 7  # fumishirube.yaml" in run(home, "config", "show").out
+    assert run(home, "vault", "create", "a.md", "text").code == 0
+    assert not [*(home / "empty").iterdir()]
+    (home / "work" / "manuals").mkdir(parents=True)
+    assert "depth: 32  # default" in run(home, "config", "show", cwd="work").out
+
+
 def test_an_added_folder_is_removed_again(home: Path) -> None:
     run(home, "add", "pumps", "../documents/specs")
     assert run(home, "add", "--json").json == {"pumps": f"{home}/documents/specs"}

@@ -92,6 +92,20 @@ def test_a_plugin_in_use_is_well(workspace: Path, plugins: Path) -> None:
     assert [check["subject"] for check in doctor(workspace, "rrf")[1]][1:] == ["fuser rrf"]
 
 
+def test_what_is_said_to_run_a_command_can_be_typed(workspace: Path) -> None:
+    findings = [
+        check["finding"]
+        for plugin in ("http", "vault", "graph")
+        for check in doctor(workspace, plugin)[1]
+        if check["subject"].startswith("command ")
+    ]
+    assert "set MANUAL_TOOLS_BASE_URL, and run 'fumishirube serve'" in findings
+    for finding in findings:
+        words = re.findall(r"run (?:it as )?'fumishirube (.*)'", finding)
+        assert words, finding
+        assert run(workspace, *words[0].split(), "--help").returncode == 0
+
+
 def test_a_package_that_is_not_installed_is_named_with_its_command(
     workspace: Path, plugins: Path
 ) -> None:

@@ -17,6 +17,7 @@ from weakref import WeakSet
 
 import pytest
 from http_server import PROBE, SECONDS, HttpServer, environment, probing
+from manuals import fumishirube
 from warm_start import warm_script
 
 from fumishirube.host.application import Application
@@ -262,6 +263,21 @@ def test_others_can_see_what_a_server_refused_for_as_long_as_it_runs(
         assert who in output("plugins")
     assert who not in output("plugins"), "the process is gone, although it could not clear up"
     assert not [*(workspace / ".fumishirube" / "reloads").iterdir()]
+
+
+@pytest.mark.parametrize(
+    "refused", ["surfaces: [{use: manua}]\n", "a: [\n", "roots: {state: ../elsewhere}\n"]
+)
+def test_a_server_that_refused_what_stops_every_command_is_named_too(
+    workspace: Path, refused: str
+) -> None:
+    with HttpServer(workspace) as server:
+        write(workspace, refused)
+        until(server, 1)
+        for command in ("plugins", "doctor"):
+            done = fumishirube(command, cwd=workspace)
+            assert f"process {server.pid}" in done.out + done.err, command
+    assert not (workspace.parent / "elsewhere").exists()
 
 
 @pytest.mark.slow

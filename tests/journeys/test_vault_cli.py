@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -44,6 +45,26 @@ def test_notes_are_listed_and_read(written: Path) -> None:
     assert vault(written, "read", "plan.md").out == "# 計画\n決定\n"
     assert vault(written, "read", "plan.md", "--line", "2").out == "決定\n"
     assert vault(written, "read", "sub/log.md", "--json").json["text"] == "from a pipe\n"
+
+
+@pytest.mark.parametrize("words", [("read", "absent.md"), ("replace", "absent.md", "a", "b")])
+def test_a_missing_note_is_told_with_a_command_and_no_tool(
+    written: Path, words: tuple[str, ...]
+) -> None:
+    done = vault(written, *words)
+    assert (done.code, done.out) == (1, "")
+    told = ["error: there is no such note [not_found]", "notes: fumishirube vault ls"]
+    assert done.err.splitlines() == told
+    assert vault(written, *words, "--json").json["code"] == "not_found"
+
+
+def test_the_page_of_notes_begins_with_what_works_in_an_empty_vault(workspace: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "notes.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    commands = [shlex.split(line)[2:] for line in lines if line.startswith("fumishirube vault ")]
+    assert len(commands) == 4
+    for words in commands:
+        assert vault(workspace, *words).code == 0, words
 
 
 def test_a_long_note_says_how_to_go_on(workspace: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,45 @@ def test_a_file_that_is_too_large_is_listed_counted_and_named(tmp_path: Path) ->
     assert told.code == 1
     assert "skipped 1 file, too large: b.md" in told.out
     assert "raise limits.file_bytes" in told.out
+
+
+def aged(path: Path) -> None:
+    """Let a file be older than those that are read once more."""
+    hour_ago = time.time() - 3600
+    os.utime(path, (hour_ago, hour_ago))
+
+
+def hits_of(workspace: Path) -> list[str]:
+    application = opened(workspace)
+    answer = ask(application, "manual_find", **SEARCH)
+    application.close()
+    return [item["ref"]["path"] for item in answer["inline_hits"]["items"]]
+
+
+def test_a_file_is_read_once_the_limit_is_raised_and_no_more_once_it_is_lowered(
+    tmp_path: Path,
+) -> None:
+    workspace = limited(tmp_path, "file_bytes: 10", {"a.md": LEAVE})
+    aged(workspace / "manuals/m/a.md")
+    for limit, found in ((10, []), (11, []), (1000, ["a.md"]), (2000, ["a.md"]), (10, [])):
+        (workspace / "fumishirube.yaml").write_text(f"limits: {{file_bytes: {limit}}}\n")
+        assert hits_of(workspace) == found, limit
+
+
+def test_workspaces_that_share_a_folder_keep_to_their_own_limits(tmp_path: Path) -> None:
+    shared = write(tmp_path / "shared", {"a.md": LEAVE}) / "manuals"
+    aged(shared / "a.md")
+    small, large = tmp_path / "small", tmp_path / "large"
+    for workspace in (small, large):
+        workspace.mkdir()
+    write(small, {"m/b.md": LEAVE})
+    write(large, {"m/b.md": LEAVE})
+    (small / "fumishirube.yaml").write_text("limits: {file_bytes: 10}\n")
+    home = {"HOME": str(tmp_path / "home")}
+    assert fumishirube("add", "own", str(shared), cwd=large, environ=home).code == 0
+    for _ in range(2):
+        assert "own/a.md" not in fumishirube("find", "休暇", cwd=small, environ=home).out
+        assert "own/a.md" in fumishirube("find", "休暇", cwd=large, environ=home).out
 
 
 def test_the_doctor_names_the_limit_of_a_loader(tmp_path: Path) -> None:

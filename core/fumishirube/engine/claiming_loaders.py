@@ -50,17 +50,26 @@ def claimed_by(
                 claimed[path] = former
             else:
                 present = [entries[p] for p in deciding if p in entries]
-                claimed[path] = ClaimedFile(source, loader, *_stamped(present, code))
+                claimed[path] = ClaimedFile(source, loader, *_stamped(root, present, code))
     return claimed
 
 
-def _stamped(entries: Sequence[FolderEntry], code: str) -> tuple[str, int, int]:
+def _stamped(root: Root, entries: Sequence[FolderEntry], code: str) -> tuple[str, int, int]:
     if len(entries) == 1 and not code:  # almost always, and every large folder has thousands
         (entry,) = entries
-        return f"{entry.size}:{entry.modified_ns}", entry.modified_ns, entry.size
-    parts = [f"{entry.size}:{entry.modified_ns}" for entry in entries]
+        return _stamp(root, entry), entry.modified_ns, entry.size
+    parts = [_stamp(root, entry) for entry in entries]
     stamp = " ".join([*parts, code] if code else parts)
     return stamp, max(entry.modified_ns for entry in entries), entries[0].size
+
+
+def _stamp(root: Root, entry: FolderEntry) -> str:
+    """Return the stamp of a file, which also changes when a limit begins or ceases to exclude it.
+
+    Workspaces with different limits may share an index.
+    """
+    stamp = f"{entry.size}:{entry.modified_ns}"
+    return stamp if entry.size <= root.limits.file_bytes else f"{stamp}!"
 
 
 def unlisted(survey: Survey, claimed: Mapping[str, ClaimedFile]) -> list[UnlistedEntry]:

@@ -40,8 +40,8 @@ class Command:
     which returns an exit code. It is imported only when the verb is chosen, so that other verbs
     start fast.
 
-    With ``serves`` it is another way to serve: ``fumishirube serve --NAME``. Its ``add_arguments``
-    adds that option, and ``variable`` names an environment variable that chooses it too.
+    With ``serves`` it is another way to serve: ``fumishirube serve --NAME``, an option that its
+    ``add_arguments`` adds, or ``fumishirube serve`` with the environment ``variable``.
     ``web_server`` names a class, as ``module:Name``, with which other commands may serve their own
     pages; see :class:`fumishirube.serving.WebServer`.
     """
@@ -64,6 +64,8 @@ class Command:
     @property
     def words(self) -> str:
         """The words that choose the command."""
+        if self.variable:
+            return f"{SERVE} with {self.variable}"
         return f"{SERVE} --{self.name}" if self.serves else self.name
 
     def load(self) -> CommandModule:
@@ -218,7 +220,7 @@ OWN_COMMANDS = (
         "config",
         "show the configuration, its schema, or its variables",
         "config",
-        "config show > fumishirube.yaml",
+        "config show > all-settings.yaml",
     ),
     Command(
         "completion",

@@ -20,7 +20,6 @@ _ARGUMENTS = {
     "max_candidates": "max_candidates",
     "time_ms": "time_ms",
     "cache": "use_cache",
-    "expand_scope": "expand_scope",
     "only_unscanned": "only_unscanned_from_trace_id",
 }
 """The options of a full answer, and the tool arguments that they set."""
@@ -37,8 +36,6 @@ def add_full_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--time-ms", metavar="N", type=at_least(1), help=help_text)
     help_text = "with --full: use a cached answer, or search again"
     parser.add_argument("--cache", action=BooleanOptionalAction, help=help_text)
-    help_text = "with --full: echoed in the answer"
-    parser.add_argument("--expand-scope", action=BooleanOptionalAction, help=help_text)
     help_text = "with --full: leave out what the search of this trace returned, and what was read"
     parser.add_argument("--only-unscanned", metavar="TRACE_ID", help=help_text)
 

@@ -37,6 +37,7 @@ from fumishirube_manual.commands.pages import (
     print_page,
     text_page,
 )
+from fumishirube_manual.range_lines import enclosing_section
 from fumishirube_manual.settings import SURFACE
 
 
@@ -72,6 +73,8 @@ def run(options: Namespace) -> int:
         try:
             answer = _section(application, place, options)
         except ToolError as error:
+            if place.cited and isinstance(error, NotFound) and "start_line" in error.details:
+                return _read_lines(context, place.cited, checked, options)
             if checked and checked.state != "valid":
                 error.add_note(f"note: {checked.explanation}")
             explain(error, context, place, options)
@@ -91,11 +94,17 @@ def _is_range(context: SurfaceContext, cited: Citation) -> bool:
 def _read_lines(
     context: SurfaceContext, cited: Citation, checked: CheckedCitation | None, options: Namespace
 ) -> int:
-    """Print the lines of a citation, or those of its page, slide or rows."""
+    """Print the lines of a citation, or those of its page, slide or rows.
+
+    A citation of one line is of the rest of its section too, with those inside it.
+    """
     document = context.manual(cited.manual_id).document(cited.path)
     placed, lines = cited.within(document), Lines(document.text)
-    first, last = placed.start_line or 1, min(placed.end_line or lines.total, lines.total)
+    first = placed.start_line or 1
     InvalidParameter.unless_within("the first line", first, 1, lines.total)
+    section = enclosing_section(document, first)
+    rest = lines.at(max(section.extent - 1, section.start)) if section else lines.total
+    last = min(placed.end_line or max(first, rest), lines.total)
     InvalidParameter.unless_within("the last line", last, first, lines.total)
     text = document.text[lines.start(first) : lines.start(last + 1)]
     if options.json:

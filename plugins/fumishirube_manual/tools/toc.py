@@ -49,7 +49,7 @@ class TocParams(Params):
     path_prefix: Annotated[
         str | None,
         FailsWith(InvalidPath),
-        Field(description="A file or a folder."),
+        Field(description="File, folder, a*b."),
     ] = None
     max_files: Annotated[
         int | None, Field(ge=1, le=_MOST_FILES, description="Default 20; deep at most 50.")
@@ -203,10 +203,11 @@ def _applied(params: TocParams) -> TocApplied:
 def _below(paths: Sequence[str], prefix: str) -> list[str]:
     """Return the file of a path, or the files below it; a partial name matches nothing.
 
-    With ``!`` before it, these are all others, unless a file or folder is so named.
+    With ``*`` in it or ``!`` before it, these are as :func:`fumishirube.disk.is_below` says, unless
+    a file or folder is so named.
     """
     below = [p for p in paths if not prefix or p == prefix or p.startswith(f"{prefix}/")]
-    if below or not prefix.startswith(OTHERS):
+    if below or not ("*" in prefix or prefix.startswith(OTHERS)):
         return below
     return [path for path in paths if is_below(path, prefix)]
 

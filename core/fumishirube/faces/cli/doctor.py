@@ -27,11 +27,11 @@ from fumishirube.faces.cli.exit_codes import FAILURE, OK, USAGE_ERROR
 from fumishirube.faces.cli.folders import written_configuration
 from fumishirube.faces.cli.output import counted, listed, reason_text
 from fumishirube.faces.cli.parser import add_json
+from fumishirube.faces.cli.refusals import refused_by_servers
 from fumishirube.faces.cli.workspace import Bar, opened, plugins_for
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
-from fumishirube.host.reload.rejections import refused_reloads
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface
 from fumishirube.model import UnreadFiles
 from fumishirube.plugins.discovery import Plugins
@@ -54,7 +54,7 @@ def run(options: Namespace) -> int:
     Returns 2 when the configuration stops the start.
     """
     options.plugins = plugins_for(options)
-    checks = [*installation(), *_plugins(options.plugins)]
+    checks = [*installation(), *_plugins(options.plugins), *_servers(options)]
     stopped = False
     try:
         with opened(_chosen(options)) as application:
@@ -119,7 +119,6 @@ def _application(application: Application) -> Iterator[Check]:
         if problem not in of_plugins:
             yield Check("FAIL", "tools", problem, "update the plugin that offers the tool")
     yield Check("ok", "tools", listed([tool.name for tool in catalog.tools], 20) or "none")
-    yield from _servers(application)
     yield from _state(application)
     for configured in application.surfaces:
         if _writes(application, configured):
@@ -159,8 +158,8 @@ def _fault_checks(faults: Sequence[Fault]) -> Iterator[Check]:
         yield Check("FAIL", f"plugin {fault.plugin}", fault.finding, remedy)
 
 
-def _servers(application: Application) -> Iterator[Check]:
-    for server in refused_reloads(application.state.path):
+def _servers(options: Namespace) -> Iterator[Check]:
+    for server in refused_by_servers(options):
         finding = (
             f"process {server.process} still serves the former configuration; "
             f"it refused: {server.why}"

@@ -20,8 +20,8 @@ from fumishirube.plugins.installation import start_command
 def folder(options: Namespace) -> Path:
     """Return the workspace: ``--workspace``, else the environment's, else the current folder.
 
-    With ``--in``, and in a folder that is no workspace while the user has manuals elsewhere, it is
-    the user's own.
+    With ``--in``, and in a folder that is no workspace while the user has manuals elsewhere or a
+    configuration of their own, it is the user's own.
 
     Raises:
         ConfigError: when the folder does not exist.
@@ -128,10 +128,14 @@ def _folder_names(options: Namespace) -> list[str]:
 
 
 def _is_elsewhere(options: Namespace) -> bool:
-    """Tell whether the current folder is no workspace, and the user has manuals elsewhere."""
+    """Tell whether the current folder is no workspace, and the user has a workspace of their own.
+
+    Whoever has neither added a folder nor written a configuration may begin a workspace here.
+    """
     if options.config or hasattr(options, "only") or Path(FILE).is_file():
         return False
     chosen = (name for name, setting, _ in variables(RootSettings) if setting == MANUALS)
     if Path(MANUALS).is_dir() or any(os.environ.get(name, "").strip() for name in chosen):
         return False
-    return bool(recorded_manuals(os.environ))
+    own = configuration_folder(os.environ) / FILE
+    return own.is_file() or bool(recorded_manuals(os.environ))

@@ -222,7 +222,10 @@ def _command(words: str, plugins: Plugins) -> Check:
         command.load()
     except PluginError as error:
         return Check("FAIL", f"command {words}", str(error), "correct its module")
-    return Check("ok", f"command {words}", f"run it as 'fumishirube {words}'")
+    finding = f"run it as 'fumishirube {words}'"
+    if command.variable:
+        finding = f"set {command.variable}, and run 'fumishirube serve'"
+    return Check("ok", f"command {words}", finding)
 
 
 # --- the file -------------------------------------------------------------------------------

@@ -37,12 +37,13 @@ _POOLS = 2
 def add_arguments(parser: ArgumentParser) -> None:
     """Add its arguments; plugins add other ways to serve."""
     parser.set_defaults(claims_streams=True)
-    add_log_level(parser)
+    add_log_level(parser, http=True)
 
 
-def add_log_level(parser: ArgumentParser) -> None:
-    """Add ``--log-level``, as every command has it that serves."""
-    help_text = f"the level of the log on standard error (default: {QUIET_LEVEL}, over HTTP info)"
+def add_log_level(parser: ArgumentParser, *, http: bool = False) -> None:
+    """Add ``--log-level``, as every command has it that serves; perhaps over ``http`` too."""
+    default = f"{QUIET_LEVEL}, over HTTP info" if http else QUIET_LEVEL
+    help_text = f"the level of the log on standard error (default: {default})"
     parser.add_argument("--log-level", choices=LEVELS, help=help_text)
 
 

@@ -18,11 +18,11 @@ from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound, did_you_mean
 from fumishirube.faces.cli.folders import folder, folders_in_place, written_configuration
 from fumishirube.faces.cli.output import terminal_width
+from fumishirube.faces.cli.refusals import refused_by_servers
 from fumishirube.faces.cli.streams import complain
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
-from fumishirube.host.reload.rejections import refused_reloads
 from fumishirube.host.startup import load_plugins_of, open_application, with_classic
 from fumishirube.host.surfaces import search_surface
 from fumishirube.plugins.discovery import Plugins, load_plugins
@@ -156,10 +156,10 @@ def plugins_and_faults(options: Namespace) -> tuple[Plugins, Sequence[Fault]]:
 
     Problems of the workspace are printed to standard error.
     """
+    for server in refused_by_servers(options):
+        complain(f"note: server process {server.process} refused: {server.why}")
     try:
         with opened(options) as application:
-            for server in refused_reloads(application.state.path):
-                complain(f"note: server process {server.process} refused: {server.why}")
             application.find_left_out()
             return application.plugins, application.guard.log.faults()
     except ConfigError as error:
