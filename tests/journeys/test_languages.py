@@ -326,9 +326,7 @@ def test_results_are_japanese_alone(tmp_path: Path) -> None:
         run(tmp_path, "vault", "undo").out,
     ]
     assert written[0] == "n.md: 1 バイト書き込みました\n"
-    assert re.fullmatch(
-        r"n\.md: 書き込み \S+ を取り消しました。メモはありません\n", written[1]
-    )
+    assert re.fullmatch(r"n\.md: 書き込み \S+ を取り消しました。メモはありません\n", written[1])
     for words in (
         ("toc", "手順"),
         ("toc", "手順", "--max-files", "1"),

@@ -65,7 +65,7 @@ class Command:
     def words(self) -> str:
         """The words that choose the command."""
         if self.variable:
-            return f"{SERVE} with {self.variable}"
+            return f"{self.variable}=… {SERVE}"
         return f"{SERVE} --{self.name}" if self.serves else self.name
 
     def load(self) -> CommandModule:
