@@ -5,10 +5,10 @@ Other members of the object, such as scores, are omitted; warnings and missing p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from fumishirube_manual.evidence.markup import plain_row
+from fumishirube_manual.evidence.markup import is_markdown, plain_rows
 from fumishirube_manual.rows import HEADING_SEPARATOR
 from fumishirube_manual.text_parts import (
     Json,
@@ -101,7 +101,7 @@ def _about_search(answer: Json) -> Iterator[str]:
         f"glossary: {word} is {comma_separated(others)}" for word, others in glossary.items()
     )
     if unmet := answer.get("unmet"):
-        yield f"no section holds most of alternative {comma_separated(unmet)}"
+        yield f"no section shown holds most of alternative {comma_separated(unmet)}"
     terms: Any = answer.get("terms") or ()
     yield from (f"{term[0]} {_effect(*term[1:])}" for term in terms)
 
@@ -186,7 +186,7 @@ def _range(item: Any) -> Iterator[str]:
     if "before" in item:
         head += f" below L{item['before'][0]} {item['before'][1]}"
     yield head + (" (another text than was cited)" if item.get("changed") else "")
-    yield from numbered((number, plain_row(line)) for number, line in item.get("lines", ()))
+    yield from numbered(_range_lines(item))
     if "left" in item:
         cursor = item.get("next_cursor")
         goes_on = f"; manual_scan goes on at cursor {as_json(cursor)}" if cursor else ""
@@ -196,6 +196,15 @@ def _range(item: Any) -> Iterator[str]:
         yield f"{word}: L{item['after'][0]} {item['after'][1]}"
     formatted = {"manual_id", "path", "place", "before", "lines", "left", "next_cursor", "after"}
     yield from other_members(item, formatted | {"goes_on", "changed"})
+
+
+def _range_lines(item: Any) -> Iterable[tuple[int, str]]:
+    """Return the lines of a range; rows of a table in Markdown as they are rendered."""
+    lines: Sequence[tuple[int, str]] = item.get("lines", ())
+    if not lines or not is_markdown(item["path"]):
+        return lines
+    numbers, texts = zip(*lines, strict=True)
+    return zip(numbers, plain_rows(texts), strict=True)
 
 
 def _effect(effect: str, sections: int, *near: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from fumishirube import Citation
-from fumishirube_manual.evidence.markup import rendered
+from fumishirube_manual.evidence.markup import rendered_title
 from fumishirube_manual.rows import HEADING_SEPARATOR
 
 Json = Mapping[str, JsonValue]
@@ -64,7 +64,7 @@ def split_path(path: str) -> list[str]:
 
     A long section goes on in passages of its own title.
     """
-    return unrepeated(map(rendered, path.split(HEADING_SEPARATOR)))
+    return unrepeated(map(rendered_title, path.split(HEADING_SEPARATOR)))
 
 
 def unrepeated(headings: Iterable[str]) -> list[str]:

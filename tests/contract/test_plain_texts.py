@@ -154,7 +154,7 @@ def test_a_match_is_followed_by_its_number_if_there_are_several(server: Fumishir
 def test_wordings_that_are_not_met_are_named_once(server: Fumishirube) -> None:
     text, answer = both(server, "manual_find", **FIND, alternatives=["turnstile biometrics"])
     assert answer["unmet"] == [1]
-    assert "no section holds most of alternative 1" in text
+    assert "no section shown holds most of alternative 1" in text
     assert "unmet" not in text
 
 
@@ -201,3 +201,56 @@ def test_the_command_line_shows_the_same_and_the_object_on_request(workspace: Pa
 def test_a_citation_may_name_its_last_line_without_the_letter(server: Fumishirube) -> None:
     text, _ = both(server, "manual_read", refs=["manual://guide/fees.md#L5-7@abcdef"])
     assert "7 100 yen." in text.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("10⁵ Pa", "105 Pa"), ("mode FOO", "mode foo"), ("ｶﾊﾞｰ", "カバー")]
+)
+def test_copies_that_differ_in_a_letter_are_not_said_to_have_the_same_lines(
+    tmp_path: Path, one: str, other: str
+) -> None:
+    pages = {
+        f"m/{name}.md": f"# Vessel\n\nThe sigma vessel is tested at {value}.\n"
+        for name, value in (("a", one), ("b", other))
+    }
+    with Fumishirube(write(tmp_path, pages)) as server:
+        server.ok("manual_ls")
+        asked = {"query": "sigma vessel", "required_terms": ["sigma"], "manual_id": "m"}
+        text, _ = both(server, "manual_find", **asked)
+    assert "same lines" not in text
+    assert one in text
+    assert other in text
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.rst", "a.adoc", "README"])
+def test_a_text_that_is_no_markdown_is_shown_as_it_is_written(tmp_path: Path, name: str) -> None:
+    lines = ["The turbocopy needs:", "[admin]: admin@example.com", "Usage: turbocopy <a> <b> {#if}"]
+    with Fumishirube(write(tmp_path, {f"m/{name}": "\n".join([*lines, ""])})) as server:
+        server.ok("manual_ls")
+        asked = {"query": "turbocopy usage", "required_terms": ["turbocopy"], "manual_id": "m"}
+        found = both(server, "manual_find", **asked)[0].split("\n")
+        shown = both(server, "manual_grep", any=["turbocopy"], manual_id="m")[0].split("\n")
+    assert [f"{number} {line}" for number, line in enumerate(lines, 1)] == found[-3:]
+    assert f"3 {lines[2]}" in shown
+
+
+def test_only_headings_have_anchors_at_their_end(tmp_path: Path) -> None:
+    text = "# Blocks {#blocks}\n\nA conditional block starts with {#if} or {/if/}\n"
+    with Fumishirube(write(tmp_path, {"m/a.md": text})) as server:
+        server.ok("manual_ls")
+        asked = {"query": "conditional block", "required_terms": ["block"], "manual_id": "m"}
+        found = both(server, "manual_find", **asked)[0].split("\n")
+    assert "3 A conditional block starts with {#if} or {/if/}" in found
+    assert not any("{#blocks}" in line for line in found)
+
+
+def test_a_range_shows_rows_in_code_as_they_are(tmp_path: Path) -> None:
+    row = "| <b>bold</b> name  |   x |"
+    text = f"# A\n\n{row}\n\n```html\n{row}\n```\n"
+    with Fumishirube(write(tmp_path, {"m/a.md": text, "m/b.txt": f"{row}\n"})) as server:
+        server.ok("manual_ls")
+        refs = ["m/a.md#L1-L7", "m/b.txt#L1-L1"]
+        shown = both(server, "manual_read", refs=refs)[0].split("\n")
+    assert "3 | bold name | x |" in shown
+    assert f"6 {row}" in shown
+    assert f"1 {row}" in shown

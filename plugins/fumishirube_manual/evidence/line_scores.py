@@ -45,8 +45,11 @@ class LineTexts:
         titles: Iterable[str],
         query: str = "",
         metadata: Collection[int] = (),
+        *,
+        markdown: bool = True,
     ) -> None:
         self.lines = lines
+        self._markdown = markdown
         self._metadata = metadata
         self.wants_figure = bool(_WANTS_FIGURE.search(query))
         self._titles = [*titles]
@@ -87,7 +90,7 @@ class LineTexts:
 
     @cached_property
     def _hidden(self) -> Sequence[bool]:
-        hidden = [*never_shown(self.lines, self._titles)]
+        hidden = [*never_shown(self.lines, self._titles, markdown=self._markdown)]
         for at in self._metadata:
             hidden[at] = True
         return hidden

@@ -97,13 +97,15 @@ class SectionLines:
         titles: Iterable[str] = (),
         query: str = "",
         metadata: Collection[int] = (),
+        *,
+        markdown: bool = True,
     ) -> None:
         self._first = first
         self._written = text.removesuffix("\n").split("\n")
-        self._lines = [*rendered_lines(self._written)]
+        self._lines = [*rendered_lines(self._written)] if markdown else self._written
         self._weights = weights
         compared = self._written if "/" in query else [*map(without_targets, self._written)]
-        self._texts = LineTexts(compared, titles, query, metadata)
+        self._texts = LineTexts(compared, titles, query, metadata, markdown=markdown)
         self._scores = LineScores(self._texts, weights)
 
     def evidence(
@@ -242,11 +244,9 @@ class SectionLines:
         return [self._lines[at].rstrip() for at in numbers if not self._texts.hidden(at)]
 
     def lacking(self, numbers: Iterable[int], other: SectionLines) -> tuple[int, ...]:
-        """Return which lines, by their numbers, another section does not have."""
-        theirs = {fold(line.strip()) for line in other._lines}
-        return tuple(
-            at for at in numbers if fold(self._lines[at - self._first].strip()) not in theirs
-        )
+        """Return which lines, by their numbers, another section does not have letter by letter."""
+        theirs = {line.strip() for line in other._lines}
+        return tuple(at for at in numbers if self._lines[at - self._first].strip() not in theirs)
 
     @cached_property
     def present(self) -> set[str]:

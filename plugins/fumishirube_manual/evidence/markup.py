@@ -29,20 +29,30 @@ _PADDING = re.compile(r"(?<=\|) {2,}|(?<! ) {2,}(?=\|)")
 _BLOCK_TAG = re.compile(r"\s*<(?!/?(?:b|em|i|small|span|strong|sub|sup|u)[\s>])", re.IGNORECASE)
 _INDENTED = re.compile(r"(?: {4}|\t)\s*[^\s*+\-0-9>・]")
 _RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
+_TARGET_DEFINED = r"\.\.\s+(?:_[^:]+:(?:\s+\S+)?\s*$|index::)"
+"""The definition of a target, or an index entry, in reStructuredText."""
 _DEFINED = re.compile(
     r"\s*(?:\[(?!\^)[^\]]+\]:\s*(?:(?:<[^<>]*>|(?=\S*(?:[/#:]|\.\w))\S+)"
     r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*)?$"
     r"|:{3,}(?:[^:]+:{3,}|:{3})\s*$|<!--.*-->\s*$|(?:>\s*)?(?:\w\[|\[!)[\w.:-]+\]\s*$"
-    r"|(?:</?(?:a|br|center|div|hr|p|span)(?:[\s/][^<>]*)?>\s*)+$"
-    r"|\.\.\s+(?:_[^:]+:(?:\s+\S+)?\s*$|index::))",
+    rf"|(?:</?(?:a|br|center|div|hr|p|span)(?:[\s/][^<>]*)?>\s*)+$|{_TARGET_DEFINED})",
     re.IGNORECASE,
 )
 """A line that defines a link, a target or an index entry, a comment, or tags, a layout mark or a
 label in brackets alone."""
+_DEFINED_ELSEWHERE = re.compile(rf"\s*{_TARGET_DEFINED}", re.IGNORECASE)
+_NO_MARKDOWN = re.compile(
+    r"\.(?:adoc|asciidoc|csv|json|log|org|rst|text|tsv|txt|ya?ml)$|(?:^|/)[^./]+$", re.IGNORECASE
+)
 _WORD_DEFINED = re.compile(r"\s*\[(?!\^)[^\]]+\]:\s*\S+\s*$")
 """A line that defines a link if one beside it does: its target is a word, such as a name."""
 _TARGET = re.compile(r"\s+<?https?://\S+$")
 """The target of a link, in the line below the beginning of its definition."""
+
+
+def is_markdown(path: str) -> bool:
+    """Tell whether a file is read as Markdown, as most loaders write it; others have no marks."""
+    return _NO_MARKDOWN.search(path) is None
 
 
 def rendered(line: str) -> str:
@@ -60,16 +70,24 @@ def rendered(line: str) -> str:
         line = _PADDING.sub(" ", line)
     if "<" not in line and "](" not in line and "{" not in line:
         return line
-    return without_anchor(_MARKUP.sub(_replacement, line))
+    shown = _MARKUP.sub(_replacement, line)
+    return without_anchor(shown) if shown.startswith("#") else shown
 
 
-def plain_row(line: str) -> str:
-    """Return a row of a table without inline tags and padding; another line as it is."""
-    if not line.startswith("|") or len(line) > _LONGEST:
-        return line
-    return _MARKUP.sub(
-        lambda match: match["target"] or _replacement(match), _PADDING.sub(" ", line)
-    )
+def plain_rows(lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines; rows of tables without inline tags and padding, those of code as they are."""
+    for line, in_code in zip(lines, code_lines(lines), strict=True):
+        is_row = line.startswith("|") and not in_code and len(line) <= _LONGEST
+        yield _MARKUP.sub(_in_row, _PADDING.sub(" ", line)) if is_row else line
+
+
+def _in_row(match: re.Match[str]) -> str:
+    return match["target"] or _replacement(match)
+
+
+def rendered_title(title: str) -> str:
+    """Return the title of a section as it is rendered."""
+    return without_anchor(rendered(title))
 
 
 def without_anchor(heading: str) -> str:
@@ -102,19 +120,22 @@ def rendered_lines(lines: Sequence[str]) -> Iterator[str]:
         yield line if in_code else rendered(line)
 
 
-def never_shown(lines: Sequence[str], titles: Iterable[str]) -> Sequence[bool]:
+def never_shown(
+    lines: Sequence[str], titles: Iterable[str], *, markdown: bool = True
+) -> Sequence[bool]:
     """Tell of each line whether it has nothing to show.
 
     That is a line without letters and digits, tags alone, a comment, the definition of a link, a
     label, the name of a language, and, as the first line of a section, one of its titles.
     """
+    defines = _DEFINED if markdown else _DEFINED_ELSEWHERE
     hidden = [
-        bool(_RULE.match(line) or (not in_code and _DEFINED.match(line)))
+        bool(_RULE.match(line) or (not in_code and defines.match(line)))
         for line, in_code in zip(lines, inside_code(lines), strict=True)
     ]
     for at in range(1, len(hidden)):
         hidden[at] |= hidden[at - 1] and bool(_TARGET.match(lines[at]))
-    defined = [at for at, line in enumerate(lines) if _WORD_DEFINED.match(line)]
+    defined = [at for at, line in enumerate(lines) if markdown and _WORD_DEFINED.match(line)]
     for at, beside in (*pairwise(defined), *pairwise(reversed(defined))):
         hidden[beside] |= hidden[at] and abs(at - beside) == 1
     for at in language_names(lines):

@@ -24,6 +24,7 @@ from fumishirube_manual.evidence.lines import (
     SectionEvidence,
     SectionLines,
 )
+from fumishirube_manual.evidence.markup import is_markdown
 from fumishirube_manual.evidence.own_texts import OwnTexts
 from fumishirube_manual.facets import excepts
 
@@ -142,7 +143,15 @@ class EvidenceReader:
         titles = (row.title, *row.ancestors)
         wording = self._wording(wording_of(row))
         weights = self.weights(row)
-        lines = SectionLines(own.text, row.start_line, weights, titles, wording, own.metadata)
+        lines = SectionLines(
+            own.text,
+            row.start_line,
+            weights,
+            titles,
+            wording,
+            own.metadata,
+            markdown=is_markdown(path),
+        )
         exceptions = own.following if excepts(fold(own.following)) else ""
         return _Section(lines, own.block, exceptions)
 

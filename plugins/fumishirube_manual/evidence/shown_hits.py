@@ -223,5 +223,6 @@ def _said(lines: Iterable[EvidenceLine]) -> frozenset[str]:
 
 def _differing(original: ShownHit, evidence: SectionEvidence) -> tuple[EvidenceLine, ...]:
     """Return the lines of a further copy that neither its original nor another copy has."""
-    known = _said(original.evidence.lines).union(*(_said(copy.lines) for copy in original.copies))
-    return tuple(line for line in evidence.lines if fold(line.text) not in known)
+    shown = (original.evidence.lines, *(copy.lines for copy in original.copies))
+    known = {line.text.strip() for lines in shown for line in lines}
+    return tuple(line for line in evidence.lines if line.text.strip() not in known)

@@ -15,7 +15,7 @@ from fumishirube.text import FileText, TextRange
 from fumishirube_manual.evidence.code_blocks import inside_code
 from fumishirube_manual.evidence.enclosing_blocks import EnclosingBlocks
 from fumishirube_manual.evidence.excerpts import whole_words
-from fumishirube_manual.evidence.markup import rendered
+from fumishirube_manual.evidence.markup import is_markdown, rendered
 from fumishirube_manual.evidence.records import labelled_line, record_lines
 from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, Spans
 from fumishirube_manual.text_parts import heading_of, last_heading, section_of
@@ -57,8 +57,9 @@ class LinePlace(NamedTuple):
 class FileLines:
     """The lines of a file, which of them are code, and the blocks in it; each is found once."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, markdown: bool = True) -> None:
         self.all: Sequence[str] = text.split("\n")
+        self.markdown = markdown
         self._text = text
 
     @cached_property
@@ -156,7 +157,7 @@ class LinePage:
 
     def add(self, manual_id: str, text: FileText, matches: Iterable[MatchingLine]) -> None:
         """Add the matching lines of a file."""
-        file = FileLines(text.text)
+        file = FileLines(text.text, markdown=is_markdown(text.path))
         for match in matches:
             place = LinePlace(manual_id, text.path, match.number)
             self.total += 1
@@ -246,7 +247,7 @@ class LinePage:
 
     def _rendered(self, line: str, file: FileLines, number: int, *, matches: bool) -> str:
         """Return a line as it is rendered, unless it is code or no match would be left."""
-        shown = rendered(line)
+        shown = rendered(line) if file.markdown else line
         if shown == line or file.in_code[number - 1]:
             return line
         return line if matches and not any(self._matcher.spans_of([shown])) else shown
