@@ -240,6 +240,11 @@ def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer
     Any exception becomes the plugin's problem, even one that is no ``Exception``: a module may
     exit, and extensions written in Rust panic.
     """
+    if plugin.module is None:
+        value = plugin.point.value
+        raise _Unimportable(
+            f"its entry point {value!r} is no dotted name of a module, such as 'my_package.plugin'"
+        )
     try:
         module = plugin.point.load()
     except BaseException as error:
