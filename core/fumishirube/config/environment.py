@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, TypeGuard, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SecretBytes,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+)
 from pydantic.fields import FieldInfo
 
 from fumishirube.errors import ConfigError
@@ -21,11 +28,21 @@ def variables(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, 
     """Return ``(variable, coordinate, field)`` of all settings that a variable can decide."""
     result = []
     for name, info in model.model_fields.items():
-        inner = info.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            result += variables(inner, f"{prefix}{name}.")
-        result += [(env.name, f"{prefix}{name}", info) for env in _envs(info)]
+        key = f"{prefix}{info.alias or name}"
+        if is_model(info.annotation):
+            result += variables(info.annotation, f"{key}.")
+        result += [(env.name, key, info) for env in _envs(info)]
     return result
+
+
+def is_model(annotation: Any) -> TypeGuard[type[BaseModel]]:
+    """Tell whether a setting has settings of its own."""
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def is_secret(annotation: Any) -> bool:
+    """Tell whether values of a setting, or values inside them, must not be shown."""
+    return annotation in (SecretStr, SecretBytes) or any(map(is_secret, get_args(annotation)))
 
 
 def expectation(info: FieldInfo) -> str:
@@ -59,19 +76,32 @@ def apply_environment(
     """
     values = dict(raw)
     for name, info in model.model_fields.items():
-        here = f"{coordinate}.{name}" if coordinate else name
-        if name in values:
-            values[name] = _added(values[name], info, here)
-        inner = info.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            below = values.get(name) or {}
+        key = info.alias or name
+        here = f"{coordinate}.{key}" if coordinate else key
+        if key in values:
+            values[key] = _added(values[key], info, here)
+        if is_model(info.annotation):
+            if values.get(key) is None:  # a key without a value stands for the default
+                values.pop(key, None)
+            below = values.get(key, {})
             if isinstance(below, Mapping):
-                values[name] = apply_environment(inner, below, here, environ, origins)
+                inner = apply_environment(info.annotation, below, here, environ, origins)
+                if inner and key not in values:
+                    below = _default_values(info)
+                    inner = apply_environment(info.annotation, below, here, environ, origins)
+                if inner or key in values:
+                    values[key] = inner
         for env in _envs(info):
             if environ.get(env.name, "").strip():
-                values[name] = _parsed(env, environ[env.name].strip(), info)
+                values[key] = _parsed(env, environ[env.name].strip(), info)
                 origins[here] = env.name
     return values
+
+
+def _default_values(info: FieldInfo) -> dict[str, Any]:
+    """Return the values of a setting's default, which is a model; none if it has no default."""
+    default = info.get_default(call_default_factory=True, validated_data={})
+    return default.model_dump(by_alias=True) if isinstance(default, BaseModel) else {}
 
 
 def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
@@ -86,7 +116,8 @@ def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
             value = [] if names == ["none"] else [name for name in names if name not in env.others]
     rules: Any = Annotated[info.annotation, *info.metadata]
     adapter: TypeAdapter[Any] = TypeAdapter(rules, config=ConfigDict(allow_inf_nan=False))
-    problem = f'expected {expectation(info)}, got "{text[:80]}"'
+    shown = "" if is_secret(info.annotation) else f', got "{text[:80]}"'
+    problem = f"expected {expectation(info)}{shown}"
     try:
         parsed = adapter.validate_python(value, strict=bool in _kinds(info.annotation))
     except ValidationError as error:

@@ -1,0 +1,126 @@
+"""Settings of a plugin's stage: their defaults, and the variables that decide them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from manuals import RULES, Done, fumishirube, write
+from strangers import stranger
+
+PLUGIN = """
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, SecretStr
+
+from fumishirube import Env, Stage, hook
+
+class Deep(BaseModel):
+    c: Annotated[int, Env("OWN_DEEP")] = 1
+    d: int = 1
+
+class Inner(BaseModel):
+    a: int
+    b: Annotated[str, Env("OWN_INNER")] = "x"
+    deep: Deep = Deep(d=6)
+
+class Login(BaseModel):
+    password: Annotated[SecretStr, Field(min_length=30)] = SecretStr("-" * 30)
+
+class Own(Stage):
+    inner: Inner = Inner(a=5, b="mine", deep=Deep(d=7))
+    made: Annotated[Inner, Field(default_factory=lambda: Inner(a=8))]
+    key: Annotated[SecretStr | None, Field(min_length=30), Env("OWN_KEY")] = None
+    keys: Annotated[tuple[SecretStr, ...], Field(min_length=9), Env("OWN_KEYS")] = ()
+    login: Login = Login()
+
+    def refine(self, query, ranking, corpus):
+        return ranking
+
+@hook
+def register_refiners(register):
+    register("own", Own)
+"""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    stranger(tmp_path / "plugins", "owner", PLUGIN)
+    return write(tmp_path / "work", {"m/a.md": RULES})
+
+
+def show(workspace: Path, use: str = "own", **environ: str) -> Done:
+    """Show the configuration with one refiner, as it would be written in a file."""
+    text = f"pipelines: {{manual: {{refiners: [{use}]}}}}\n"
+    (workspace / "fumishirube.yaml").write_text(text, encoding="utf-8")
+    path = str(workspace.parent / "plugins")
+    words = ("config", "show", "--json")
+    return fumishirube(*words, cwd=workspace, environ={"PYTHONPATH": path, **environ})
+
+
+def settings(workspace: Path, use: str = "own", **environ: str) -> dict[str, Any]:
+    done = show(workspace, use, **environ)
+    assert done.code == 0, done.err
+    values: dict[str, Any] = done.json["config"]["pipelines"]["manual"]["refiners"][0]["with"]
+    return values
+
+
+def refusal(workspace: Path, use: str = "own", **environ: str) -> str:
+    done = show(workspace, use, **environ)
+    assert done.code == 2
+    message: str = done.json["message"]
+    return message
+
+
+INNER = {"a": 5, "b": "mine", "deep": {"c": 1, "d": 7}}
+MADE = {"a": 8, "b": "x", "deep": {"c": 1, "d": 6}}
+
+
+def test_settings_within_settings_have_the_default_of_the_whole(workspace: Path) -> None:
+    for use in ("own", "{use: own, with: {inner: }}"):
+        told = settings(workspace, use)
+        assert (told["inner"], told["made"]) == (INNER, MADE)
+    told = settings(workspace, "{use: own, with: {inner: {a: 3}}}")
+    assert (told["inner"], told["made"]) == ({"a": 3, "b": "x", "deep": {"c": 1, "d": 6}}, MADE)
+
+
+def test_a_variable_changes_one_value_of_a_default_within(workspace: Path) -> None:
+    told = settings(workspace, OWN_INNER="said")
+    assert (told["inner"], told["made"]) == (INNER | {"b": "said"}, MADE | {"b": "said"})
+    told = settings(workspace, OWN_DEEP="2")
+    assert told["inner"] == INNER | {"deep": {"c": 2, "d": 7}}
+    assert told["made"] == MADE | {"deep": {"c": 2, "d": 6}}
+    told = settings(workspace, "{use: own, with: {inner: {a: 3}}}", OWN_DEEP="2")
+    assert told["inner"] == {"a": 3, "b": "x", "deep": {"c": 2, "d": 6}}
+
+
+@pytest.mark.parametrize("value", ["false", "0", "''", "[]"])
+def test_what_is_no_settings_is_refused_where_settings_are_expected(
+    workspace: Path, value: str
+) -> None:
+    said = refusal(workspace, f"{{use: own, with: {{inner: {value}}}}}")
+    assert said.startswith("pipelines.manual.refiners[0].with.inner: must be an object")
+
+
+@pytest.mark.parametrize("name", ["OWN_KEY", "OWN_KEYS"])
+def test_an_unusable_secret_in_a_variable_is_not_shown(workspace: Path, name: str) -> None:
+    said = refusal(workspace, **{name: "hunter2secret"})
+    assert said.startswith(f"{name}: expected ")
+    assert "hunter2" not in said
+
+
+@pytest.mark.parametrize(
+    ("settings", "where"),
+    [
+        ("key: hunter2secret", "key"),
+        ("login: {password: hunter2secret}", "login.password"),
+        ("keys: [[hunter2secret]]", "keys[0]"),
+    ],
+)
+def test_an_unusable_secret_in_the_file_is_not_shown(
+    workspace: Path, settings: str, where: str
+) -> None:
+    said = refusal(workspace, f"{{use: own, with: {{{settings}}}}}")
+    assert said.startswith(f"pipelines.manual.refiners[0].with.{where}: ")
+    assert "hunter2" not in said
