@@ -12,7 +12,7 @@ from strangers import stranger
 PLUGIN = """
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import BaseModel, BeforeValidator, Field, SecretStr
 
 from fumishirube import Env, Stage, hook
 
@@ -34,6 +34,14 @@ class Own(Stage):
     key: Annotated[SecretStr | None, Field(min_length=30), Env("OWN_KEY")] = None
     keys: Annotated[tuple[SecretStr, ...], Field(min_length=9), Env("OWN_KEYS")] = ()
     login: Login = Login()
+    level: Annotated[Literal[1, 2], Env("OWN_LEVEL")] = 1
+    mode: Annotated[Literal["a", 3] | None, Env("OWN_MODE")] = None
+    names: Annotated[list[str], Env("OWN_NAMES")] = []
+    pages: Annotated[set[int] | None, Env("OWN_PAGES")] = None
+    kinds: Annotated[frozenset[Literal["a", "b"]], Env("OWN_KINDS")] = frozenset()
+    flag: Annotated[bool | None, Env("OWN_FLAG")] = None
+    size: Annotated[int, BeforeValidator(lambda given: int(str(given), 0)), Env("OWN_SIZE")] = 1
+    ratio: Annotated[float, Field(alias="share"), Env("OWN_SHARE")] = 0.5
 
     def refine(self, query, ranking, corpus):
         return ranking
@@ -124,3 +132,47 @@ def test_an_unusable_secret_in_the_file_is_not_shown(
     said = refusal(workspace, f"{{use: own, with: {{{settings}}}}}")
     assert said.startswith(f"pipelines.manual.refiners[0].with.{where}: ")
     assert "hunter2" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "setting", "value"),
+    [
+        ("OWN_LEVEL", "2", "level", 2),
+        ("OWN_MODE", "3", "mode", 3),
+        ("OWN_MODE", "a", "mode", "a"),
+        ("OWN_NAMES", "x, y", "names", ["x", "y"]),
+        ("OWN_NAMES", "x", "names", ["x"]),
+        ("OWN_PAGES", "1,2", "pages", [1, 2]),
+        ("OWN_KINDS", "b", "kinds", ["b"]),
+        ("OWN_FLAG", "yes", "flag", True),
+        ("OWN_SIZE", "0x10", "size", 16),
+        ("OWN_SHARE", "0.7", "share", 0.7),
+    ],
+)
+def test_a_variable_is_read_as_the_setting_it_decides(
+    workspace: Path, name: str, text: str, setting: str, value: object
+) -> None:
+    default = settings(workspace)
+    done = show(workspace, **{name: text})
+    assert done.code == 0, done.out
+    told = done.json["config"]["pipelines"]["manual"]["refiners"][0]["with"]
+    assert told == {**default, setting: value}
+    assert set(done.json["from_environment"].values()) == {name}
+    where = f"pipelines.manual.refiners[0].with.{setting}"
+    origins = [said for at, said in done.json["origins"].items() if at.startswith(where)]
+    assert set(origins) == {name}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("OWN_LEVEL", "3", "1 or 2"),
+        ("OWN_PAGES", "1,x", "values between commas, or none"),
+        ("OWN_KINDS", "c", "none, or any of a, b"),
+        ("OWN_SHARE", "x", "number"),
+    ],
+)
+def test_an_unusable_variable_says_what_it_takes(
+    workspace: Path, name: str, text: str, expected: str
+) -> None:
+    assert refusal(workspace, **{name: text}) == f'{name}: expected {expected}, got "{text}"'

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, TypeGuard, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeGuard, Union, get_args, get_origin
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
+    PlainValidator,
     SecretBytes,
     SecretStr,
     TypeAdapter,
     ValidationError,
+    WrapValidator,
 )
 from pydantic.fields import FieldInfo
 
@@ -22,6 +26,9 @@ from fumishirube.stages import Env
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _FALSE = frozenset({"false", "0", "no", "off"})
+_LISTS = (tuple, list, set, frozenset)
+_READERS = (BeforeValidator, PlainValidator, WrapValidator)
+"""What reads a text in its own way, such as ``64 MiB``."""
 
 
 def variables(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, FieldInfo]]:
@@ -47,14 +54,12 @@ def is_secret(annotation: Any) -> bool:
 
 def expectation(info: FieldInfo) -> str:
     """Describe the values of a setting in a few words, such as ``integer >= 1``."""
-    if get_origin(info.annotation) is tuple:
+    if _is_list(info):
         names = choices(info)
         return f"none, or any of {', '.join(names)}" if names else "values between commas, or none"
     words = {bool: "true or false", int: "integer", float: "number", str: "text"}
     kinds = [words[kind] for kind in _kinds(info.annotation) if kind in words]
-    parts = [choice for part in get_args(info.annotation) for choice in get_args(part) or (part,)]
-    literals = [str(choice) for choice in parts if not isinstance(choice, type)]
-    text = " or ".join(kinds or literals) or "value"
+    text = " or ".join(kinds or map(str, _literals(info))) or "value"
     for rule in info.metadata:
         for sign, bound in ((">=", "ge"), (">", "gt"), ("<=", "le"), ("<", "lt")):
             if getattr(rule, bound, None) is not None:
@@ -105,10 +110,10 @@ def _default_values(info: FieldInfo) -> dict[str, Any]:
 
 
 def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
-    value: Any = text
+    value: Any = next((choice for choice in _literals(info) if str(choice) == text), text)
     if bool in _kinds(info.annotation):
         value = text.lower() in _TRUE if text.lower() in _TRUE | _FALSE else text
-    if get_origin(info.annotation) is tuple:
+    if _is_list(info):
         names = _added([name.strip() for name in text.split(",") if name.strip()], info, env.name)
         if env.shared:
             value = [name for name in names if name in choices(info)]
@@ -122,7 +127,9 @@ def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
         parsed = adapter.validate_python(value, strict=bool in _kinds(info.annotation))
     except ValidationError as error:
         raise ConfigError(problem, at=env.name) from error
-    if type(parsed) is int and not _INTEGER.fullmatch(text):  # pydantic takes 1.0 and 1_0 too
+    own_rules = any(isinstance(rule, _READERS) for rule in info.metadata)
+    if type(parsed) is int and not own_rules and not _INTEGER.fullmatch(text):
+        # pydantic takes 1.0 and 1_0 too
         raise ConfigError(problem, at=env.name)
     return parsed
 
@@ -144,11 +151,26 @@ def _added(value: Any, info: FieldInfo, where: str) -> Any:
 
 def choices(info: FieldInfo) -> list[str]:
     """Return the values that a list may contain, if they are enumerated."""
-    return [str(name) for inner in get_args(info.annotation) for name in get_args(inner)]
+    kinds = (kind for kind in _kinds(info.annotation) if get_origin(kind) in _LISTS)
+    members = (member for kind in kinds for member in get_args(kind))
+    return [str(n) for member in members if get_origin(member) is Literal for n in get_args(member)]
 
 
 def _kinds(annotation: Any) -> tuple[Any, ...]:
-    return (annotation,) if isinstance(annotation, type) else get_args(annotation)
+    """Return the members of a union, or the annotation alone."""
+    united = get_origin(annotation) in (Union, UnionType)
+    return get_args(annotation) if united else (annotation,)
+
+
+def _is_list(info: FieldInfo) -> bool:
+    """Tell whether a setting has several values, which commas divide in a variable."""
+    return any((get_origin(kind) or kind) in _LISTS for kind in _kinds(info.annotation))
+
+
+def _literals(info: FieldInfo) -> list[Any]:
+    """Return the values that a setting may have, if they are enumerated."""
+    literals = (kind for kind in _kinds(info.annotation) if get_origin(kind) is Literal)
+    return [choice for kind in literals for choice in get_args(kind)]
 
 
 def _envs(info: FieldInfo) -> list[Env]:
