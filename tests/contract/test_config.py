@@ -248,6 +248,16 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
         ),
         ("traces: {seconds: .nan}", "traces.seconds: ", ""),
         ("version: 2", "version: ", "1"),
+        ("strict: true\n1: 2", "1: the key 1 is no text; put it in quotes", "yaml line 2"),
+        ("strict: true\nnull: 1", "null: the key null is no text", "yaml line 2"),
+        ("roots: {2: x}", "roots.2: the key 2 is no text", "yaml line 1"),
+        ("pipelines: {3: {}}", "pipelines.3: the key 3 is no text", "yaml line 1"),
+        (
+            "surfaces:\n- use: manual\n  with:\n    4: x",
+            "surfaces[0].with.4: the key 4 is no text",
+            "yaml line 4",
+        ),
+        ("surfaces: [{use: manual, 2024-01-01: 2}]", "surfaces[0].", "is no text"),
         ("[a, b]", "fumishirube.yaml: expected keys such as 'pipelines', got a list", ""),
         ("just words", "fumishirube.yaml: expected keys", "a single value"),
         ("a: b: c", "fumishirube.yaml line 1: ", ""),
@@ -293,6 +303,14 @@ def test_a_stage_beside_the_defaults_takes_the_place_of_its_name(opened: Opened)
     ("scorers", "said"),
     [
         ("[defaults, defaults]", "pipelines.manual.scorers[1]: 'defaults' is used twice"),
+        (
+            "[{use: defaults, with: {a: 1}}]",
+            "pipelines.manual.scorers[0]: 'defaults' takes neither 'as' nor 'with'",
+        ),
+        (
+            "[defaults, {use: defaults, as: b}]",
+            "pipelines.manual.scorers[1]: 'defaults' takes neither 'as' nor 'with'",
+        ),
         ("[defaults, plain, plain]", "pipelines.manual.scorers[2]: 'plain' is used twice"),
         ("[defaults, lexicall]", "pipelines.manual.scorers[1]: no scorer is called 'lexicall'"),
         ("[5]", "pipelines.manual.scorers[0]: must be an object, got 5"),

@@ -10,7 +10,7 @@ from manuals import RULES, Done, fumishirube, write
 from strangers import stranger
 
 PLUGIN = """
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, SecretStr
 
@@ -39,6 +39,8 @@ class Own(Stage):
     names: Annotated[list[str], Env("OWN_NAMES")] = []
     pages: Annotated[set[int] | None, Env("OWN_PAGES")] = None
     kinds: Annotated[frozenset[Literal["a", "b"]], Env("OWN_KINDS")] = frozenset()
+    usual: tuple[str, ...] = ("a",)
+    usual_more: int = 1
     flag: Annotated[bool | None, Env("OWN_FLAG")] = None
     size: Annotated[int, BeforeValidator(lambda given: int(str(given), 0)), Env("OWN_SIZE")] = 1
     ratio: Annotated[float, Field(alias="share"), Env("OWN_SHARE")] = 0.5
@@ -46,9 +48,21 @@ class Own(Stage):
     def refine(self, query, ranking, corpus):
         return ranking
 
+class Lost(Stage):
+    root: ClassVar = "nowhere"
+    pipeline: ClassVar = {}
+    size: int = 1
+
+    def tools(self, context):
+        return []
+
 @hook
 def register_refiners(register):
     register("own", Own)
+
+@hook
+def register_surfaces(register):
+    register("lost", Lost)
 """
 
 
@@ -176,3 +190,29 @@ def test_an_unusable_variable_says_what_it_takes(
     workspace: Path, name: str, text: str, expected: str
 ) -> None:
     assert refusal(workspace, **{name: text}) == f'{name}: expected {expected}, got "{text}"'
+
+
+def test_a_surface_that_is_left_out_takes_no_origin_of_the_next(workspace: Path) -> None:
+    path = {"PYTHONPATH": str(workspace.parent / "plugins")}
+    text = (
+        "surfaces:\n- use: lost\n  with: {size: 3}\n- use: manual\n  with: {scan_max_chars: 9000}\n"
+    )
+    (workspace / "fumishirube.yaml").write_text(text, encoding="utf-8")
+    told = fumishirube("config", "show", "--json", cwd=workspace, environ=path)
+    origins = {at: said for at, said in told.json["origins"].items() if at.startswith("surfaces")}
+    assert {at: said for at, said in origins.items() if said != "default"} == {
+        "surfaces[0].use": "fumishirube.yaml line 4",
+        "surfaces[0].with.scan_max_chars": "fumishirube.yaml line 5",
+    }
+
+
+def test_a_difference_has_no_origin_of_a_setting_whose_name_goes_on(workspace: Path) -> None:
+    path = {"PYTHONPATH": str(workspace.parent / "plugins")}
+    for name, more in (("one.yaml", ""), ("other.yaml", "usual: [b], ")):
+        use = f"{{use: own, with: {{{more}usual_more: 5}}}}"
+        (workspace / name).write_text(f"pipelines: {{manual: {{refiners: [{use}]}}}}\n")
+    words = ("config", "diff", "one.yaml", "other.yaml", "--json")
+    done = fumishirube(*words, cwd=workspace, environ=path)
+    (difference,) = done.json
+    assert difference["coordinate"] == "pipelines.manual.refiners[0].with.usual"
+    assert (difference["a_from"], difference["b_from"]) == ("default", "other.yaml line 1")

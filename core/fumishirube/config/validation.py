@@ -17,6 +17,9 @@ from fumishirube.tools.schemas import arguments_shape
 
 _CREDENTIALS = re.compile(r"//[^/\s]*@")
 
+_KEY = "[key]"
+"""Ends the path to a key that is unusable, instead of its value."""
+
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
@@ -44,13 +47,15 @@ def _refusal(
 ) -> ConfigError:
     errors = error.errors(include_url=False)
     first = errors[0]
+    path, key = first["loc"], first["input"]
     if first["type"] == "extra_forbidden":
-        where = coordinate
-        for part in first["loc"]:
-            where += f"[{part}]" if isinstance(part, int) else f".{part}" if where else str(part)
-        known = _known_keys(model, first["loc"][:-1])
-        hint = did_you_mean(str(first["loc"][-1]), known)
-        return ConfigError(f"there is no such setting; {hint}", at=where)
+        known = _known_keys(model, path[:-1])
+        hint = did_you_mean(str(path[-1]), known)
+        return ConfigError(f"there is no such setting; {hint}", at=_within(coordinate, path))
+    if not isinstance(key, str) and (first["type"] == "invalid_key" or path[-1:] == (_KEY,)):
+        named = json.dumps(key, default=str)
+        where = _within(coordinate, (*path[: -2 if path[-1] == _KEY else -1], named))
+        return ConfigError(f"the key {named} is no text; put it in quotes", at=where)
     refused = refusal(errors, arguments_shape(model))
     name = str(refused.details.get("parameter", ""))
     where = ".".join(filter(None, (coordinate, name)))
@@ -58,6 +63,13 @@ def _refusal(
     return ConfigError(
         f"{str(refused).removeprefix(name).strip()}{shown}", at=origins.get(where, where)
     )
+
+
+def _within(coordinate: str, path: tuple[int | str, ...]) -> str:
+    for part in path:
+        step = f".{part}" if coordinate else str(part)
+        coordinate += f"[{part}]" if isinstance(part, int) else step
+    return coordinate
 
 
 def _got(value: object) -> str:
