@@ -162,7 +162,7 @@ class CommandRegistry:
     @property
     def taken(self) -> frozenset[str]:
         """The names that no further verb can have."""
-        return frozenset((*self.verbs(), *(command.name for command in OWN_COMMANDS)))
+        return OWN_NAMES | frozenset(self.verbs())
 
     def verbs(self) -> dict[str, Command]:
         """Return the verbs by name."""
@@ -231,4 +231,7 @@ OWN_COMMANDS = (
     ),
     _own("man", "print the manual page", "man", "man > fumishirube.1"),
 )
+"""The framework's own verbs."""
+
+OWN_NAMES = frozenset(command.name for command in OWN_COMMANDS)
 """The names of the framework's own verbs, which plugins cannot take."""
