@@ -111,6 +111,25 @@ def test_every_value_says_where_it_comes_from(own: Path) -> None:
         assert at(told["config"], coordinate) not in ({"more": 1}, [1])
 
 
+def test_stages_that_defaults_brings_say_where_they_come_from(own: Path) -> None:
+    lines = ["pipelines:", "  manual:", "    refiners:", "    - {use: cutoff, with: {limit: 7}}"]
+    written(own, "\n".join([*lines, "    - defaults", "    scorers: [defaults, regex]", ""]))
+    decided = {"MANUAL_FIND_EXPLORATION_RATIO": "0.3", "LEXICAL_COVERAGE_WEIGHT": "0.7"}
+    told = json.loads(config(own, "show", "--json", **decided).out)
+    refiners = told["config"]["pipelines"]["manual"]["refiners"]
+    places = {use["use"]: f"pipelines.manual.refiners[{n}]" for n, use in enumerate(refiners)}
+    scorers = told["config"]["pipelines"]["manual"]["scorers"]
+    places |= {use["use"]: f"pipelines.manual.scorers[{n}]" for n, use in enumerate(scorers)}
+    assert {at: said for at, said in told["origins"].items() if said != "default"} == {
+        f"{places['cutoff']}.use": "fumishirube.yaml line 4",
+        f"{places['cutoff']}.with.limit": "fumishirube.yaml line 4",
+        f"{places['exploration']}.with.ratio": "MANUAL_FIND_EXPLORATION_RATIO",
+        f"{places['lexical']}.with.coverage_weight": "LEXICAL_COVERAGE_WEIGHT",
+        f"{places['regex']}.use": "fumishirube.yaml line 6",
+    }
+    assert sorted(told["from_environment"].values()) == sorted(decided)
+
+
 def at(value: Any, coordinate: str) -> Any:
     for part in coordinate.replace("[", ".").replace("]", "").split("."):
         value = value[int(part)] if isinstance(value, list) else value[part]

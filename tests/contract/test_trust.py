@@ -240,8 +240,17 @@ def test_trust_is_kept_where_no_workspace_decides(clone: Clone) -> None:
     assert clone.run("trust").code == 0
     store = clone.top / STORE
     assert store.stat().st_mode & 0o077 == 0
+    written = store.read_text()
     store.write_text("not json")
     assert clone.run("tools").code == 2
+    for targets in (None, 5, [[1]], "home", {}):
+        damaged = json.loads(written)
+        damaged["workspaces"][str(clone.workspace)]["targets"] = targets
+        store.write_text(json.dumps(damaged))
+        done = clone.run("tools")
+        assert (done.code, "this leads out of the workspace" in done.err) == (2, True)
+    store.write_text(written)
+    assert clone.run("tools").code == 0
 
 
 def test_a_variable_is_the_persons_own_word(clone: Clone) -> None:

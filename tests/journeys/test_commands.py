@@ -136,8 +136,10 @@ def test_a_command_that_cannot_be_imported_is_named(tmp_path: Path) -> None:
         Command("Greet", "say hello", "greeting"),
         Command("greet", "say hello", "greeting.py/x"),
         Command("greet", "say hello", "greeting", variable="GREET"),
+        Command("greet\n", "say hello", "greeting"),
+        Command("greet", "say hello", "greeting\n"),
     ],
-    ids=["name", "module", "variable"],
+    ids=["name", "module", "variable", "line after name", "line after module"],
 )
 def test_what_is_no_command_is_refused(command: Command) -> None:
     with pytest.raises(PluginError):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from manuals import write
+from stdio import Wire
 from strangers import PLUGIN, claim, stranger
 from warm_start import warm_script
 
@@ -171,6 +172,36 @@ def test_an_import_error_is_named_with_its_place(
 def test_a_module_that_the_package_lacks_is_named(workspace: Path, plugins: Path) -> None:
     claim(plugins, "first", "first = first_module")
     assert "the package has no module 'first_module'" in failure(workspace, "first")
+
+
+@pytest.mark.parametrize("value", ["my-plugin", "a b:c", ":x", ".", "a..b"])
+def test_an_entry_point_that_names_no_module_is_shown_and_stops_nothing(
+    workspace: Path, plugins: Path, value: str
+) -> None:
+    claim(plugins, "first", f"first = {value}")
+    told = f"its entry point {value!r} is no dotted name of a module"
+    assert told in failure(workspace, "first")
+    assert told in run(workspace, "plugins").stdout
+    with Wire(workspace, PYTHONPATH=str(plugins)) as wire:
+        assert wire.ok("manual_ls")["items"]
+
+
+@pytest.mark.parametrize("metadata", [None, "Metadata-Version: 2.1\n"])
+def test_a_half_removed_package_is_listed_and_stops_nothing(
+    workspace: Path, plugins: Path, metadata: str | None
+) -> None:
+    stranger(plugins, "first", PLUGIN.format(name="steady"))
+    (about,) = plugins.glob("*.dist-info")
+    (about / "METADATA").unlink()
+    if metadata is not None:
+        (about / "METADATA").write_text(metadata)
+    reports = json.loads(run(workspace, "plugins", "--json").stdout)
+    (report,) = [report for report in reports if report["plugin"] == "first"]
+    assert (report["status"], report["distribution"]) == ("loaded", "unknown")
+    assert doctor(workspace, "steady")[1][0]["status"] == "ok"
+    assert run(workspace, "find", "Oil").returncode == 0
+    with Wire(workspace, PYTHONPATH=str(plugins)) as wire:
+        assert wire.ok("manual_ls")["items"]
 
 
 @pytest.mark.parametrize(

@@ -229,12 +229,12 @@ def locating_errors(written: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     except ConfigError as error:
-        places = (written[c] for c in _upwards(error.at) if c in written)
+        places = (written[c] for c in upwards(error.at) if c in written)
         error.place = error.place or next(places, "")
         raise
 
 
-def _upwards(coordinate: str) -> Iterator[str]:
+def upwards(coordinate: str) -> Iterator[str]:
     """Yield a coordinate and its parents, innermost first."""
     yield coordinate
     for end in range(len(coordinate) - 1, 0, -1):

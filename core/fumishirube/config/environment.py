@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeGuard, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainValidator,
+    SecretBytes,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+    WrapValidator,
+)
 from pydantic.fields import FieldInfo
 
 from fumishirube.errors import ConfigError
@@ -15,29 +26,40 @@ from fumishirube.stages import Env
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _FALSE = frozenset({"false", "0", "no", "off"})
+_LISTS = (tuple, list, set, frozenset)
+_READERS = (BeforeValidator, PlainValidator, WrapValidator)
+"""What reads a text in its own way, such as ``64 MiB``."""
 
 
 def variables(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, FieldInfo]]:
     """Return ``(variable, coordinate, field)`` of all settings that a variable can decide."""
     result = []
     for name, info in model.model_fields.items():
-        inner = info.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            result += variables(inner, f"{prefix}{name}.")
-        result += [(env.name, f"{prefix}{name}", info) for env in _envs(info)]
+        key = f"{prefix}{info.alias or name}"
+        if is_model(info.annotation):
+            result += variables(info.annotation, f"{key}.")
+        result += [(env.name, key, info) for env in _envs(info)]
     return result
+
+
+def is_model(annotation: Any) -> TypeGuard[type[BaseModel]]:
+    """Tell whether a setting has settings of its own."""
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def is_secret(annotation: Any) -> bool:
+    """Tell whether values of a setting, or values inside them, must not be shown."""
+    return annotation in (SecretStr, SecretBytes) or any(map(is_secret, get_args(annotation)))
 
 
 def expectation(info: FieldInfo) -> str:
     """Describe the values of a setting in a few words, such as ``integer >= 1``."""
-    if get_origin(info.annotation) is tuple:
+    if _is_list(info):
         names = choices(info)
         return f"none, or any of {', '.join(names)}" if names else "values between commas, or none"
     words = {bool: "true or false", int: "integer", float: "number", str: "text"}
     kinds = [words[kind] for kind in _kinds(info.annotation) if kind in words]
-    parts = [choice for part in get_args(info.annotation) for choice in get_args(part) or (part,)]
-    literals = [str(choice) for choice in parts if not isinstance(choice, type)]
-    text = " or ".join(kinds or literals) or "value"
+    text = " or ".join(kinds or map(str, _literals(info))) or "value"
     for rule in info.metadata:
         for sign, bound in ((">=", "ge"), (">", "gt"), ("<=", "le"), ("<", "lt")):
             if getattr(rule, bound, None) is not None:
@@ -59,26 +81,39 @@ def apply_environment(
     """
     values = dict(raw)
     for name, info in model.model_fields.items():
-        here = f"{coordinate}.{name}" if coordinate else name
-        if name in values:
-            values[name] = _added(values[name], info, here)
-        inner = info.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            below = values.get(name) or {}
+        key = info.alias or name
+        here = f"{coordinate}.{key}" if coordinate else key
+        if key in values:
+            values[key] = _added(values[key], info, here)
+        if is_model(info.annotation):
+            if values.get(key) is None:  # a key without a value stands for the default
+                values.pop(key, None)
+            below = values.get(key, {})
             if isinstance(below, Mapping):
-                values[name] = apply_environment(inner, below, here, environ, origins)
+                inner = apply_environment(info.annotation, below, here, environ, origins)
+                if inner and key not in values:
+                    below = _default_values(info)
+                    inner = apply_environment(info.annotation, below, here, environ, origins)
+                if inner or key in values:
+                    values[key] = inner
         for env in _envs(info):
             if environ.get(env.name, "").strip():
-                values[name] = _parsed(env, environ[env.name].strip(), info)
+                values[key] = _parsed(env, environ[env.name].strip(), info)
                 origins[here] = env.name
     return values
 
 
+def _default_values(info: FieldInfo) -> dict[str, Any]:
+    """Return the values of a setting's default, which is a model; none if it has no default."""
+    default = info.get_default(call_default_factory=True, validated_data={})
+    return default.model_dump(by_alias=True) if isinstance(default, BaseModel) else {}
+
+
 def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
-    value: Any = text
+    value: Any = next((choice for choice in _literals(info) if str(choice) == text), text)
     if bool in _kinds(info.annotation):
         value = text.lower() in _TRUE if text.lower() in _TRUE | _FALSE else text
-    if get_origin(info.annotation) is tuple:
+    if _is_list(info):
         names = _added([name.strip() for name in text.split(",") if name.strip()], info, env.name)
         if env.shared:
             value = [name for name in names if name in choices(info)]
@@ -86,12 +121,15 @@ def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
             value = [] if names == ["none"] else [name for name in names if name not in env.others]
     rules: Any = Annotated[info.annotation, *info.metadata]
     adapter: TypeAdapter[Any] = TypeAdapter(rules, config=ConfigDict(allow_inf_nan=False))
-    problem = f'expected {expectation(info)}, got "{text[:80]}"'
+    shown = "" if is_secret(info.annotation) else f', got "{text[:80]}"'
+    problem = f"expected {expectation(info)}{shown}"
     try:
         parsed = adapter.validate_python(value, strict=bool in _kinds(info.annotation))
     except ValidationError as error:
         raise ConfigError(problem, at=env.name) from error
-    if type(parsed) is int and not _INTEGER.fullmatch(text):  # pydantic takes 1.0 and 1_0 too
+    own_rules = any(isinstance(rule, _READERS) for rule in info.metadata)
+    if type(parsed) is int and not own_rules and not _INTEGER.fullmatch(text):
+        # pydantic takes 1.0 and 1_0 too
         raise ConfigError(problem, at=env.name)
     return parsed
 
@@ -113,11 +151,26 @@ def _added(value: Any, info: FieldInfo, where: str) -> Any:
 
 def choices(info: FieldInfo) -> list[str]:
     """Return the values that a list may contain, if they are enumerated."""
-    return [str(name) for inner in get_args(info.annotation) for name in get_args(inner)]
+    kinds = (kind for kind in _kinds(info.annotation) if get_origin(kind) in _LISTS)
+    members = (member for kind in kinds for member in get_args(kind))
+    return [str(n) for member in members if get_origin(member) is Literal for n in get_args(member)]
 
 
 def _kinds(annotation: Any) -> tuple[Any, ...]:
-    return (annotation,) if isinstance(annotation, type) else get_args(annotation)
+    """Return the members of a union, or the annotation alone."""
+    united = get_origin(annotation) in (Union, UnionType)
+    return get_args(annotation) if united else (annotation,)
+
+
+def _is_list(info: FieldInfo) -> bool:
+    """Tell whether a setting has several values, which commas divide in a variable."""
+    return any((get_origin(kind) or kind) in _LISTS for kind in _kinds(info.annotation))
+
+
+def _literals(info: FieldInfo) -> list[Any]:
+    """Return the values that a setting may have, if they are enumerated."""
+    literals = (kind for kind in _kinds(info.annotation) if get_origin(kind) is Literal)
+    return [choice for kind in literals for choice in get_args(kind)]
 
 
 def _envs(info: FieldInfo) -> list[Env]:

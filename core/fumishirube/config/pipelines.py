@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from fumishirube.config.sections import ConfigModel
+from fumishirube.errors import ConfigError
 from fumishirube.plugins.registry import KINDS
 
 DEFAULTS = "defaults"
@@ -65,15 +66,45 @@ class PipelineSpec(ConfigModel):
             yield from ((f"[{number}]", use) for number, use in enumerate(chosen))
 
 
-def listed_uses(chosen: Sequence[Use], default: Sequence[Use]) -> Iterator[tuple[int, Use]]:
-    """Yield the stages that a list chooses, each with its place in that list."""
+def listed_uses(chosen: Sequence[Use], default: Sequence[Use]) -> Iterator[tuple[str, Use]]:
+    """Yield the stages that a list chooses, each with its place in that list, such as ``[0]``.
+
+    A stage that ``defaults`` brings has its name after that place: ``[0].cutoff``.
+    """
+    written = [(f"[{place}]", use) for place, use in enumerate(chosen)]
     if all(use.use != DEFAULTS for use in chosen):
-        yield from enumerate(chosen)
+        yield from written
         return
-    own = {use.name: (place, use) for place, use in enumerate(chosen)}
+    own = {use.name: (place, use) for place, use in written}
     usual = {use.name for use in default}
-    for place, use in enumerate(chosen):
+    for place, use in written:
         if use.use == DEFAULTS:
-            yield from (own.get(default_use.name, (place, default_use)) for default_use in default)
+            yield from (own.get(each.name, (f"{place}.{each.name}", each)) for each in default)
         elif use.name not in usual:
             yield place, use
+
+
+def check_list(uses: Sequence[Use], coordinate: str) -> None:
+    """Check a list of stages as it is written.
+
+    Raises:
+        ConfigError: when a name occurs twice, or ``defaults`` has a name or settings.
+    """
+    check_distinct(uses, coordinate)
+    for place, use in enumerate(uses):
+        if use.use == DEFAULTS and (use.alias or use.settings):
+            raise ConfigError(
+                "'defaults' takes neither 'as' nor 'with'; name the stage that has the settings",
+                at=f"{coordinate}[{place}]",
+            )
+
+
+def check_distinct(uses: Sequence[Use], coordinate: str) -> None:
+    """Raise a :class:`ConfigError` if a name occurs twice."""
+    names = [use.name for use in uses]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise ConfigError(
+                f"{name!r} is used twice; give one of them another 'as'",
+                at=f"{coordinate}[{place}]",
+            )

@@ -54,7 +54,7 @@ def _bytes(value: object) -> object:
 ByteCount = Annotated[
     int,
     BeforeValidator(_bytes),
-    Field(ge=1),
+    Field(ge=1, examples=["64 MiB"]),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}]}),
 ]
 """A size in bytes, optionally with a unit."""

@@ -61,7 +61,7 @@ def trust_for(
     all_trusted = trusted or environ.get(VARIABLE, "").strip().lower() in _YES
     entry = _recorded(_store(environ)).get(str(workspace), {})
     known = entry.get("digest") == digest
-    targets = frozenset(entry.get("targets", ())) if known else frozenset[str]()
+    targets = frozenset(entry["targets"]) if known else frozenset[str]()
     return Trust(workspace, digest, all_trusted, targets)
 
 
@@ -93,9 +93,14 @@ def _recorded(store: Path) -> Mapping[str, Mapping[str, Any]]:
     """Return the trusted targets by workspace; an unreadable file trusts nothing."""
     try:
         entries = json.loads(store.read_text(encoding="utf-8"))["workspaces"]
-        return {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
+        return {name: entry for name, entry in entries.items() if _is_entry(entry)}
     except UNUSABLE:
         return {}
+
+
+def _is_entry(entry: Any) -> bool:
+    targets = entry.get("targets") if isinstance(entry, dict) else None
+    return isinstance(targets, list) and all(isinstance(target, str) for target in targets)
 
 
 def _digest(files: Iterable[Path]) -> str:

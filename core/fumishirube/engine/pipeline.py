@@ -17,13 +17,7 @@ from fumishirube.corpus import Corpus
 from fumishirube.corpus_kinds import rehearse, unsearched
 from fumishirube.engine.rankings import merge_by_rank
 from fumishirube.engine.reports import SearchCounts, SureMatches, report_search
-from fumishirube.engine.search_hits import (
-    OwnSections,
-    allowed_hits,
-    completed,
-    limited,
-    merge_hits,
-)
+from fumishirube.engine.search_hits import OwnSections, allowed_hits, completed, limited, merge_hits
 from fumishirube.engine.stage_calls import AtWork, Overdue, Recorder, StageCall, within_deadline
 from fumishirube.engine.stage_results import (
     WrongResult,
@@ -49,7 +43,7 @@ _CONTINUED = 50
 
 
 class NamedStage(NamedTuple, Generic[S]):
-    """A stage, its name in the configuration, and its plugin.
+    """A stage, its name and coordinate in the configuration, and its plugin.
 
     What a ``trusted`` stage returns is not checked thoroughly: it is tested with the program.
     """
@@ -58,6 +52,7 @@ class NamedStage(NamedTuple, Generic[S]):
     stage: S
     plugin: str = ""
     trusted: bool = False
+    coordinate: str = ""
 
     def __str__(self) -> str:
         origin = f" of plugin {self.plugin!r}" if self.plugin else ""

@@ -27,7 +27,15 @@ from fumishirube.config.outside import (
     outside_statistics,
 )
 from fumishirube.config.personal import OwnManuals
-from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS, PipelineSpec, Use, listed_uses
+from fumishirube.config.pipelines import (
+    PIPELINE_KEYS,
+    SINGLE_KINDS,
+    PipelineSpec,
+    Use,
+    check_distinct,
+    check_list,
+    listed_uses,
+)
 from fumishirube.config.sections import NO_EMBEDDER, RootSettings
 from fumishirube.config.validation import build_model
 from fumishirube.disk.rights import FolderRights, Rights
@@ -110,7 +118,7 @@ class Application(ToolHost):
 
     def _build(self) -> None:
         """Build the surfaces; their tools are made on first use."""
-        _check_distinct([use.name for use in self.config.surfaces], "surfaces")
+        check_distinct(self.config.surfaces, "surfaces")
         built = [
             self._build_surface(use, f"surfaces[{place}]")
             for place, use in enumerate(self.config.surfaces)
@@ -217,7 +225,14 @@ class Application(ToolHost):
         check_stages(surface, spec, stages, f"pipelines.{named}", self.guarded)
         of_default = use.name in self.plugins.registry.default_surfaces()
         return ConfiguredSurface(
-            use.name, surface.stage, surface.plugin, stages, named, self.plugins, of_default
+            use.name,
+            surface.stage,
+            surface.plugin,
+            coordinate,
+            stages,
+            named,
+            self.plugins,
+            of_default,
         )
 
     def _default_pipeline(self, surface: Surface) -> dict[str, Any]:
@@ -240,12 +255,11 @@ class Application(ToolHost):
             assert isinstance(chosen, Use)
             return [self._stage(kind_name, chosen, coordinate)]
         assert isinstance(chosen, tuple)
-        named = [
-            self._stage(kind_name, use, f"{coordinate}[{place}]")
+        check_list(chosen, coordinate)
+        return [
+            self._stage(kind_name, use, f"{coordinate}{place}")
             for place, use in listed_uses(chosen, default or ())
         ]
-        _check_distinct([use.name for use in chosen], coordinate)
-        return named
 
     def _stage(self, kind_name: str, use: Use, coordinate: str) -> NamedStage[Any]:
         offer = self.plugins.take(kind_name, use.use, coordinate)
@@ -260,7 +274,7 @@ class Application(ToolHost):
             if self.guarded.work(kind_name, offer.plugin, use.name):
                 check_stage(stage)
         self.warnings += deprecated_settings(stage, where)
-        return NamedStage(use.name, stage, offer.plugin)
+        return NamedStage(use.name, stage, offer.plugin, coordinate=coordinate)
 
     def _check_trust(self) -> None:
         """Raise unless all paths of the surfaces are inside the workspace or trusted."""
@@ -366,12 +380,3 @@ class Application(ToolHost):
             self.warnings.append(f"roots.state: traces are not written to files: {error}")
             return None
         return self.state.path / "traces"
-
-
-def _check_distinct(names: Sequence[str], coordinate: str) -> None:
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            raise ConfigError(
-                f"{name!r} is used twice; give one of them another 'as'",
-                at=f"{coordinate}[{place}]",
-            )

@@ -19,8 +19,7 @@ from fumishirube.host.faults import PluginGuard
 from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.plugins.discovery import Plugins, load_plugins
-
-NAME = "fumishirube"
+from fumishirube.plugins.entry_points import DISTRIBUTION
 
 
 def load_plugins_of(loaded: LoadedConfig, *, strangers: bool = True, revision: int = 0) -> Plugins:
@@ -122,5 +121,5 @@ def with_classic(
 
 def server_name(application: ToolHost) -> str:
     """Return the server's name: that of its only surface, if that has one, or the default."""
-    names = application.texts("server_name", NAME)
-    return names[0] if len(names) == 1 else NAME
+    names = application.texts("server_name", DISTRIBUTION)
+    return names[0] if len(names) == 1 else DISTRIBUTION

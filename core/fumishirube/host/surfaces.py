@@ -56,14 +56,15 @@ class RunningStages(NamedTuple):
 class ConfiguredSurface:
     """A surface and its stages as configured: by kind, in order.
 
-    ``pipeline_name`` is the key of the stages in the configuration. ``plugins`` registered them,
-    and ``plugin`` the surface. ``default`` means that a surface of this name needs no
-    configuration.
+    ``coordinate`` is that of the surface in the configuration, ``pipeline_name`` the key of its
+    stages there. ``plugins`` registered them, and ``plugin`` the surface. ``default`` means that a
+    surface of this name needs no configuration.
     """
 
     name: str
     surface: Surface
     plugin: str
+    coordinate: str
     stages: Mapping[str, Sequence[NamedStage[Stage]]]
     pipeline_name: str
     plugins: Plugins

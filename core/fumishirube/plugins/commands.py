@@ -17,7 +17,7 @@ SERVE = "serve"
 """The framework's verb to which other ways to serve are added."""
 
 _EXIT_CODES = range(256)
-_MODULE = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
+_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
 class CommandModule(Protocol):
@@ -137,9 +137,9 @@ class CommandRegister:
         """
         if not isinstance(command, Command):
             raise PluginError(f"a command is a fumishirube.Command, not {type(command).__name__}")
-        if not NAME.match(command.name):
+        if not NAME.fullmatch(command.name):
             raise PluginError(f"command name {command.name!r} is not kebab-case, such as 'my-name'")
-        if not _MODULE.match(command.module):
+        if not _MODULE.fullmatch(command.module):
             raise PluginError(f"command {command.name!r}: {command.module!r} is no dotted name")
         if (command.variable or command.web_server) and not command.serves:
             raise PluginError(f"command {command.name!r}: only a way to serve has such a field")
@@ -162,7 +162,7 @@ class CommandRegistry:
     @property
     def taken(self) -> frozenset[str]:
         """The names that no further verb can have."""
-        return frozenset((*self.verbs(), *(command.name for command in OWN_COMMANDS)))
+        return OWN_NAMES | frozenset(self.verbs())
 
     def verbs(self) -> dict[str, Command]:
         """Return the verbs by name."""
@@ -231,4 +231,7 @@ OWN_COMMANDS = (
     ),
     _own("man", "print the manual page", "man", "man > fumishirube.1"),
 )
+"""The framework's own verbs."""
+
+OWN_NAMES = frozenset(command.name for command in OWN_COMMANDS)
 """The names of the framework's own verbs, which plugins cannot take."""

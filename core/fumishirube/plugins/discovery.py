@@ -16,7 +16,7 @@ from fumishirube.errors import PluginError, UnknownStage, first_line
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins import hookspecs
 from fumishirube.plugins.commands import (
-    OWN_COMMANDS,
+    OWN_NAMES,
     Command,
     CommandRegister,
     CommandRegistry,
@@ -45,7 +45,6 @@ from fumishirube.plugins.registry import (
 _MOST_CAUSES = 3
 """Refused plugins that a configuration error names, at most."""
 _COMMANDS = "commands"
-_OWN_NAMES = frozenset(command.name for command in OWN_COMMANDS)
 
 Status = Literal["loaded", "refused", "disabled"]
 
@@ -240,6 +239,11 @@ def _load(manager: pluggy.PluginManager, plugin: InstalledPlugin) -> list[_Offer
     Any exception becomes the plugin's problem, even one that is no ``Exception``: a module may
     exit, and extensions written in Rust panic.
     """
+    if plugin.module is None:
+        value = plugin.point.value
+        raise _Unimportable(
+            f"its entry point {value!r} is no dotted name of a module, such as 'my_package.plugin'"
+        )
     try:
         module = plugin.point.load()
     except BaseException as error:
@@ -300,7 +304,7 @@ def _resolve_clashes(plugins: Plugins, offered: list[_LoadedPlugin]) -> None:
         for kind_name, name, offer in offers:
             rivals = [other for other in claims[kind_name, name] if other != plugin]
             noun = NOUNS.get(kind_name, "command")
-            own = isinstance(offer, Command) and name in _OWN_NAMES
+            own = isinstance(offer, Command) and name in OWN_NAMES
             if not own and (not rivals or plugin.builtin):
                 _put(plugins, kind_name, offer)
                 accepted.append((noun, name))

@@ -29,6 +29,12 @@ class InstalledPlugin(NamedTuple):
         """Whether it comes with the framework."""
         return self.distribution == DISTRIBUTION
 
+    @property
+    def module(self) -> str | None:
+        """The module that its entry point names; ``None`` if that is no dotted name."""
+        match = EntryPoint.pattern.match(self.point.value)
+        return match["module"] if match and all(match["module"].split(".")) else None
+
     def mentions(self, name: str) -> bool:
         """Tell whether the source of its distribution contains a name in quotes."""
         quoted = (f'"{name}"', f"'{name}'")
@@ -110,5 +116,7 @@ class _Distributions:
             return _Named("unknown", "unknown")
         if dist not in self._named:
             metadata = dist.metadata
-            self._named[dist] = _Named(metadata["Name"], metadata["Version"])
+            # Half of an installation, or of a removal, has no file of metadata.
+            name, version = metadata["Name"] or "unknown", metadata["Version"] or "unknown"
+            self._named[dist] = _Named(name, version)
         return self._named[dist]

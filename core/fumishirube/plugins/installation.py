@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-_DISTRIBUTION = "fumishirube"
+from fumishirube.plugins.entry_points import DISTRIBUTION
+
 _PIP = "python -m pip install"
 _START = (
     "import sys; sys.path[:] = [place for place in sys.path if place]; "
@@ -26,7 +27,7 @@ def start_command() -> list[str]:
     Without an installed script, the command avoids ``python -m``, which would prefer a module of
     the current folder.
     """
-    script = shutil.which(_DISTRIBUTION, path=str(Path(sys.executable).parent))
+    script = shutil.which(DISTRIBUTION, path=str(Path(sys.executable).parent))
     return [script] if script else [sys.executable, "-c", _START]
 
 
@@ -44,12 +45,12 @@ def command_for(extra: str, direct_url: Mapping[str, Any] | None) -> str:
     """Return the command for an installation that pip recorded as ``direct_url``."""
     url = direct_url.get("url") if direct_url else None
     if not direct_url or not isinstance(url, str):
-        return f"{_PIP} 'PATH[{extra}]' (PATH: the folder or wheel of {_DISTRIBUTION})"
+        return f"{_PIP} 'PATH[{extra}]' (PATH: the folder or wheel of {DISTRIBUTION})"
     if isinstance(vcs := direct_url.get("vcs_info"), dict):
         source = f"{vcs.get('vcs', 'git')}+{url}@{vcs.get('commit_id', 'HEAD')}"
-        return f"{_PIP} {shlex.quote(f'{_DISTRIBUTION}[{extra}] @ {source}')}"
+        return f"{_PIP} {shlex.quote(f'{DISTRIBUTION}[{extra}] @ {source}')}"
     if urlsplit(url).scheme != "file" or "archive_info" in direct_url:
-        return f"{_PIP} {shlex.quote(f'{_DISTRIBUTION}[{extra}] @ {url}')}"
+        return f"{_PIP} {shlex.quote(f'{DISTRIBUTION}[{extra}] @ {url}')}"
     from urllib.request import url2pathname  # noqa: PLC0415 - it imports HTTP and TLS
 
     folder = url2pathname(urlsplit(url).path)
@@ -61,7 +62,7 @@ def command_for(extra: str, direct_url: Mapping[str, Any] | None) -> str:
 def _direct_url() -> Mapping[str, Any] | None:
     """Return pip's record of the origin, or ``None``."""
     try:
-        text = distribution(_DISTRIBUTION).read_text("direct_url.json")
+        text = distribution(DISTRIBUTION).read_text("direct_url.json")
         recorded = json.loads(text) if text else None
     except (PackageNotFoundError, OSError, ValueError):
         return None

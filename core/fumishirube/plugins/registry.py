@@ -13,7 +13,7 @@ from fumishirube.stages import Stage
 
 T = TypeVar("T")
 
-NAME = re.compile(r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class StageKind(NamedTuple):
@@ -73,7 +73,7 @@ class Register(Generic[T]):
         """
         _, noun, verbs = self._kind
         refused = partial(RefusedStage, noun, name)
-        if not NAME.match(name):
+        if not NAME.fullmatch(name):
             raise refused(f"{noun} name {name!r} is not kebab-case, such as 'my-name'")
         if not (isinstance(stage, type) and issubclass(stage, Stage)):
             raise refused(f"{noun} {name!r} is not a subclass of fumishirube.Stage")

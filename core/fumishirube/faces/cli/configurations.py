@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from fumishirube.config.classic import taken_fields
-from fumishirube.config.configuration import Config, LoadedConfig, load_config
+from fumishirube.config.configuration import Config, LoadedConfig, load_config, upwards
 from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.config.yaml_file import leaves
 from fumishirube.engine.pipeline import NamedStage
@@ -44,9 +44,14 @@ def effective(application: Application) -> JsonValue:
 def origins(application: Application) -> Mapping[str, str]:
     """Return the origin of every single value, by coordinate."""
     loaded, taken = application.loaded, dict(_taken(application))
+    written = {shown: at for shown, at, _ in _stages(application)}
     by_coordinate = {}
     for coordinate, _ in leaves(effective(application), ""):
-        origin = loaded.origin(coordinate)
+        shown = next((part for part in upwards(coordinate) if part in written), "")
+        at, rest = written.get(shown, ""), coordinate.removeprefix(shown)
+        origin = loaded.origin(f"{at}{rest}")
+        if origin == "default" and rest == ".use":  # a name alone stands for the stage
+            origin = loaded.written.get(at, origin)
         by_coordinate[coordinate] = taken.get(coordinate, origin) if origin == "default" else origin
     return by_coordinate
 
@@ -54,18 +59,20 @@ def origins(application: Application) -> Mapping[str, str]:
 def _taken(application: Application) -> Iterator[tuple[str, str]]:
     """Yield the settings of stages that classic keys decide, and their origins."""
     loaded = application.loaded
-    for where, stage in _stages(application):
+    for where, _, stage in _stages(application):
         for name, info, key in taken_fields(type(stage), loaded.sections):
             yield f"{where}.with.{info.alias or name}", loaded.written.get(key, "default")
 
 
-def _stages(application: Application) -> Iterator[tuple[str, Any]]:
+def _stages(application: Application) -> Iterator[tuple[str, str, Any]]:
+    """Yield the coordinate of each stage where it is shown, the configured one, and the stage."""
     for place, surface in enumerate(application.surfaces):
-        yield f"surfaces[{place}]", surface.surface
+        yield f"surfaces[{place}]", surface.coordinate, surface.surface
         for kind_name, key in PIPELINE_KEYS.items():
             for number, named in enumerate(surface.stages[kind_name]):
-                where = f"pipelines.{surface.pipeline_name}.{key}"
-                yield where if kind_name in SINGLE_KINDS else f"{where}[{number}]", named.stage
+                shown = f"pipelines.{surface.pipeline_name}.{key}"
+                shown += "" if kind_name in SINGLE_KINDS else f"[{number}]"
+                yield shown, named.coordinate, named.stage
 
 
 class Configured(NamedTuple):
@@ -160,7 +167,7 @@ def _of(sources: Mapping[str, str], coordinate: str) -> str:
     inside = (
         origin
         for at, origin in sources.items()
-        if at.startswith(coordinate) and origin != "default"
+        if at.startswith((f"{coordinate}.", f"{coordinate}[")) and origin != "default"
     )
     return sources.get(coordinate) or next(inside, "default")
 

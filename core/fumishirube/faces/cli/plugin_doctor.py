@@ -150,21 +150,22 @@ def _loading(report: PluginReport) -> Iterator[Check]:
 
 def _import_error(report: PluginReport) -> tuple[str, str]:
     """Import a refused plugin again; return where that fails, and what to do."""
-    point = next((p.point for p in installed() if p.id == report.plugin), None)
-    if report.status != "refused" or point is None:
+    plugin = next((p for p in installed() if p.id == report.plugin), None)
+    module = plugin.module if plugin else None
+    if report.status != "refused" or plugin is None or module is None:
         return "", ""
     try:
-        point.load()
+        plugin.point.load()
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a module may exit, and extensions in Rust panic
-        place = _place(error, point.module)
+        place = _place(error, module)
         lacking = error.name if isinstance(error, ModuleNotFoundError) else None
-        if lacking == point.module:
+        if lacking == module:
             return place, f"the package has no module {lacking!r}; check the wheel's packages"
         if lacking is not None:
             return place, f"add what has the module {lacking!r} to its dependencies, and install it"
-        return place, f"correct the module {point.module}"
+        return place, f"correct the module {module}"
     return "", ""
 
 

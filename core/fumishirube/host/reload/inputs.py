@@ -83,14 +83,15 @@ class InputWatcher:
         known = [*sys.modules]
         return Inputs(
             {file: _stamp(file) for file in self.files},
-            {p.id: f"{p.distribution} {p.version} {p.point.module}" for p in self._plugins},
+            {p.id: f"{p.distribution} {p.version} {p.point.value}" for p in self._plugins},
             {name: _code(name, known) for name in self.strangers},
         )
 
     @property
     def strangers(self) -> set[str]:
         """The packages and modules of plugins that are not built in."""
-        return {package(plugin.point.module) for plugin in self._plugins if not plugin.builtin}
+        modules = (plugin.module for plugin in self._plugins if not plugin.builtin)
+        return {package(module) for module in modules if module}
 
 
 def package(module: str) -> str:
