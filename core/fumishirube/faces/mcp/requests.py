@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -183,6 +184,8 @@ class _Steps:
         self._at = -PACE
 
     def __call__(self, done: float, total: int, message: str) -> None:
+        if not (math.isfinite(done) and math.isfinite(total) and isinstance(message, str)):
+            raise TypeError("progress is reported as two finite numbers and a text")
         with self._lock:
             now, last = monotonic(), self._done
             complete = last < total <= done

@@ -67,7 +67,7 @@ class ToolHandlers:
             message = f"Unknown tool: {replace_surrogates(params.name[:80])}"
             raise MCPError(types.INVALID_PARAMS, message, {"code": "not_found", "message": message})
         arguments = params.arguments or {}
-        if tool.question is not None and shows_forms(ctx):
+        if tool.question is not None and _WHOLE not in arguments and shows_forms(ctx):
             choice = await self._person_choice(tool.question, ctx, params)
             if isinstance(choice, types.InputRequiredResult):
                 return choice
@@ -113,7 +113,7 @@ class ToolHandlers:
         try:
             unpacked = unpack_arguments(tool, arguments.get(_WHOLE, arguments))
             payload = call_tool(tool, unpacked, call)
-            text = tool.text(payload) if tool.text else compact(payload)
+            text = replace_surrogates(tool.text(payload)) if tool.text else compact(payload)
             content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
             self._work.report(tool.name, arguments, payload, None, began)
             meta: dict[str, Any] | None = {**TRUST} if tool.quotes else None
