@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ from mcp import Client
 from stdio import Fumishirube, Wire
 from strangers import stranger
 
+from fumishirube.host.scheduler import SLOT_SECONDS, WORKERS
+
 pytestmark = pytest.mark.timeout(60)
 
 PLUGIN = r"""
-import logging, math
+import logging, math, threading
 from typing import Any, ClassVar
 from fumishirube import Answer, Params, Stage, Tool, hook
 from fumishirube.tools import Question
@@ -38,6 +41,9 @@ def log(params, call):
     logging.getLogger("fumishirube.owner").warning("%d files", "x")
     return Reply()
 
+def block(params, call):
+    threading.Event().wait()
+
 def tool(name, run=report, **more):
     return Tool(name, "Own", "A tool.", Steps, Reply, run, **more)
 
@@ -49,7 +55,7 @@ class Own(Stage):
         ask = lambda arguments, session: Question("step", "Step", "Which?", ["0, 1, ''"])
         half = lambda payload: "value: \ud83d"
         more = [tool("own_text", text=half), tool("own_question", question=ask)]
-        return [tool("own_step"), tool("own_log", log), *more]
+        return [tool("own_step"), tool("own_log", log), tool("own_block", block), *more]
 
 @hook
 def register_surfaces(register):
@@ -123,3 +129,27 @@ async def test_half_a_surrogate_pair_in_the_text_of_an_answer_is_replaced(
             server = stack.enter_context(Fumishirube(workspace, **plugins(workspace)))
             result = server.invoke("call_tool", "own_text", {}, 20)
     assert [block.text for block in result.content] == ["value: \ufffd"]
+
+
+@pytest.mark.slow
+def test_calls_are_refused_once_cancelled_ones_that_never_end_hold_all_threads(
+    workspace: Path,
+) -> None:
+    with Wire(workspace, **plugins(workspace)) as wire:
+        wire.ok("manual_ls")
+        for number in range(WORKERS):
+            identity = f"block {number}"
+            meta = {"progressToken": number}
+            params = {"name": "own_block", "arguments": {}, "_meta": meta}
+            wire._send({"jsonrpc": "2.0", "id": identity, "method": "tools/call", "params": params})
+            wire.ping()
+            cancelled = {"method": "notifications/cancelled", "params": {"requestId": identity}}
+            time.sleep(2 * SLOT_SECONDS)
+            wire._send({"jsonrpc": "2.0", **cancelled})
+        error = reported(wire, "0, 1, ''")["_meta"]["fumishirube/error"]
+        assert error["code"] == "internal_error"
+        assert "calls of own_block hold all threads and do not end" in error["message"]
+        refused = wire.request("resources/list", {})["error"]
+        assert refused["data"]["code"] == "internal_error"
+        assert "own_block" in refused["message"]
+        wire.ping()
