@@ -7,7 +7,9 @@ import json
 import os
 import re
 import time
+import tomllib
 from collections.abc import Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from stat import S_IMODE
 from typing import Any
@@ -55,6 +57,9 @@ class ClientFile:
         """Return the file's text with an entry for a server; other text is unchanged.
 
         An entry that starts a server by a command keeps whatever else is in it.
+
+        Raises:
+            ConfigError: when the entry cannot be added without a change of something else.
         """
         known = self._servers.get(name)
         if not isinstance(known, MutableMapping) or "command" not in known:
@@ -70,6 +75,9 @@ class ClientFile:
         """Return the file's text without a server: empty if nothing else is in the file.
 
         The target of a link keeps an empty configuration.
+
+        Raises:
+            ConfigError: when the entry cannot be removed without a change of something else.
         """
         if name not in self._servers:
             return self.before
@@ -78,12 +86,12 @@ class ClientFile:
             path = (self._client.key,) if alone else (self._client.key, name)
             text = without_value(self.before, path)
         else:
-            import tomlkit  # noqa: PLC0415 - only one client pays for it
-
-            del self._servers[name]
-            if alone:
-                del self._content[self._client.key]
-            text = self._with_line_ends(tomlkit.dumps(self._content))
+            wanted = tomllib.loads(self.before)
+            for content in (self._content, wanted):
+                del content[self._client.key][name]
+                if alone:
+                    del content[self._client.key]
+            text = self._toml(wanted)
         is_empty = alone and "".join(text.split()) in ("", "{}")
         return "" if is_empty and not self.path.is_symlink() else text
 
@@ -124,12 +132,32 @@ class ClientFile:
             return self._with_line_ends(text)
         import tomlkit  # noqa: PLC0415 - only one client pays for it
 
+        wanted = tomllib.loads(self.before)
+        wanted.setdefault(self._client.key, {})
         if self._client.key not in self._content:
-            self._content[self._client.key] = self._servers = tomlkit.table(is_super_table=True)
+            self._content[self._client.key] = tomlkit.table(is_super_table=True)
         for (name, *rest), value in changed.items():
-            table = self._servers[name] if rest else self._servers
-            table[rest[0] if rest else name] = value
-        return self._with_line_ends(tomlkit.dumps(self._content))
+            for content in (self._content, wanted):
+                servers = content[self._client.key]
+                table = servers[name] if rest else servers
+                table[rest[0] if rest else name] = value
+        return self._toml(wanted)
+
+    def _toml(self, wanted: Mapping[str, Any]) -> str:
+        """Return the changed text, if it has the ``wanted`` content.
+
+        Raises:
+            ConfigError: when it has another content: a new table can take over keys behind it.
+        """
+        import tomlkit  # noqa: PLC0415 - only one client pays for it
+
+        text = self._with_line_ends(tomlkit.dumps(self._content))
+        with suppress(tomllib.TOMLDecodeError):
+            if _comparable(tomllib.loads(text)) == _comparable(wanted):
+                return text
+        raise ConfigError(
+            f"{self.path.name}: its other settings would be changed too; change it by hand"
+        )
 
     def _with_line_ends(self, text: str) -> str:
         """Return a text with the line ends of the file."""
@@ -145,6 +173,11 @@ def block(client: ClientSpec, name: str, entry: Mapping[str, Any]) -> str:
     import tomlkit  # noqa: PLC0415 - only one client pays for it
 
     return tomlkit.dumps({client.key: {name: entry}}).strip()
+
+
+def _comparable(content: Mapping[str, Any]) -> str:
+    """Return content of TOML as text: NaN, which may be in it, is not equal to itself."""
+    return json.dumps(content, sort_keys=True, default=str)
 
 
 def _read(client: ClientSpec, text: str) -> MutableMapping[str, Any]:

@@ -139,15 +139,15 @@ def _planned(name: str, options: Namespace) -> _Change:
     path = client.file(_places(options))
     try:
         file = ClientFile(client, path)
+        text = (
+            file.without_server(options.name)
+            if options.remove
+            else file.with_server(options.name, entry)
+        )
     except ConfigError as error:
         if options.remove:
             raise
         raise ConfigError(f"{error}:\n{block(client, options.name, entry)}") from error
-    text = (
-        file.without_server(options.name)
-        if options.remove
-        else file.with_server(options.name, entry)
-    )
     return _Change(client, file, text, outside, trust)
 
 

@@ -34,20 +34,30 @@ class ToolThreads:
         self._turns = Scheduler()
         self._inner = inner
 
-    async def run(self, body: Callable[[Call], Response], receive: Receive) -> Response | None:
+    async def run(
+        self, body: Callable[[Call], Response], receive: Receive, name: str
+    ) -> Response | None:
         """Run the body in a thread and return its response, or ``None`` when the client hung up.
 
-        Cancels the body's call when the client hangs up.
+        Cancels the body's call when the client hangs up. ``name`` is what errors call it.
+
+        Raises:
+            InternalError: when cancelled calls hold all threads.
         """
-        gone, done = Event(), None
+        gone, done, refused = Event(), None, None
         work = partial(body, Call(budget=Budget(cancelled=gone), inner=self._inner))
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(_follow, receive, group.cancel_scope)
-                done = await self._turns.run(work)
+                try:
+                    done = await self._turns.run(work, name)
+                except ToolError as error:  # raised here, it would leave the group as one of errors
+                    refused = error
                 group.cancel_scope.cancel()
         finally:
             gone.set()
+        if refused is not None:
+            raise refused
         return done
 
 
@@ -84,7 +94,11 @@ class ToolEndpoint:
         """Run the tool in a worker thread, with the arguments that ``read`` returns there."""
         request.state.line.tool = self.tool.name
         body = partial(self._respond, read, request.state.line)
-        return await self._workers.run(body, request.receive) or Response(status_code=HUNG_UP)
+        try:
+            done = await self._workers.run(body, request.receive, self.tool.name)
+        except ToolError as error:
+            return self._refused(error, request.state.line)
+        return done or Response(status_code=HUNG_UP)
 
     def arguments(self, body: bytes) -> object:
         """Return the arguments in a body; an empty body has none."""
@@ -106,12 +120,15 @@ class ToolEndpoint:
         except Problem as problem:
             return reply(problem)
         except ToolError as error:
-            line.error_id = error_id_of(error)
-            return reply(self.problem(error))
+            return self._refused(error, line)
         except Cancelled:
             return Response(status_code=HUNG_UP)
         line.count(answer)
         return Response(compact(self.whole(answer)).encode(), media_type="application/json")
+
+    def _refused(self, error: ToolError, line: RequestLogEntry) -> Response:
+        line.error_id = error_id_of(error)
+        return reply(self.problem(error))
 
 
 class OwnEndpoint(ToolEndpoint):

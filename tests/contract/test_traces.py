@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 import sys
@@ -88,6 +89,11 @@ def a_trace(text: str = "問い \ud800", **changes: Any) -> Trace:
         ),
     )
     return replace(trace, **changes)
+
+
+def changed(data: bytes, **members: Any) -> bytes:
+    """Return the document of a trace with other values of some members."""
+    return json.dumps({**json.loads(data), **members}).encode()
 
 
 def names(folder: Path) -> set[str]:
@@ -193,6 +199,12 @@ def test_a_trace_says_which_pipeline_searched_what(workspace: Path) -> None:
         lambda data: data.replace(b'"version":1', b'"version":99'),
         lambda data: data.replace(b'"places":[[', b'"places":[[1,'),
         lambda data: b"[" * 100_000,
+        lambda data: changed(data, created=1e300),
+        lambda data: changed(data, created=math.inf),
+        lambda data: changed(data, created=math.nan),
+        lambda data: data.replace(b'"rows":[0]', b'"rows":[-1]'),
+        lambda data: data.replace(b'"rows":[[0,', b'"rows":[[-1,'),
+        lambda data: data + b" " * 2**26,
     ],
 )
 def test_a_file_that_is_no_trace_is_ignored(tmp_path: Path, spoil: Any) -> None:
@@ -201,10 +213,31 @@ def test_a_file_that_is_no_trace_is_ignored(tmp_path: Path, spoil: Any) -> None:
     files.write(trace)
     assert files.read(trace.id) == trace
     file = tmp_path / f"{trace.id}.json"
-    file.write_bytes(spoil(file.read_bytes()))
+    before = file.read_bytes()
+    file.write_bytes(spoil(before))
+    assert file.read_bytes() != before
     assert files.read(trace.id) is None
+    store = TraceStore(10, 60, tmp_path)
     with pytest.raises(NotFound):
-        TraceStore(10, 60, tmp_path).get(trace.id)
+        store.get(trace.id)
+    assert store.all_traces() == ([], [file.name])
+
+
+@pytest.mark.parametrize("answer", [b"", b"{}", b"[1]", b"\xff"])
+def test_what_another_process_answers_may_be_no_trace(answer: bytes) -> None:
+    store = TraceStore(10, 60)
+    store.elsewhere = lambda _: answer
+    with pytest.raises(NotFound):
+        store.get(new_trace_id())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes in folders")
+def test_a_pipe_among_the_traces_is_named_and_not_read(workspace: Path) -> None:
+    assert fumishirube("find", "rules", cwd=workspace).code == 0
+    pipe = f"{new_trace_id()}.json"
+    os.mkfifo(workspace / ".fumishirube" / "traces" / pipe)
+    listed = fumishirube("trace", "ls", cwd=workspace)
+    assert (listed.code, "rules" in listed.out, pipe in listed.err) == (0, True, True)
 
 
 def test_a_file_speaks_for_its_own_id_only(tmp_path: Path) -> None:

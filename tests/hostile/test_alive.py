@@ -12,7 +12,13 @@ from typing import Any
 import manuals
 import pytest
 import stdio
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
+from fumishirube.faces.mcp.stdio import _follow
+
+IDS = st.integers(0, 3) | st.integers(0, 3).map(str)
 FILES = 600
 FINDS = 10
 TICKS = 3
@@ -135,3 +141,28 @@ def test_pings_and_lists_are_answered_before_ten_finds_are(server: stdio.Wire) -
         if message["id"] in finds:
             assert found(message)["candidates"]
     assert {300, 301} <= set(order[: FINDS + 1]), "the protocol waited for the searches"
+
+
+@given(st.lists(st.tuples(st.booleans(), IDS)))
+def test_a_request_is_pending_until_the_answer_with_its_very_id(
+    messages: list[tuple[bool, int | str]],
+) -> None:
+    pending: set[int | str | None] = set()
+    expected: list[int | str] = []
+    for is_request, identity in messages:
+        if is_request:
+            _follow(JSONRPCRequest(jsonrpc="2.0", id=identity, method="ping"), pending)
+            expected.append(identity)
+        else:
+            _follow(JSONRPCResponse(jsonrpc="2.0", id=identity, result={}), pending)
+            expected = [each for each in expected if each != identity]
+    assert pending == {*expected}
+
+
+@given(IDS | st.none() | st.booleans() | st.lists(IDS) | st.dictionaries(st.text(), IDS))
+def test_what_is_cancelled_may_be_any_json(identity: object) -> None:
+    pending: set[int | str | None] = {1, "1"}
+    params = {"requestId": identity}
+    method = "notifications/cancelled"
+    _follow(JSONRPCNotification(jsonrpc="2.0", method=method, params=params), pending)
+    assert pending == {each for each in (1, "1") if each != identity}

@@ -38,6 +38,20 @@ class Words(Bigram):
 def register_tokenizers(register):
     register("words", Words)
 """
+EMBEDDER = """
+from pathlib import Path
+from fumishirube import Stage, hook
+
+class Model(Stage):
+    def embed(self, texts, role):
+        with Path("embedded.log").open("a") as log:
+            log.writelines(f"{role}\\n" for _ in texts)
+        return [{line} for text in texts]
+
+@hook
+def register_embedders(register):
+    register("model", Model)
+"""
 
 
 @pytest.fixture
@@ -114,3 +128,17 @@ def test_other_data_or_another_version_of_a_tokenizer_has_another_index(workspac
     metadata.parent.rename(plugins / "owner-2.0.dist-info")
     assert titles(workspace, "oil") == ["Oil"]
     assert len([*indexes.iterdir()]) == 3
+
+
+def test_a_changed_embedder_makes_its_vectors_again(workspace: Path) -> None:
+    text = "pipelines: {manual: {embedder: model, scorers: [vector], fusers: [], refiners: []}}\n"
+    (workspace / "fumishirube.yaml").write_text(text, encoding="utf-8")
+    log = workspace / "embedded.log"
+    made = []
+    for vector in (["1.0", "0.0"], ["0.0", "1.0"], ["0.0", "1.0", "0.0"]):
+        install(workspace, EMBEDDER, f"[{', '.join(vector)}]")
+        for _ in range(2):
+            assert titles(workspace, "lubricant") == ["Oil"]
+        made.append(log.read_text(encoding="utf-8").count("passage"))
+    assert made == [1, 2, 3]
+    assert "embedder" not in run(workspace, "doctor").out

@@ -19,7 +19,7 @@ PLUGIN = """
 import itertools, os
 from pathlib import Path
 from typing import Any, ClassVar
-from fumishirube import Answer, NotFound, Params, Stage, Tool, Unreadable, hook
+from fumishirube import Answer, ConfigError, NotFound, Params, Stage, Tool, Unreadable, hook
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.loaders.markdown import Markdown
 from fumishirube_stages.tokenizers.bigram import Bigram
@@ -35,6 +35,8 @@ def run(params, call):
         raise NotFound("no page", candidate_ids=[str(where), {"in": f"File '{where}'"}])
     if FAULT == "object":
         raise NotFound("no page", place=object())
+    if FAULT == "config":
+        raise ConfigError(f"no model: {where}", at=str(where))
     raise NotFound(f"no page: {where}")
 
 class Tools(Stage):
@@ -114,6 +116,13 @@ def test_errors_of_tools_have_no_absolute_paths(workspace: Path, fault: str) -> 
         assert refused["code"] == "not_found"
         assert str(workspace.parent) not in str(refused)
         assert ".py" in str(refused), "the last name of the path stays"
+
+
+def test_errors_of_the_configuration_have_no_absolute_paths(workspace: Path) -> None:
+    with serving(workspace, "config") as wire:
+        message = failed(wire, "odd_read")
+        assert "odd.py: no model: odd.py" in message
+        assert str(workspace.parent) not in message
 
 
 def test_an_error_whose_details_are_no_json_is_a_fault_of_the_plugin(workspace: Path) -> None:

@@ -55,6 +55,7 @@ def doctor_names(workspace: Path, plugin: str, problem: str) -> bool:
 # --- surfaces -----------------------------------------------------------------------------------
 
 SURFACE = """
+import itertools
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -127,6 +128,11 @@ NAMED = "surface 'own' of plugin offerer: "
             "TypeError: 'pages' of Tool 'own_tool': its answer has no field 'absent'",
         ),
         ("tools = lambda self, context: refuse()", "NotFound: nothing is there"),
+        (
+            r"tools = lambda self, context: [replace(TOOL, summary='\ud83d')]",
+            "TypeError: 'summary' of Tool 'own_tool' holds half of a surrogate pair",
+        ),
+        (r"instructions: ClassVar[str] = '\ud83d'", "UnicodeEncodeError: "),
         ("resources = lambda self, context: None", "TypeError: Resources was expected, not None"),
         (
             "resources = lambda self, context: replace(RESOURCES, scheme=None)",
@@ -225,7 +231,14 @@ def test_what_is_left_out_of_an_offer_is_named_with_its_plugin(
 
 
 @pytest.mark.parametrize(
-    "listed", ["[Resource('own:a', 'A', 'text/plain'), 3]", "refuse()", "1 / 0", "None"]
+    "listed",
+    [
+        "[Resource('own:a', 'A', 'text/plain'), 3]",
+        "refuse()",
+        "1 / 0",
+        "None",
+        "itertools.repeat(Resource('own:a', 'A'))",
+    ],
 )
 def test_a_surface_that_cannot_list_its_resources_hides_no_others(
     workspace: Path, plugins: Path, listed: str

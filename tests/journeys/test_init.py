@@ -229,6 +229,30 @@ def test_a_file_that_cannot_be_changed_safely_is_left_and_the_block_is_shown(
     assert file.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "before",
+    [
+        'mcp_servers.other.command = "x"\nmodel = "best"\n',
+        'mcp_servers.other.command = "x"\nmodel = "best"\n[tools]\nweb = nan\n',
+        'mcp_servers = {other = {command = "x"}}\n[tools]\nweb = nan\n',
+        '[mcp_servers.other]\ncommand = "x"\n[tools]\nweb = 1\n[mcp_servers.more]\ncommand = "y"\n',
+    ],
+)
+def test_no_setting_of_a_toml_file_gets_into_the_entry_of_the_server(
+    home: Path, before: str
+) -> None:
+    file = home / FILES["codex"]
+    file.parent.mkdir()
+    file.write_text(before)
+    done = init(home, "codex", "--write")
+    if done.code:
+        assert "its other settings would be changed too" in done.err
+        assert "[mcp_servers.fumishirube]" in done.err, "what is to be added by hand"
+        assert file.read_text() == before
+    init(home, "codex", "--remove")
+    assert str(tomllib.loads(file.read_text())) == str(tomllib.loads(before))
+
+
 def test_the_folder_is_checked_before_anything_is_written(home: Path) -> None:
     (home / "empty").mkdir()
     done = init(home, "cursor", "--write", workspace="empty")

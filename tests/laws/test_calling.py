@@ -26,7 +26,7 @@ from fumishirube.errors import (
 )
 from fumishirube.tools.argument_errors import FailsWith
 from fumishirube.tools.calls import EXACT, call_tool, compact, parse_arguments, plain
-from fumishirube.tools.definitions import Answer, Call, Params, Tool
+from fumishirube.tools.definitions import Answer, Call, Params, Session, Tool
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -364,6 +364,18 @@ def test_whatever_comes_is_taken_or_refused_with_a_code(arguments: dict[str, Any
 
 
 # --- running --------------------------------------------------------------------------------
+
+
+def test_a_session_makes_one_object_of_a_class() -> None:
+    made: list[object] = []
+
+    class Kept:
+        def __init__(self) -> None:
+            made.append(self)
+
+    session = Session()
+    assert [session.keep(Kept) for _ in range(3)] == made * 3
+    assert len(made) == 1
 
 
 def test_discovery_goes_before_the_arguments() -> None:

@@ -8,7 +8,9 @@ from threading import Event, Lock
 import anyio
 import pytest
 from anyio import to_thread
+from anyio.lowlevel import checkpoint
 
+from fumishirube.errors import InternalError
 from fumishirube.host.scheduler import WORKERS, Scheduler
 
 pytestmark = pytest.mark.timeout(60)
@@ -19,6 +21,7 @@ class Working:
 
     def __init__(self) -> None:
         self.all_begun = Event()
+        self.all_ended = Event()
         self.may_end = Event()
         self.begun = 0
         self.ended = 0
@@ -32,6 +35,8 @@ class Working:
         self.may_end.wait()
         with self._lock:
             self.ended += 1
+            if self.ended == WORKERS:
+                self.all_ended.set()
         return self.begun
 
 
@@ -54,6 +59,49 @@ def test_threads_that_nobody_waits_for_any_more_count_until_they_end() -> None:
             group.start_soon(further)
             await anyio.sleep(0.1)
             assert working.begun == WORKERS
+            assert not done
+            working.may_end.set()
+        assert done == [True]
+
+    anyio.run(main)
+
+
+@pytest.mark.slow
+def test_nobody_waits_for_ever_for_threads_that_cancelled_work_holds() -> None:
+    async def main() -> None:
+        working, scheduler = Working(), Scheduler(patience=0.5)
+        async with anyio.create_task_group() as group:
+            for _ in range(WORKERS - 1):
+                group.start_soon(scheduler.run, working, "stuck")
+            await checkpoint()
+            group.start_soon(scheduler.run, working, "sleepy")
+            await to_thread.run_sync(working.all_begun.wait)
+            group.cancel_scope.cancel()
+        for _ in range(2):
+            with pytest.raises(InternalError, match="calls of sleepy, stuck hold all threads"):
+                await scheduler.run(lambda: None)
+        working.may_end.set()
+        await to_thread.run_sync(working.all_ended.wait)
+        assert await scheduler.run(lambda: True)
+
+    anyio.run(main)
+
+
+@pytest.mark.slow
+def test_work_waits_while_anybody_waits_for_one_that_holds_a_thread() -> None:
+    async def main() -> None:
+        working, scheduler = Working(), Scheduler(patience=0.01)
+        done: list[bool] = []
+
+        async def further() -> None:
+            done.append(await scheduler.run(lambda: True))
+
+        async with anyio.create_task_group() as group:
+            for _ in range(WORKERS):
+                group.start_soon(scheduler.run, working)
+            await to_thread.run_sync(working.all_begun.wait)
+            group.start_soon(further)
+            await anyio.sleep(0.2)
             assert not done
             working.may_end.set()
         assert done == [True]

@@ -11,7 +11,6 @@ from fumishirube.engine.pipeline import NamedStage
 from fumishirube.host.indexes import VECTORS
 from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices, running
 from fumishirube.host.useless_stages import gives_vectors
-from fumishirube.plugins.discovery import Plugins
 from fumishirube.stages import Embedder, Stage
 
 if TYPE_CHECKING:
@@ -21,20 +20,18 @@ if TYPE_CHECKING:
 
 
 def named_embedder(
-    chosen: NamedStage[Stage], begun: NamedStage[Embedder], plugins: Plugins
+    configured: ConfiguredSurface, chosen: NamedStage[Stage], begun: NamedStage[Embedder]
 ) -> NamedEmbedder:
-    """Return an embedder, identified by its settings and by the version of its plugin."""
+    """Return an embedder; with other settings, or other code of its plugin, it is another one."""
     from fumishirube.engine.vectors.embedding import NamedEmbedder  # noqa: PLC0415 - few pipelines embed
 
-    report = plugins.foreign(chosen.plugin)
-    identity = chosen.stage.fingerprint + (f"-{report.version}" if report else "")
-    return NamedEmbedder(chosen.name, identity, begun.stage)
+    return NamedEmbedder(chosen.name, configured.identity(chosen), begun.stage)
 
 
 def pipeline_embedder(configured: ConfiguredSurface, begun: RunningStages) -> NamedEmbedder | None:
     """Return the embedder of a pipeline, if it has one."""
     rows = zip(configured.stages["embedders"], begun.embedders, strict=True)
-    return next((named_embedder(*row, configured.plugins) for row in rows), None)
+    return next((named_embedder(configured, *row) for row in rows), None)
 
 
 def surface_vectors(
@@ -50,7 +47,7 @@ def surface_vectors(
     named = pipeline_embedder(configured, begun)
     if chosen is not None:
         runs = running("embedders", chosen, opening, shared.guarded, "embedder")
-        named = named_embedder(chosen, runs, configured.plugins)
+        named = named_embedder(configured, chosen, runs)
     folder = shared.root("state").path / "vectors"
     return StoredVectors(named, folder / f"{named.identity if named else 'none'}.db")
 

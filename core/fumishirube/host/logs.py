@@ -29,6 +29,15 @@ def log_event(level: int, /, logger: str = "fumishirube", **fields: JsonValue) -
     logging.getLogger(logger).log(level, "", extra={"fields": fields})
 
 
+def message_of(record: logging.LogRecord) -> str:
+    """Return the message of a record, or where it was logged if its values do not fit it."""
+    try:
+        return record.getMessage()
+    except Exception as error:  # no call of a log may raise in a plugin
+        place = f"{PurePath(record.pathname).name}:{record.lineno}"
+        return f"{place} logged what cannot be written: {type(error).__name__}"
+
+
 class JsonLinesFormatter(logging.Formatter):
     """Formats a record as one line of JSON: time, level, and fields or message.
 
@@ -48,7 +57,7 @@ class JsonLinesFormatter(logging.Formatter):
         }
         fields: dict[str, JsonValue] | None = getattr(record, "fields", None)
         if fields is None:
-            line["message"] = escaped(record.getMessage())[:_LONGEST]
+            line["message"] = escaped(message_of(record))[:_LONGEST]
         else:
             line |= {name: plain(value) for name, value in fields.items() if value is not None}
         error = record.exc_info[1] if record.exc_info else None

@@ -11,6 +11,7 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hin
 
 from fumishirube.stages import Stage
 from fumishirube.surfaces import Surface
+from fumishirube.text.encoding import has_surrogates
 from fumishirube.tools.definitions import Answer, Params, Question, Tool, View
 from fumishirube.tools.prompts import Prompt, PromptParameter
 from fumishirube.tools.resources import Content, Resource, Resources, Template
@@ -18,6 +19,8 @@ from fumishirube.tools.resources import Content, Resource, Resources, Template
 T = TypeVar("T")
 
 _KINDS = (Tool, Resources, Prompt, Resource, Template, Content, PromptParameter, Question, View)
+_DESCRIBED = (Tool, Prompt, PromptParameter, Template, View)
+"""Kinds with texts of the plugin alone; those of others may come from names of files."""
 _MOST_ITEMS = 1_000_000
 """So many items may an iterator of a plugin yield: one without an end would fill the memory."""
 
@@ -110,6 +113,8 @@ def _check(offer: object, kind: type) -> None:
         value = getattr(offer, name)
         if not isinstance(value, types):
             raise TypeError(f"{name!r} of {_called(offer)} is of the type {type(value).__name__}")
+        if kind in _DESCRIBED and isinstance(value, str) and has_surrogates(value):
+            raise TypeError(f"{name!r} of {_called(offer)} holds half of a surrogate pair")
     for name, member in _MEMBERS.get(kind, {}).items():
         check_offers(getattr(offer, name), member)
     if isinstance(offer, Tool):
@@ -172,7 +177,7 @@ def check_question(returned: object) -> Question | None:
 
 def check_listed(returned: Iterable[Resource]) -> Sequence[Resource]:
     """Return resources; raise a :class:`TypeError` if they are none."""
-    listed = [*returned]
+    listed = all_of(returned)
     check_offers(listed, Resource)
     return listed
 

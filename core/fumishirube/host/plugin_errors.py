@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path, PurePath, PureWindowsPath
 from typing import Any
 
-from fumishirube.errors import FumishirubeError, ToolError
+from fumishirube.errors import ConfigError, FumishirubeError, ToolError
 
 _END = r"\s'\"`<>|,;()\[\]{}"
 _PATH = re.compile(rf"(?<![\w./:\\-])(?:/[^{_END}]+|[A-Za-z]:[\\/][^{_END}]+|\\\\[^{_END}]+)")
@@ -20,6 +20,8 @@ def drop_paths(error: FumishirubeError) -> None:
     error.args = tuple(_without_paths(argument) for argument in error.args)
     if isinstance(error, ToolError):
         error.details = {key: _without_paths(value) for key, value in error.details.items()}
+    if isinstance(error, ConfigError):
+        error.problem, error.at = _without_paths(error.problem), _without_paths(error.at)
 
 
 def is_answer(error: FumishirubeError) -> bool:

@@ -107,13 +107,13 @@ class ConfiguredSurface:
         """
         loaders = [named.stage.fingerprint for named in self.stages["loaders"]]
         others = [
-            self._identity(named)
+            self.identity(named)
             for kind_name in ("tokenizers", "indexes")
             for named in self.stages[kind_name]
         ]
         return "-".join((f"f{FOLDING}", *loaders, *others))
 
-    def _identity(self, named: NamedStage[Stage]) -> str:
+    def identity(self, named: NamedStage[Stage]) -> str:
         """Return the fingerprint of a stage, with what its plugin consists of if it is foreign."""
         report = self.plugins.foreign(named.plugin)
         own = f"{source_digest(type(named.stage))}-{report.version}" if report else ""

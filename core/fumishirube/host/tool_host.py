@@ -227,6 +227,7 @@ class ToolHost:
                 text = getattr(configured.surface, name, default)
                 if not isinstance(text, str):
                     raise TypeError(f"{name!r} is of the type {type(text).__name__}")
+                text.encode()  # no client gets half of a surrogate pair
                 return text
         except PluginError as error:
             self.guarded.leave_out(f"{error}; its {name} are left out", work, self.problems)

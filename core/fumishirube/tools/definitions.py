@@ -43,7 +43,9 @@ class Session:
 
     def keep(self, kind: type[Item]) -> Item:
         """Return the session's one object of a class, made on first use, without arguments."""
-        state: Item = self._states.setdefault(kind, kind())
+        if kind not in self._states:
+            self._states.setdefault(kind, kind())
+        state: Item = self._states[kind]
         return state
 
 

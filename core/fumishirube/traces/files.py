@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from stat import S_ISREG
+from typing import Any, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, to_json
@@ -18,6 +19,8 @@ from fumishirube.disk.scratch import replace_file
 from fumishirube.model import LeftOut
 from fumishirube.query import Query
 from fumishirube.traces.records import Origin, PipelineSnapshot, Span, Trace, TraceRow
+
+T = TypeVar("T")
 
 VERSION = 1
 """The version of the format; later ones are not read."""
@@ -28,6 +31,10 @@ _APART = ("search", "origin")
 _SUFFIX = ".json"
 _UNFINISHED = ".part"
 _UNFINISHED_SECONDS = 60
+_LARGEST = 2**26
+"""Bytes; of a larger file no trace is read. They have 150 KB, and rarely some MB."""
+_LAST_TIME = 1e11
+"""Seconds since 1970, in the year 5138: a later time is none of a trace, and has no date."""
 _NUMBERS = ("ms", "started_ms", "weight")
 DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 """What :func:`decode_trace` raises for anything but a trace."""
@@ -54,10 +61,10 @@ class TraceFiles:
 
     def read(self, trace_id: str) -> Trace | None:
         """Return a trace, or ``None`` if it is missing, unreadable or expired."""
-        if not (trace_id.isascii() and trace_id.isalnum()):
+        if not is_trace_id(trace_id):
             return None
         try:
-            trace = decode_trace(self._file(trace_id).read_bytes())
+            trace = decode_trace(_content(self._file(trace_id)))
         except (OSError, *DAMAGED):
             return None
         fresh = trace.created >= time.time() - self._seconds
@@ -78,7 +85,7 @@ class TraceFiles:
             trace_id = entry.name.removesuffix(_SUFFIX)
             if entry.name.endswith(_SUFFIX) and trace_id not in known:
                 try:
-                    trace = decode_trace(self._file(trace_id).read_bytes())
+                    trace = decode_trace(_content(self._file(trace_id)))
                 except DAMAGED:
                     yield entry.name, None
                 except OSError:
@@ -121,6 +128,24 @@ class TraceFiles:
 
     def _file(self, trace_id: str) -> Path:
         return self._folder / f"{trace_id}{_SUFFIX}"
+
+
+def is_trace_id(text: str) -> bool:
+    """Tell whether a text may be the id of a trace, which is also the name of its file."""
+    return text.isascii() and text.isalnum()
+
+
+def _content(file: Path) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        ValueError: when it is no regular file, or larger than any trace.
+        OSError: when it cannot be read.
+    """
+    status = file.stat()
+    if not S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+        raise ValueError("this is no file of a trace")
+    return file.read_bytes()
 
 
 def _delete(path: str) -> None:
@@ -192,13 +217,15 @@ def decode_trace(data: bytes) -> Trace:
     if document["version"] > VERSION:
         raise ValueError("a later version wrote this trace")
     places = document["places"]
-    rows = [_row(places[place], rest) for place, *rest in document["rows"]]
+    rows = [_row(_numbered(places, place), rest) for place, *rest in document["rows"]]
     adapters = _adapters()
     members = {
         name: adapters[name].validate_python(document[name])
         for name in adapters.keys() - {"recipe"}
         if name in document
     }
+    if not 0 <= members.get("created", 0) <= _LAST_TIME:
+        raise ValueError("a trace has the time of its search")
     plain = document.get("origin", {})
     recipe = adapters["recipe"].validate_python(plain.get("recipe", {}))
     origin = Origin(recipe, str(plain.get("corpus", "")), Query.of_record(document["query"]))
@@ -228,11 +255,18 @@ def _read_span(plain: dict[str, Any], rows: list[TraceRow]) -> Span:
     members = {name: value for name, value in plain.items() if name in known}
     if not all(isinstance(members.get(name, 0), (int, float)) for name in _NUMBERS):
         raise TypeError("a time is a number")
-    members["rows"] = tuple(rows[number] for number in plain["rows"])
+    members["rows"] = tuple(_numbered(rows, number) for number in plain["rows"])
     members["must"] = tuple(members.get("must", ()))
     members["left_out"] = tuple(LeftOut(*left) for left in plain["left_out"])
     members["children"] = tuple(_read_span(child, rows) for child in plain["children"])
     return Span(**members)
+
+
+def _numbered(items: Sequence[T], number: int) -> T:
+    """Return an item by its number; one below 0 would count from the end."""
+    if number < 0:
+        raise IndexError("a number of a row or a place is not below 0")
+    return items[number]
 
 
 def _row(place: list[Any], rest: list[Any]) -> TraceRow:

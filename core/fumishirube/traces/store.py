@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from fumishirube.errors import NotFound
 from fumishirube.traces.archive import ScopedArchive
-from fumishirube.traces.files import TraceFiles, decode_trace, encode_trace
+from fumishirube.traces.files import DAMAGED, TraceFiles, decode_trace, encode_trace, is_trace_id
 from fumishirube.traces.packed import StoredTrace, pack
 from fumishirube.traces.records import Trace
 
@@ -134,10 +134,13 @@ class TraceStore:
         return encode_trace(stored.trace) if stored else None
 
     def _of_peers(self, trace_id: str) -> Trace | None:
-        if self.elsewhere is None or not (trace_id.isascii() and trace_id.isalnum()):
+        if self.elsewhere is None or not is_trace_id(trace_id):
             return None
         data = self.elsewhere(trace_id[:64])
-        return None if data is None else decode_trace(data)
+        try:
+            return None if data is None else decode_trace(data)
+        except DAMAGED:
+            return None
 
     def named(self, word: str) -> Trace:
         """Return a trace by its id, or by a beginning of it that no other id has.
@@ -147,7 +150,7 @@ class TraceStore:
         Raises:
             NotFound: when it is unknown, has expired, or is one of several.
         """
-        shortened = _SHORTEST <= len(word) < _LONGEST and word.isascii() and word.isalnum()
+        shortened = _SHORTEST <= len(word) < _LONGEST and is_trace_id(word)
         if not shortened:
             return self.get(word)
         with self._lock:

@@ -18,7 +18,13 @@ from fumishirube import __version__
 from fumishirube.config.process import process_settings
 from fumishirube.faces.cli.streams import complain
 from fumishirube.host.application import Application
-from fumishirube.host.logs import LEVELS, QUIET_LEVEL, StandardErrorHandler, start_logs
+from fumishirube.host.logs import (
+    LEVELS,
+    QUIET_LEVEL,
+    StandardErrorHandler,
+    message_of,
+    start_logs,
+)
 from fumishirube.host.reload.inputs import InputWatcher
 from fumishirube.host.reload.reloader import Reloader, ServedApplication, ToolWrapper
 from fumishirube.host.standard_streams import claim_output, claim_wire, exit_now, write_error_line
@@ -136,7 +142,7 @@ class _Warnings(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         # Rejected files are among the problems, which are logged when serving begins.
         if record.exc_info is None and not hasattr(record, "left_out"):
-            write_error_line(record.getMessage())
+            write_error_line(message_of(record))
 
 
 @contextmanager

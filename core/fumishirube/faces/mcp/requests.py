@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -67,14 +68,20 @@ class RequestRunner:
         self._report = report or _logged
         self._scheduler = Scheduler()
 
-    async def run(self, ctx: RequestContext, body: Callable[[Call], T]) -> T:
-        """Run a body when the scheduler has a thread free, and return its result."""
+    async def run(self, ctx: RequestContext, body: Callable[[Call], T], name: str) -> T | ToolError:
+        """Run a body when the scheduler has a thread free; return its result, or why there is none.
+
+        ``name`` is what errors call the request.
+        """
         cancelled = Event()
         try:
             async with _progress(ctx) as progress:
                 budget = Budget(cancelled=cancelled)
                 call = Call(self.session_of(ctx), budget, progress, self._inner)
-                return await self._scheduler.run(partial(body, call))
+                try:
+                    return await self._scheduler.run(partial(body, call), name)
+                except ToolError as error:  # raised, it would leave the group as a group of errors
+                    return error
         finally:
             cancelled.set()
 
@@ -87,8 +94,7 @@ class RequestRunner:
             MCPError: for every failure; its data holds the project's own error code.
         """
         began = monotonic()
-        # A failure is returned: raised, it would leave the task group as a group of errors.
-        answer = await self.run(ctx, partial(_attempt, ctx.method, body))
+        answer = await self.run(ctx, partial(_attempt, ctx.method, body), ctx.method)
         if not isinstance(answer, ToolError):
             if arguments is not None:
                 self.report(ctx.method, arguments, {}, None, began)
@@ -183,6 +189,8 @@ class _Steps:
         self._at = -PACE
 
     def __call__(self, done: float, total: int, message: str) -> None:
+        if not (math.isfinite(done) and math.isfinite(total) and isinstance(message, str)):
+            raise TypeError("progress is reported as two finite numbers and a text")
         with self._lock:
             now, last = monotonic(), self._done
             complete = last < total <= done

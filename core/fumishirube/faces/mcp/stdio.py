@@ -62,7 +62,7 @@ async def serve(publisher: CatalogPublisher, *, name: str, version: str, wire: W
     server = build_server(publisher, name=name, version=version, session_of=lambda _: session)
     incoming, inbound = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outbound, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-    pending: set[str] = set()
+    pending: set[types.RequestId | None] = set()
     collector = IdleCollector(pending)
     async with anyio.create_task_group() as group:
         group.start_soon(_write, wire, outgoing, pending, collector, group.cancel_scope)
@@ -132,7 +132,7 @@ def _read(
     wire: Wire,
     inbox: _Inbox,
     outbound: MemoryObjectSendStream[SessionMessage],
-    pending: set[str],
+    pending: set[types.RequestId | None],
     token: EventLoopToken,
 ) -> None:
     """Feed incoming messages to the loop; at the end of the input, start to end the process."""
@@ -160,22 +160,23 @@ def _read(
             from_thread.run_sync(close, token=token)
 
 
-def _follow(message: object, pending: set[str]) -> None:
+def _follow(message: object, pending: set[types.RequestId | None]) -> None:
     """Track the ids of the requests that wait for an answer."""
     if isinstance(message, types.JSONRPCRequest):
         # A subscription never gets an answer, so it is not pending.
         if message.method != "subscriptions/listen":
-            pending.add(str(message.id))
+            pending.add(message.id)
     elif isinstance(message, types.JSONRPCNotification):
-        pending.discard(str((message.params or {}).get("requestId")))
+        with suppress(TypeError):  # an id may be any JSON
+            pending.discard((message.params or {}).get("requestId"))
     elif isinstance(message, (types.JSONRPCResponse, types.JSONRPCError)):
-        pending.discard(str(message.id))
+        pending.discard(message.id)
 
 
 async def _write(
     wire: Wire,
     outgoing: MemoryObjectReceiveStream[SessionMessage],
-    pending: set[str],
+    pending: set[types.RequestId | None],
     collector: IdleCollector,
     scope: anyio.CancelScope,
 ) -> None:
@@ -215,7 +216,7 @@ class IdleCollector:
     long for a ping behind it.
     """
 
-    def __init__(self, pending: Collection[str]) -> None:
+    def __init__(self, pending: Collection[object]) -> None:
         self._pending = pending
         self._answers = 0
         self._last = 0.0

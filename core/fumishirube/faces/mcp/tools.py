@@ -67,13 +67,17 @@ class ToolHandlers:
             message = f"Unknown tool: {replace_surrogates(params.name[:80])}"
             raise MCPError(types.INVALID_PARAMS, message, {"code": "not_found", "message": message})
         arguments = params.arguments or {}
-        if tool.question is not None and shows_forms(ctx):
+        if tool.question is not None and _WHOLE not in arguments and shows_forms(ctx):
             choice = await self._person_choice(tool.question, ctx, params)
             if isinstance(choice, types.InputRequiredResult):
                 return choice
             arguments = {**arguments, **choice}
-        body = partial(self._answer, tool, arguments, monotonic())
-        return await self._work.run(ctx, body)
+        began = monotonic()
+        body = partial(self._answer, tool, arguments, began)
+        answer = await self._work.run(ctx, body, tool.name)
+        if isinstance(answer, ToolError):
+            return self._failed(tool, arguments, began, answer)
+        return answer
 
     async def _person_choice(
         self, make: QuestionMaker, ctx: RequestContext, params: types.CallToolRequestParams
@@ -113,7 +117,7 @@ class ToolHandlers:
         try:
             unpacked = unpack_arguments(tool, arguments.get(_WHOLE, arguments))
             payload = call_tool(tool, unpacked, call)
-            text = tool.text(payload) if tool.text else compact(payload)
+            text = replace_surrogates(tool.text(payload)) if tool.text else compact(payload)
             content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
             self._work.report(tool.name, arguments, payload, None, began)
             meta: dict[str, Any] | None = {**TRUST} if tool.quotes else None
@@ -121,12 +125,24 @@ class ToolHandlers:
         except BaseException as error:  # a plugin may exit; the server goes on
             # An error that leaves this method would reach the client without a code.
             failure = failure_of(error, call, tool=tool.name)
-            payload = error_payload(failure)
-            if not call.budget.cancelled.is_set():  # else nobody gets the answer
-                self._work.report(tool.name, arguments, payload, failure, began)
-            meta = {"fumishirube/error": payload}
-            failed = types.TextContent(type="text", text=compact(payload))
-            return types.CallToolResult(content=[failed], is_error=True, _meta=meta)
+            waits = not call.budget.cancelled.is_set()  # else nobody gets the answer
+            return self._failed(tool, arguments, began, failure, reported=waits)
+
+    def _failed(
+        self,
+        tool: Tool[Any, Any],
+        arguments: dict[str, Any],
+        began: float,
+        failure: ToolError,
+        *,
+        reported: bool = True,
+    ) -> types.CallToolResult:
+        payload = error_payload(failure)
+        if reported:
+            self._work.report(tool.name, arguments, payload, failure, began)
+        meta = {"fumishirube/error": payload}
+        failed = types.TextContent(type="text", text=compact(payload))
+        return types.CallToolResult(content=[failed], is_error=True, _meta=meta)
 
 
 def _question(
