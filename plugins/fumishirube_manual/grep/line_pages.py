@@ -176,7 +176,8 @@ class LinePage:
 
     def _key(self, place: LinePlace, around: Mapping[int, str]) -> bytes:
         """Return the key of equal lines; with context, the neighbouring lines must be equal too."""
-        shown = "\n".join(line.strip() for line in around.values())
+        # Of two different lines near each other, all the lines around may be the same.
+        shown = "\n".join(line.strip() for line in (around[place.line], *around.values()))
         key = hashlib.blake2b(shown.encode("utf-8", "replace"), digest_size=_DIGEST).digest()
         self._fingerprint.update(repr(place).encode("utf-8", "replace") + key)
         return key
