@@ -27,3 +27,40 @@ def test_different_lines_near_each_other_are_not_equal(tmp_path: Path, context: 
     (group,) = answer["groups"]
     assert group["also"] == {"3": ["b.md#L3"], "4": ["b.md#L4"]}
     assert group["lines"][-2:] == [[3, "foo alpha"], [4, "foo beta"]]
+
+
+FILLER = "Filler words go here again and again. " * 16
+
+
+@pytest.mark.parametrize("context", [None, 0, 1])
+@pytest.mark.parametrize("before", ["", "A <i>brown</i> fox and a quick bear. "])
+@pytest.mark.parametrize("asked", [{"any": ["quick brown"]}, {"regex": "quick brown"}])
+def test_a_match_over_the_end_of_a_long_line_is_shown(
+    tmp_path: Path, context: int | None, before: str, asked: dict[str, Any]
+) -> None:
+    text = f"# T\n\n{before}{FILLER}the quick\nbrown fox. {FILLER}\n"
+    answer = grepped(tmp_path, {"guide/a.md": text}, **asked, context=context)
+    shown = " / ".join(line for number, line in answer["groups"][0]["lines"] if number > 2)
+    assert "again. the quick / brown fox. Filler" in shown
+    assert all(len(line) < 500 for _, line in answer["groups"][0]["lines"])
+
+
+def test_a_match_within_a_long_line_is_shown_beside_one_over_its_end(tmp_path: Path) -> None:
+    text = f"# T\n\nA <b>quick</b> brown cat. {FILLER}the quick\nbrown fox.\n"
+    answer = grepped(tmp_path, {"guide/a.md": text}, any=["quick brown", "cat"], context=0)
+    ((number, line),) = answer["groups"][0]["lines"]
+    assert number == 3
+    assert line.startswith("A quick brown cat. ")
+    assert line.endswith("again. the quick / brown fox.")
+
+
+@pytest.mark.parametrize("places", [2, 3, 4, 60])
+def test_matches_of_several_texts_at_one_place_are_counted_once(
+    tmp_path: Path, places: int
+) -> None:
+    stop = "These words have none of them. " * 8
+    line = f"error foo. {stop}" * places + stop * 4
+    answer = grepped(tmp_path, {"guide/a.md": f"# T\n\n{line}\n"}, any=["error", "error foo"])
+    ((_, shown),) = answer["groups"][0]["lines"]
+    assert shown.count("error foo") == min(places, 3)
+    assert shown.endswith(f"(+{places - 3} more in this line)") == (places > 3)
