@@ -64,3 +64,18 @@ def test_matches_of_several_texts_at_one_place_are_counted_once(
     ((_, shown),) = answer["groups"][0]["lines"]
     assert shown.count("error foo") == min(places, 3)
     assert shown.endswith(f"(+{places - 3} more in this line)") == (places > 3)
+
+
+def test_long_matches_that_differ_at_their_ends_are_different(tmp_path: Path) -> None:
+    long = "KEY=" + "a" * 210
+    text = f"# T\n\n{long}one\n\n{long}two\n\n{long}ONE\n"
+    asked: dict[str, Any] = {"regex": r"key=a+\w+", "matches_only": True}
+    answer = grepped(tmp_path / "1", {"guide/a.md": text}, **asked)
+    assert answer["different_matches"] == 2
+    (file,) = answer["matches"]
+    assert [(row[0], row[1]) for row in file["texts"]] == [(3, 2), (5, 1)]
+    assert {row[2] for row in file["texts"]} == {f"{long[:200]}…"}
+    short = grepped(
+        tmp_path / "2", {"guide/a.md": f"# T\n\n{'b' * 200}\n"}, regex="b+", matches_only=True
+    )
+    assert short["matches"][0]["texts"][0][2] == "b" * 200
