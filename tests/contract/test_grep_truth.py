@@ -79,3 +79,14 @@ def test_long_matches_that_differ_at_their_ends_are_different(tmp_path: Path) ->
         tmp_path / "2", {"guide/a.md": f"# T\n\n{'b' * 200}\n"}, regex="b+", matches_only=True
     )
     assert short["matches"][0]["texts"][0][2] == "b" * 200
+
+
+def test_files_whose_lines_are_left_out_are_not_without_a_match(tmp_path: Path) -> None:
+    files = {f"guide/{n}.md": f"# Page\n\nretry {n}\n" for n in range(8)}
+    files |= {"guide/debug.md": "# Page\n\nretry DEBUG\n", "guide/none.md": "# Page\n\nNothing.\n"}
+    asked: dict[str, Any] = {"regex": "retr[y]", "without": "DEBUG"}
+    answer = grepped(tmp_path / "1", files, **asked)
+    assert (answer["left_out"], answer["files_without"]) == (1, ["none.md"])
+    del files["guide/none.md"]
+    answer = grepped(tmp_path / "2", files, **asked)
+    assert (answer["left_out"], "files_without" in answer) == (1, False)
