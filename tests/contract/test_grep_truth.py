@@ -81,6 +81,22 @@ def test_long_matches_that_differ_at_their_ends_are_different(tmp_path: Path) ->
     assert short["matches"][0]["texts"][0][2] == "b" * 200
 
 
+def test_the_header_of_a_row_is_below_the_titles_of_its_table(tmp_path: Path) -> None:
+    rows = [
+        "| Limits of the plant |",
+        "|---|",
+        "| Key | Value |",
+        "| omegakey | 12 |",
+        "| psi | 3 |",
+    ]
+    files = {"guide/a.md": "# T\n\n" + "\n".join(rows) + "\n"}
+    for number, (asked, lines) in enumerate(
+        {"omegakey": [5, 6], "Value": [5, 6, 7], "Limits": [3, 5, 6, 7]}.items()
+    ):
+        answer = grepped(tmp_path / str(number), files, any=[asked])
+        assert [number for number, _ in answer["groups"][0]["lines"]] == lines
+
+
 def test_files_whose_lines_are_left_out_are_not_without_a_match(tmp_path: Path) -> None:
     files = {f"guide/{n}.md": f"# Page\n\nretry {n}\n" for n in range(8)}
     files |= {"guide/debug.md": "# Page\n\nretry DEBUG\n", "guide/none.md": "# Page\n\nNothing.\n"}

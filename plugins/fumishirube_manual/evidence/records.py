@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from fumishirube.text import is_cjk
-from fumishirube_manual.evidence.blocks import indentation, is_item, is_row, table_top
+from fumishirube_manual.evidence.blocks import header_or_rows, indentation, is_item, is_row
 from fumishirube_manual.evidence.code_blocks import is_fence
 from fumishirube_manual.evidence.markup import rendered
 
@@ -27,7 +27,7 @@ def record_lines(lines: Sequence[str], at: int) -> Sequence[int]:
     object it is the object. Empty for other lines, and for what is too long.
     """
     if is_row(lines[at]):
-        record = [*_table(lines, at)]
+        record = [*header_or_rows(lines, at)]
     elif is_member(lines[at]):
         record = [*_object(lines, at)]
     else:
@@ -60,16 +60,6 @@ def labelled_line(lines: Sequence[str], at: int) -> int | None:
 def is_member(line: str) -> bool:
     """Tell whether a line begins a member of a JSON object."""
     return bool(_MEMBER.match(line))
-
-
-def _table(lines: Sequence[str], at: int) -> Iterator[int]:
-    """Yield the header of the table of a row, or all lines of the table for the header itself."""
-    top = table_top(lines, at)
-    yield top
-    end = at
-    while top == at and end + 1 < len(lines) and is_row(lines[end + 1]):
-        end += 1
-        yield end
 
 
 def _object(lines: Sequence[str], at: int) -> Iterator[int]:
