@@ -81,6 +81,36 @@ def test_long_matches_that_differ_at_their_ends_are_different(tmp_path: Path) ->
     assert short["matches"][0]["texts"][0][2] == "b" * 200
 
 
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "# Next\n",
+        "Next\n===\n",
+        "Next\n---\n",
+        "Next\n~~~~\n",
+        "====\nNext\n====\n",
+        "Next\n****\n",
+    ],
+)
+@pytest.mark.parametrize("path", ["guide/a.md", "guide/a.rst"])
+def test_a_heading_is_neither_what_a_label_is_about_nor_a_label(
+    tmp_path: Path, heading: str, path: str
+) -> None:
+    text = f"Top\n===\n\nquorum text\n\n{heading}\nquorum more\n\nText.\n"
+    answer = grepped(tmp_path, {path: text}, any=["quorum", "next"])
+    lines = text.split("\n")
+    shown = [number for number, line in enumerate(lines, 1) if "quorum" in line or "Next" in line]
+    numbers = [number for group in answer["groups"] for number, _ in group["lines"]]
+    assert [number for number in numbers if lines[number - 1] != "Text."] == shown
+
+
+@pytest.mark.parametrize("following", ["Words\n--\n", "Some more words\n~~~\n", "Words - more\n"])
+def test_a_line_of_text_is_what_a_label_is_about(tmp_path: Path, following: str) -> None:
+    text = f"# T\n\nquorum text\n\n{following}"
+    answer = grepped(tmp_path, {"guide/a.md": text}, any=["quorum"])
+    assert [number for number, _ in answer["groups"][0]["lines"]] == [3, 5]
+
+
 def test_the_header_of_a_row_is_below_the_titles_of_its_table(tmp_path: Path) -> None:
     rows = [
         "| Limits of the plant |",

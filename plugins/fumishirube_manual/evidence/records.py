@@ -15,6 +15,7 @@ _MOST_CHARS, _MOST_LINES = 600, 20
 _LABEL = 40
 """The most columns of a label."""
 _NO_LABEL = re.compile(r"^(?:[#|>=~`]|[-*+]\s|\d+[.)])|[.。!！?？:：;,、{}()\[\]]$")
+_UNDERLINE = re.compile(r"([=\-~^*+\"'#:.`_])\1{2,}")
 _MEMBER = re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*:')
 _OPENS = re.compile(r".*\{\s*$")
 _CLOSES = re.compile(r"\s*\}")
@@ -52,9 +53,19 @@ def labelled_line(lines: Sequence[str], at: int) -> int | None:
     if at and lines[at - 1].strip() and not lines[at - 1].startswith("#"):
         return None
     below = next((place for place in range(at + 1, len(lines)) if lines[place].strip()), None)
-    if below is None or lines[below].startswith("#") or is_fence(lines[below]):
+    if below is None or _is_heading(lines, below) or is_fence(lines[below]):
         return None
     return below if below > at + 1 or is_item(lines[below]) else None
+
+
+def _is_heading(lines: Sequence[str], at: int) -> bool:
+    """Tell whether a line is a heading, by the mark before it or the line above or below it."""
+    line, following = lines[at].strip(), "".join(lines[at + 1 : at + 2]).rstrip()
+    if lines[at].startswith("#") or not any(map(str.isalnum, line)):
+        return True
+    if not _UNDERLINE.fullmatch(following):
+        return False
+    return following[0] in "=-" or len(following) >= len(line)
 
 
 def is_member(line: str) -> bool:
