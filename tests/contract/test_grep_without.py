@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from manuals import write
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from manuals import Application, ask, opened, write
 from stdio import Fumishirube
 
 NAMES = """# Names
@@ -121,3 +124,33 @@ def test_a_wrong_pattern_is_named(server: Fumishirube, pattern: str) -> None:
     )
     assert answer.is_error
     assert answer.payload["details"]["parameter"] == "without"
+
+
+@pytest.fixture(scope="module")
+def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
+    application = opened(write(tmp_path_factory.mktemp("lines"), {"m/a.md": "a"}))
+    yield application
+    application.close()
+
+
+@settings(deadline=None)
+@given(
+    st.text("abc ", max_size=30), st.sampled_from(["a", "ab?", "b+", "[a-c]+", "a b"]), st.data()
+)
+def test_the_matches_that_remain_share_no_character_with_one_of_the_pattern(
+    application: Application, words: str, regex: str, data: st.DataObject
+) -> None:
+    without = data.draw(st.sampled_from(["c ?", "bc|aa", "b a|c+", "zb|b"]))
+    line = f"x{words}x"
+    write(application.contexts["manual"].root.path.parent, {"m/a.md": f"{line}\n"})
+    out = [match.span() for match in re.finditer(without, line)]
+    expected = Counter(
+        match[0]
+        for match in re.finditer(regex, line)
+        if not any(start < match.end() and match.start() < end for start, end in out)
+    )
+    answer = ask(
+        application, "manual_grep", manual_id="m", regex=regex, without=without, matches_only=True
+    )
+    texts = [row for file in answer.get("matches", ()) for row in file["texts"]]
+    assert {text: number for _, number, text, *_ in texts} == expected

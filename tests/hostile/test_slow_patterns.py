@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 from manuals import Application, ask, opened, write
 from stdio import Fumishirube
 
-from fumishirube_manual.grep import pattern_lines
+from fumishirube_manual.grep import excluded_matches, pattern_lines
 from fumishirube_manual.tools import batch
 
 SLOW = r"^b?(a|aa)+(?<!b)$"
@@ -110,3 +112,29 @@ def test_a_pattern_that_explodes_in_every_file_is_given_up(workspace: Path) -> N
     assert counts["time_budget"] >= 1
     assert counts.total() == 24
     assert answer["searched"]["files"] == counts["pattern_too_slow"]
+
+
+def entered(workspace: Path, words: int) -> int:
+    """Return how often functions and generators are entered to leave out matches of one line."""
+    application = opened(write(workspace, {"m/a.md": "# T\n\n" + "ab " * words + "a\n"}))
+    steps = 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal steps
+        steps += event == "call" and frame.f_code.co_filename == excluded_matches.__file__
+
+    sys.setprofile(count)
+    try:
+        answer = grep(application, regex="a", without="zb|b", matches_only=True)
+    finally:
+        sys.setprofile(None)
+        application.close()
+    ((_, number, text, *_),) = answer["matches"][0]["texts"]
+    assert (text, number) == ("a", words + 1)
+    return steps
+
+
+def test_leaving_out_matches_of_a_line_takes_steps_by_their_number(tmp_path: Path) -> None:
+    few, many = entered(tmp_path / "few", 100), entered(tmp_path / "many", 400)
+    assert few > 100
+    assert many < 5 * few

@@ -58,7 +58,7 @@ def related(lines: Sequence[str], at: int) -> Iterator[int]:
     text that it introduces.
     """
     if is_row(lines[at]):
-        yield from _header(lines, at)
+        yield from header_or_rows(lines, at)
     elif _in_code(lines, at):
         yield from _statement(lines, at)
         yield from _before_code(lines, at)
@@ -81,11 +81,21 @@ def related(lines: Sequence[str], at: int) -> Iterator[int]:
             yield from _paragraph(lines, following)
 
 
-def table_top(lines: Sequence[str], at: int) -> int:
-    """Return the first row of the table of a row."""
-    while at and is_row(lines[at - 1]):
-        at -= 1
-    return at
+def header_or_rows(lines: Sequence[str], at: int) -> Iterator[int]:
+    """Yield the header of the table of a row; for the header itself, yield the rows."""
+    top = at
+    while top and is_row(lines[top - 1]):
+        top -= 1
+    if not _ONE_CELL.match(lines[at]):
+        top = _below_titles(lines, range(top, at + 1))
+    if top != at:
+        yield top
+        return
+    for place in range(at + 1, len(lines)):
+        if not is_row(lines[place]):
+            return
+        if any(map(str.isalnum, lines[place])):
+            yield place
 
 
 def headers(lines: Sequence[str], rows: Collection[int]) -> Iterator[int]:
@@ -102,21 +112,6 @@ def headers(lines: Sequence[str], rows: Collection[int]) -> Iterator[int]:
 def _below_titles(lines: Sequence[str], table: range) -> int:
     """Return the header of the rows with several cells; rows of one above it are titles."""
     return next((at for at in table if not _ONE_CELL.match(lines[at])), table.start)
-
-
-def _header(lines: Sequence[str], at: int) -> Iterator[int]:
-    """Yield the header of the table of a row; for the header itself, yield the rows."""
-    top = table_top(lines, at)
-    if not _ONE_CELL.match(lines[at]):
-        top = _below_titles(lines, range(top, at + 1))
-    if top != at:
-        yield top
-        return
-    for place in range(at + 1, len(lines)):
-        if not is_row(lines[place]):
-            return
-        if any(map(str.isalnum, lines[place])):
-            yield place
 
 
 def _statement(lines: Sequence[str], at: int) -> Iterator[int]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from fumishirube.text import is_cjk
-from fumishirube_manual.evidence.blocks import indentation, is_item, is_row, table_top
+from fumishirube_manual.evidence.blocks import header_or_rows, indentation, is_item, is_row
 from fumishirube_manual.evidence.code_blocks import is_fence
 from fumishirube_manual.evidence.markup import rendered
 
@@ -15,6 +15,7 @@ _MOST_CHARS, _MOST_LINES = 600, 20
 _LABEL = 40
 """The most columns of a label."""
 _NO_LABEL = re.compile(r"^(?:[#|>=~`]|[-*+]\s|\d+[.)])|[.。!！?？:：;,、{}()\[\]]$")
+_UNDERLINE = re.compile(r"([=\-~^*+\"'#:.`_])\1{2,}")
 _MEMBER = re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*:')
 _OPENS = re.compile(r".*\{\s*$")
 _CLOSES = re.compile(r"\s*\}")
@@ -27,7 +28,7 @@ def record_lines(lines: Sequence[str], at: int) -> Sequence[int]:
     object it is the object. Empty for other lines, and for what is too long.
     """
     if is_row(lines[at]):
-        record = [*_table(lines, at)]
+        record = [*header_or_rows(lines, at)]
     elif is_member(lines[at]):
         record = [*_object(lines, at)]
     else:
@@ -52,24 +53,24 @@ def labelled_line(lines: Sequence[str], at: int) -> int | None:
     if at and lines[at - 1].strip() and not lines[at - 1].startswith("#"):
         return None
     below = next((place for place in range(at + 1, len(lines)) if lines[place].strip()), None)
-    if below is None or lines[below].startswith("#") or is_fence(lines[below]):
+    if below is None or _is_heading(lines, below) or is_fence(lines[below]):
         return None
     return below if below > at + 1 or is_item(lines[below]) else None
+
+
+def _is_heading(lines: Sequence[str], at: int) -> bool:
+    """Tell whether a line is a heading, by the mark before it or the line above or below it."""
+    line, following = lines[at].strip(), "".join(lines[at + 1 : at + 2]).rstrip()
+    if lines[at].startswith("#") or not any(map(str.isalnum, line)):
+        return True
+    if not _UNDERLINE.fullmatch(following):
+        return False
+    return following[0] in "=-" or len(following) >= len(line)
 
 
 def is_member(line: str) -> bool:
     """Tell whether a line begins a member of a JSON object."""
     return bool(_MEMBER.match(line))
-
-
-def _table(lines: Sequence[str], at: int) -> Iterator[int]:
-    """Yield the header of the table of a row, or all lines of the table for the header itself."""
-    top = table_top(lines, at)
-    yield top
-    end = at
-    while top == at and end + 1 < len(lines) and is_row(lines[end + 1]):
-        end += 1
-        yield end
 
 
 def _object(lines: Sequence[str], at: int) -> Iterator[int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Sequence
+from operator import itemgetter
 
 from fumishirube.text import FileText, Reading
 from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, Spans, joined_lines
@@ -77,5 +79,6 @@ class ExcludingMatcher:
 
 
 def _overlaps(start: int, end: int, spans: Spans) -> bool:
-    """Tell whether a span shares a character with any of the others."""
-    return any(first < end and start < last for first, last in spans)
+    """Tell whether a span shares a character with any of the others, which are in order."""
+    following = bisect_right(spans, start, key=itemgetter(1))
+    return following < len(spans) and spans[following][0] < end

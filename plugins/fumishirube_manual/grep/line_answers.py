@@ -138,10 +138,14 @@ class SearchScope(NamedTuple):
 
 
 class SearchAccount:
-    """What was searched and what was not, by manual."""
+    """What was searched and what was not, by manual.
+
+    ``left_out`` are the files whose matching lines are all left out.
+    """
 
     def __init__(self) -> None:
         self.files = self.sections = 0
+        self.left_out: set[tuple[str, str]] = set()
         self.unread: list[tuple[str, UnreadFile]] = []
         self.unlisted: Counter[tuple[str, str]] = Counter()
         self.degraded: list[str] = []
@@ -170,10 +174,11 @@ def files_without(
     context: SurfaceContext, scope: SearchScope, below: str, page: LinePage, account: SearchAccount
 ) -> tuple[str, ...] | None:
     """Return the searched files without a matching line, if they are few beside the others."""
-    missing = account.files - len(page.counts)
+    missing = account.files - len(page.counts) - len(account.left_out)
     if not 0 < missing <= min(_WITHOUT, _WITHOUT_SHARE * len(page.counts)):
         return None
-    known = page.counts.keys() | {(manual_id, file.path) for manual_id, file in account.unread}
+    unread = {(manual_id, file.path) for manual_id, file in account.unread}
+    known = page.counts.keys() | account.left_out | unread
     others = [
         f"{manual_id}/{path}" if scope.several else path
         for manual_id in scope.ids

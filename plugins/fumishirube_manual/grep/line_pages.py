@@ -11,21 +11,15 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
-from fumishirube.text import FileText, TextRange
+from fumishirube.text import FileText
 from fumishirube_manual.evidence.code_blocks import inside_code
 from fumishirube_manual.evidence.enclosing_blocks import EnclosingBlocks
-from fumishirube_manual.evidence.excerpts import whole_words
 from fumishirube_manual.evidence.markup import is_markdown, rendered
 from fumishirube_manual.evidence.records import labelled_line, record_lines
+from fumishirube_manual.grep.cut_lines import WHOLE, beginning, cut
 from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, Spans
 from fumishirube_manual.text_parts import heading_of, last_heading, section_of
 
-WHOLE = 400
-"""The most characters of a line that is shown whole."""
-_SHOWN = 360
-_MATCHES = 3
-_BELOW_LABEL = 100
-_LEAST_AROUND = 30
 _ALSO, _ALSO_WITH_ROOM = 24, 100
 """The most places listed for equal lines, on a full page and on another; others are counted."""
 _GROUP_CHARS = 34
@@ -167,7 +161,7 @@ class LinePage:
             key = self._key(place, around)
             number = self._numbers.setdefault(key, len(self._numbers))
             if number == self.end and not self._full:
-                self._show(place, around, file, _section_and_block(text, file, match.number))
+                self._show(match, place, around, file, _section_and_block(text, file, place.line))
             if number >= self.end:
                 self.remaining[place[:2]] += 1
                 self.remaining_texts.update(match.texts)
@@ -177,7 +171,8 @@ class LinePage:
 
     def _key(self, place: LinePlace, around: Mapping[int, str]) -> bytes:
         """Return the key of equal lines; with context, the neighbouring lines must be equal too."""
-        shown = "\n".join(line.strip() for line in around.values())
+        # Of two different lines near each other, all the lines around may be the same.
+        shown = "\n".join(line.strip() for line in (around[place.line], *around.values()))
         key = hashlib.blake2b(shown.encode("utf-8", "replace"), digest_size=_DIGEST).digest()
         self._fingerprint.update(repr(place).encode("utf-8", "replace") + key)
         return key
@@ -195,7 +190,7 @@ class LinePage:
             below = None if alone else labelled_line(lines, match.number - 1)
             if below is None or file.in_code[match.number - 1]:
                 return {match.number: whole}
-            return {match.number: whole, below + 1: _beginning(lines[below])}
+            return {match.number: whole, below + 1: beginning(lines[below])}
         section = section_of(text.headings(match.number), "")
         above = _written(lines, range(match.number - 1, 0, -1), self._context)
         # What is above the first line of a section is about something else.
@@ -214,14 +209,19 @@ class LinePage:
             entry.lines = sorted([*entry.lines, *beside])
 
     def _show(
-        self, place: LinePlace, around: Mapping[int, str], file: FileLines, section: str
+        self,
+        match: MatchingLine,
+        place: LinePlace,
+        around: Mapping[int, str],
+        file: FileLines,
+        section: str,
     ) -> None:
         """Add an entry if it fits; the first one always fits."""
         shown = []
         for number, written in around.items():
             matches = number == place.line
             line = self._rendered(written, file, number, matches=matches)
-            spans = self._matcher.spans_of([line])[0] if len(line) > WHOLE and matches else ()
+            spans = self._spans(match, line, file) if len(line) > WHOLE and matches else ()
             shown.append((number, cut(line, spans)))
         group = (place.manual_id, place.path, section)
         cost = self._cost(group, shown)
@@ -233,6 +233,16 @@ class LinePage:
         # Of more entries no records are shown, and their files need not be kept for the answer.
         file_lines = file.all if len(self.entries) < _FEW else ()
         self.entries.append(Entry(place, section, shown, file_lines))
+
+    def _spans(self, match: MatchingLine, line: str, file: FileLines) -> Spans:
+        """Return the spans of the matches in a line as shown; of one that goes on, the end."""
+        spans = self._matcher.spans_of([line])[0]
+        if match.last == match.number:
+            return spans
+        first = file.all[match.number - 1].rstrip()
+        forms = (len(form) for form in (first, rendered(first)) if line.startswith(form + _GOES_ON))
+        end = next(forms, len(line.rstrip()))
+        return sorted([*spans, (end - 1, end)])
 
     def _cost(self, group: tuple[str, str, str], shown: Iterable[tuple[int, str]]) -> int:
         """Return the number of characters of some lines, with their file and section if new."""
@@ -253,40 +263,10 @@ class LinePage:
         return line if matches and not any(self._matcher.spans_of([shown])) else shown
 
 
-def _beginning(line: str) -> str:
-    """Return the beginning of a line that is shown below a label."""
-    shown = rendered(line)
-    _, end = whole_words(shown, 0, _BELOW_LABEL)
-    return shown if len(shown) <= end else f"{shown[:end]}…"
-
-
 def _written(lines: Sequence[str], numbers: Iterable[int], most: int) -> Sequence[int]:
     """Return the first numbers of lines that are not blank."""
     written = (number for number in numbers if lines[number - 1].strip() not in _BLANK)
     return [*islice(written, most)]
-
-
-def cut(line: str, spans: Spans) -> str:
-    """Return a line as shown: whole, or the parts around its first matches."""
-    if len(line) <= WHOLE:
-        return line.strip()
-    chosen = list(spans[:_MATCHES]) or [(0, 0)]
-    each = _SHOWN // len(chosen)
-    ranges: list[tuple[int, int]] = []
-    for begin, finish in chosen:
-        end = min(finish, begin + each)
-        side = max(_LEAST_AROUND, (each - (end - begin)) // 2)
-        start, end = whole_words(line, max(0, begin - side), min(len(line), end + side))
-        if ranges and start <= ranges[-1][1]:
-            ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
-        else:
-            ranges.append((start, end))
-    shown = [
-        TextRange(start, end, place == 0 and start > 0, end < len(line)).shown(line)
-        for place, (start, end) in enumerate(ranges)
-    ]
-    hidden = sum(begin >= ranges[-1][1] for begin, _ in spans[_MATCHES:])
-    return " ".join(shown) + (f" (+{hidden} more in this line)" if hidden else "")
 
 
 def _section_and_block(text: FileText, file: FileLines, number: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -14,6 +15,7 @@ from fumishirube_manual.rows import HEADING_SEPARATOR
 from fumishirube_manual.text_parts import heading_of, section_of, unrepeated
 
 _LONGEST = 200
+"""The most characters of a text that are shown; texts are compared whole."""
 _BESIDE = 50
 """The most characters of the line on either side of a match."""
 _HEADINGS, _LONG = 2, 80
@@ -82,10 +84,10 @@ class MatchedTexts:
             for start, end in spans:
                 if start > len(lines[match.number - 1]):
                     break  # a match on the next line is counted there
-                shown = line[start:end].strip()[:_LONGEST]
+                shown = line[start:end].strip()
                 if not shown:
                     continue
-                key = shown if self._exact else fold(shown)
+                key = _key(shown if self._exact else fold(shown))
                 self._counts[key] += 1
                 if is_short := len(shown) < _LONG:
                     self._note_form(key, place, line, (start, end))
@@ -96,7 +98,8 @@ class MatchedTexts:
                 beside = self._context or (self._context is None and len(self) < _FEW)
                 around = _stretch(line, start, end) if is_short else ""
                 within = _within(text, match.number, line, around, shown) if beside else ""
-                self._first[key] = place, shown, within
+                cut = f"{shown[:_LONGEST]}…" if len(shown) > _LONGEST else shown
+                self._first[key] = place, cut, within
 
     def page(self, offset: int, max_chars: int) -> tuple[list[FileMatches], int]:
         """Return the matches by the file of their first match, and the number of texts after them.
@@ -145,6 +148,12 @@ class MatchedTexts:
             return ()
         places = dict.fromkeys(place for place in self._later[key] if place != first)
         return tuple(place.relative_to(first) for place in places)
+
+
+def _key(text: str) -> str:
+    """Return a text, or the hash of a long one, of which a file may have very many."""
+    written = text.encode("utf-8", "surrogatepass")
+    return text if len(text) <= _LONGEST else hashlib.sha256(written).hexdigest()
 
 
 def _within(text: FileText, number: int, line: str, around: str, shown: str) -> str:

@@ -249,8 +249,10 @@ def _search(
             continue
         reads = file.text if params.exact else unescaped(file.path, file.text)
         text = file._replace(text=reads)
-        before = matcher.unfinished
+        before, left_out = matcher.unfinished, _left_out(matcher)
         lines = matcher.lines(text)
+        if not lines and left_out != _left_out(matcher):
+            account.left_out.add((manual_id, text.path))
         page.add(manual_id, text, lines)
         if tally is not None and lines:
             tally.add(manual_id, text, lines)
