@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from fumishirube import Trace, TraceRow
+from fumishirube import Citation, Trace, TraceRow
 from fumishirube_manual.addressed_tags import tags
 from fumishirube_manual.evidence.annotations import wording_of
 from fumishirube_manual.evidence.lines import EvidenceLine
@@ -18,6 +18,7 @@ Json = dict[str, JsonValue]
 SCORE_DIGITS = 4
 CITED_DIGITS = 6
 HEADING_SEPARATOR = " > "
+_SCHEME, _MARKS = "manual://", frozenset("%#")
 
 _SIGNALS = frozenset(
     {
@@ -66,6 +67,17 @@ def ref_of(trace: Trace, path: str, start_line: int | None) -> Json:
     return {"manual_id": manual_id, "path": inner, "start_line": start_line}
 
 
+def cited_path(path: str, manual_id: str | None = None) -> str:
+    """Return the place of a file, as the beginning of a citation if its manual must be named.
+
+    Marks of citations in its path are escaped, so that it can be read back.
+    """
+    if _MARKS.isdisjoint(path):
+        return path if manual_id is None else f"{_SCHEME}{manual_id}/{path}"
+    cited = str(Citation(manual_id or "-", path))
+    return cited if manual_id is not None else cited.removeprefix(f"{_SCHEME}-/")
+
+
 def shown_row(item: Json, hit: ShownHit) -> Json:
     """Return a row with its evidence and its copies."""
     extra: Json = {}
@@ -90,7 +102,7 @@ def shown_row(item: Json, hit: ShownHit) -> Json:
 
 def _copy(copy: Copy, path: str) -> JsonValue:
     """Return the place of a copy, without the path if it is ``path``, and in what it differs."""
-    place = "" if copy.row.path == path else copy.row.path
+    place = "" if copy.row.path == path else cited_path(copy.row.path)
     ref = f"{place}#L{copy.row.start_line}"
     differences: Json = {}
     if copy.lacks:

@@ -10,28 +10,19 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from fumishirube import Citation
 from fumishirube_manual.evidence.markup import rendered_title
-from fumishirube_manual.rows import HEADING_SEPARATOR
+from fumishirube_manual.rows import HEADING_SEPARATOR, cited_path
 
 Json = Mapping[str, JsonValue]
 
-_SCHEME, _MARKS = "manual://", frozenset("%#")
 _PLACE = re.compile(r"((?:.+#)?L)(\d+(?: .*)?)", re.DOTALL)
 """The file and the line of a place of an equal line, with its heading if that is another one."""
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 
 
 def place_text(row: Any) -> str:
-    """Return the place of a file, as the beginning of a citation if its manual must be named.
-
-    Marks of citations in its path are escaped, so that it can be read back.
-    """
-    manual_id, path = row.get("manual_id"), str(row["path"])
-    if _MARKS.isdisjoint(path):
-        return path if manual_id is None else f"{_SCHEME}{manual_id}/{path}"
-    cited = str(Citation(manual_id or "-", path))
-    return cited if manual_id is not None else cited.removeprefix(f"{_SCHEME}-/")
+    """Return the place of a file: its path, or the beginning of a citation."""
+    return cited_path(str(row["path"]), row.get("manual_id"))
 
 
 def places_text(places: Sequence[str]) -> str:

@@ -136,3 +136,48 @@ def test_files_whose_lines_are_left_out_are_not_without_a_match(tmp_path: Path) 
     del files["guide/none.md"]
     answer = grepped(tmp_path / "2", files, **asked)
     assert (answer["left_out"], "files_without" in answer) == (1, False)
+
+
+ODD = ["p/c#n.md", "p/f 100%25.md", "p/f 100%.md", "q/plain name.md"]
+
+
+@pytest.mark.parametrize("matches_only", [False, True])
+def test_the_places_of_equal_lines_can_be_read(tmp_path: Path, matches_only: bool) -> None:
+    numbered = enumerate(["a.md", *ODD[: 2 if matches_only else 4]])
+    files = {f"guide/{path}": f"# T\n\n{'x' * n}\n\nquorum text\n" for n, path in numbered}
+    with Fumishirube(write(tmp_path, files)) as server:
+        server.ok("manual_ls")
+        asked = {"regex": "quorum text", "matches_only": matches_only}
+        answer = server.ok("manual_grep", manual_id="guide", **asked)
+        if matches_only:
+            ((*_, places),) = answer["matches"][0]["texts"]
+        else:
+            ((places,),) = [group["also"].values() for group in answer["groups"]]
+        refs = [f"guide/{place}" for place in places]
+        items = server.ok("manual_read", refs=refs)["items"]
+    assert [item["lines"] for item in items] == [[[5, "quorum text"]]] * len(refs)
+    assert len(refs) == len(files) - 1
+
+
+def test_the_places_of_copies_can_be_read(tmp_path: Path) -> None:
+    files = {f"guide/{path}": "# T\n\nThe quorum is five.\n" for path in ODD}
+    with Fumishirube(write(tmp_path, files)) as server:
+        server.ok("manual_ls")
+        asked = {"query": "quorum", "required_terms": ["quorum"], "manual_id": "guide"}
+        (hit,) = server.ok("manual_find", **asked)["inline_hits"]["items"]
+        refs = [f"guide/{place}" for place in hit["also"]]
+        items = server.ok("manual_read", refs=refs)["items"]
+    read = {item["path"] for item in items}
+    assert len(read) == 3
+    assert read < set(ODD)
+
+
+def test_the_places_of_equal_lines_in_another_manual_can_be_read(tmp_path: Path) -> None:
+    files = {f"{place}": "# T\n\nquorum text\n" for place in ("a/a.md", "b/c#n.md", "b/d.md")}
+    with Fumishirube(write(tmp_path, files)) as server:
+        server.ok("manual_ls")
+        (group,) = server.ok("manual_grep", manual_id="*", any=["quorum"])["groups"]
+        refs = group["also"]["3"]
+        assert refs == ["manual://b/c%23n.md#L3", "manual://b/d.md#L3"]
+        items = server.ok("manual_read", refs=refs)["items"]
+    assert [item["path"] for item in items] == ["c#n.md", "d.md"]

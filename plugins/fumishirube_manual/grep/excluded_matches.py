@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 
 from fumishirube.text import FileText, Reading
@@ -41,16 +41,16 @@ class ExcludingMatcher:
         lines = text.text.split("\n")
         written = [joined_lines(line.written(lines)) for line in matching]
         if self._matches:
-            ends = [len(lines[line.number - 1]) for line in matching]
-            out: Collection[int] = {
-                number
-                for number, spans in enumerate(self.spans_of(written))
-                if not any(start <= ends[number] for start, _ in spans)
-            }
+            remaining = [
+                line._replace(spans=spans)
+                for line, spans in zip(matching, self.spans_of(written), strict=True)
+                if any(start <= len(lines[line.number - 1]) for start, _ in spans)
+            ]
         else:
             out = self._excluded.matching(written)
-        self.left_out += len(out)
-        return [line for number, line in enumerate(matching) if number not in out]
+            remaining = [line for number, line in enumerate(matching) if number not in out]
+        self.left_out += len(matching) - len(remaining)
+        return remaining
 
     def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
         """Return the spans of the remaining matches in each of several lines."""

@@ -18,6 +18,7 @@ from fumishirube_manual.evidence.markup import is_markdown, rendered
 from fumishirube_manual.evidence.records import labelled_line, record_lines
 from fumishirube_manual.grep.cut_lines import WHOLE, beginning, cut
 from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, Spans
+from fumishirube_manual.rows import cited_path
 from fumishirube_manual.text_parts import heading_of, last_heading, section_of
 
 _ALSO, _ALSO_WITH_ROOM = 24, 100
@@ -44,8 +45,10 @@ class LinePlace(NamedTuple):
     def relative_to(self, other: LinePlace) -> str:
         """Return the place relative to another one."""
         if self.manual_id != other.manual_id:
-            return f"manual://{self.manual_id}/{self.path}#L{self.line}"
-        return f"L{self.line}" if self.path == other.path else f"{self.path}#L{self.line}"
+            return f"{cited_path(self.path, self.manual_id)}#L{self.line}"
+        return (
+            f"{cited_path(self.path)}#L{self.line}" if self.path != other.path else f"L{self.line}"
+        )
 
 
 class FileLines:

@@ -77,9 +77,9 @@ class MatchedTexts:
         """Add the matching lines of a file."""
         lines = text.text.split("\n")
         written = [joined_lines(match.written(lines)) for match in matches]
-        for match, line, spans in zip(
-            matches, written, self._matcher.spans_of(written), strict=True
-        ):
+        known = [match.spans for match in matches if match.spans is not None]
+        spans_of_lines = known if len(known) == len(matches) else self._matcher.spans_of(written)
+        for match, line, spans in zip(matches, written, spans_of_lines, strict=True):
             place = LinePlace(manual_id, text.path, match.number)
             for start, end in spans:
                 if start > len(lines[match.number - 1]):

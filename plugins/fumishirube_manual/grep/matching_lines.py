@@ -18,11 +18,13 @@ class MatchingLine(NamedTuple):
     """The number of a matching line from 1, and the indexes of the texts that match in it.
 
     ``last`` is the line in which the last match ends: a match may continue after the end of a line.
+    ``spans`` are those of its matches in its joined lines, where they are known.
     """
 
     number: int
     texts: tuple[int, ...]
     last: int
+    spans: Spans | None = None
 
     def written(self, lines: Sequence[str]) -> Sequence[str]:
         """Return the lines of its matches, given all lines of the file."""
