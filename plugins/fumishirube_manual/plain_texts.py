@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fumishirube_manual.evidence.markup import is_markdown, plain_rows
-from fumishirube_manual.rows import HEADING_SEPARATOR
+from fumishirube_manual.rows import HEADING_SEPARATOR, cited_path
 from fumishirube_manual.text_parts import (
     Json,
     as_json,
@@ -131,7 +131,7 @@ def _hits(items: Any, start: int, *, several: bool) -> Iterator[str]:
     shown: dict[str, tuple[int, list[str]]] = {}
     for place_in_page, item in enumerate(items, start):
         number = item.get("rank", place_in_page)
-        place = place_text(item["ref"]) if several else item["ref"]["path"]
+        place = place_text(item["ref"]) if several else cited_path(item["ref"]["path"])
         titles = [title for title in (item.get("headings"), item["title"]) if title]
         headings = split_path(HEADING_SEPARATOR.join(titles))
         if place in shown:
@@ -175,7 +175,9 @@ def _hit(item: Any, place: str, headings: Sequence[str]) -> Iterator[str]:
 def _name(row: Any, *, several: bool) -> Iterator[str]:
     """Yield a name that no hit shows, its most relevant line, and where that is."""
     sections = f"{row['sections']} section{'s' * (row['sections'] > 1)}"
-    where = f" {place_text(row['ref']) if several else row['ref']['path']}" if "ref" in row else ""
+    where = ""
+    if "ref" in row:
+        where = f" {place_text(row['ref']) if several else cited_path(row['ref']['path'])}"
     yield f"\n{row['name']} ({sections}){where}"
     yield from numbered(row.get("lines", ()))
 

@@ -254,3 +254,13 @@ def test_a_range_shows_rows_in_code_as_they_are(tmp_path: Path) -> None:
     assert "3 | bold name | x |" in shown
     assert f"6 {row}" in shown
     assert f"1 {row}" in shown
+
+
+def test_the_place_of_a_hit_can_be_read_as_it_is_given(tmp_path: Path) -> None:
+    with Fumishirube(write(tmp_path, {"m/c#n.md": "# Pump\n\nIt needs oil.\n"})) as server:
+        server.ok("manual_ls")
+        asked = {"query": "pump oil", "required_terms": ["oil"], "manual_id": "m"}
+        text, _ = both(server, "manual_find", **asked)
+        (place,) = [line.split()[1] for line in text.split("\n") if line.startswith("1. ")]
+        shown, _ = both(server, "manual_read", refs=[f"m/{place}"])
+    assert "3 It needs oil." in shown
