@@ -96,5 +96,9 @@ def has_places(settings: ManualSurface) -> bool:
 
 def has_hash(text: str, begins: str) -> bool:
     """Tell whether the hash of a text begins as a citation says, with up to 64 digits."""
-    whole = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return whole.startswith(begins)
+    return sha256_of(text).startswith(begins)
+
+
+def sha256_of(text: str) -> str:
+    """Return the 64 digits of the hash of a text, of which citations show the first."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

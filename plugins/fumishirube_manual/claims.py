@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from fumishirube import Budget, Document, Section, SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text import concepts, fold, occurs
-from fumishirube_manual.cited_places import section_at
+from fumishirube_manual.cited_places import section_at, sha256_of
 from fumishirube_manual.claim_graph import (
     ANNOTATION,
     Claim,
@@ -114,10 +113,9 @@ def _document(context: SurfaceContext, trace: Trace, path: str) -> Document | No
 
 def _statements(document: Document, section: Section, row: TraceRow) -> _HitStatements:
     own = document.text[section.start : section.end]
-    digest = hashlib.sha256(own.encode("utf-8", "surrogatepass")).hexdigest()
     body = document.text[section.body : section.end]
     statements = tuple(_statement(sentence, section.title) for sentence in sentences(body))
-    return _HitStatements(row, digest[:_DIGEST_DIGITS], statements)
+    return _HitStatements(row, sha256_of(own)[:_DIGEST_DIGITS], statements)
 
 
 def _statement(sentence: str, title: str) -> _Statement:

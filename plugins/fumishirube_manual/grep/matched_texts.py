@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange, fold
+from fumishirube_manual.cited_places import sha256_of
 from fumishirube_manual.grep.line_pages import LinePlace
 from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, joined_lines
 from fumishirube_manual.rows import HEADING_SEPARATOR
@@ -152,8 +152,7 @@ class MatchedTexts:
 
 def _key(text: str) -> str:
     """Return a text, or the hash of a long one, of which a file may have very many."""
-    written = text.encode("utf-8", "surrogatepass")
-    return text if len(text) <= _LONGEST else hashlib.sha256(written).hexdigest()
+    return text if len(text) <= _LONGEST else sha256_of(text)
 
 
 def _within(text: FileText, number: int, line: str, around: str, shown: str) -> str:

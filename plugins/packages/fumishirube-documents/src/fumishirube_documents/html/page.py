@@ -201,7 +201,8 @@ class _HtmlReader:
             self._equation.begin(tag, attributes)
             return True
         self._end_equation()
-        self._equation = Equation() if tag == "math" else None
+        if tag == "math":
+            self._equation = Equation()
         return tag == "math"
 
     def _end_in_equation(self, equation: Equation, tag: str) -> None:
@@ -217,8 +218,9 @@ class _HtmlReader:
             self._after_equation = True
 
     def _repeats_equation(self, attributes: Mapping[str, str]) -> bool:
-        shown = _EQUATION_AGAIN.search(attributes.get("class", ""))
-        return self._after_equation and shown is not None
+        if not self._after_equation:
+            return False
+        return _EQUATION_AGAIN.search(attributes.get("class", "")) is not None
 
     def _mark_above(self, raised: str) -> str:
         """Return the sign between a text and what is raised above it, such as a power."""
