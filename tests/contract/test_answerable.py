@@ -68,6 +68,7 @@ def test_a_search_without_hits_is_not_answerable(server: Fumishirube) -> None:
     assert answer["answerable"] == "no"
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("word", "nowhere"),
     [("10MB", False), ("14.4pt", False), ("30MB", False), ("99MB", True), ("12.4pt", True)],

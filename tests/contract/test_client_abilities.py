@@ -68,6 +68,7 @@ async def connected(workspace: Path, era: str, **more: Any) -> AsyncIterator[Cli
 # --- questions -------------------------------------------------------------------------------
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("tool", ["manual_find", "manual_grep"])
 async def test_a_person_chooses_the_manual_that_a_call_leaves_open(
@@ -90,6 +91,7 @@ async def test_a_person_chooses_the_manual_that_a_call_leaves_open(
     assert form.requested_schema["properties"]["manual_id"]["enum"] == ["bikes", "boats"]
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("action", ["decline", "cancel", "accept"])
 async def test_without_a_choice_the_call_is_refused_as_ever(
@@ -150,6 +152,7 @@ def register_surfaces(register):
 """
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("question", "place"),
     [
@@ -233,6 +236,7 @@ async def test_a_newer_client_listens_to_a_file(workspace: Path) -> None:
     assert event == ResourceUpdated(uri="manual://bikes/oil.md")
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     "uri",
     [

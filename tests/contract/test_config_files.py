@@ -305,6 +305,7 @@ def known(schema: Any) -> set[str]:
     return {one["properties"]["use"]["const"] for one in one_of}
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("text", BROKEN)
 def test_the_schema_refuses_what_the_program_refuses(schema: Any, own: Path, text: str) -> None:
     with pytest.raises(jsonschema.ValidationError):

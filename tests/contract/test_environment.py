@@ -113,6 +113,7 @@ def test_every_variable_is_listed_with_what_it_takes_and_its_default(
         assert json.loads(listed[name]["default"]) == default
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(("name", "takes"), CHECKED)
 def test_an_unusable_value_stops_the_start_and_is_named(
     workspace: Path, name: str, takes: str
@@ -184,6 +185,7 @@ def test_an_unknown_embedder_stops_the_server_with_one_line(workspace: Path) -> 
     assert line.startswith(said)
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("root", ["manuals", "vault", "state"])
 @pytest.mark.parametrize("words", [("ls",), ("serve",), ("doctor",)])
 def test_a_root_that_no_folder_can_have_is_named(

@@ -226,6 +226,7 @@ def test_a_path_is_looked_for_in_each_manual(accounting: Fumishirube) -> None:
     assert answer["coverage"]["scope"]["files"] == 1
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("prefix", "files"),
     [

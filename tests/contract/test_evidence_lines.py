@@ -68,6 +68,7 @@ def test_the_rest_of_a_short_list_or_table_is_shown(tmp_path: Path) -> None:
             assert [name for name in names if f" {name} " in text] == names
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     "definition",
     [

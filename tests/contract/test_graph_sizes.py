@@ -56,6 +56,7 @@ def walked(server: stdio.Wire, tool: str, key: str, **arguments: Any) -> list[di
     return answers
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("sort", ["title", "filepath", "updated_at"])
 @pytest.mark.parametrize("order", ["asc", "desc"])
 def test_walking_a_list_gives_every_page_once(server: stdio.Wire, sort: str, order: str) -> None:

@@ -88,6 +88,7 @@ RECORDS = {
 }
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
@@ -213,6 +214,7 @@ def test_a_label_comes_with_the_line_that_it_is_about(tmp_path: Path) -> None:
         assert [number for number, _ in group["lines"]] == [3, 7, 9, 12, 17]
 
 
+@pytest.mark.slow
 def test_a_file_of_thousands_of_labels_is_searched(tmp_path: Path) -> None:
     labels = "".join(f"Name {number}\n\n" for number in range(40_000))
     with Fumishirube(write(tmp_path, {"m/a.md": f"{labels}```\nName x\n\nText\n```\n"})) as server:

@@ -126,6 +126,7 @@ def test_short_parts_of_a_name_are_not_joined(tmp_path: Path) -> None:
     assert [row[0] for group in answer["groups"] for row in group["lines"]] == [4, 5, 6, 7]
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("text", ["ハ゛ルブ", "ル゛", "ゥ゛", "は゜"])
 def test_marks_of_sound_by_themselves_are_found(tmp_path: Path, text: str, exact: bool) -> None:

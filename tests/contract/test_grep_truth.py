@@ -32,6 +32,7 @@ def test_different_lines_near_each_other_are_not_equal(tmp_path: Path, context: 
 FILLER = "Filler words go here again and again. " * 16
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("context", [None, 0, 1])
 @pytest.mark.parametrize("before", ["", "A <i>brown</i> fox and a quick bear. "])
 @pytest.mark.parametrize("asked", [{"any": ["quick brown"]}, {"regex": "quick brown"}])
@@ -81,6 +82,7 @@ def test_long_matches_that_differ_at_their_ends_are_different(tmp_path: Path) ->
     assert short["matches"][0]["texts"][0][2] == "b" * 200
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     "heading",
     [

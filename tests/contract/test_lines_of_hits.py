@@ -22,6 +22,7 @@ def _hits(folder: Path, files: dict[str, str], query: str, **more: Any) -> list[
         return hits
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("sign", ["\f", "\v", "\x1c", "\x85", "\u2028", "\u2029"])
 def test_only_a_line_feed_ends_a_line(tmp_path: Path, sign: str) -> None:
     text = f"# Alpha\nfirst{sign}page\n\nthe gearbox torque is 7\n"

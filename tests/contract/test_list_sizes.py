@@ -84,6 +84,7 @@ def walked(ask: Callable[[dict[str, Any]], dict[str, Any]], key: str) -> list[An
     return [item for page in pages for item in page]
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("tool", LISTS)
 def test_walking_on_gives_every_item_once(server: Wire, workspace: Path, tool: str) -> None:
     key, arguments = LISTS[tool]

@@ -50,6 +50,7 @@ def rows(application: Application, trace_id: str, kind: str) -> list[Any]:
             return items
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(("manual", "query", "terms", "budget"), QUESTIONS)
 def test_coverage_and_rows_count_the_same_by_reason(
     application: Application, manual: str, query: str, terms: list[str], budget: dict[str, int]

@@ -49,6 +49,7 @@ def test_a_large_file_leaves_places_to_others(tmp_path: Path) -> None:
     assert paths["big.md"] < 25
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("variable", "value"),
     [

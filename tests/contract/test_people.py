@@ -359,6 +359,7 @@ def test_all_workers_count_the_calls_of_a_person_together(three_workers: TeamSer
     assert 6 <= passed <= 6 + (time.monotonic() - began) / 10 + 1e-3
 
 
+@pytest.mark.slow
 def test_all_workers_count_the_open_streams_of_a_person_together(
     three_workers: TeamServer,
 ) -> None:
@@ -519,6 +520,7 @@ def listens(place: tuple[str, int]) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_several_workers_serve_people_over_tls(tmp_path: Path) -> None:
     pem, key = certificate(tmp_path)
     tls = {"FUMISHIRUBE_TLS_CERTIFICATE": str(pem), "FUMISHIRUBE_TLS_KEY": str(key)}

@@ -148,6 +148,7 @@ def test_an_unusable_secret_in_the_file_is_not_shown(
     assert "hunter2" not in said
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("name", "text", "setting", "value"),
     [

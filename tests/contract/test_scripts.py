@@ -94,6 +94,7 @@ def test_every_short_word_is_found(server: Wire, script: str) -> None:
             assert {*grepped} <= {*every}
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("word", SPELLINGS)
 def test_other_spellings_of_a_word_are_found(server: Wire, word: str) -> None:
     path = f"{[*SPELLINGS].index(word)}.md"

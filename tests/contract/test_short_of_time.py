@@ -54,6 +54,7 @@ def application(workspace: Path) -> Iterator[Application]:
     made.close()
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(("query", "terms"), SEARCHES)
 def test_what_matches_is_returned_however_short_the_time(
     server: Fumishirube, query: str, terms: list[str]
@@ -99,6 +100,7 @@ def test_the_next_search_does_not_propose_a_word_that_is_in_no_section(
     assert [params["required_terms"] for params in proposed] == [["pump"]]
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("extras", ["none", ""])
 @pytest.mark.parametrize("terms", [["pump", "対象外"], ["対象外"], ["zebra"]])
 def test_an_unfinished_index_proves_nothing(tmp_path: Path, extras: str, terms: list[str]) -> None:

@@ -183,6 +183,7 @@ def test_a_server_embeds_in_the_background_and_says_how_far_it_is(workspace: Wor
         eventually(lambda: find(wire)["candidates"] == 2 and "degraded" not in find(wire))
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("how", "error"),
     [
@@ -226,6 +227,7 @@ def spoil(file: Path) -> None:
         base.execute("UPDATE identity SET value = 'another'")
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     "harm",
     [
@@ -251,6 +253,7 @@ def test_a_damaged_file_of_vectors_is_made_again(
     assert len(workspace.embedded()) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 def test_a_killed_process_loses_one_batch_at_most(workspace: Workspace) -> None:
     many = {f"m/{n:03}.md": f"# Door {n}\nNumber {n} is a door.\n" for n in range(200)}

@@ -193,6 +193,7 @@ def test_a_surface_whose_background_work_is_refused_is_named_and_served(
     assert f"{NAMED}NotFound: nothing is there; it does not go on beside the calls" in stderr
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
@@ -597,6 +598,7 @@ def test_a_command_that_exits_or_refuses_is_no_fault(workspace: Path, plugins: P
     assert report(workspace, "greeter")["faults"] == []
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("part", "request_of", "problem"),
     [

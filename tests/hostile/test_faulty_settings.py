@@ -98,6 +98,7 @@ def uses(schema: Done) -> dict[str, Any]:
     return {use["properties"]["use"]["const"]: use for use in scorers}
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(("body", "problem"), WITHOUT_SCHEMA)
 def test_settings_without_a_schema_leave_the_schema_of_all_others(
     workspace: Path, body: str, problem: str

@@ -82,6 +82,7 @@ def test_a_first_index_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert "the disk is full" not in json.dumps(after)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tool", ARGUMENTS)
 def test_what_cannot_be_written_at_all_is_refused(tmp_path: Path, tool: str) -> None:
     write(tmp_path, {"m/a.md": "# Leave\nleave is granted\n"})

@@ -88,6 +88,7 @@ def test_a_flood_of_connections_leaves_no_more_than_the_bound(server: HttpServer
         assert most <= 2 * CONNECTIONS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [None, 10_000, 500_000])
 def test_slow_bodies_take_nobody_s_place(server: HttpServer, length: int | None) -> None:
     """However many they are, however much they send, and whether they say how long they are."""

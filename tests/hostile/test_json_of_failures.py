@@ -84,6 +84,7 @@ def found(workspace: Path, site: Path, stages: str, fault: str) -> tuple[int, di
     return done.code, done.json
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("fault", ["raises", "leaves", "text", "nothing", "prints"])
 @pytest.mark.parametrize("stages", [TOKENIZER, INDEX], ids=["tokenizer", "index"])
 def test_a_stage_without_which_nothing_is_found_is_named_in_an_error_object(
@@ -95,6 +96,7 @@ def test_a_stage_without_which_nothing_is_found_is_named_in_an_error_object(
     assert str(answer["message"]).startswith(f"{kind} 'hostile' of plugin hostile failed: ")
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("fault", ["raises", "leaves", "text", "nothing", "prints", "refuses"])
 @pytest.mark.parametrize("stages", [LISTER, READER], ids=["lists", "reads"])
 def test_without_a_loader_the_other_files_are_found(

@@ -57,6 +57,7 @@ def locked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     folder.chmod(0o755)
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_workspace_that_may_not_be_entered_is_named(locked: Path, words: tuple[str, ...]) -> None:
     done = run(*words, workspace=locked)
@@ -88,6 +89,7 @@ def test_an_index_that_may_not_be_written_is_searched(tmp_path: Path) -> None:
     assert index == {file: file.read_bytes() for file in index}
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("state", ["", ".fumishirube", ".fumishirube/index"])
 @pytest.mark.parametrize(
     "words", [("find", "alpha"), ("grep", "alpha"), ("vault", "ls"), ("serve",)]

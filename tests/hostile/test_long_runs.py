@@ -9,6 +9,7 @@ from manuals import write
 from stdio import Fumishirube
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(30)
 def test_matches_at_the_end_of_a_long_file_with_blocks_for_some_readers(tmp_path: Path) -> None:
     """The lines above each of them were added up, which took over a minute."""
@@ -32,6 +33,7 @@ LINES = {
 }
 
 
+@pytest.mark.many_cases
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", LINES)
 def test_a_file_with_a_long_run_is_found_and_its_lines_too(tmp_path: Path, name: str) -> None:

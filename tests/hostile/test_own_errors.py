@@ -150,6 +150,7 @@ def test_an_error_of_the_framework_that_a_stage_raises_is_a_fault_of_its_plugin(
     ]
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("kind", STAGES)
 def test_a_command_is_not_interrupted_by_a_plugin(workspace: Path, kind: str) -> None:
     pipeline(workspace, STAGES[kind])

@@ -46,6 +46,7 @@ def grep(application: Application, **arguments: Any) -> dict[str, Any]:
     return ask(application, "manual_grep", manual_id="*", **arguments)
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("seconds", ["_SLOW_SECONDS", "_SECONDS"])
 @pytest.mark.parametrize(
     "arguments",

@@ -158,6 +158,7 @@ def test_terms_may_be_of_a_class_below_str(workspace: Path) -> None:
     assert "problem" not in done.err
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("vector", ["[]", "[1e300, 0.0]", "[1e39]", "[float('nan')]"])
 def test_an_embedder_whose_vectors_cannot_be_stored_is_named(workspace: Path, vector: str) -> None:
     stages = "embedder: {use: unusable}, scorers: [{use: lexical}, {use: vector}]"

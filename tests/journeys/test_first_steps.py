@@ -51,6 +51,7 @@ def test_the_breadcrumb_of_a_row_goes_from_the_file_to_its_columns(workspace: Pa
     assert "people > name | age" in run(workspace, "grep", "zoe").out
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("text", "hinted"),
     [

@@ -87,6 +87,7 @@ def test_what_is_written_starts_a_server_from_anywhere(home: Path) -> None:
         assert connected.ok("manual_find", **asked)["candidates"] == 1
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("client", FILES)
 def test_writing_twice_changes_nothing_more_and_removing_undoes_it(home: Path, client: str) -> None:
     init(home, client, "--write")

@@ -117,6 +117,7 @@ def test_whatever_the_name_the_texts_are_python_toml_and_yaml(noun: str) -> None
         assert "$" not in re.sub(r"^\$ ", "", files["README.md"], flags=re.MULTILINE)
 
 
+@pytest.mark.many_cases
 @pytest.mark.skipif(shutil.which("ruff") is None, reason="ruff is not installed")
 @pytest.mark.parametrize("noun", NOUNS)
 def test_whatever_the_name_ruff_has_nothing_to_say(noun: str, tmp_path: Path) -> None:

@@ -174,6 +174,7 @@ def test_a_module_that_the_package_lacks_is_named(workspace: Path, plugins: Path
     assert "the package has no module 'first_module'" in failure(workspace, "first")
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("value", ["my-plugin", "a b:c", ":x", ".", "a..b"])
 def test_an_entry_point_that_names_no_module_is_shown_and_stops_nothing(
     workspace: Path, plugins: Path, value: str

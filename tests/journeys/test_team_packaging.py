@@ -114,6 +114,7 @@ def test_commands_in_the_container_need_no_further_trust(tmp_path: Path) -> None
     assert "/state" not in str(shipped)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["unit", "compose"])
 def test_the_variables_start_a_server_for_a_team(source: str, tmp_path: Path) -> None:
     variables = environment(source)

@@ -371,6 +371,7 @@ def _a_link(file: Path) -> None:
     file.symlink_to(target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", [_a_folder, _a_file_in_the_way, _a_link])
 def test_a_file_that_cannot_be_written_costs_one_line_of_the_log(
     opened: Opened, file: Path, caplog: pytest.LogCaptureFixture, spoil: Callable[[Path], None]

@@ -459,6 +459,7 @@ def _damage(how: str, file: Path) -> None:
         file.write_bytes(data[: len(data) // 2] if how == "halved" else b"")
 
 
+@pytest.mark.slow
 def test_an_index_with_any_damaged_file_is_remade(manuals: Path, tmp_path: Path) -> None:
     """Derived state costs time, never an answer."""
     expected = rebuilt(manuals, tmp_path / "sound")

@@ -59,6 +59,7 @@ def thread_names() -> Iterator[str]:
             yield (task / "comm").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
 def test_threads_do_not_grow_with_the_manuals_visited(application: Application) -> None:
     gc.collect()

@@ -230,6 +230,7 @@ def test_what_fails_elsewhere_is_as_if_read_here(
     assert got == (_alone(large, tmp_path / "other", loaders) if reasons else alone)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_sent_is_made_here(begun: list[int], tmp_path: Path) -> None:
     class Local(Bigram):
         """A tokenizer that no other process can import."""
@@ -255,6 +256,7 @@ def test_what_cannot_be_sent_is_made_here(begun: list[int], tmp_path: Path) -> N
             assert got == answers(alone.bring_up_to_date(Budget()))
 
 
+@pytest.mark.slow
 @ONLY_LINUX
 @pytest.mark.usefixtures("two_cores")
 def test_no_process_is_left(tmp_path: Path) -> None:

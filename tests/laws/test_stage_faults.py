@@ -112,6 +112,7 @@ def within(seconds: float) -> Iterator[None]:
     assert time.monotonic() - began < seconds
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("verb", ["score", "plan", "fuse", "refine"])
 def test_a_stage_that_sleeps_is_abandoned_and_named_with_its_seconds(
     verb: str, caplog: pytest.LogCaptureFixture
@@ -174,6 +175,7 @@ def test_a_search_that_was_left_behind_goes_no_further() -> None:
     assert len(CALLS) == before
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("verb", ["score", "plan", "fuse", "refine"])
 def test_a_strict_pipeline_abandons_nothing_silently(verb: str) -> None:
     stages = pipeline(verb, Sleeping(verb=verb), strict=True)

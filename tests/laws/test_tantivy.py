@@ -196,6 +196,7 @@ PIECES = (
 pieces = st.sampled_from(PIECES) | st.text("ab14-設用者名", max_size=4)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from(WORDS + RUNS), max_size=5).map(" ".join), max_size=6),
