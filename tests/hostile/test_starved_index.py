@@ -103,3 +103,19 @@ RecordCache(folder).write(7, [[f"{number}.md", "s", None, 1, {}] for number in r
 print([file.name for file in folder.iterdir()])
 """)
     assert lines == ["[]"]
+
+
+def test_an_index_whose_files_cannot_be_opened_now_is_kept() -> None:
+    """Files with other times are compared with their checksums, for which they are opened."""
+    lines = after("""
+fill(opened(), 3)
+index = opened()
+for file in folder.iterdir():
+    if file.suffix != ".json":  # another time of meta.json is another commit
+        os.utime(file, (1, 1))
+limit(resource.RLIMIT_NOFILE, 3)
+index.refresh()
+limit(resource.RLIMIT_NOFILE, 1024)
+print((folder / "meta.json").exists(), len(opened().pages()))
+""")
+    assert lines == ["True 3"]

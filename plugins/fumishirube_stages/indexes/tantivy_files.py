@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -21,6 +22,8 @@ from fumishirube.disk import ScratchFolder
 T = TypeVar("T")
 
 _META = "meta.json"
+_UNREADABLE_NOW = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EPERM)
+"""Errors that say nothing about the content of a file."""
 _FOOTER = 8
 """The bytes at the end of a segment's file: the length of its footer, and a magic number."""
 _CHUNK = 1 << 20
@@ -141,7 +144,9 @@ class CommittedFiles:
                 checksum = 0
                 for chunk in _chunks(stream.read, end - _FOOTER - length):
                     checksum = zlib.crc32(chunk, checksum)
-        except (OSError, ValueError, OverflowError):
+        except OSError as error:
+            return error.errno in _UNREADABLE_NOW
+        except (ValueError, OverflowError):
             return False
         return isinstance(footer, dict) and footer.get("crc") == checksum
 
