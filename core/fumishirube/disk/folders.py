@@ -230,12 +230,13 @@ def is_allowed_name(name: str, *, first: bool = False) -> bool:
     """Tell whether a path can contain this name, and begin with it if it is the ``first``.
 
     What is no text, holds controls or a backslash, or ends in a space means nothing or another
-    file as a path; so does a space or a drive at the beginning.
+    file as a path; so does a space or a drive at the beginning of the first.
     """
     if not first and name.isprintable():  # a quick answer for almost all
         return "\\" not in name and not name.endswith(" ")
     try:
-        return clean_path(name if first else f"./{name}") == nfc(name)
+        inside = "" if first else "x/"
+        return clean_path(inside + name) == inside + nfc(name)
     except InvalidPath:
         return False
 

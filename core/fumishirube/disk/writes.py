@@ -178,8 +178,9 @@ class WritableRoot:
     @contextmanager
     def _opened(self, path: str) -> Iterator[tuple[OpenFolder, str]]:
         """Open the folder of a file that may be written; yield it with the file's name."""
+        path = clean_path(path)
         self.root.check_writable(path)
-        above, _, name = clean_path(path).rpartition("/")
+        above, _, name = path.rpartition("/")
         with self.root.opened(above) as folder, _translate_write_errors(path):
             yield folder, name
 
