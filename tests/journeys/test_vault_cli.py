@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -236,6 +237,24 @@ def test_damaged_entries_are_passed_over(written: Path) -> None:
         (journal / name).write_bytes(b"\xff")
     assert vault(written, "log", "--json").json["total"] == 2
     assert vault(written, "undo").code == 0
+
+
+@pytest.mark.parametrize("time", [b"1e300", b"NaN", b"Infinity", b"-1e18", b"253402300800"])
+def test_an_entry_without_a_date_is_passed_over(written: Path, time: bytes) -> None:
+    entry = entries(written)[0]
+    entry.write_bytes(re.sub(rb'"time": [0-9.]+', b'"time": ' + time, entry.read_bytes()))
+    assert vault(written, "log", "--json").json["total"] == 2
+    assert vault(written, "undo").code == 0
+
+
+@pytest.mark.parametrize("stamp", [10**19, 10**20 - 1])
+def test_an_entry_of_the_far_future_leaves_later_writes_in_order(written: Path, stamp: int) -> None:
+    entry = entries(written)[0]
+    entry.rename(entry.with_name(f"{stamp:020d}-{entry.name.split('-', 1)[1]}"))
+    assert vault(written, "create", "later.md", "x").code == 0
+    assert vault(written, "log", "--json").json["items"][0]["path"] == "later.md"
+    assert vault(written, "undo").code == 0
+    assert text(written, "later.md") is None
 
 
 def test_a_server_settles_at_its_start_what_a_crash_left(written: Path) -> None:

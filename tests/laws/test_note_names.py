@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from manuals import ask, fumishirube, opened
 from stdio import Fumishirube
 
-from fumishirube import Call, Conflict, Forbidden, ToolError
+from fumishirube import Call, Conflict, Forbidden, NotFound, ToolError
 from fumishirube.host.application import Application
 from fumishirube.text import printable, unseen_character
 from fumishirube.tools.calls import call_tool
@@ -239,10 +239,36 @@ def test_taking_back_opens_no_name_either(application: Application) -> None:
     )
     (vault / ".git").mkdir(exist_ok=True)
     (vault / ".git/config").write_text("x")
-    entry.write_bytes(entry.read_bytes().replace(b"innocent.md", b".git/config"))
+    original = entry.read_bytes()
+    entry.write_bytes(original.replace(b"innocent.md", b".git/config"))
     with pytest.raises(Forbidden):
         call_tool(application.commands["vault_undo"], {"path": ".git/config"}, Call())
     assert (vault / ".git/config").read_text() == "x"
+    identity = entry.name.split("-")[1]
+    for path in (b" .git/config", b".git/config ", b"./.git/config", b".git\\\\config", b"/a", b""):
+        entry.write_bytes(original.replace(b"innocent.md", path))
+        with pytest.raises(NotFound):
+            call_tool(application.commands["vault_undo"], {"id": identity}, Call())
+        assert (vault / ".git/config").read_text() == "x"
+
+
+def test_recovery_opens_no_name_either(application: Application) -> None:
+    vault = application.loaded.folder("vault")
+    ask(application, "vault_create", path="begun.md", content="x")
+    (entry,) = (
+        path
+        for path in (vault / ".system/journal").glob("*.done")
+        if b"begun.md" in path.read_bytes()
+    )
+    (vault / ".git").mkdir(exist_ok=True)
+    begun = vault / ".git" / f"._fumishirube-{entry.name.split('-')[1]}"
+    for file in (begun, vault / ".git/empty"):
+        file.write_bytes(b"")
+    entry.write_bytes(entry.read_bytes().replace(b"begun.md", b".git/empty"))
+    entry.rename(entry.with_suffix(".intent"))
+    call_tool(application.commands["vault_history"], {}, Call())
+    assert (vault / ".git/empty").exists()
+    assert begun.exists()
 
 
 @pytest.mark.parametrize("mode", [0o4755, 0o2755, 0o6711, 0o1700, 0o640, 0o755])
