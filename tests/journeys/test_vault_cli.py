@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from manuals import Done, ask, fumishirube, opened
 from stdio import Fumishirube
+from warm_start import warm_script
 
 
 @pytest.fixture
@@ -71,9 +72,68 @@ def test_the_page_of_notes_begins_with_what_works_in_an_empty_vault(workspace: P
 def test_a_long_note_says_how_to_go_on(workspace: Path) -> None:
     (workspace / "vault").mkdir()
     (workspace / "vault" / "long.md").write_text("x" * 12_000 + "end")
-    told = vault(workspace, "read", "long.md").err
-    assert "fumishirube vault read long.md --cursor 12000" in told
+    first = vault(workspace, "read", "long.md", "--cursor", "0")
+    assert "fumishirube vault read long.md --cursor 12000" in first.err
+    assert first.out == "x" * 12_000
     assert vault(workspace, "read", "long.md", "--cursor", "12000").out == "end\n"
+
+
+def test_a_long_note_is_whole_in_a_file_and_in_pages_on_a_terminal(workspace: Path) -> None:
+    long = "".join(f"{number} {'x' * 700}\n" for number in range(100))
+    (workspace / "vault").mkdir()
+    (workspace / "vault" / "long.md").write_text(long)
+    done = vault(workspace, "read", "long.md")
+    assert (done.out, done.err) == (long, "")
+    after = long.index("\n50 ") + 1
+    assert vault(workspace, "read", "long.md", "--line", "51").out == long[after:]
+    assert len(vault(workspace, "read", "long.md", "--json").json["text"]) == 12_000
+    if sys.platform != "win32":
+        shown = on_terminal(workspace, "vault", "read", "long.md").replace("\r\n", "\n")
+        assert shown.startswith(long[:12_000] + "\n")
+        assert "--cursor 12000" in shown
+        assert "\n50 " not in shown
+
+
+def on_terminal(workspace: Path, *words: str) -> str:
+    """Return what a command prints to a terminal."""
+    pty = pytest.importorskip("pty")
+    output = bytearray()
+
+    def kept(handle: int) -> bytes:
+        output.extend(data := os.read(handle, 65_536))
+        return data
+
+    here = Path.cwd()
+    os.chdir(workspace)
+    try:
+        pty.spawn([str(warm_script()), *words], kept, lambda _: b"")
+    finally:
+        os.chdir(here)
+    return output.decode()
+
+
+@pytest.mark.parametrize("name", ["create", "append"])
+@pytest.mark.parametrize("encoding", ["cp932", "utf-16", "euc_jp", "utf-8-sig"])
+def test_a_text_from_a_pipe_may_have_any_encoding_of_notes(
+    written: Path, name: str, encoding: str
+) -> None:
+    new = "日本語の覚え書き\n"
+    path = "plan.md" if name == "append" else "new.md"
+    before = text(written, path) or ""
+    assert piped(written, name, path, new.encode(encoding)).returncode == 0
+    assert text(written, path) == before + new
+
+
+@pytest.mark.parametrize("data", [b"\x81\xff\xfe\x80 \xff\xff", "日本語".encode()[:-1]])
+def test_a_text_from_a_pipe_that_cannot_be_read_is_refused(written: Path, data: bytes) -> None:
+    done = piped(written, "create", "new.md", data)
+    assert (done.returncode, b"error: the " in done.stderr) == (1, True)
+    assert text(written, "new.md") is None
+
+
+def piped(workspace: Path, name: str, path: str, data: bytes) -> subprocess.CompletedProcess[bytes]:
+    words = [str(warm_script()), "vault", name, path]
+    return subprocess.run(words, cwd=workspace, input=data, capture_output=True, check=False)
 
 
 def test_a_dry_run_prints_the_difference_and_writes_nothing(written: Path) -> None:
