@@ -56,7 +56,7 @@ def replace_text(data: bytes, find: str, by: str, most: int, largest: int) -> Re
         result = read.encode(text)
     else:
         result = _spliced(data, read, islice(_spans(ends, find), count), written)
-    _reads_back(result, text, read.encoding, "replace")
+    check_reads_back(result, text, read.encoding, "replace")
     return Replacement(result, count)
 
 
@@ -84,7 +84,7 @@ def append_text(data: bytes, content: str, largest: int) -> bytes:
     added = added.replace(LF, ends.prevailing)
     result = data + _encoded(added, read.encoding, "content")
     _fits(len(result), largest, "content")
-    _reads_back(result, read.text + added, read.encoding, "content")
+    check_reads_back(result, read.text + added, read.encoding, "content")
     return result
 
 
@@ -155,8 +155,12 @@ def _encoded(by: str, encoding: str, parameter: str) -> bytes:
         raise _unwritable(encoding, parameter) from error
 
 
-def _reads_back(data: bytes, text: str, encoding: str, parameter: str) -> None:
-    """Check that the bytes decode to this text again, in the same encoding."""
+def check_reads_back(data: bytes, text: str, encoding: str, parameter: str) -> None:
+    """Check that the bytes of a note, in an encoding, are read as its text.
+
+    Raises:
+        InvalidParameter: when they are read as another one, or not at all.
+    """
     try:
         read_back = decode_with_encoding(data).text
     except Unreadable:
@@ -166,6 +170,12 @@ def _reads_back(data: bytes, text: str, encoding: str, parameter: str) -> None:
 
 
 def _unwritable(encoding: str, parameter: str) -> InvalidParameter:
+    if encoding == "utf-8":
+        return InvalidParameter(
+            f"{parameter} holds NUL characters, escape sequences or a byte order mark with which "
+            "the note would be read otherwise; leave them out",
+            parameter=parameter,
+        )
     return InvalidParameter(
         f"{parameter} cannot be written in the note's encoding ({encoding}); "
         "save the note as UTF-8",

@@ -197,6 +197,36 @@ def test_a_result_that_is_too_large_is_never_made() -> None:
     assert replace_text(b"a" * 20, "aa", "b", 99, 5).data == b"b" * 10
 
 
+ODD = st.sampled_from(["\x1b$B", "\x1b(B", "\x1b$@", "\ufeff", '$"', "あ", "\x1b"])
+
+
+@FEW
+@given(st.lists(ODD | WORDS | ENDS, min_size=1, max_size=8).map("".join).filter(bool))
+def test_a_new_note_is_read_as_it_was_written_or_refused(
+    application: Application, content: str
+) -> None:
+    file = application.loaded.folder("vault") / "new.md"
+    file.unlink(missing_ok=True)
+    try:
+        ask(application, "vault_create", path="new.md", content=content)
+    except InvalidParameter:
+        assert "\x1b$" in content
+        assert not file.exists()
+        return
+    assert file.read_bytes() == content.encode()
+    read = ask(application, "vault_read", path="new.md", full=True)
+    assert read["text"] == content.removeprefix("\ufeff")
+
+
+@pytest.mark.parametrize("content", ["Use ESC \x1b$B to shift in", '\x1b$B$"\x1b(B', "\x1b$@"])
+def test_a_new_note_that_would_read_otherwise_is_refused(
+    application: Application, content: str
+) -> None:
+    with pytest.raises(InvalidParameter, match="leave them out"):
+        ask(application, "vault_create", path="odd.md", content=content)
+    assert not (application.loaded.folder("vault") / "odd.md").exists()
+
+
 # --- undoing ---------------------------------------------------------------------------------
 
 STEPS = st.lists(
