@@ -9,8 +9,8 @@ from pydantic import Field
 
 from fumishirube import Answer, Call, NotFound, Params, Tool
 from fumishirube.disk import content_hash
+from fumishirube_vault.differences import difference
 from fumishirube_vault.journal import Action, Write
-from fumishirube_vault.note_texts import difference
 from fumishirube_vault.notes import NoteStore
 from fumishirube_vault.rules import NotePath
 
