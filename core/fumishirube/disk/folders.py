@@ -190,11 +190,16 @@ def _reachable(path: str) -> str:
 
 
 def scan(folder: OpenFolder, prefix: str) -> Iterator[FolderEntry]:
-    """Yield every entry of a folder; links are entries."""
+    """Yield every entry of a folder; links are entries.
+
+    Of names that are equal in composed form, only the one that :meth:`OpenFolder.entry` finds.
+    """
+    known: set[str] = set()
     with folder.scan() as scanned:
-        for entry in scanned:
-            if not is_allowed_name(entry.name, first=not prefix):
+        for entry in sorted(scanned, key=lambda it: (nfc(it.name) != it.name, it.name)):
+            if nfc(entry.name) in known or not is_allowed_name(entry.name, first=not prefix):
                 continue
+            known.add(nfc(entry.name))
             try:
                 status = entry.stat(follow_symlinks=False)
             except FileNotFoundError:
