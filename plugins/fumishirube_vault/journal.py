@@ -20,6 +20,8 @@ from fumishirube_vault.surface import VaultSurface
 Action = Literal["create", "replace", "append", "undo", "redo"]
 
 LOCKS = f"{JOURNAL}/locks"
+HEADER_BYTES = 8192
+"""More than the header of an entry has, which comes before the content of the note."""
 
 _INTENT, _DONE = ".intent", ".done"
 _FORM = re.compile(r"(\d{20})-([0-9a-f]+)-([0-9a-f]{2})-(\d{1,12})(\.intent|\.done)", re.ASCII)

@@ -278,6 +278,19 @@ def test_so_many_bytes_are_remembered_but_the_last_write_always(workspace: Path)
     assert vault(workspace, "undo").code == 0
 
 
+def test_what_is_not_read_is_not_written_and_what_is_written_is_taken_back(
+    workspace: Path,
+) -> None:
+    (workspace / "fumishirube.yaml").write_text("limits: {file_bytes: 10000}\n")
+    refused = vault(workspace, "create", "large.md", "x" * 10_001)
+    assert (refused.code, "at most 10000" in refused.err) == (1, True)
+    assert vault(workspace, "create", "full.md", "x" * 10_000).code == 0
+    assert vault(workspace, "replace", "full.md", "x", "y").code == 0
+    assert vault(workspace, "log", "--json").json["total"] == 2
+    assert vault(workspace, "undo").code == 0
+    assert text(workspace, "full.md") == "x" * 10_000
+
+
 def test_so_many_days_are_remembered(written: Path) -> None:
     for entry in entries(written)[:2]:
         stamp, rest = entry.name.split("-", 1)
@@ -361,6 +374,9 @@ def test_a_server_starts_although_the_journal_cannot_be_looked_at(written: Path)
         assert connected.ok("vault_read", path="plan.md", full=True)["text"]
         given = {"path": "plan.md", "find": "決定", "replace": "x"}
         assert connected.refused("vault_replace", **given)["code"] == "forbidden"
+        for same in ({"find": "lacking"}, {"replace": "決定"}, {"max_replacements": 0}):
+            answer = connected.ok("vault_replace", **{**given, **same})
+            assert answer["written_path"] == "plan.md"
     assert text(written, "plan.md") == "# 計画\n決定\n"
 
 
@@ -375,8 +391,13 @@ sys.exit(main(sys.argv[1:]))
 @pytest.mark.skipif(os.name == "nt", reason="the limit is POSIX's")
 @pytest.mark.parametrize(
     "words",
-    [("create", "new.md", "x" * 5000), ("replace", "plan.md", "決定", "x" * 5000)],
-    ids=["create", "replace"],
+    [
+        ("create", "new.md", "x" * 5000),
+        ("create", "new/deep/new.md", "x" * 5000),
+        ("create", "sub/deep/new.md", "x" * 5000),
+        ("replace", "plan.md", "決定", "x" * 5000),
+    ],
+    ids=["create", "create-folders", "create-folder", "replace"],
 )
 def test_a_full_disk_changes_nothing(written: Path, words: tuple[str, ...]) -> None:
     before = sorted((written / "vault").rglob("*"))

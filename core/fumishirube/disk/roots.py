@@ -279,7 +279,8 @@ class Root:
             with OpenFolder.at_top(os.fspath(self.top)) as top:
                 make_inside(top, [*filter(None, self._from_top(path).split("/"))])
         except OSError as error:
-            raise Forbidden(f"the folder cannot be created: {why_unwritten(error)}") from error
+            why = f"the folder cannot be created: {why_unwritten(error)}"
+            raise Forbidden(why, path=path or None) from error
         return self.child(path) if path else self
 
     def _from_top(self, path: str) -> str:
