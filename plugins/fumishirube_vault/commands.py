@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from fumishirube import NotFound
+from fumishirube import NotFound, Unreadable
 from fumishirube.commands import (
     FAILURE,
     OK,
@@ -29,10 +29,12 @@ from fumishirube.commands import (
     translated,
     word,
 )
+from fumishirube.text import decode_with_encoding
 from fumishirube_vault.notes import MissingNote
 
 _SYSTEM = ".system"
 _PATH = "the note, such as projects/plan.md"
+_TEXT = "its text (default: what comes from standard input)"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -43,19 +45,19 @@ def add_arguments(parser: ArgumentParser) -> None:
     new = partial(add_subcommand, inner)
     parser = new("ls", run, "list the notes, or what a folder of the vault holds")
     parser.add_argument("path", metavar="PATH", nargs="?", help="a folder (default: the vault)")
-    parser = new("read", _read, "print a note, or some lines of it")
+    help_text = "print a note, to a terminal page by page; --cursor and --json give one page"
+    parser = new("read", _read, help_text)
     parser.add_argument("path", metavar="PATH", help=_PATH)
     parser.add_argument("--line", metavar="N", type=at_least(1), help="the first line to print")
     help_text = "the character to continue from, as the last page printed"
     parser.add_argument("--cursor", metavar="N", type=at_least(0), help=help_text)
-    parser = new("create", _create, "write a new note; an existing one is never overwritten")
-    parser.add_argument("path", metavar="PATH", help=_PATH)
-    help_text = "its text (default: what comes from standard input)"
-    parser.add_argument("text", metavar="TEXT", nargs="?", help=help_text)
-    parser = new("append", _append, "add a text at the end of a note, on a new line")
-    parser.add_argument("path", metavar="PATH", help=_PATH)
-    help_text = "its text (default: what comes from standard input)"
-    parser.add_argument("text", metavar="TEXT", nargs="?", help=help_text)
+    for name, help_text in (
+        ("create", "write a new note; an existing one is never overwritten"),
+        ("append", "add a text at the end of a note, on a new line"),
+    ):
+        parser = new(name, partial(_write, f"vault_{name}"), help_text)
+        parser.add_argument("path", metavar="PATH", help=_PATH)
+        parser.add_argument("text", metavar="TEXT", nargs="?", help=_TEXT)
     _add_replace(new("replace", _replace, "replace words in a note"))
     _add_journal(new)
 
@@ -117,37 +119,42 @@ def _read(options: Namespace) -> int:
         options.parser.error("--line and --cursor exclude each other")
     cursor = None if options.cursor is None else {"char_offset": options.cursor}
     arguments = {"path": options.path, "start_line": options.line, "cursor": cursor}
-    answer = _answer(options, "vault_scan", **arguments)
+    to_terminal = sys.stdout.isatty()
+    in_pages = options.json or to_terminal or options.cursor is not None
+    answer = _answer(options, "vault_scan" if in_pages else "vault_text", **arguments)
     if options.json:
         print_json(answer)
         return OK
     text = answer["text"]
-    sys.stdout.write(text if text.endswith("\n") or not text else f"{text}\n")
     after = answer["next_cursor"]["char_offset"]
+    unfinished = text and not text.endswith("\n") and (after is None or to_terminal)
+    sys.stdout.write(f"{text}\n" if unfinished else text)
     if after is not None:
         words = ("vault", "read", options.path, "--cursor", str(after))
         complain(f"the note continues; next: {command(options, *words)}")
     return OK
 
 
-def _create(options: Namespace) -> int:
-    answer = _answer(options, "vault_create", path=options.path, content=_content(options))
-    return show(answer, options, _created_lines)
-
-
-def _append(options: Namespace) -> int:
-    answer = _answer(options, "vault_append", path=options.path, content=_content(options))
-    return show(answer, options, _created_lines)
+def _write(name: str, options: Namespace) -> int:
+    answer = _answer(options, name, path=options.path, content=_content(options))
+    return show(answer, options, _written_lines)
 
 
 def _content(options: Namespace) -> str:
-    """Return the text of an argument, or of standard input."""
+    """Return the text of an argument, or of standard input, in any encoding of notes.
+
+    Raises:
+        Unreadable: when what comes from standard input is in no known encoding, or cut.
+    """
     if options.text is not None:
         return str(options.text)
-    return sys.stdin.buffer.read().decode("utf-8-sig", "replace") if sys.stdin else ""
+    read = decode_with_encoding(sys.stdin.buffer.read() if sys.stdin else b"")
+    if read.cut:
+        raise Unreadable("the text ends within a character", reason="undecodable")
+    return read.text
 
 
-def _created_lines(answer: Any) -> Iterator[str]:
+def _written_lines(answer: Any) -> Iterator[str]:
     size = answer["written_bytes"]
     written = filled("1 byte written" if size == 1 else "{0} bytes written", size)
     yield f"{answer['written_path']}: {written}"

@@ -8,7 +8,11 @@ from pydantic import Field
 
 from fumishirube import Answer, Call, Conflict, InvalidParameter, Params, Tool
 from fumishirube_vault.notes import NoteStore, short_hash
+from fumishirube_vault.replacement import check_reads_back
 from fumishirube_vault.rules import NotePath, may_create, may_name
+
+_MARK = "\ufeff"
+"""The byte order mark, with which a note may begin."""
 
 
 class CreateParams(Params):
@@ -39,6 +43,8 @@ def create_tool(notes: NoteStore) -> Tool[CreateParams, CreateAnswer]:
             )
         may_create(params.path, notes.allow_hidden)
         may_name(notes.absent(params.path), params.path)
+        if "\0" not in params.content:  # clients rely on it that such a text is written
+            check_reads_back(data, params.content.removeprefix(_MARK), "utf-8", "content")
 
         def made(before: bytes | None) -> bytes:
             if before is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from fumishirube.text import without_unseen
 
@@ -22,13 +22,6 @@ _SHORT = re.compile(r"git~[0-9]")
 """The short name that Windows gives ``.git``."""
 
 
-def hidden_segments(path: str) -> Iterator[str]:
-    """Yield the segments of a path that some file system reads as beginning with a dot."""
-    for segment in path.split("/"):
-        if without_unseen(segment).startswith(".") or is_never_opened(segment):
-            yield segment
-
-
 def is_never_opened(segment: str) -> bool:
     """Return whether no setting may allow notes below this name, in any spelling."""
     name = unicodedata.normalize("NFKC", without_unseen(segment)).casefold()
@@ -36,8 +29,12 @@ def is_never_opened(segment: str) -> bool:
 
 
 def closed_segment(path: str, allowed: Collection[str]) -> str | None:
-    """Return the first segment of a path that forbids writing notes below it, or ``None``."""
-    for segment in hidden_segments(path):
-        if segment not in allowed or is_never_opened(segment):
+    """Return the first segment of a path that forbids writing notes below it, or ``None``.
+
+    It begins with a dot as some file system reads it, and is not allowed, or never is.
+    """
+    for segment in path.split("/"):
+        hidden = without_unseen(segment).startswith(".") and segment not in allowed
+        if hidden or is_never_opened(segment):
             return segment
     return None

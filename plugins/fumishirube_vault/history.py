@@ -9,14 +9,12 @@ from pydantic import Field
 
 from fumishirube import Answer, Call, NotFound, Params, Tool
 from fumishirube.disk import content_hash
+from fumishirube_vault.differences import difference
 from fumishirube_vault.journal import Action, Write
-from fumishirube_vault.note_texts import difference
-from fumishirube_vault.notes import NoteStore
+from fumishirube_vault.notes import HASH_DIGITS, NoteStore
 from fumishirube_vault.rules import NotePath
 
 WriteId = Annotated[str, Field(min_length=1, description="Id of a write, from vault_history.")]
-
-_DIGITS = 12
 
 
 class UndoableWrite(NamedTuple):
@@ -171,8 +169,8 @@ def _item(write: Write, undone: frozenset[str]) -> HistoryItem:
         time=datetime.fromtimestamp(write.time, UTC).isoformat(timespec="seconds"),
         action=write.action,
         path=write.path,
-        before_hash=write.before and write.before[:_DIGITS],
-        after_hash=write.after and write.after[:_DIGITS],
+        before_hash=write.before and write.before[:HASH_DIGITS],
+        after_hash=write.after and write.after[:HASH_DIGITS],
         of=write.of,
         undone=write.id in undone,
     )

@@ -8,22 +8,37 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from fumishirube import Conflict, NotFound, ToolError
-from fumishirube.disk import WritableRoot, content_hash
-from fumishirube_vault.rules import JOURNAL
+from fumishirube import Conflict, InvalidPath, NotFound, ToolError
+from fumishirube.disk import WritableRoot, clean_path, content_hash
+from fumishirube_vault.rules import JOURNAL, may_write
 from fumishirube_vault.surface import VaultSurface
 
 Action = Literal["create", "replace", "append", "undo", "redo"]
 
 LOCKS = f"{JOURNAL}/locks"
+HEADER_BYTES = 8192
+"""More than the header of an entry has, which comes before the content of the note."""
 
 _INTENT, _DONE = ".intent", ".done"
 _FORM = re.compile(r"(\d{20})-([0-9a-f]+)-([0-9a-f]{2})-(\d{1,12})(\.intent|\.done)", re.ASCII)
 _DAY_NS = 24 * 60 * 60 * 1_000_000_000
+_AHEAD_NS = 100 * 365 * _DAY_NS
+"""How far a clock may have been ahead: a later entry is none, as all after it would be later."""
+
+
+def _unchanged(path: str) -> str:
+    """Return a path in its one spelling; others were never written, and are not looked at."""
+    try:
+        clean = clean_path(path)
+    except InvalidPath as error:
+        raise ValueError(str(error)) from error
+    if clean != path:
+        raise ValueError("a path has one spelling")
+    return path
 
 
 class Write(BaseModel):
@@ -36,9 +51,10 @@ class Write(BaseModel):
 
     version: Literal[1] = 1
     id: str
-    time: float
+    time: Annotated[float, Field(ge=0, le=1e11, allow_inf_nan=False)]
+    """Seconds since 1970; later ones have no date."""
     action: Action
-    path: str
+    path: Annotated[str, AfterValidator(_unchanged)]
     before: str | None
     after: str | None
     of: str | None = None
@@ -178,13 +194,14 @@ class NoteJournal:
     def _cleared(self, write: Write) -> str | None:
         """Remove what an unfinished write left, and return the hash of the note's content."""
         try:
+            may_write(write.path, self._settings.allow_hidden)
             self._writable.discard(write.path, write.id)
             current = self._writable.read(write.path)
             if current == b"" and write.before is None:  # created, but not yet written
                 self._writable.swap(write.path, b"", None, write.id)
                 current = None
         except ToolError:
-            return "unknown"  # a link, or no permission
+            return "unknown"  # a link, no permission, or not a path that is written
         return None if current is None else content_hash(current)
 
     def _finish(self, name: _Name) -> None:
@@ -229,4 +246,6 @@ def _parsed(name: str) -> _Name | None:
     if match is None:
         return None
     stamp, identity, lock, size, state = match.groups()
+    if int(stamp) > time.time_ns() + _AHEAD_NS:
+        return None
     return _Name(int(stamp), identity, int(lock, 16), int(size), state)

@@ -1,16 +1,12 @@
-"""The texts of notes: their line ends, and the difference between two states."""
+"""The line ends of notes."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from difflib import unified_diff
+from collections.abc import Iterable, Iterator
 
-from fumishirube import Unreadable
-from fumishirube.text import decode, unify_line_ends
+from fumishirube.text import unify_line_ends
 
 LF, CRLF, CR = "\n", "\r\n", "\r"
-
-_NO_NOTE = "/dev/null"
 
 
 class LineEnds:
@@ -19,15 +15,20 @@ class LineEnds:
     def __init__(self, own: str) -> None:
         self.own = own
         self.text = unify_line_ends(own)
-        self._pairs: list[int] = []
-        place = own.find(CRLF)
-        while place >= 0:
-            self._pairs.append(place - len(self._pairs))
-            place = own.find(CRLF, place + 2)
 
     def place(self, offset: int) -> int:
         """Return the offset in ``own`` of an offset in ``text``."""
-        return offset + bisect_left(self._pairs, offset)
+        return next(self.places([offset]))
+
+    def places(self, offsets: Iterable[int]) -> Iterator[int]:
+        """Yield the offsets in ``own`` of ascending offsets in ``text``."""
+        pairs = last = 0  # how many CRLF there are before an offset in ``own``, which splits none
+        for offset in offsets:
+            while last < (place := offset + pairs):
+                place += self.own[place - 1 : place + 1] == CRLF
+                pairs += self.own.count(CRLF, last, place)
+                last = place
+            yield last
 
     def offset(self, place: int) -> int:
         """Return the offset in ``text`` of an offset in ``own``, which must not split a CRLF."""
@@ -36,24 +37,6 @@ class LineEnds:
     @property
     def prevailing(self) -> str:
         """The most frequent line end; LF in a text without any."""
-        pairs = len(self._pairs)
+        pairs = self.own.count(CRLF)
         often = {LF: self.own.count(LF) - pairs, CRLF: pairs, CR: self.own.count(CR) - pairs}
         return max(often, key=lambda end: often[end])
-
-
-def difference(path: str, before: bytes | None, after: bytes | None) -> str:
-    """Return a unified diff; ``None`` is a missing note. A binary file is only named."""
-    if before == after:
-        return ""
-    try:
-        old, new = _lines(before), _lines(after)
-    except Unreadable:
-        return f"{path}: it is not text, and it differs\n"
-    was, now = (_NO_NOTE if data is None else path for data in (before, after))
-    lines = list(unified_diff(old, new, was, now, lineterm=""))
-    return "".join(f"{line}\n" for line in lines) or f"{path}: line ends or encoding differ\n"
-
-
-def _lines(data: bytes | None) -> list[str]:
-    text = decode(data or b"")
-    return text.removesuffix("\n").split("\n") if text else []

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from fumishirube import Conflict, NotFound, Root, ToolError, Unreadable
+from fumishirube import Conflict, Forbidden, NotFound, Root, ToolError, Unreadable
 from fumishirube.disk import WritableRoot, content_hash
 from fumishirube.text import DecodedText, decode_with_encoding
-from fumishirube_vault.journal import LOCKS, Action, NoteJournal, Write
+from fumishirube_vault.journal import HEADER_BYTES, LOCKS, Action, NoteJournal, Write
 from fumishirube_vault.rules import is_hidden, may_replace
 from fumishirube_vault.surface import VaultSurface
 
 ExpectedHash = Annotated[str | None, Field(description="content_hash of vault_read.")]
 
-_DIGITS = 12
+HASH_DIGITS = 12
+"""How many digits of a hash the tools show."""
 
 
 class ChangedNote(NamedTuple):
@@ -36,10 +38,12 @@ class NoteStore:
 
     def __init__(self, root: Root, settings: VaultSurface) -> None:
         self.root = root
-        self.largest = settings.note_bytes
+        self.largest = min(settings.note_bytes, root.limits.file_bytes)
         self.allow_hidden = settings.allow_hidden
         self._writable = WritableRoot(root, LOCKS)
-        whole = WritableRoot(root.whole, LOCKS)
+        entry_bytes = root.limits.file_bytes + HEADER_BYTES
+        limits = replace(root.limits, file_bytes=entry_bytes)
+        whole = WritableRoot(replace(root.whole, limits=limits), LOCKS)
         self.journal = NoteJournal(whole, settings, root.visible)
 
     def read(self, path: str) -> bytes:
@@ -92,9 +96,9 @@ class NoteStore:
             after = made(before)
             if after == before:
                 return ChangedNote(before, None)
-            if before is None:
-                writable.make_folder(path.rpartition("/")[0])
-            with self.journal.recorded(path, action, before, after, of) as write:
+            new = before is None
+            folder = writable.needing_folder(path.rpartition("/")[0]) if new else nullcontext()
+            with folder, self.journal.recorded(path, action, before, after, of) as write:
                 writable.swap(path, before, after, write.id)
             return ChangedNote(after, write)
 
@@ -103,12 +107,18 @@ class NoteStore:
 
         Raises:
             NotFound: when it does not exist; no journal is created then.
-            Forbidden: when notes of its kind are never changed.
+            Forbidden: when notes of its kind are never changed, or the note would be, and may not.
             Conflict: when another program changed it meanwhile; nothing is written.
         """
         may_replace(path, self.allow_hidden)
-        self.read(path)
-        return self.change(path, action, made).data or b""
+        before = self.read(path)
+        self.root.check_writable(path)
+        try:
+            return self.change(path, action, made).data or b""
+        except Forbidden:
+            if made(before) != before:
+                raise
+            return before  # where nothing can be locked, nothing need be
 
     def changeable(self, path: str, before: bytes | None, expected_hash: str | None) -> bytes:
         """Return the content of a note that may be changed now.
@@ -171,4 +181,4 @@ def _instead_of_the_journal(path: str) -> Iterator[None]:
 
 def short_hash(data: bytes) -> str:
     """Return the hash of a note's bytes, in the tools' format."""
-    return content_hash(data)[:_DIGITS]
+    return content_hash(data)[:HASH_DIGITS]

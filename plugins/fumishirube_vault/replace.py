@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from fumishirube import Answer, Call, Params, Tool
-from fumishirube_vault.note_texts import difference
+from fumishirube_vault.differences import difference
 from fumishirube_vault.notes import ExpectedHash, NoteStore, short_hash
 from fumishirube_vault.replacement import Replacement, replace_text
 from fumishirube_vault.rules import NotePath, may_replace

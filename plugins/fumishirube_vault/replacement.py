@@ -42,8 +42,10 @@ def replace_text(data: bytes, find: str, by: str, most: int, largest: int) -> Re
     if not count:
         return Replacement(data, 0)
     written = _encoded(by, read.encoding, "replace")
+    most_bytes = max(largest, len(data))
     size = len(data) + count * (len(written) - len(find.encode(read.encoding, "ignore")))
-    _fits(size, max(largest, len(data)), "replace")
+    # The line ends that LF finds may be longer: then the size is known when it is written.
+    _fits(count * len(written) if LF in find else size, most_bytes, "replace")
     if LF in find:
         text = _joined(read.text, islice(_spans(ends, find), count), by)
     else:
@@ -56,7 +58,8 @@ def replace_text(data: bytes, find: str, by: str, most: int, largest: int) -> Re
         result = read.encode(text)
     else:
         result = _spliced(data, read, islice(_spans(ends, find), count), written)
-    _reads_back(result, text, read.encoding, "replace")
+    _fits(len(result), most_bytes, "replace")
+    check_reads_back(result, text, read.encoding, "replace")
     return Replacement(result, count)
 
 
@@ -84,7 +87,7 @@ def append_text(data: bytes, content: str, largest: int) -> bytes:
     added = added.replace(LF, ends.prevailing)
     result = data + _encoded(added, read.encoding, "content")
     _fits(len(result), largest, "content")
-    _reads_back(result, read.text + added, read.encoding, "content")
+    check_reads_back(result, read.text + added, read.encoding, "content")
     return result
 
 
@@ -99,11 +102,16 @@ def _fits(size: int, largest: int, parameter: str) -> None:
 
 def _spans(ends: LineEnds, find: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of the matches, as offsets into the original text."""
-    offset = ends.text.find(find)
+    places = ends.places(_edges(ends.text, find))
+    yield from zip(places, places, strict=True)
+
+
+def _edges(text: str, find: str) -> Iterator[int]:
+    offset = text.find(find)
     while offset >= 0:
-        after = offset + len(find)
-        yield ends.place(offset), ends.place(after)
-        offset = ends.text.find(find, after)
+        yield offset
+        yield offset + len(find)
+        offset = text.find(find, offset + len(find))
 
 
 def _joined(text: str, spans: Iterable[tuple[int, int]], by: str) -> str:
@@ -155,8 +163,12 @@ def _encoded(by: str, encoding: str, parameter: str) -> bytes:
         raise _unwritable(encoding, parameter) from error
 
 
-def _reads_back(data: bytes, text: str, encoding: str, parameter: str) -> None:
-    """Check that the bytes decode to this text again, in the same encoding."""
+def check_reads_back(data: bytes, text: str, encoding: str, parameter: str) -> None:
+    """Check that the bytes of a note, in an encoding, are read as its text.
+
+    Raises:
+        InvalidParameter: when they are read as another one, or not at all.
+    """
     try:
         read_back = decode_with_encoding(data).text
     except Unreadable:
@@ -166,6 +178,12 @@ def _reads_back(data: bytes, text: str, encoding: str, parameter: str) -> None:
 
 
 def _unwritable(encoding: str, parameter: str) -> InvalidParameter:
+    if encoding == "utf-8":
+        return InvalidParameter(
+            f"{parameter} holds NUL characters, escape sequences or a byte order mark with which "
+            "the note would be read otherwise; leave them out",
+            parameter=parameter,
+        )
     return InvalidParameter(
         f"{parameter} cannot be written in the note's encoding ({encoding}); "
         "save the note as UTF-8",

@@ -88,7 +88,7 @@ def may_write(path: str, allow_hidden: Collection[str]) -> None:
     """
     if _top(path) == _SYSTEM:
         raise Forbidden(".system is reserved", path=path)
-    if is_hidden(path):
+    if is_unfinished(path.rpartition("/")[2]):
         raise Forbidden("names that begin with ._fumishirube- are reserved", path=path)
     closed = closed_segment(path, allow_hidden)
     if closed is not None:

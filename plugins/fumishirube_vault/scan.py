@@ -12,6 +12,9 @@ from fumishirube.tools import PAGE_CHARS, Cursor, LineRange, NextChar, TextPage
 from fumishirube_vault.notes import NoteStore, short_hash
 from fumishirube_vault.rules import NotePath
 
+_WHOLE = 2**31
+"""More characters than a note has."""
+
 
 class VaultScanParams(Params):
     """The note, and where to start."""
@@ -44,20 +47,7 @@ def scan_tool(notes: NoteStore) -> Tool[VaultScanParams, VaultScanAnswer]:
     """Return the tool."""
 
     def run(params: VaultScanParams, _: Call) -> VaultScanAnswer:
-        read, data = notes.text(params.path)
-        text = unify_line_ends(read.text)
-        start = TextPage.start_offset(text, params.start_line, params.cursor)
-        got = TextPage.of(text, start, start + PAGE_CHARS)
-        return VaultScanAnswer(
-            text=got.text,
-            applied_range=got.lines,
-            next_cursor=got.next_cursor,
-            eof=got.eof,
-            truncated=not got.eof,
-            truncated_reason="none" if got.eof else "max_chars",
-            applied=VaultScanApplied(max_chars=PAGE_CHARS),
-            content_hash=short_hash(data),
-        )
+        return _scanned(notes, params, PAGE_CHARS)
 
     return Tool(
         name="vault_scan",
@@ -73,4 +63,38 @@ def scan_tool(notes: NoteStore) -> Tool[VaultScanParams, VaultScanAnswer]:
             {"path": "projects/plan.md"},
             {"path": "projects/plan.md", "cursor": {"char_offset": 12000}},
         ),
+    )
+
+
+def text_tool(notes: NoteStore) -> Tool[VaultScanParams, VaultScanAnswer]:
+    """Return the tool that reads a note to its end."""
+
+    def run(params: VaultScanParams, _: Call) -> VaultScanAnswer:
+        return _scanned(notes, params, _WHOLE)
+
+    return Tool(
+        name="vault_text",
+        title="Read a note to its end",
+        summary="Return a note from a line or a cursor on, however long it is; line ends as LF.",
+        params=VaultScanParams,
+        answer=VaultScanAnswer,
+        run=run,
+        examples=({"path": "projects/plan.md"},),
+    )
+
+
+def _scanned(notes: NoteStore, params: VaultScanParams, most: int) -> VaultScanAnswer:
+    read, data = notes.text(params.path)
+    text = unify_line_ends(read.text)
+    start = TextPage.start_offset(text, params.start_line, params.cursor)
+    got = TextPage.of(text, start, start + most)
+    return VaultScanAnswer(
+        text=got.text,
+        applied_range=got.lines,
+        next_cursor=got.next_cursor,
+        eof=got.eof,
+        truncated=not got.eof,
+        truncated_reason="none" if got.eof else "max_chars",
+        applied=VaultScanApplied(max_chars=most),
+        content_hash=short_hash(data),
     )

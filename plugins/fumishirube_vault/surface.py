@@ -56,11 +56,10 @@ class VaultSurface(Stage):
         """Return the tools, in the order in which clients list them."""
         from fumishirube_vault.tool_list import tools
 
-        append = "append" in self.extras
-        return listed(tools(context, self, append=append, history=self.history), self.extras)
+        return listed(tools(context, self), self.extras)
 
     def commands(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
-        """Return the tools of the journal, the preview of a replacement, and ``vault_append``."""
+        """Return the tools of the journal, and those that preview, append and read to the end."""
         from fumishirube_vault.tool_list import commands
 
         return commands(context, self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from manuals import Done, ask, fumishirube, opened
 from stdio import Fumishirube
+from warm_start import warm_script
 
 
 @pytest.fixture
@@ -70,9 +72,68 @@ def test_the_page_of_notes_begins_with_what_works_in_an_empty_vault(workspace: P
 def test_a_long_note_says_how_to_go_on(workspace: Path) -> None:
     (workspace / "vault").mkdir()
     (workspace / "vault" / "long.md").write_text("x" * 12_000 + "end")
-    told = vault(workspace, "read", "long.md").err
-    assert "fumishirube vault read long.md --cursor 12000" in told
+    first = vault(workspace, "read", "long.md", "--cursor", "0")
+    assert "fumishirube vault read long.md --cursor 12000" in first.err
+    assert first.out == "x" * 12_000
     assert vault(workspace, "read", "long.md", "--cursor", "12000").out == "end\n"
+
+
+def test_a_long_note_is_whole_in_a_file_and_in_pages_on_a_terminal(workspace: Path) -> None:
+    long = "".join(f"{number} {'x' * 700}\n" for number in range(100))
+    (workspace / "vault").mkdir()
+    (workspace / "vault" / "long.md").write_text(long)
+    done = vault(workspace, "read", "long.md")
+    assert (done.out, done.err) == (long, "")
+    after = long.index("\n50 ") + 1
+    assert vault(workspace, "read", "long.md", "--line", "51").out == long[after:]
+    assert len(vault(workspace, "read", "long.md", "--json").json["text"]) == 12_000
+    if sys.platform != "win32":
+        shown = on_terminal(workspace, "vault", "read", "long.md").replace("\r\n", "\n")
+        assert shown.startswith(long[:12_000] + "\n")
+        assert "--cursor 12000" in shown
+        assert "\n50 " not in shown
+
+
+def on_terminal(workspace: Path, *words: str) -> str:
+    """Return what a command prints to a terminal."""
+    pty = pytest.importorskip("pty")
+    output = bytearray()
+
+    def kept(handle: int) -> bytes:
+        output.extend(data := os.read(handle, 65_536))
+        return data
+
+    here = Path.cwd()
+    os.chdir(workspace)
+    try:
+        pty.spawn([str(warm_script()), *words], kept, lambda _: b"")
+    finally:
+        os.chdir(here)
+    return output.decode()
+
+
+@pytest.mark.parametrize("name", ["create", "append"])
+@pytest.mark.parametrize("encoding", ["cp932", "utf-16", "euc_jp", "utf-8-sig"])
+def test_a_text_from_a_pipe_may_have_any_encoding_of_notes(
+    written: Path, name: str, encoding: str
+) -> None:
+    new = "日本語の覚え書き\n"
+    path = "plan.md" if name == "append" else "new.md"
+    before = text(written, path) or ""
+    assert piped(written, name, path, new.encode(encoding)).returncode == 0
+    assert text(written, path) == before + new
+
+
+@pytest.mark.parametrize("data", [b"\x81\xff\xfe\x80 \xff\xff", "日本語".encode()[:-1]])
+def test_a_text_from_a_pipe_that_cannot_be_read_is_refused(written: Path, data: bytes) -> None:
+    done = piped(written, "create", "new.md", data)
+    assert (done.returncode, b"error: the " in done.stderr) == (1, True)
+    assert text(written, "new.md") is None
+
+
+def piped(workspace: Path, name: str, path: str, data: bytes) -> subprocess.CompletedProcess[bytes]:
+    words = [str(warm_script()), "vault", name, path]
+    return subprocess.run(words, cwd=workspace, input=data, capture_output=True, check=False)
 
 
 def test_a_dry_run_prints_the_difference_and_writes_nothing(written: Path) -> None:
@@ -217,6 +278,19 @@ def test_so_many_bytes_are_remembered_but_the_last_write_always(workspace: Path)
     assert vault(workspace, "undo").code == 0
 
 
+def test_what_is_not_read_is_not_written_and_what_is_written_is_taken_back(
+    workspace: Path,
+) -> None:
+    (workspace / "fumishirube.yaml").write_text("limits: {file_bytes: 10000}\n")
+    refused = vault(workspace, "create", "large.md", "x" * 10_001)
+    assert (refused.code, "at most 10000" in refused.err) == (1, True)
+    assert vault(workspace, "create", "full.md", "x" * 10_000).code == 0
+    assert vault(workspace, "replace", "full.md", "x", "y").code == 0
+    assert vault(workspace, "log", "--json").json["total"] == 2
+    assert vault(workspace, "undo").code == 0
+    assert text(workspace, "full.md") == "x" * 10_000
+
+
 def test_so_many_days_are_remembered(written: Path) -> None:
     for entry in entries(written)[:2]:
         stamp, rest = entry.name.split("-", 1)
@@ -236,6 +310,24 @@ def test_damaged_entries_are_passed_over(written: Path) -> None:
         (journal / name).write_bytes(b"\xff")
     assert vault(written, "log", "--json").json["total"] == 2
     assert vault(written, "undo").code == 0
+
+
+@pytest.mark.parametrize("time", [b"1e300", b"NaN", b"Infinity", b"-1e18", b"253402300800"])
+def test_an_entry_without_a_date_is_passed_over(written: Path, time: bytes) -> None:
+    entry = entries(written)[0]
+    entry.write_bytes(re.sub(rb'"time": [0-9.]+', b'"time": ' + time, entry.read_bytes()))
+    assert vault(written, "log", "--json").json["total"] == 2
+    assert vault(written, "undo").code == 0
+
+
+@pytest.mark.parametrize("stamp", [10**19, 10**20 - 1])
+def test_an_entry_of_the_far_future_leaves_later_writes_in_order(written: Path, stamp: int) -> None:
+    entry = entries(written)[0]
+    entry.rename(entry.with_name(f"{stamp:020d}-{entry.name.split('-', 1)[1]}"))
+    assert vault(written, "create", "later.md", "x").code == 0
+    assert vault(written, "log", "--json").json["items"][0]["path"] == "later.md"
+    assert vault(written, "undo").code == 0
+    assert text(written, "later.md") is None
 
 
 def test_a_server_settles_at_its_start_what_a_crash_left(written: Path) -> None:
@@ -282,6 +374,9 @@ def test_a_server_starts_although_the_journal_cannot_be_looked_at(written: Path)
         assert connected.ok("vault_read", path="plan.md", full=True)["text"]
         given = {"path": "plan.md", "find": "決定", "replace": "x"}
         assert connected.refused("vault_replace", **given)["code"] == "forbidden"
+        for same in ({"find": "lacking"}, {"replace": "決定"}, {"max_replacements": 0}):
+            answer = connected.ok("vault_replace", **{**given, **same})
+            assert answer["written_path"] == "plan.md"
     assert text(written, "plan.md") == "# 計画\n決定\n"
 
 
@@ -296,8 +391,13 @@ sys.exit(main(sys.argv[1:]))
 @pytest.mark.skipif(os.name == "nt", reason="the limit is POSIX's")
 @pytest.mark.parametrize(
     "words",
-    [("create", "new.md", "x" * 5000), ("replace", "plan.md", "決定", "x" * 5000)],
-    ids=["create", "replace"],
+    [
+        ("create", "new.md", "x" * 5000),
+        ("create", "new/deep/new.md", "x" * 5000),
+        ("create", "sub/deep/new.md", "x" * 5000),
+        ("replace", "plan.md", "決定", "x" * 5000),
+    ],
+    ids=["create", "create-folders", "create-folder", "replace"],
 )
 def test_a_full_disk_changes_nothing(written: Path, words: tuple[str, ...]) -> None:
     before = sorted((written / "vault").rglob("*"))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from manuals import ask, fumishirube, opened
 from stdio import Fumishirube
 
-from fumishirube import Call, Conflict, Forbidden, ToolError
+from fumishirube import Call, Conflict, Forbidden, NotFound, ToolError
 from fumishirube.host.application import Application
 from fumishirube.text import printable, unseen_character
 from fumishirube.tools.calls import call_tool
@@ -41,6 +41,14 @@ def application(tmp_path_factory: pytest.TempPathFactory) -> Application:
 
 
 @pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Application:
+    """Return an application whose vault a test removes again and again."""
+    workspace = tmp_path_factory.mktemp("elsewhere")
+    (workspace / "manuals").mkdir()
+    return opened(workspace)
+
+
+@pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     workspace = tmp_path_factory.mktemp("workspace")
     (workspace / "manuals").mkdir()
@@ -57,7 +65,7 @@ def server(workspace: Path) -> Iterator[Fumishirube]:
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file() and ".system" not in path.parts)
+    files = (path for path in folder.rglob("*") if path.is_file() and "journal" not in path.parts)
     return {str(path): path.read_bytes() for path in files}
 
 
@@ -78,6 +86,46 @@ def test_nothing_is_written_at_or_below_a_name_that_begins_with_a_dot(
     with pytest.raises(Forbidden):
         ask(application, "vault_replace", path=path, find="old", replace="new")
     assert file.read_text() == "old"
+
+
+SPACES = st.text(st.sampled_from(" .\u3000\u2028\u1680\xa0"), max_size=2)
+SEGMENTS = st.sampled_from([".git", ".system", "daily", "2026-01-01.md", "Git~1", "a", "b.md", ""])
+spelled = st.lists(
+    st.builds(
+        "{}{}{}{}".format, SPACES, SEGMENTS, SPACES, st.sampled_from(["/", "//", "/./", "\\"])
+    ),
+    min_size=1,
+    max_size=4,
+).map("".join)
+CLOSED = (".git/config", ".system/adaptive_stats.jsonl", "daily/2026-01-01.md", "Git~1/b.md")
+
+
+@MANY
+@given(spelled | st.sampled_from(CLOSED).map("./ {}".format))
+def test_no_spelling_of_a_path_leads_where_nothing_is_written(
+    elsewhere: Application, path: str
+) -> None:
+    vault = elsewhere.loaded.folder("vault")
+    shutil.rmtree(vault, ignore_errors=True)
+    for closed in CLOSED:
+        (vault / closed).parent.mkdir(parents=True, exist_ok=True)
+        (vault / closed).write_text("old\n")
+    before = everything(vault)
+    for tool, texts in (
+        ("vault_create", {"content": "new\n"}),
+        ("vault_replace", {"find": "old", "replace": "new"}),
+    ):
+        try:
+            written = ask(elsewhere, tool, path=path, **texts)["written_path"]
+        except ToolError:
+            continue
+        before[str(vault / written)] = b"new\n"
+        assert written.partition("/")[0] not in (".git", ".system", "Git~1")
+        assert tool == "vault_create" or not written.startswith("daily/")
+    assert everything(vault) == before
+    for place in ("./ .system/journal", ".system/journal", ".system /journal"):
+        with pytest.raises(ToolError):
+            ask(elsewhere, "vault_ls", path=place)
 
 
 @MANY
@@ -165,10 +213,14 @@ def test_no_call_makes_git_run_a_command(tmp_path: Path) -> None:
             "GIT~1",
             "git~1",
             ".git ",
+            "./ .git",
+            ".\\\u3000.git",
+            ".git\u2028",
         ):
             arguments = {"path": f"{name}/config", "find": "[core]\n", "replace": hook}
             assert server.refused("vault_replace", **arguments)["code"] in (
                 "forbidden",
+                "invalid_path",
                 "not_found",
             )
             server.refused("vault_create", path=f"{name}/hooks/pre-commit", content=hook)
@@ -187,10 +239,36 @@ def test_taking_back_opens_no_name_either(application: Application) -> None:
     )
     (vault / ".git").mkdir(exist_ok=True)
     (vault / ".git/config").write_text("x")
-    entry.write_bytes(entry.read_bytes().replace(b"innocent.md", b".git/config"))
+    original = entry.read_bytes()
+    entry.write_bytes(original.replace(b"innocent.md", b".git/config"))
     with pytest.raises(Forbidden):
         call_tool(application.commands["vault_undo"], {"path": ".git/config"}, Call())
     assert (vault / ".git/config").read_text() == "x"
+    identity = entry.name.split("-")[1]
+    for path in (b" .git/config", b".git/config ", b"./.git/config", b".git\\\\config", b"/a", b""):
+        entry.write_bytes(original.replace(b"innocent.md", path))
+        with pytest.raises(NotFound):
+            call_tool(application.commands["vault_undo"], {"id": identity}, Call())
+        assert (vault / ".git/config").read_text() == "x"
+
+
+def test_recovery_opens_no_name_either(application: Application) -> None:
+    vault = application.loaded.folder("vault")
+    ask(application, "vault_create", path="begun.md", content="x")
+    (entry,) = (
+        path
+        for path in (vault / ".system/journal").glob("*.done")
+        if b"begun.md" in path.read_bytes()
+    )
+    (vault / ".git").mkdir(exist_ok=True)
+    begun = vault / ".git" / f"._fumishirube-{entry.name.split('-')[1]}"
+    for file in (begun, vault / ".git/empty"):
+        file.write_bytes(b"")
+    entry.write_bytes(entry.read_bytes().replace(b"begun.md", b".git/empty"))
+    entry.rename(entry.with_suffix(".intent"))
+    call_tool(application.commands["vault_history"], {}, Call())
+    assert (vault / ".git/empty").exists()
+    assert begun.exists()
 
 
 @pytest.mark.parametrize("mode", [0o4755, 0o2755, 0o6711, 0o1700, 0o640, 0o755])
@@ -225,7 +303,7 @@ def test_some_names_may_be_opened_and_others_never(tmp_path: Path) -> None:
 
 
 def test_refusals_are_the_projects_own(application: Application) -> None:
-    for name in (".", "..", "./.git/x", "a/./.x"):
+    for name in (".", "..", "./.git/x", "a/./.x", "./ .git/x"):
         with pytest.raises(ToolError):
             ask(application, "vault_create", path=name, content="x")
     with pytest.raises(Conflict):

@@ -11,7 +11,9 @@ import socket
 import stat
 import unicodedata
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pytest
@@ -30,7 +32,14 @@ from fumishirube import (
     ToolError,
     Unreadable,
 )
-from fumishirube.disk import FolderEntry, clean_name, clean_new_path, clean_path, is_below
+from fumishirube.disk import (
+    FolderEntry,
+    WritableRoot,
+    clean_name,
+    clean_new_path,
+    clean_path,
+    is_below,
+)
 from fumishirube.disk.names import trap
 from fumishirube.disk.survey import Listing, RootLimits
 from fumishirube.errors import OutOfScope
@@ -111,8 +120,42 @@ def test_a_clean_path_is_relative_composed_and_in_one_spelling(raw: str) -> None
     assert "\\" not in path
     assert path == unicodedata.normalize("NFC", path)
     assert not any(unicodedata.category(c) in ("Cc", "Cs") for c in path)
-    if path == path.strip():
-        assert clean_path(path) == path
+
+
+spelled = st.lists(
+    st.sampled_from([".", "/", "\\", " ", "\u3000", "\u2028", "\u1680", "\u2000", "\xa0", ":"])
+    | st.sampled_from(["a", "C", "\u212a", "e\u0301", "\u0301", "/", "./"]),
+    max_size=9,
+).map("".join)
+
+
+@given(hostile | spelled)
+def test_each_beginning_of_a_clean_path_is_its_own_clean_path(raw: str) -> None:
+    try:
+        path = clean_path(raw)
+    except InvalidPath:
+        return
+    for above in accumulate(path.split("/"), "{}/{}".format):
+        assert clean_path(above) == above
+
+
+@posix
+@given(spelled)
+def test_what_rules_see_of_a_path_is_what_is_opened(raw: str) -> None:
+    try:
+        path = clean_path(raw)
+    except InvalidPath:
+        return
+    with TemporaryDirectory() as folder:
+        root = Root(Path(folder))
+        writable = WritableRoot(root, "locks")
+        writable.make_folder(path.rpartition("/")[0])
+        writable.swap(raw, None, INSIDE, "0")
+        files = [*filter(Path.is_file, root.path.rglob("*"))]
+        assert [file.relative_to(root.path).as_posix() for file in files] == [path]
+        assert root.read_bytes(raw) == INSIDE
+        assert root.stat(raw).path == path
+        assert [entry.path for entry in root.entries(path.rpartition("/")[0])] == [path]
 
 
 @pytest.mark.parametrize(
@@ -121,6 +164,7 @@ def test_a_clean_path_is_relative_composed_and_in_one_spelling(raw: str) -> None
         *(None, 1, True, b"a", ["a"], "", " ", ".", "./.", "/", "//", "\\", "..", "a/..", "../a"),
         *("a/../b", "a\\..\\b", "/etc", "\\\\server\\share", "C:\\a", "c:a", "a\x00b", "a\nb"),
         *("a/\ud800", "x" * 256, "あ" * 86, "/".join(["x" * 200] * 6)),
+        *("./ .git/config", ".\\\u3000.ssh", "a /b", "a/b\u2028/c", "./C:a", "\u212a:a", "././ a"),
     ],
 )
 def test_what_is_no_relative_path_is_refused(raw: object) -> None:
@@ -183,7 +227,7 @@ DEVICES = (
     "com\u00b2",
     "CONIN$",
 )
-TRAPS = (*DEVICES, "prn:", "a.", "a. .", "a ", "c:x", "a.md:stream", "a.md::$DATA", "...")
+TRAPS = (*DEVICES, "prn:", "a.", "a. .", "c:x", "a.md:stream", "a.md::$DATA", "...")
 PLAIN_NAMES = (
     "CONTENTS.md",
     "console",
@@ -478,7 +522,9 @@ def test_of_two_spellings_the_exact_one_is_read(tmp_path: Path) -> None:
     if (tmp_path / NFC).exists():
         pytest.skip("this file system takes both spellings for one")
     (tmp_path / NFC).write_bytes(b"composed")
-    assert Root(tmp_path).read_bytes(NFC) == b"composed"
+    root = Root(tmp_path)
+    assert root.read_bytes(NFC) == b"composed"
+    assert root.entries() == [root.stat(NFC)]
 
 
 @posix

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ from torture import examples
 
 from fumishirube import Call, InvalidParameter, ToolError
 from fumishirube.host.application import Application
-from fumishirube.text import decode, decode_with_encoding
+from fumishirube.text import decode, decode_with_encoding, unify_line_ends
 from fumishirube.tools.text_pages import PAGE_CHARS
+from fumishirube_vault import differences
+from fumishirube_vault.differences import difference
+from fumishirube_vault.note_texts import LineEnds
 from fumishirube_vault.replacement import replace_text
 
 LIMIT = 10 * 1024 * 1024
@@ -191,10 +195,119 @@ def test_a_result_that_would_read_otherwise_is_refused() -> None:
         replace_text(b"note", "n", "\ufeffn", 1, LIMIT)
 
 
+def test_the_size_of_a_result_counts_its_own_line_ends() -> None:
+    data = b"a\r\n" * 1000
+    done = replace_text(data, "\n", "\n\n", 1000, 5000)
+    assert done == (b"a\r\n\r\n" * 1000, 1000)
+    with pytest.raises(InvalidParameter, match="would have 5000 bytes"):
+        replace_text(data, "\n", "\n\n", 1000, 4999)
+
+
+@MANY
+@given(own=TEXTS, data=st.data())
+def test_an_offset_is_where_as_much_text_is_before_it(own: str, data: st.DataObject) -> None:
+    ends = LineEnds(own)
+    offsets = sorted(data.draw(st.lists(st.integers(0, len(ends.text)), max_size=5)))
+    places = [*ends.places(offsets)]
+    assert places == [*map(ends.place, offsets)]
+    for offset, place in zip(offsets, places, strict=True):
+        assert unify_line_ends(own[:place]) == ends.text[:offset]
+        assert unify_line_ends(own[place:]) == ends.text[offset:]
+
+
 def test_a_result_that_is_too_large_is_never_made() -> None:
     with pytest.raises(InvalidParameter):
         replace_text(b"a" * LIMIT, "a", "b" * LIMIT, LIMIT, LIMIT)
     assert replace_text(b"a" * 20, "aa", "b", 99, 5).data == b"b" * 10
+
+
+ODD = st.sampled_from(["\x1b$B", "\x1b(B", "\x1b$@", "\ufeff", '$"', "あ", "\x1b"])
+
+
+@FEW
+@given(st.lists(ODD | WORDS | ENDS, min_size=1, max_size=8).map("".join).filter(bool))
+def test_a_new_note_is_read_as_it_was_written_or_refused(
+    application: Application, content: str
+) -> None:
+    file = application.loaded.folder("vault") / "new.md"
+    file.unlink(missing_ok=True)
+    try:
+        ask(application, "vault_create", path="new.md", content=content)
+    except InvalidParameter:
+        assert "\x1b$" in content
+        assert not file.exists()
+        return
+    assert file.read_bytes() == content.encode()
+    read = ask(application, "vault_read", path="new.md", full=True)
+    assert read["text"] == content.removeprefix("\ufeff")
+
+
+@pytest.mark.parametrize("content", ["Use ESC \x1b$B to shift in", '\x1b$B$"\x1b(B', "\x1b$@"])
+def test_a_new_note_that_would_read_otherwise_is_refused(
+    application: Application, content: str
+) -> None:
+    with pytest.raises(InvalidParameter, match="leave them out"):
+        ask(application, "vault_create", path="odd.md", content=content)
+    assert not (application.loaded.folder("vault") / "odd.md").exists()
+
+
+# --- differences -----------------------------------------------------------------------------
+
+LINES = st.lists(st.sampled_from(["a", "b", "c", "", "- a", "@@"]), max_size=14)
+
+
+def patched(old: list[str], diff: str) -> list[str]:
+    """Apply a unified diff as ``patch`` does, and check every line that it quotes."""
+    result, at = [], 0
+    for line in diff.splitlines()[2:]:
+        if line.startswith("@@ "):
+            first, length = re.fullmatch(r"@@ -(\d+)(?:,(\d+))? \+.* @@", line).groups()  # type: ignore[union-attr]
+            start = int(first) - (length != "0")
+            result += old[at:start]
+            at = start
+        elif line.startswith("+"):
+            result.append(line[1:])
+        else:
+            assert old[at] == line[1:]
+            result += [line[1:]] * line.startswith(" ")
+            at += 1
+    return result + old[at:]
+
+
+def encoded(lines: list[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+@pytest.mark.parametrize("most", [0, 2_000])
+@given(old=LINES, new=LINES)
+def test_a_difference_leads_from_one_state_to_the_other(
+    most: int, old: list[str], new: list[str]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(differences, "_MOST_COMPARED", most)
+        diff = difference("n.md", encoded(old), encoded(new))
+    assert (diff == "") == (old == new)
+    if diff:
+        assert patched(old, diff) == new
+
+
+@pytest.mark.parametrize("most", [0, 2_000])
+@given(st.lists(st.booleans(), max_size=40))
+def test_a_difference_looks_as_that_of_python(most: int, changed: list[bool]) -> None:
+    old = [f"{number}" for number, _ in enumerate(changed)]
+    new = [f"{line} new" if it else line for line, it in zip(old, changed, strict=True)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(differences, "_MOST_COMPARED", most)
+        diff = difference("n.md", encoded(old), encoded(new))
+    assert diff.splitlines() == [*unified_diff(old, new, "n.md", "n.md", lineterm="")]
+
+
+def test_a_difference_of_many_equal_lines_takes_linear_time() -> None:
+    """In square time this test would not end."""
+    old = [f"| row {number % 150} | TODO |" for number in range(100_000)]
+    new = [line.replace("TODO", "DONE") if n % 2 else line for n, line in enumerate(old)]
+    for other in (new, new[:-5], [*new, "x"]):
+        assert patched(old, difference("n.md", encoded(old), encoded(other))) == other
 
 
 # --- undoing ---------------------------------------------------------------------------------

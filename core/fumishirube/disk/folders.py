@@ -190,11 +190,16 @@ def _reachable(path: str) -> str:
 
 
 def scan(folder: OpenFolder, prefix: str) -> Iterator[FolderEntry]:
-    """Yield every entry of a folder; links are entries."""
+    """Yield every entry of a folder; links are entries.
+
+    Of names that are equal in composed form, only the one that :meth:`OpenFolder.entry` finds.
+    """
+    known: set[str] = set()
     with folder.scan() as scanned:
-        for entry in scanned:
-            if not is_allowed_name(entry.name, first=not prefix):
+        for entry in sorted(scanned, key=lambda it: (nfc(it.name) != it.name, it.name)):
+            if nfc(entry.name) in known or not is_allowed_name(entry.name, first=not prefix):
                 continue
+            known.add(nfc(entry.name))
             try:
                 status = entry.stat(follow_symlinks=False)
             except FileNotFoundError:
@@ -230,12 +235,13 @@ def is_allowed_name(name: str, *, first: bool = False) -> bool:
     """Tell whether a path can contain this name, and begin with it if it is the ``first``.
 
     What is no text, holds controls or a backslash, or ends in a space means nothing or another
-    file as a path; so does a space or a drive at the beginning.
+    file as a path; so does a space or a drive at the beginning of the first.
     """
     if not first and name.isprintable():  # a quick answer for almost all
         return "\\" not in name and not name.endswith(" ")
     try:
-        return clean_path(name if first else f"./{name}") == nfc(name)
+        inside = "" if first else "x/"
+        return clean_path(inside + name) == inside + nfc(name)
     except InvalidPath:
         return False
 

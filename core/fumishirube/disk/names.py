@@ -60,21 +60,29 @@ def extended_path(path: str) -> str:
 def clean_path(raw: object, parameter: str = "path") -> str:
     """Return a relative path in its one spelling: ``/`` between segments, no ``.``, NFC.
 
+    That is also the one spelling of each folder above it. White space around the whole is dropped.
+
     Raises:
-        InvalidPath: for anything but a relative path below a root.
+        InvalidPath: for anything but a relative path below a root, and for segments that end in
+            white space or, if they are the first one, begin with it.
     """
     if not isinstance(raw, str):
         raise _refused("must be a string", parameter)
-    path = raw.strip().replace("\\", "/")
-    if path.startswith("/") or _DRIVE.match(path):
+    path = nfc(raw.strip()).replace("\\", "/")
+    if path.startswith("/"):
         raise _refused("must be relative to its root", parameter)
     if not path.isprintable() and FORBIDDEN_CHARACTERS.search(path):
         raise _refused("must not hold control characters or unpaired surrogates", parameter)
-    segments = [segment for segment in nfc(path).split("/") if segment not in ("", ".")]
+    segments = [segment for segment in path.split("/") if segment not in ("", ".")]
     if not segments:
         raise _refused("must not be empty", parameter)
     if ".." in segments:
         raise InvalidPath("parent segments are not allowed", parameter=parameter)
+    first = segments[0]
+    if _DRIVE.match(first):
+        raise _refused("must be relative to its root", parameter)
+    if first != first.lstrip() or any(segment != segment.rstrip() for segment in segments):
+        raise _refused("must not begin with a space, nor hold names that end in one", parameter)
     clean = "/".join(segments)
     if max(len(s.encode()) for s in segments) > SEGMENT_BYTES or len(clean.encode()) > PATH_BYTES:
         raise _refused(f"is longer than {SEGMENT_BYTES} bytes a segment or {PATH_BYTES}", parameter)

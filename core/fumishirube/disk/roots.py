@@ -100,7 +100,8 @@ class Root:
             NotFound: when the folder does not exist.
             Forbidden: when the path contains a link, or permission is denied.
         """
-        with self.opened(path) as folder:
+        path = self._shown(path and clean_path(path))
+        with self._walked(path) as folder:
             entries = [*scan(folder, f"{path}/" if path else "")]
         visible = (entry for entry in entries if self.visible(entry.path))
         return sorted(visible, key=lambda entry: entry.path)
@@ -118,9 +119,9 @@ class Root:
             NeedsNarrowScope: when there are more files than the limit.
             Forbidden: when the process may open no more files, or an ignore file may not be read.
         """
-        path = clean_path(path) if path else ""
+        path = self._shown(path and clean_path(path))
         rules = self.listing.ignore_files and path  # those of the folders above count too
-        with self.opened(path), self.opened("" if rules else path) as folder:
+        with self._walked(path), self._walked("" if rules else path) as folder:
             prefix = f"{path}/" if path else ""
             survey = Surveyor(self.limits, self.listing, self._read, self._filter()).survey(
                 folder, "" if rules else prefix
@@ -187,9 +188,10 @@ class Root:
             NotFound: when it does not exist.
             Forbidden: when it, or a folder above it, is a link.
         """
-        parent, _, name = self._shown(clean_path(path)).rpartition("/")
-        with self.opened(parent) as folder, _translate_os_errors(path):
-            entry = entry_of(path, nfc(name), folder.entry(name)[1])
+        path = self._shown(clean_path(path))
+        parent, _, name = path.rpartition("/")
+        with self._walked(parent) as folder, _translate_os_errors(path):
+            entry = entry_of(path, name, folder.entry(name)[1])
         if entry.kind == "link":
             raise _link(path)
         return entry
@@ -202,8 +204,9 @@ class Root:
             Forbidden: when the path contains a link, or permission is denied.
             Unreadable: with the reason ``too_large``, above the limit.
         """
-        parent, _, name = self._shown(clean_path(path)).rpartition("/")
-        with self.opened(parent) as folder, _translate_os_errors(path):
+        path = self._shown(clean_path(path))
+        parent, _, name = path.rpartition("/")
+        with self._walked(parent) as folder, _translate_os_errors(path):
             return self._read(folder, name, path)
 
     def child(self, path: str) -> Root:
@@ -225,12 +228,16 @@ class Root:
             NotFound: when the folder does not exist.
             Forbidden: when the path contains a link, or permission is denied.
         """
-        if path:
-            self._shown(clean_path(path))
+        with self._walked(self._shown(path and clean_path(path))) as folder:
+            yield folder
+
+    @contextmanager
+    def _walked(self, path: str) -> Iterator[OpenFolder]:
+        """Open the folder at a clean path, or the root itself at ``""``."""
         with _translate_os_errors(path):
             folder = OpenFolder.at_top(os.fspath(self.top))
             try:
-                for segment in _segments(self.below) + _segments(path):
+                for segment in filter(None, self._from_top(path).split("/")):
                     below = folder.at_once(segment)
                     if below is None:
                         spelled, status = folder.entry(segment)
@@ -265,21 +272,23 @@ class Root:
         Raises:
             Forbidden: when it cannot be created, or the path contains a link.
         """
+        path = path and clean_path(path)
         self.check_writable(path)
         try:
             self.top.mkdir(parents=True, exist_ok=True)
             with OpenFolder.at_top(os.fspath(self.top)) as top:
-                make_inside(top, _segments(self.below) + _segments(path))
+                make_inside(top, [*filter(None, self._from_top(path).split("/"))])
         except OSError as error:
-            raise Forbidden(f"the folder cannot be created: {why_unwritten(error)}") from error
+            why = f"the folder cannot be created: {why_unwritten(error)}"
+            raise Forbidden(why, path=path or None) from error
         return self.child(path) if path else self
 
     def _from_top(self, path: str) -> str:
-        return "/".join(filter(None, (self.below, nfc(path))))
+        return nfc("/".join(filter(None, (self.below, path))))
 
     def _shown(self, path: str) -> str:
-        """Return a path, or raise the error of a missing file if the rights do not show it."""
-        if not self.visible(path):
+        """Return a clean path, or raise the error of a missing file if the rights hide it."""
+        if path and not self.visible(path):
             raise missing(path)
         return path
 
@@ -324,10 +333,6 @@ def _is_clean(path: str) -> bool:
     first, *names = path.split("/")
     allowed = is_allowed_name(first, first=True) and all(map(is_allowed_name, names))
     return allowed and path == nfc(path)
-
-
-def _segments(path: str) -> list[str]:
-    return clean_path(path).split("/") if path else []
 
 
 def _must_be(kind: str, wanted: str, path: str) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fumishirube.disk.folders import NO_FOLLOW, PLAIN, OpenFolder, why_unwritten
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import clean_path
+from fumishirube.disk.rights import upwards
 from fumishirube.disk.roots import Root
 from fumishirube.errors import Conflict, Forbidden, InvalidPath, NotFound, ToolError
 from fumishirube.text.folding import nfc
@@ -100,8 +101,7 @@ class WritableRoot:
             Conflict: when a file has the name of one of them.
             Forbidden: when the path contains a link, or cannot be written.
         """
-        parts = path.split("/") if path else []
-        above = ["/".join(parts[:count]) for count in range(len(parts) + 1)]
+        above = [*upwards(path)][::-1]
         missing = [folder_path for folder_path in above if not self._is_folder(folder_path)]
         if not missing:
             return
@@ -112,6 +112,23 @@ class WritableRoot:
         for folder_path in above[max(0, above.index(missing[0]) - 1) : -1]:
             with self.root.opened(folder_path) as folder:
                 folder.sync()
+
+    @contextmanager
+    def needing_folder(self, path: str) -> Iterator[None]:
+        """Create a folder and its parents for a body; if it fails, remove those that are empty.
+
+        Only folders that were missing are removed, never the root itself. It raises the errors of
+        :meth:`make_folder`.
+        """
+        missing = [above for above in upwards(path) if above and not self._is_folder(above)]
+        try:
+            self.make_folder(path)
+            yield
+        except BaseException:
+            for folder_path in missing:
+                with suppress(ToolError), self._opened(folder_path) as (folder, name):
+                    os.rmdir(folder.at(name), dir_fd=folder.handle)
+            raise
 
     def swap(self, path: str, before: bytes | None, after: bytes | None, mark: str) -> None:
         """Replace the content of a file: create it, replace it, or remove it with ``None``.
@@ -178,8 +195,9 @@ class WritableRoot:
     @contextmanager
     def _opened(self, path: str) -> Iterator[tuple[OpenFolder, str]]:
         """Open the folder of a file that may be written; yield it with the file's name."""
+        path = clean_path(path)
         self.root.check_writable(path)
-        above, _, name = clean_path(path).rpartition("/")
+        above, _, name = path.rpartition("/")
         with self.root.opened(above) as folder, _translate_write_errors(path):
             yield folder, name
 

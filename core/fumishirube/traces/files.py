@@ -98,10 +98,7 @@ class TraceFiles:
 
     def remove(self, trace_id: str) -> None:
         """Delete one trace; it may be missing."""
-        try:
-            self._file(trace_id).unlink(missing_ok=True)
-        except OSError:
-            return  # in use; removed by a later tidy()
+        _delete(os.fspath(self._file(trace_id)))
 
     def tidy(self) -> None:
         """Delete expired and surplus traces of all processes, the oldest first."""
