@@ -133,7 +133,7 @@ class LoaderContract(StageContract[Loader]):
                 file.symlink_to(outside)
             except OSError:
                 pytest.skip("links cannot be made here")
-            assert not _read(stage, manual, source.path), f"{source.path} is read through a link"
+            assert not _is_read(stage, manual, source.path), f"{source.path} is read through a link"
             file.unlink()
             outside.rename(file)
 
@@ -182,14 +182,14 @@ class LoaderContract(StageContract[Loader]):
             _check_nesting(document)
 
 
-def _read(stage: Loader, root: Root, path: str) -> list[Document]:
-    """Return the document of a file, or ``None`` if the loader refuses it."""
-    read: list[Document] = []
+def _is_read(stage: Loader, root: Root, path: str) -> bool:
+    """Tell whether the loader reads a file, and does not refuse it."""
     for source in stage.sources(root):
         if source.path == path:
             with suppress(ToolError):
-                read.append(stage.load(root, source))
-    return read
+                stage.load(root, source)
+                return True
+    return False
 
 
 def _written(files: Mapping[str, str | bytes], folder: Path) -> Root:
