@@ -64,7 +64,7 @@ class SurfaceContract(StageContract[Surface]):
         tools = stage.tools(self.context())
         call = self._later(tools)
         for tool in tools:
-            for example in tool.examples:
+            for example in _examples(tool):
                 self._call(tool, example, call)
 
     def own(self, folder: Path) -> Path:
@@ -128,7 +128,7 @@ class SurfaceContract(StageContract[Surface]):
         tools = self._tools()
         later = self._later(tools)
         for tool in tools:
-            for example in tool.examples:
+            for example in _examples(tool):
                 for call in (Call(), Call(session=Session()), later):
                     self._call(tool, example, call)
 
@@ -166,7 +166,7 @@ class SurfaceContract(StageContract[Surface]):
         tools = self._tools()
         call = self._later(tools)
         for tool in tools:
-            for example in tool.examples:
+            for example in _examples(tool):
                 self._call(tool, example, replace(call, budget=expired))
                 with suppress(Cancelled):
                     self._call(tool, example, replace(call, budget=aborted))
@@ -178,7 +178,7 @@ class SurfaceContract(StageContract[Surface]):
             call = self._later(tools)
         assert not attempts, f"a first call tried to {', '.join(attempts)}"
         for tool in tools:
-            for example in tool.examples if tool.read_only else ():
+            for example in _examples(tool) if tool.read_only else ():
                 with side_effects().confined_to(nowhere) as attempts, suppress(OSError):
                     self._call(tool, example, call)
                 assert not attempts, f"{tool.name} tried to {', '.join(attempts)}"
@@ -229,7 +229,7 @@ class SurfaceContract(StageContract[Surface]):
         for tool in tools:
             with suppress(Exception):  # what fails then is tested call by call
                 if tool.read_only:
-                    self._call(tool, next(iter(tool.examples), {}), call)
+                    self._call(tool, _examples(tool)[0], call)
         return call
 
     def _call(self, tool: Tool[Any, Any], example: Mapping[str, Any], call: Call) -> Answer | None:
@@ -247,6 +247,11 @@ class SurfaceContract(StageContract[Surface]):
         kind: type[Answer] = tool.answer
         assert isinstance(answer, kind), f"{tool.name} answers {answer!r}"
         return answer
+
+
+def _examples(tool: Tool[Any, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the arguments to call a tool with; one that needs none may have no examples."""
+    return tool.examples or ({},)
 
 
 def _sample() -> Document:

@@ -265,6 +265,56 @@ class TestPunctual(SurfaceContract):
     stage = _Punctual()
 
 
+class WaitParams(Params):
+    """Nothing to say."""
+
+
+class _Waiting(Counting):
+    """Has a tool without arguments or examples, which fails where ``fails`` says so."""
+
+    def fails(self, call: Call) -> bool:
+        return False
+
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
+        def run(params: WaitParams, call: Call) -> CountAnswer:
+            if self.fails(call):
+                raise RuntimeError
+            return CountAnswer(number=0)
+
+        (tool,) = super().tools(context)
+        waiting = replace(tool, name="text_wait", http=None, params=WaitParams, examples=())
+        return [tool, replace(waiting, run=run)]
+
+
+class TestWaiting(SurfaceContract):
+    breaks = ()
+    stage = _Waiting()
+
+
+class _Hasty(_Waiting):
+    """Fails when time is up."""
+
+    def fails(self, call: Call) -> bool:
+        return call.budget.spent
+
+
+class TestHasty(SurfaceContract):
+    breaks = ("test_a_spent_budget_is_no_error",)
+    stage = _Hasty()
+
+
+class _Alone(_Waiting):
+    """Fails where there is no session, as on the command line."""
+
+    def fails(self, call: Call) -> bool:
+        return call.session is None
+
+
+class TestAlone(SurfaceContract):
+    breaks = ("test_examples_are_answered_or_refused_with_a_code",)
+    stage = _Alone()
+
+
 class _Logging(_Running):
     """Writes down what was asked, in its root."""
 
