@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from fumishirube import Document, Loader, Root, Section, Source, ToolError, Unreadable
+from fumishirube.engine.document_faults import document_fault
+from fumishirube.host.guarded_stages import is_source
 from fumishirube.testing.contract import StageContract
 from fumishirube.text import Lines
 
@@ -72,6 +74,13 @@ class LoaderContract(StageContract[Loader]):
         (manual.path / gone).unlink()
         claimed = {source.path for source in stage.sources(manual)}
         assert gone not in claimed, f"{gone} is deleted, and still claimed"
+
+    def test_results_have_the_types_of_their_kind(self, manual: Root) -> None:
+        """A document with values of other types, or places outside its text, is not searched."""
+        for source, document in self._documents(manual):
+            assert is_source(source), f"{source!r} is no Source of a path and a tuple of paths"
+            fault = document_fault(document, source.path)
+            assert not fault, f"{source.path}: {fault}"
 
     def test_a_document_has_the_path_of_its_source(self, manual: Root) -> None:
         """Path and type say where a document comes from."""
@@ -176,6 +185,8 @@ class LoaderContract(StageContract[Loader]):
                 continue
             except Exception as error:
                 raise AssertionError(f"{path}, {name}: {error!r} is not Unreadable") from error
+            fault = document_fault(document, source.path)
+            assert not fault, f"{path}, {name}: {fault}"
             _check_cover(document)
             _check_lines(document)
             _check_spans(document)
