@@ -29,12 +29,13 @@ from fumishirube import (
 from fumishirube.config.pipelines import PIPELINE_KEYS
 from fumishirube.config.sections import RootSettings
 from fumishirube.errors import Cancelled
+from fumishirube.host.offered_types import check_contents, check_listed, check_offers
 from fumishirube.surfaces import HasPrompts, HasResources
 from fumishirube.testing.contexts import MemoryContext
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.samples import TEXTS
 from fumishirube.testing.side_effects import side_effects
-from fumishirube.tools import Session
+from fumishirube.tools import Prompt, Resources, Session
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
@@ -83,6 +84,18 @@ class SurfaceContract(StageContract[Surface]):
     def test_it_offers_tools(self) -> None:
         """A surface without tools would be useless."""
         assert self._tools(), "no tools"
+
+    def test_offers_have_the_types_of_their_kind(self) -> None:
+        """A host leaves out what a surface offers if one value has another type."""
+        surface, context = self.make(), self.context()
+        check_offers(surface.tools(context), Tool)
+        if isinstance(surface, HasPrompts):
+            check_offers(surface.prompts(context), Prompt)
+        if isinstance(surface, HasResources):
+            resources = surface.resources(context)
+            check_offers([resources], Resources)
+            for resource in check_listed(resources.listed()):
+                check_contents(resources.read(resource.uri, Call()))
 
     def test_an_empty_context_has_the_same_tools(self) -> None:
         """Listing tools works with an empty context."""

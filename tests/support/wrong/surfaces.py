@@ -91,6 +91,18 @@ class TestToolless(SurfaceContract):
     stage = _Toolless()
 
 
+class _Paging(_Changed):
+    """Pages a list that its answers do not have."""
+
+    change: ClassVar[Mapping[str, Any]] = {"pages": "numbers"}
+
+
+class TestPaging(SurfaceContract):
+    breaks = ("test_offers_have_the_types_of_their_kind",)
+    says = "its answer has no field 'numbers'"
+    stage = _Paging()
+
+
 class _Depending(Counting):
     """Names its tool after a manual."""
 
@@ -139,7 +151,10 @@ class _Informal(Counting):
 
 
 class TestInformal(SurfaceContract):
-    breaks = ("test_arguments_and_answers_have_schemas",)
+    breaks = (
+        "test_arguments_and_answers_have_schemas",
+        "test_offers_have_the_types_of_their_kind",
+    )
     stage = _Informal()
 
 
@@ -392,8 +407,29 @@ class _Promising(_Telling):
 
 
 class TestPromising(SurfaceContract):
-    breaks = ("test_listed_resources_can_be_read",)
+    breaks = (
+        "test_listed_resources_can_be_read",
+        "test_offers_have_the_types_of_their_kind",
+    )
     stage = _Promising()
+
+
+class _Plain(_Telling):
+    """Gives a text for the content of a resource."""
+
+    def resources(self, context: SurfaceContext) -> Resources:
+        told = super().resources(context)
+
+        def read(uri: str, call: Call) -> Any:
+            return "".join(str(part.body) for part in told.read(uri, call))
+
+        return replace(told, read=read)
+
+
+class TestPlain(SurfaceContract):
+    breaks = ("test_offers_have_the_types_of_their_kind",)
+    says = "a sequence was expected, not str"
+    stage = _Plain()
 
 
 class _Forgetful(_Telling):
