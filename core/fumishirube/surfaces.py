@@ -72,7 +72,7 @@ class Manual(Protocol):
         ...
 
     def entries(self, path: str = "") -> Sequence[FolderEntry]:
-        """Return the folders and the claimed files of one folder, sorted by name."""
+        """Return the folders and claimed files of a folder, by name; raise NotFound without it."""
         ...
 
     def paths(self) -> Sequence[str]:

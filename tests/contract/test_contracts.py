@@ -50,8 +50,11 @@ def laws(contract: type[StageContract[Any]]) -> set[str]:
     return names if contract is StageContract else names - laws(StageContract)
 
 
-def run(file: Path, folder: Path) -> tuple[dict[str, set[str]], dict[str, set[str]], str]:
-    """Run a file with pytest: its failed and its passed tests by class, and what it printed."""
+def run(file: Path, folder: Path) -> tuple[dict[str, dict[str, str]], set[str], str]:
+    """Run a file with pytest.
+
+    Returns the messages of the failed tests by class, the classes with passed ones, and the output.
+    """
     report = folder / "report.xml"
     options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, f"--junit-xml={report}"]
     options += ["-o", f"pythonpath={WRONG.parent}"]
@@ -62,13 +65,15 @@ def run(file: Path, folder: Path) -> tuple[dict[str, set[str]], dict[str, set[st
         encoding="utf-8",
         check=False,
     )
-    failed: dict[str, set[str]] = {}
-    passed: dict[str, set[str]] = {}
+    failed: dict[str, dict[str, str]] = {}
+    passed: set[str] = set()
     for case in ET.parse(report).iter("testcase"):
-        name = case.attrib["classname"].rpartition(".")[2]
-        into = failed if case.find("failure") is not None else passed
+        name, failure = case.attrib["classname"].rpartition(".")[2], case.find("failure")
         assert case.find("error") is None, done.stdout
-        into.setdefault(name, set()).add(case.attrib["name"])
+        if failure is None:
+            passed.add(name)
+        else:
+            failed.setdefault(name, {})[case.attrib["name"]] = failure.attrib["message"]
     return failed, passed, done.stdout
 
 
@@ -84,8 +89,11 @@ def test_a_wrong_stage_fails_the_test_that_names_what_is_wrong(kind: str, tmp_pa
     }
     expected = {name: set(one.breaks) for name, one in written.items()}
     failed, passed, told = run(file, tmp_path)
-    assert set(passed) == set(expected), told
-    assert {name: failed.get(name, set()) for name in expected} == expected, told
+    assert passed == set(expected), told
+    assert {name: set(failed.get(name, {})) for name in expected} == expected, told
+    for name, one in written.items():
+        if says := getattr(one, "says", None):
+            assert says in failed[name][one.breaks[0]]
     assert () in {one.breaks for one in written.values()}, "a sound one breaks nothing"
     proven = {one.breaks[0] for one in written.values() if one.breaks}
     assert laws(CONTRACTS[kind]) - proven == set(), "no stage breaks these"

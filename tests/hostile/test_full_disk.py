@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,36 @@ def run(
         timeout=100,
         check=False,
     )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["ls"], ["ls", "--json"], ["read", "m/a.md"], ["plugins", "--json"]),
+        *(["call", "none", "{}"], ["--help"], ["--version"]),
+    ],
+    ids=" ".join,
+)
+def test_output_for_which_there_is_no_room_is_one_line_of_error(
+    tmp_path: Path, words: list[str]
+) -> None:
+    write(tmp_path, {"m/a.md": "# Leave\n" + "leave is granted\n" * 5_000})
+    environment = {**os.environ, "PYTHONUNBUFFERED": ""}
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [warm_script(), *words],
+            cwd=tmp_path,
+            env=environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            timeout=100,
+            check=False,
+        )
+    assert done.returncode == 1, done.stderr
+    said = "error: standard output cannot be written: the disk is full; make room and try again\n"
+    assert done.stderr == said
 
 
 @pytest.mark.slow

@@ -77,8 +77,8 @@ def _check_hits(hits: Sequence[Hit]) -> None:
     _require(_are(matched, tuple), "matched spans are texts")
     _require(_are(chain.from_iterable({*matched}), str), "matched spans are texts")
     _require(_are(signals, Mapping), "signals are a mapping")
-    values = chain.from_iterable(each.values() for each in signals if each)
-    _require(_are(values, (int, float)), "a signal is a number")
+    values = [*chain.from_iterable(each.values() for each in signals if each)]
+    _require(_are_finite(values), "a signal is not a finite number")
     _require(_are(places, Sequence), "places are ranges")
     _require(_are(chain.from_iterable(filter(None, places)), TextRange), "places are ranges")
 

@@ -179,7 +179,7 @@ class GuardedLoader(GuardedStage[Loader]):
         def listed() -> tuple[Source, ...]:
             with self._guard.watched(work, "sources"):
                 claimed = all_of(self._stage.sources(root))
-                if not all(map(_is_source, claimed)):
+                if not all(map(is_source, claimed)):
                     raise TypeError("it listed something else than sources")
                 return claimed
 
@@ -244,7 +244,8 @@ def _is_relative(path: str) -> bool:
     return bool(path) and path[0] not in "/\\" and ".." not in path.split("/")
 
 
-def _is_source(source: object) -> bool:
+def is_source(source: object) -> bool:
+    """Tell whether something is a source, with values of the right types."""
     return (
         isinstance(source, Source)
         and isinstance(source.path, str)

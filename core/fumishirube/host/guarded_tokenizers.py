@@ -25,7 +25,7 @@ class GuardedTokenizer(NamedInErrors[Tokenizer]):
         """Return a clause that matches wherever a folded text occurs, and whether only there."""
         with self._watched("narrow"):
             clause, exact = self._stage.narrow(text)
-            _require_clause(clause)
+            require_clause(clause)
             return clause, bool(exact)
 
     def __getattr__(self, name: str) -> Any:
@@ -58,23 +58,24 @@ class GuardedTokenizer(NamedInErrors[Tokenizer]):
 
     def _written(self, method: str, text: str) -> _Written:
         with self._watched(method):
-            return _check_writing(getattr(self._stage, method)(text))
+            return check_writing(getattr(self._stage, method)(text))
 
     def _beside(
         self, method: str, text: str, others: Collection[str]
     ) -> tuple[_Written, Collection[str]]:
         with self._watched(method):
             written, lacking = getattr(self._stage, method)(text, others)
-            return _check_writing(written), {*check_texts(lacking)}
+            return check_writing(written), {*check_texts(lacking)}
 
 
-def _check_writing(written: Any) -> _Written:
+def check_writing(written: Any) -> _Written:
+    """Return the terms, characters and parts of a text; raise a :class:`TypeError` for others."""
     joined, characters, parts = written
     joined, characters = check_texts((joined, characters))
     return joined, characters, {*check_texts(parts)}
 
 
-def _require_clause(clause: object) -> None:
+def require_clause(clause: object) -> None:
     """Raise a :class:`TypeError` unless it is a clause, with all that is in it."""
     match clause:
         case Term(str(), None | str()) | Part(str(), None | str()) | Holds(str()) | Everything():
@@ -83,6 +84,6 @@ def _require_clause(clause: object) -> None:
             check_texts(texts)
         case Bool(tuple() as should, tuple() as must, tuple() as must_not):
             for inner in (*should, *must, *must_not):
-                _require_clause(inner)
+                require_clause(inner)
         case _:
             raise TypeError(f"it returned no clause with the right values: {type(clause).__name__}")

@@ -82,6 +82,26 @@ def foreign_code() -> Iterator[None]:
         _FOREIGN.depth -= 1
 
 
+class UnwritableOutput(OSError):
+    """Standard output takes no more, as on a full disk, and not because its reader has gone."""
+
+
+@contextmanager
+def to_output() -> Iterator[None]:
+    """Mark the body as a write to standard output.
+
+    Raises:
+        BrokenPipeError: when its reader has gone.
+        UnwritableOutput: when it cannot be written for another reason.
+    """
+    try:
+        yield
+    except (BrokenPipeError, UnwritableOutput):
+        raise
+    except OSError as error:
+        raise UnwritableOutput(*error.args) from error
+
+
 class CommandOutput(io.TextIOWrapper):
     """The output of a command, as ``sys.stdout``; prints of plugins go to standard error.
 
@@ -95,7 +115,12 @@ class CommandOutput(io.TextIOWrapper):
         """Write a text to the output of the command, or to standard error."""
         if _is_foreign() and sys.stderr:
             return sys.stderr.write(text)
-        return super().write(text if self.raw else printable(text))
+        return self._write(text if self.raw else printable(text))
+
+    def flush(self) -> None:
+        """Write what was buffered."""
+        with to_output():
+            super().flush()
 
     def close(self) -> None:
         """Close the stream, unless plugin code does: it has to take the output of the command."""
@@ -105,7 +130,11 @@ class CommandOutput(io.TextIOWrapper):
     def style(self, code: str) -> None:
         """Write codes that change how a terminal shows the following text."""
         if not _is_foreign():
-            super().write(code)
+            self._write(code)
+
+    def _write(self, text: str) -> int:
+        with to_output():
+            return super().write(text)
 
     @property
     def buffer(self) -> BinaryIO:

@@ -35,64 +35,20 @@ from fumishirube import (
     TraceRow,
 )
 from fumishirube.corpus_kinds import SectionVectors
-from fumishirube.disk import FolderEntry, is_below
+from fumishirube.disk import is_below
 from fumishirube.engine.indexed_files import passages
 from fumishirube.engine.manual_texts import file_text
 from fumishirube.model import UnreadFiles
-from fumishirube.places import Place
 from fumishirube.stages import ClaimedFile, IndexChanges, IndexedFile
 from fumishirube.surfaces import SearchResult, SurfaceFiles
 from fumishirube.testing.corpora import MemoryCorpus
+from fumishirube.testing.memory_manuals import MemoryManual
 from fumishirube.text.file_texts import ManualTexts
 from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import Origin
 
 T = TypeVar("T")
-
-
-class MemoryManual:
-    """One manual of documents in memory, by path."""
-
-    def __init__(self, manual_id: str, documents: Iterable[Document], root: Root) -> None:
-        self._id = manual_id
-        self.root = root
-        self._documents = {document.path: document for document in documents}
-
-    @property
-    def id(self) -> str:
-        """The manual's id."""
-        return self._id
-
-    def entries(self, path: str = "") -> Sequence[FolderEntry]:
-        """Return the folders and files of one folder, sorted by name."""
-        prefix = f"{path}/" if path else ""
-        by_name: dict[str, FolderEntry] = {}
-        for name, document in self._documents.items():
-            if name.startswith(prefix):
-                first, _, rest = name[len(prefix) :].partition("/")
-                size = 0 if rest else len(document.text.encode())
-                by_name[first] = FolderEntry(
-                    prefix + first, first, "dir" if rest else "file", size, 0
-                )
-        return [by_name[name] for name in sorted(by_name)]
-
-    def paths(self) -> Sequence[str]:
-        """Return every file, sorted."""
-        return sorted(self._documents)
-
-    def document(self, path: str) -> Document:
-        """Return the document of a file."""
-        if path not in self._documents:
-            raise NotFound("no such file", path=path)
-        return self._documents[path]
-
-    def places(self, path: str) -> Sequence[Place]:
-        """Return where people see the lines of a file."""
-        return self.document(path).places
-
-    def pictures(self, path: str) -> None:
-        """Return nothing: no page is drawn."""
 
 
 class _NoClaimedFiles:
@@ -154,6 +110,7 @@ class MemoryContext:
 
     def unread_files(self, manual_id: str) -> Sequence[UnreadFiles]:
         """Return no files: every document has been read."""
+        self.manual(manual_id)
         return ()
 
     def manual(self, manual_id: str) -> Manual:

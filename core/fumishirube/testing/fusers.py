@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fumishirube import Budget, Corpus, Fuser, LeftOut, Outcome, Passage, Query, Ranking
+from fumishirube.engine.stage_results import checked_hits, checked_plan
 from fumishirube.errors import Cancelled
 from fumishirube.testing.contract import SearchContract
 from fumishirube.testing.corpora import MemoryCorpus, passage, ranking
@@ -32,6 +33,13 @@ class FuserContract(SearchContract[Fuser]):
             (tuple(stage.plan(query, corpus)), _fused(stage, query, corpus, _turned))
             for query in self._queries()
         ]
+
+    def test_results_have_the_types_of_their_kind(self) -> None:
+        """A search refuses plans and rankings with queries, labels or reasons of other types."""
+        corpus = self.corpus()
+        for query in self._queries():
+            checked_plan(self.make().plan(query, corpus))
+            checked_hits(_fused(self.make(), query, corpus, _turned))
 
     def test_a_plan_has_runs_with_names_of_their_own(self) -> None:
         """Traces identify runs by name."""
@@ -92,8 +100,7 @@ class FuserContract(SearchContract[Fuser]):
     def test_no_passage_comes_twice(self) -> None:
         """A passage that several runs return is one hit."""
         for query, fused in self._rankings():
-            keys = [hit.passage.key for hit in fused.hits]
-            assert len(keys) == len(set(keys)), f"{query.text!r}: a passage comes twice"
+            _keys(query, fused)
 
     def test_scores_are_finite_and_never_rise(self) -> None:
         """Best first."""
@@ -116,8 +123,7 @@ class FuserContract(SearchContract[Fuser]):
             fused = _fused(
                 self.make(), query, self.corpus(), lambda at: ranking(PASSAGES[: at * 2])
             )
-            keys = [hit.passage.key for hit in fused.hits]
-            assert len(keys) == len(set(keys)), f"{query.text!r}: a passage comes twice"
+            _keys(query, fused)
 
     def test_a_plan_that_was_cut_short_is_fused(self) -> None:
         """When time runs out, only the first runs of the plan have an outcome."""
@@ -127,9 +133,8 @@ class FuserContract(SearchContract[Fuser]):
             outcomes = _outcomes(self.make(), query, corpus, _turned)
             for number in range(1, len(outcomes)):
                 fused = self.make().fuse(query, outcomes[:number], corpus)
-                keys = [hit.passage.key for hit in fused.hits]
-                assert len(keys) == len(set(keys)), f"{query.text!r}: a passage comes twice"
-                assert there.issuperset(keys), f"{query.text!r}: a passage is invented"
+                invented = {*_keys(query, fused)} - there
+                assert not invented, f"{query.text!r}: {invented} are invented"
 
     def test_an_order_of_all_runs_stays(self) -> None:
         """If each run returns the beginning of one order, the fused ranking has that order."""
@@ -179,6 +184,13 @@ class FuserContract(SearchContract[Fuser]):
     def _rankings(self) -> list[tuple[Query, Ranking]]:
         corpus = self.corpus()
         return [(q, _fused(self.make(), q, corpus, _turned)) for q in self._queries()]
+
+
+def _keys(query: Query, fused: Ranking) -> list[tuple[str, int]]:
+    """Return the passages of a ranking, in order, each of which is in it once."""
+    keys = [hit.passage.key for hit in fused.hits]
+    assert len(keys) == len(set(keys)), f"{query.text!r}: a passage comes twice"
+    return keys
 
 
 def _turned(at: int) -> Ranking:

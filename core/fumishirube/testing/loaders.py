@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from fumishirube import Document, Loader, Root, Section, Source, ToolError, Unreadable
+from fumishirube.engine.document_faults import document_fault
+from fumishirube.host.guarded_stages import is_source
 from fumishirube.testing.contract import StageContract
 from fumishirube.text import Lines
 
@@ -73,6 +75,13 @@ class LoaderContract(StageContract[Loader]):
         claimed = {source.path for source in stage.sources(manual)}
         assert gone not in claimed, f"{gone} is deleted, and still claimed"
 
+    def test_results_have_the_types_of_their_kind(self, manual: Root) -> None:
+        """A document with values of other types, or places outside its text, is not searched."""
+        for source, document in self._documents(manual):
+            assert is_source(source), f"{source!r} is no Source of a path and a tuple of paths"
+            fault = document_fault(document, source.path)
+            assert not fault, f"{source.path}: {fault}"
+
     def test_a_document_has_the_path_of_its_source(self, manual: Root) -> None:
         """Path and type say where a document comes from."""
         for source, document in self._documents(manual):
@@ -133,7 +142,7 @@ class LoaderContract(StageContract[Loader]):
                 file.symlink_to(outside)
             except OSError:
                 pytest.skip("links cannot be made here")
-            assert not _read(stage, manual, source.path), f"{source.path} is read through a link"
+            assert not _is_read(stage, manual, source.path), f"{source.path} is read through a link"
             file.unlink()
             outside.rename(file)
 
@@ -176,20 +185,22 @@ class LoaderContract(StageContract[Loader]):
                 continue
             except Exception as error:
                 raise AssertionError(f"{path}, {name}: {error!r} is not Unreadable") from error
+            fault = document_fault(document, source.path)
+            assert not fault, f"{path}, {name}: {fault}"
             _check_cover(document)
             _check_lines(document)
             _check_spans(document)
             _check_nesting(document)
 
 
-def _read(stage: Loader, root: Root, path: str) -> list[Document]:
-    """Return the document of a file, or ``None`` if the loader refuses it."""
-    read: list[Document] = []
+def _is_read(stage: Loader, root: Root, path: str) -> bool:
+    """Tell whether the loader reads a file, and does not refuse it."""
     for source in stage.sources(root):
         if source.path == path:
             with suppress(ToolError):
-                read.append(stage.load(root, source))
-    return read
+                stage.load(root, source)
+                return True
+    return False
 
 
 def _written(files: Mapping[str, str | bytes], folder: Path) -> Root:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from fumishirube import Budget, Hit, LeftOut, Query, Ranking, Refiner
+from fumishirube.engine.stage_results import checked_hits
 from fumishirube.errors import Cancelled
 from fumishirube.testing.contract import SearchContract
 from fumishirube.testing.corpora import MemoryCorpus, passage, ranking
@@ -25,6 +25,11 @@ class RefinerContract(SearchContract[Refiner]):
     def exercise(self, stage: Refiner, folder: Path) -> object:
         """Refine a ranking for every query."""
         return [stage.refine(_sample_ranking(), query, self.corpus()) for query in self._queries()]
+
+    def test_results_have_the_types_of_their_kind(self) -> None:
+        """A search refuses rankings with labels, reasons or diagnostics of other types."""
+        for _, refined in self._refined():
+            checked_hits(refined)
 
     def test_no_hits_stay_no_hits(self) -> None:
         """A ranking without hits stays without hits."""
@@ -71,11 +76,6 @@ class RefinerContract(SearchContract[Refiner]):
             assert refined.diagnostics.get("before") == "noted", (
                 f"{query.text!r}: {refined.diagnostics}"
             )
-
-    def test_scores_stay_finite(self) -> None:
-        """Scores may change, but they stay finite numbers."""
-        for query, refined in self._refined():
-            assert all(math.isfinite(hit.score) for hit in refined.hits), f"{query.text!r}"
 
     def test_the_ranking_is_not_changed(self) -> None:
         """The trace records the ranking as it was."""

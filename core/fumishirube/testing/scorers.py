@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from fumishirube import Budget, Corpus, Hit, Passage, Query, Ranking, Scorer
+from fumishirube.engine.stage_results import checked_hits
 from fumishirube.errors import Cancelled
 from fumishirube.testing.contract import SearchContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
@@ -35,6 +36,13 @@ class ScorerContract(SearchContract[Scorer]):
             for query in self._queries()
             for candidates in (NO_PASSAGES, _by_key(PASSAGES))
         ]
+
+    def test_results_have_the_types_of_their_kind(self) -> None:
+        """A search refuses hits with labels, spans or signals of other types, and huge scores."""
+        corpus = self.corpus()
+        for query in self._queries():
+            for candidates in (NO_PASSAGES, _by_key(PASSAGES)):
+                checked_hits(self.make().score(query, corpus, candidates))
 
     def test_scores_are_finite_and_coverage_is_a_share(self) -> None:
         """Scores are added up, so a single NaN would spoil all of them."""

@@ -29,12 +29,13 @@ from fumishirube import (
 from fumishirube.config.pipelines import PIPELINE_KEYS
 from fumishirube.config.sections import RootSettings
 from fumishirube.errors import Cancelled
+from fumishirube.host.offered_types import check_contents, check_listed, check_offers
 from fumishirube.surfaces import HasPrompts, HasResources
 from fumishirube.testing.contexts import MemoryContext
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.samples import TEXTS
 from fumishirube.testing.side_effects import side_effects
-from fumishirube.tools import Session
+from fumishirube.tools import Prompt, Resources, Session
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
@@ -64,7 +65,7 @@ class SurfaceContract(StageContract[Surface]):
         tools = stage.tools(self.context())
         call = self._later(tools)
         for tool in tools:
-            for example in tool.examples:
+            for example in _examples(tool):
                 self._call(tool, example, call)
 
     def own(self, folder: Path) -> Path:
@@ -83,6 +84,18 @@ class SurfaceContract(StageContract[Surface]):
     def test_it_offers_tools(self) -> None:
         """A surface without tools would be useless."""
         assert self._tools(), "no tools"
+
+    def test_offers_have_the_types_of_their_kind(self) -> None:
+        """A host leaves out what a surface offers if one value has another type."""
+        surface, context = self.make(), self.context()
+        check_offers(surface.tools(context), Tool)
+        if isinstance(surface, HasPrompts):
+            check_offers(surface.prompts(context), Prompt)
+        if isinstance(surface, HasResources):
+            resources = surface.resources(context)
+            check_offers([resources], Resources)
+            for resource in check_listed(resources.listed()):
+                check_contents(resources.read(resource.uri, Call()))
 
     def test_an_empty_context_has_the_same_tools(self) -> None:
         """Listing tools works with an empty context."""
@@ -128,7 +141,7 @@ class SurfaceContract(StageContract[Surface]):
         tools = self._tools()
         later = self._later(tools)
         for tool in tools:
-            for example in tool.examples:
+            for example in _examples(tool):
                 for call in (Call(), Call(session=Session()), later):
                     self._call(tool, example, call)
 
@@ -166,7 +179,7 @@ class SurfaceContract(StageContract[Surface]):
         tools = self._tools()
         call = self._later(tools)
         for tool in tools:
-            for example in tool.examples:
+            for example in _examples(tool):
                 self._call(tool, example, replace(call, budget=expired))
                 with suppress(Cancelled):
                     self._call(tool, example, replace(call, budget=aborted))
@@ -178,7 +191,7 @@ class SurfaceContract(StageContract[Surface]):
             call = self._later(tools)
         assert not attempts, f"a first call tried to {', '.join(attempts)}"
         for tool in tools:
-            for example in tool.examples if tool.read_only else ():
+            for example in _examples(tool) if tool.read_only else ():
                 with side_effects().confined_to(nowhere) as attempts, suppress(OSError):
                     self._call(tool, example, call)
                 assert not attempts, f"{tool.name} tried to {', '.join(attempts)}"
@@ -229,7 +242,7 @@ class SurfaceContract(StageContract[Surface]):
         for tool in tools:
             with suppress(Exception):  # what fails then is tested call by call
                 if tool.read_only:
-                    self._call(tool, next(iter(tool.examples), {}), call)
+                    self._call(tool, _examples(tool)[0], call)
         return call
 
     def _call(self, tool: Tool[Any, Any], example: Mapping[str, Any], call: Call) -> Answer | None:
@@ -247,6 +260,11 @@ class SurfaceContract(StageContract[Surface]):
         kind: type[Answer] = tool.answer
         assert isinstance(answer, kind), f"{tool.name} answers {answer!r}"
         return answer
+
+
+def _examples(tool: Tool[Any, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the arguments to call a tool with; one that needs none may have no examples."""
+    return tool.examples or ({},)
 
 
 def _sample() -> Document:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from fumishirube import Everything, Passage, Tokenizer
+from fumishirube.host.guarded_tokenizers import check_writing, require_clause
+from fumishirube.host.offered_types import check_texts
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, TEXTS
@@ -28,6 +30,14 @@ class TokenizerContract(StageContract[Tokenizer]):
     def exercise(self, stage: Tokenizer, folder: Path) -> object:
         """Return the terms and the clause of every text."""
         return [(list(stage.terms(text)), stage.narrow(text)) for text in self._folded()]
+
+    def test_results_have_the_types_of_their_kind(self) -> None:
+        """A search refuses terms that are no texts, and clauses with lists instead of tuples."""
+        stage = self.make()
+        for text in self._folded():
+            terms = check_texts(stage.terms(text))
+            require_clause(stage.narrow(text)[0])
+            _check_abilities(stage, text, terms)
 
     def test_terms_are_words_without_white_space(self) -> None:
         """An index separates terms by white space."""
@@ -155,6 +165,21 @@ class TokenizerContract(StageContract[Tokenizer]):
                 for at in range(len(text) - width + 1):
                     needles[text[at : at + width].strip()] = None
         return [needle for needle in needles if needle]
+
+
+def _check_abilities(stage: Any, text: str, terms: Sequence[str]) -> None:
+    """Check what the optional methods of a tokenizer return for a text with these terms."""
+    if hasattr(stage, "query_terms"):
+        check_texts(stage.query_terms(text))
+    if hasattr(stage, "written_terms"):
+        check_writing(stage.written_terms(text))
+    if hasattr(stage, "written_beside"):
+        written, lacking = stage.written_beside(text, terms)
+        check_writing(written)
+        check_texts(lacking)
+    if hasattr(stage, "form_finder"):
+        for finder in filter(None, map(stage.form_finder, terms[:1])):
+            check_texts(finder(text))
 
 
 def _contains(item: Passage, needle: str) -> bool:

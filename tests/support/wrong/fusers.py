@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from fumishirube import Budget, Corpus, Hit, LeftOut, Outcome, Query, Ranking, Run, Stage
 from fumishirube.testing import FuserContract
@@ -58,8 +59,39 @@ class TestPlanless(FuserContract):
     breaks = (
         "test_a_plan_has_runs_with_names_of_their_own",
         "test_hits_left_out_by_runs_stay_left_out",
+        "test_results_have_the_types_of_their_kind",
     )
     stage = _Planless()
+
+
+class _Demanding(Places):
+    """Plans with lists of terms."""
+
+    def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
+        must: Any = [*query.must]
+        runs = super().plan(query, corpus)
+        return [replace(run, query=replace(run.query, must=must)) for run in runs]
+
+
+class TestDemanding(FuserContract):
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "a query has texts"
+    stage = _Demanding()
+
+
+class _Spanning(Places):
+    """Makes matched spans a list."""
+
+    def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
+        fused = super().fuse(query, outcomes, corpus)
+        spans: Any = ["leave"]
+        return fused._replace(hits=tuple(hit._replace(matched=spans) for hit in fused.hits))
+
+
+class TestSpanning(FuserContract):
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "matched spans are texts"
+    stage = _Spanning()
 
 
 class _Negative(Places):

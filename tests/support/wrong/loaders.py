@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from fumishirube import Document, Link, Root, Section, Source, Stage, Unreadable
 from fumishirube.testing import LoaderContract
@@ -60,6 +61,50 @@ class _Contract(LoaderContract):
 class TestBlocks(_Contract):
     breaks = ()
     stage = Blocks()
+
+
+class _Factless(Blocks):
+    """Gives nothing for the facts of a document."""
+
+    def load(self, root: Root, source: Source) -> Document:
+        document = super().load(root, source)
+        facts: Any = None
+        return document._replace(facts=facts) if _as_written(root, source) else document
+
+
+class TestFactless(_Contract):
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "a value of its document has a wrong type"
+    stage = _Factless()
+
+
+class _Setting(Blocks):
+    """Says by a set what governs a file."""
+
+    def sources(self, root: Root) -> Iterable[Source]:
+        nothing: Any = frozenset()
+        return [Source(one.path, nothing) for one in super().sources(root)]
+
+
+class TestSetting(_Contract):
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "is no Source of a path and a tuple of paths"
+    stage = _Setting()
+
+
+class _Varying(Blocks):
+    """Gives nothing for the facts of an empty file."""
+
+    def load(self, root: Root, source: Source) -> Document:
+        document = super().load(root, source)
+        facts: Any = None
+        return document if document.text else document._replace(facts=facts)
+
+
+class TestVarying(_Contract):
+    breaks = ("test_every_variant_of_a_file_is_read_or_unreadable",)
+    says = "empty: a value of its document has a wrong type"
+    stage = _Varying()
 
 
 class _Governing(Blocks):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from fumishirube import Corpus, Hit, LeftOut, Query, Ranking, Stage
 from fumishirube.testing import RefinerContract
@@ -148,8 +149,53 @@ class _Infinite(Backwards):
 
 
 class TestInfinite(RefinerContract):
-    breaks = ("test_scores_stay_finite",)
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "a score is not a finite number"
     stage = _Infinite()
+
+
+class _Noticing(Backwards):
+    """Adds a diagnostic that is no JSON."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        diagnostics: dict[str, Any] = {**ranking.diagnostics, "mine": frozenset({"a"})}
+        return ranking._replace(diagnostics=diagnostics)
+
+
+class TestNoticing(RefinerContract):
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "diagnostics are JSON"
+    stage = _Noticing()
+
+
+class _Labelling(Backwards):
+    """Makes labels a set."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        labels: Any = {"last"}
+        hits = [hit._replace(labels=labels | hit.labels) for hit in ranking.hits]
+        return ranking._replace(hits=tuple(hits))
+
+
+class TestLabelling(RefinerContract):
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "labels are a frozenset"
+    stage = _Labelling()
+
+
+class _Explaining(Backwards):
+    """Gives reasons of several parts."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        reason: Any = ("low", 0.5)
+        left = [LeftOut(*hit.passage.key, reason) for hit in ranking.hits[1:]]
+        return ranking._replace(hits=ranking.hits[:1], left_out=(*ranking.left_out, *left))
+
+
+class TestExplaining(RefinerContract):
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "what is left out has a reason"
+    stage = _Explaining()
 
 
 class _Noting(Backwards):

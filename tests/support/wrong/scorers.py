@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import inf
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fumishirube import Bool, Corpus, Hit, Holds, Passage, Query, Stage, Term
 from fumishirube.errors import Cancelled
@@ -29,6 +30,75 @@ class Terms(Stage):
 class TestTerms(ScorerContract):
     breaks = ()
     stage = Terms()
+
+
+class _Changed(Terms):
+    """Gives hits a value that they cannot have."""
+
+    change: ClassVar[Mapping[str, Any]] = {}
+
+    def score(self, query: Query, corpus: Corpus, found: Found) -> Iterable[Hit]:
+        return [hit._replace(**self.change) for hit in super().score(query, corpus, found)]
+
+
+class _Labelling(_Changed):
+    """Gives labels as a set."""
+
+    change: ClassVar[Mapping[str, Any]] = {"labels": {"exact"}}
+
+
+class TestLabelling(ScorerContract):
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "labels are a frozenset"
+    stage = _Labelling()
+
+
+class _Spanning(_Changed):
+    """Gives matched spans as a list."""
+
+    change: ClassVar[Mapping[str, Any]] = {"matched": ["leave"]}
+
+
+class TestSpanning(ScorerContract):
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "matched spans are texts"
+    stage = _Spanning()
+
+
+class _Boasting(_Changed):
+    """Scores more than a sum of scores can hold."""
+
+    change: ClassVar[Mapping[str, Any]] = {"score": 1e101}
+
+
+class TestBoasting(ScorerContract):
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "a score is too large a number"
+    stage = _Boasting()
+
+
+class _Signless(_Changed):
+    """Gives nothing for signals."""
+
+    change: ClassVar[Mapping[str, Any]] = {"signals": None}
+
+
+class TestSignless(ScorerContract):
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "signals are a mapping"
+    stage = _Signless()
+
+
+class _Countless(_Changed):
+    """Gives signals that are no numbers."""
+
+    change: ClassVar[Mapping[str, Any]] = {"signals": {"terms": math.nan}}
+
+
+class TestCountless(ScorerContract):
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "a signal is not a finite number"
+    stage = _Countless()
 
 
 class _Excessive(Terms):

@@ -91,6 +91,18 @@ class TestToolless(SurfaceContract):
     stage = _Toolless()
 
 
+class _Paging(_Changed):
+    """Pages a list that its answers do not have."""
+
+    change: ClassVar[Mapping[str, Any]] = {"pages": "numbers"}
+
+
+class TestPaging(SurfaceContract):
+    breaks = ("test_offers_have_the_types_of_their_kind",)
+    says = "its answer has no field 'numbers'"
+    stage = _Paging()
+
+
 class _Depending(Counting):
     """Names its tool after a manual."""
 
@@ -139,7 +151,10 @@ class _Informal(Counting):
 
 
 class TestInformal(SurfaceContract):
-    breaks = ("test_arguments_and_answers_have_schemas",)
+    breaks = (
+        "test_arguments_and_answers_have_schemas",
+        "test_offers_have_the_types_of_their_kind",
+    )
     stage = _Informal()
 
 
@@ -265,6 +280,56 @@ class TestPunctual(SurfaceContract):
     stage = _Punctual()
 
 
+class WaitParams(Params):
+    """Nothing to say."""
+
+
+class _Waiting(Counting):
+    """Has a tool without arguments or examples, which fails where ``fails`` says so."""
+
+    def fails(self, call: Call) -> bool:
+        return False
+
+    def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
+        def run(params: WaitParams, call: Call) -> CountAnswer:
+            if self.fails(call):
+                raise RuntimeError
+            return CountAnswer(number=0)
+
+        (tool,) = super().tools(context)
+        waiting = replace(tool, name="text_wait", http=None, params=WaitParams, examples=())
+        return [tool, replace(waiting, run=run)]
+
+
+class TestWaiting(SurfaceContract):
+    breaks = ()
+    stage = _Waiting()
+
+
+class _Hasty(_Waiting):
+    """Fails when time is up."""
+
+    def fails(self, call: Call) -> bool:
+        return call.budget.spent
+
+
+class TestHasty(SurfaceContract):
+    breaks = ("test_a_spent_budget_is_no_error",)
+    stage = _Hasty()
+
+
+class _Alone(_Waiting):
+    """Fails where there is no session, as on the command line."""
+
+    def fails(self, call: Call) -> bool:
+        return call.session is None
+
+
+class TestAlone(SurfaceContract):
+    breaks = ("test_examples_are_answered_or_refused_with_a_code",)
+    stage = _Alone()
+
+
 class _Logging(_Running):
     """Writes down what was asked, in its root."""
 
@@ -342,8 +407,29 @@ class _Promising(_Telling):
 
 
 class TestPromising(SurfaceContract):
-    breaks = ("test_listed_resources_can_be_read",)
+    breaks = (
+        "test_listed_resources_can_be_read",
+        "test_offers_have_the_types_of_their_kind",
+    )
     stage = _Promising()
+
+
+class _Plain(_Telling):
+    """Gives a text for the content of a resource."""
+
+    def resources(self, context: SurfaceContext) -> Resources:
+        told = super().resources(context)
+
+        def read(uri: str, call: Call) -> Any:
+            return "".join(str(part.body) for part in told.read(uri, call))
+
+        return replace(told, read=read)
+
+
+class TestPlain(SurfaceContract):
+    breaks = ("test_offers_have_the_types_of_their_kind",)
+    says = "a sequence was expected, not str"
+    stage = _Plain()
 
 
 class _Forgetful(_Telling):

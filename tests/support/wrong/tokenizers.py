@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
-from fumishirube import Bool, Clause, Term
+from fumishirube import Bool, Clause, Everything, Term
 from fumishirube.testing import PlainTokenizer, TokenizerContract
 from fumishirube.text import written_terms
 
@@ -12,6 +13,33 @@ from fumishirube.text import written_terms
 class TestPlain(TokenizerContract):
     breaks = ()
     stage = PlainTokenizer()
+
+
+class _Listing(PlainTokenizer):
+    """Narrows by a list of terms."""
+
+    def narrow(self, text: str) -> tuple[Clause, bool]:
+        terms: Any = [Term(term) for term in dict.fromkeys(self.terms(text))]
+        return (Bool(must=terms) if terms else Everything()), False
+
+
+class TestListing(TokenizerContract):
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "it returned no clause with the right values: Bool"
+    stage = _Listing()
+
+
+class _Formless(PlainTokenizer):
+    """Finds the forms of a word as pairs."""
+
+    def form_finder(self, term: str) -> Callable[[str], Sequence[Any]]:
+        return lambda text: [(term, text)]
+
+
+class TestFormless(TokenizerContract):
+    breaks = ("test_results_have_the_types_of_their_kind",)
+    says = "it returned something else than texts"
+    stage = _Formless()
 
 
 class _Loose(PlainTokenizer):

@@ -16,6 +16,7 @@ from fumishirube.faces.cli.parser import COMMANDS, Parser
 from fumishirube.faces.cli.streams import (
     PluginFaultHandler,
     PrintableFormatter,
+    flush_output,
 )
 from fumishirube.host.standard_streams import claim_output, exit_now, use_utf8_streams
 from fumishirube.interrupts import handle_interrupts
@@ -42,7 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run_guarded(argv: Sequence[str], *, own_process: bool = False) -> int:
     use_utf8_streams("replace")
     use_language(os.environ)
-    return guarded(lambda: _run([_decoded(word) for word in argv], own_process=own_process))
+    code = guarded(lambda: _run([_decoded(word) for word in argv], own_process=own_process))
+    return guarded(lambda: _flushed(code))
 
 
 def _run(words: Sequence[str], *, own_process: bool) -> int:
@@ -57,12 +59,12 @@ def _run(words: Sequence[str], *, own_process: bool) -> int:
         use_language(None)  # what a server writes is a log
     elif own_process:
         claim_output(raw=getattr(options, "raw", False))
-    code = guarded(
-        lambda: _code_of(options),
-        as_json=getattr(options, "json", False),
-    )
-    if sys.stdout is not None:
-        sys.stdout.flush()
+    return guarded(lambda: _code_of(options), as_json=getattr(options, "json", False))
+
+
+def _flushed(code: int) -> int:
+    """Return an exit code after all output is written."""
+    flush_output()
     return code
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from fumishirube.disk.folders import why_unwritten
 from fumishirube.errors import (
     AlreadyServed,
     Cancelled,
@@ -20,6 +21,7 @@ from fumishirube.errors import (
 )
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.streams import complain, discard_output
+from fumishirube.host.standard_streams import UnwritableOutput
 
 OK, FAILURE, USAGE_ERROR, LOCKED, INTERRUPTED = 0, 1, 2, 4, 130
 """Success; failure; wrong usage or configuration; locked; interrupted."""
@@ -45,9 +47,8 @@ def guarded(run: Callable[[], int], *, as_json: bool = False) -> int:
         return FAILURE
     except (KeyboardInterrupt, Cancelled):
         return INTERRUPTED
-    except BrokenPipeError:
-        discard_output()
-        return INTERRUPTED
+    except (BrokenPipeError, UnwritableOutput) as error:
+        return _without_output(error)
     except ToolError as error:
         if as_json:
             print_json(error.payload())
@@ -63,6 +64,15 @@ def guarded(run: Callable[[], int], *, as_json: bool = False) -> int:
             print_json(failure.payload())
         complain(f"{failure.title}: {failure.sentence}")
         return failure.exit_code
+
+
+def _without_output(error: OSError) -> int:
+    """Return the exit code of a command whose output was lost; say why if its reader is there."""
+    discard_output()
+    if isinstance(error, BrokenPipeError):
+        return INTERRUPTED
+    complain(f"error: standard output cannot be written: {why_unwritten(error)}")
+    return FAILURE
 
 
 class _Failure(NamedTuple):

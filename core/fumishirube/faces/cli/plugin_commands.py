@@ -11,12 +11,13 @@ from fumishirube.errors import ConfigError, FumishirubeError, PluginError
 from fumishirube.faces.cli.folders import written_configuration
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, described
+from fumishirube.host.standard_streams import UnwritableOutput
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.commands import Command, exit_code_of
 from fumishirube.plugins.discovery import Plugins
 
-_PASSING = (FumishirubeError, SystemExit, BrokenPipeError)
-"""How a command may end: an error for its user, an exit code, or a closed output."""
+_PASSING = (FumishirubeError, SystemExit, BrokenPipeError, UnwritableOutput)
+"""How a command may end: an error for its user, an exit code, or an output that takes no more."""
 
 
 def run_command(options: Namespace) -> int:

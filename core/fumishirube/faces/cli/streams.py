@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 
 from fumishirube.faces.cli.messages import translated
+from fumishirube.host.standard_streams import to_output
 from fumishirube.text.controls import printable
 
 
@@ -15,13 +16,19 @@ def complain(line: str) -> None:
     """Write one line to standard error, in the user's language, after all output so far.
 
     Raises:
-        BrokenPipeError: when standard output is closed.
+        BrokenPipeError: when the reader of standard output has gone.
+        UnwritableOutput: when it cannot be written for another reason.
     """
-    with suppress(ValueError, AttributeError):
-        sys.stdout.flush()
+    flush_output()
     with suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(printable(" ".join(translated(line).splitlines())) + "\n")
         sys.stderr.flush()
+
+
+def flush_output() -> None:
+    """Write all output so far; raise as :func:`complain` does."""
+    with suppress(ValueError, AttributeError), to_output():
+        sys.stdout.flush()
 
 
 class PrintableFormatter(logging.Formatter):
@@ -43,7 +50,7 @@ class PluginFaultHandler(logging.Handler):
 
 
 def discard_output() -> None:
-    """Discard buffered output, so that the interpreter reports no broken pipe at exit."""
+    """Discard buffered output, so that none of it fails at exit."""
     with suppress(OSError, ValueError, AttributeError):
         null_device = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null_device, sys.stdout.fileno())
