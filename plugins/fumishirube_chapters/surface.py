@@ -39,9 +39,9 @@ class ChaptersSurface(Stage):
     ``path_pattern`` is the path of that file below ``manuals/``, the root of the manuals. At most
     ``max_sections_in_memory`` chapters stay in memory, for ``section_ttl_seconds``. Their
     projections are stored in ``cache_file``, else below ``chapters/`` in ``indices_dir``, else in
-    the folder of derived state. With ``allow_symlink``, links are followed into ``allowed_roots``
-    (default: the root of the manuals). Without ``cursor`` in ``extras``, long lists are returned
-    whole.
+    the folder of derived state; a ``cache_file`` with anything else is left as it is. With
+    ``allow_symlink``, links are followed into ``allowed_roots`` (default: the root of the
+    manuals). Without ``cursor`` in ``extras``, long lists are returned whole.
     """
 
     root: ClassVar[str] = "manuals"
@@ -183,8 +183,12 @@ class ChaptersSurface(Stage):
 
     def cache_settings(self, context: SurfaceContext) -> ChapterCacheSettings:
         """Return the settings of the cache."""
-        file, seconds = self._file(context), float(self.section_ttl_seconds)
-        return ChapterCacheSettings(self.max_sections_in_memory, seconds, file)
+        return ChapterCacheSettings(
+            self.max_sections_in_memory,
+            float(self.section_ttl_seconds),
+            self._file(context),
+            named=self.cache_file is not None,
+        )
 
     def _file(self, context: SurfaceContext) -> Path:
         workspace, state = context.folder("workspace").path, context.folder("state").path

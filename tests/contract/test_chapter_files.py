@@ -159,6 +159,64 @@ def test_a_file_of_projections_with_damaged_pages_is_made_again(tmp_path: Path) 
         assert connection.execute("SELECT count(*) FROM projections").fetchone() == (60,)
 
 
+def database(file: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(file)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+@pytest.mark.parametrize("classic", [False, True])
+@pytest.mark.parametrize("kind", ["json", "database", "database like ours", "chapter", "folder"])
+def test_a_file_of_something_else_is_never_used_for_projections(
+    tmp_path: Path, kind: str, classic: bool
+) -> None:
+    workspace = made(tmp_path, [entry("a", "A")], a="帝 王 切 開")
+    os.utime(workspace / "manuals" / NAME / "a.txt", (1_600_000_000, 1_600_000_000))
+    name = {"chapter": f"manuals/{NAME}/a.txt"}.get(kind, "own.db")
+    file = workspace / name
+    if kind == "json":
+        file.write_text('{"my": "own"}')
+    elif kind == "folder":
+        file.mkdir()
+    elif kind != "chapter":
+        version = 2 if "ours" in kind else 7
+        rows = "CREATE TABLE projections (x)", "INSERT INTO projections VALUES ('mine')"
+        database(file, *rows, f"PRAGMA user_version={version}")
+    before = file.is_dir() or file.read_bytes()
+    beside = {path.name for path in file.parent.iterdir()}
+    settings = f"surfaces: [{{use: chapters, with: {{cache_file: {name}}}}}]\n"
+    if classic:
+        (workspace / "config.yaml").write_text(f"cache: {{file: {name}}}\n", encoding="utf-8")
+        beside.add("config.yaml")
+    (workspace / "fumishirube.yaml").write_text(SURFACE if classic else settings, encoding="utf-8")
+    with Fumishirube(workspace) as server:
+        for mode in ("loose", "plain", "loose"):
+            query = "帝 王" if mode == "plain" else "帝王切開"
+            assert searched(server, query, mode=mode) == ["a"]
+    assert (file.is_dir() or file.read_bytes()) == before
+    assert {path.name for path in file.parent.iterdir()} - beside <= {".fumishirube"}
+
+
+def test_a_named_file_of_projections_is_made_and_mended(tmp_path: Path) -> None:
+    settings = "surfaces: [{use: chapters, with: {cache_file: var/own.db}}]\n"
+    workspace = made(tmp_path, [entry("a", "A")], settings, a="帝 王 切 開" * 2_000)
+    os.utime(workspace / "manuals" / NAME / "a.txt", (1_600_000_000, 1_600_000_000))
+    file = workspace / "var" / "own.db"
+    file.parent.mkdir()
+    file.touch()
+    query = {"manual_name": NAME, "query": "帝王切開", "mode": "loose"}
+    with closing(manuals.opened(workspace)) as application:
+        first = manuals.ask(application, "search_text", **query)
+    assert first["results"]
+    for damaged in (file.read_bytes()[:5000], file.read_bytes()[:4096] + b"\xff" * 8192):
+        file.write_bytes(damaged)
+        with closing(manuals.opened(workspace)) as application:
+            assert manuals.ask(application, "search_text", **query) == first
+        with closing(sqlite3.connect(file)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            assert connection.execute("SELECT count(*) FROM projections").fetchone() == (1,)
+
+
 def test_projections_that_another_process_holds_are_left_alone(tmp_path: Path) -> None:
     workspace = made(tmp_path, [entry("a", "A")], a="帝 王 切 開")
     os.utime(workspace / "manuals" / NAME / "a.txt", (1_600_000_000, 1_600_000_000))
