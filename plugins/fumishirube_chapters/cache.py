@@ -118,7 +118,7 @@ class ChapterCache:
                 self._open.move_to_end(slot)
                 return cached
         try:
-            document = self._loader.chapter(file.root, file.path)
+            document = self._loader.chapter(file.root, file.path)._replace(path=file.key)
         except ToolError as error:
             raise UnreadableChapter(fault_of(error)) from error
         opened = OpenChapter(manual, stamp, document, self._store)

@@ -31,10 +31,15 @@ _SHOWN = 200
 
 
 class LocatedFile(NamedTuple):
-    """The real path and state of a file, or the reason why it cannot be read."""
+    """The real path and state of a file, or the reason why it cannot be read.
+
+    ``key`` distinguishes the files of a manual. It is the path in its folder, but a link may lead
+    to a file outside, which has an equal path in another folder.
+    """
 
     root: Root
     path: str
+    key: str
     entry: FolderEntry | None
     fault: str | None = None
 
@@ -77,7 +82,7 @@ class ChapterManual:
     def locate(self, path: str | None) -> LocatedFile:
         """Return the location of a chapter's file."""
         if path is None:
-            return LocatedFile(self.root, "", None, "refused")
+            return LocatedFile(self.root, "", "", None, "refused")
         return located(self.root, path, self.locations)
 
     def locate_all(self, paths: Iterable[str]) -> Mapping[str, LocatedFile]:
@@ -93,7 +98,7 @@ class ChapterManual:
             files |= {entry.path: entry for entry in entries if entry.kind == "file"}
         listed = {path: files.get(path) for path in requested}
         return {
-            path: LocatedFile(self.root, path, entry) if entry else self.locate(path)
+            path: LocatedFile(self.root, path, path, entry) if entry else self.locate(path)
             for path, entry in listed.items()
         }
 
@@ -226,17 +231,23 @@ class ChapterLibrary:
 
 def located(root: Root, path: str, locations: LocationSettings) -> LocatedFile:
     """Return the location of a file, following links if they are allowed."""
+    key = path
     try:
-        if locations.links:
+        try:
+            entry = root.stat(path)
+        except Forbidden:
+            if not locations.links:
+                raise
             root, path = root.followed(path, locations.allowed)
-        entry = root.stat(path)
+            key = f"/{locations.allowed.index(root.path)}/{path}"  # no path in a root begins so
+            entry = root.stat(path)
     except NotFound:
-        return LocatedFile(root, path, None, "missing")
+        return LocatedFile(root, path, key, None, "missing")
     except ToolError:
-        return LocatedFile(root, path, None, "refused")
+        return LocatedFile(root, path, key, None, "refused")
     if entry.kind != "file":
-        return LocatedFile(root, path, None, "refused")
-    return LocatedFile(root, path, entry)
+        return LocatedFile(root, path, key, None, "refused")
+    return LocatedFile(root, path, key, entry)
 
 
 def fault_of(error: ToolError) -> str:

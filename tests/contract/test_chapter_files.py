@@ -103,6 +103,52 @@ def test_links_are_followed_only_into_allowed_folders(tmp_path: Path) -> None:
     assert answer["skipped"] == [{"section_id": "out", "reason": "refused"}]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_chapters_in_allowed_folders_may_have_equal_names(tmp_path: Path) -> None:
+    toc = [entry("1", "A", "a.txt"), entry("2", "B", "b.txt"), entry("3", "C", "x.txt")]
+    allowed = "{allow_symlink: true, allowed_roots: [manuals, A, B]}"
+    settings = f"surfaces: [{{use: chapters, with: {allowed}}}]\n"
+    workspace = made(tmp_path, toc, settings, x="ぶどう 例外")
+    folder = workspace / "manuals" / NAME
+    for link, place, text in (("a", "A", "りんご 例外"), ("b", "B", "みかん 例外")):
+        target = workspace / place / "x.txt"
+        target.parent.mkdir()
+        target.write_text(text, encoding="utf-8")
+        (folder / f"{link}.txt").symlink_to(target)
+        os.utime(target, (1_600_000_000, 1_600_000_000))
+    os.utime(folder / "x.txt", (1_600_000_000, 1_600_000_000))
+    file = workspace / ".fumishirube" / "chapters" / "projections.sqlite"
+    for _ in range(2):  # the second server reads the stored projections
+        with Fumishirube(workspace) as server:
+            for number, word in (("1", "りんご"), ("2", "みかん"), ("3", "ぶどう")):
+                section = server.ok("get_section", manual_name=NAME, section_id=number)
+                assert section["text"].startswith(word)
+                assert searched(server, word, mode="plain") == [number]
+                assert searched(server, word, mode="plain", section_id=number) == [number]
+            hits = server.ok("find_exceptions", manual_name=NAME)["results"]
+            assert [(hit["section_id"], hit["text"][:3]) for hit in hits] == [
+                ("1", "りんご"), ("2", "みかん"), ("3", "ぶどう"),
+            ]  # fmt: skip
+        with closing(sqlite3.connect(file)) as connection:
+            rows = connection.execute("SELECT DISTINCT path FROM projections").fetchall()
+        assert len(rows) == 3
+
+
+def test_allowed_links_change_nothing_for_a_manual_without_any(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [entry("a", "A"), entry("toc", "Toc", "00_目次.json")], a="本文")
+    warnings = []
+    for allowed in ("false", "true"):
+        ask = opened(workspace, FUMISHIRUBE_SECURITY_ALLOW_SYMLINK=allowed)
+        answer = ask("search_text", manual_name=NAME, query=".")
+        assert [hit["section_id"] for hit in answer["results"]] == ["a"]
+        assert answer["skipped"] == [{"section_id": "toc", "reason": "refused"}]
+        environ = {"FUMISHIRUBE_SECURITY_ALLOW_SYMLINK": allowed}
+        done = manuals.fumishirube("doctor", "--json", cwd=workspace, environ=environ)
+        warnings.append([one for one in done.json if one["subject"] == f"manual {NAME}"])
+    assert warnings[0] == warnings[1]
+    assert "name of the folder" not in str(warnings[1])
+
+
 def test_edits_show_in_the_next_answer(tmp_path: Path) -> None:
     workspace = made(tmp_path, [entry("a", "A")], a="旧い本文")
     with Fumishirube(workspace) as server:
