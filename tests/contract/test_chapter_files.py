@@ -6,8 +6,10 @@ import os
 import sqlite3
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Barrier
 from types import FrameType
 
 import manuals
@@ -23,6 +25,7 @@ from chapter_manuals import (
 from stdio import Fumishirube
 
 from fumishirube.disk import is_settled
+from fumishirube.text import Projection, TextForm, project
 from fumishirube_chapters import cache
 
 
@@ -324,6 +327,34 @@ def entered(workspace: Path, chapters: int) -> int:
     finally:
         sys.setprofile(None)
     return steps
+
+
+def test_searches_at_once_make_each_projection_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [str(number) for number in range(20)]
+    toc = [entry(name, "A") for name in names]
+    workspace = made(tmp_path, toc, **{name: f"帝 王 切 開 {name} " * 500 for name in names})
+    for file in (workspace / "manuals" / NAME).glob("*.txt"):
+        os.utime(file, (1_600_000_000, 1_600_000_000))
+    computed = []
+
+    def counted(text: str, form: TextForm) -> Projection:
+        computed.append(text)
+        return project(text, form)
+
+    monkeypatch.setattr(cache, "project", counted)
+    ask = opened(workspace)
+    query = {"manual_name": NAME, "query": "帝王切開7", "mode": "loose"}
+    start = Barrier(8)
+
+    def search(_: int) -> list[str]:
+        start.wait()
+        return [hit["section_id"] for hit in ask("search_text", **query)["results"]]
+
+    with ThreadPoolExecutor(8) as threads:
+        assert [*threads.map(search, range(8))] == [["7"]] * 8
+    assert len(computed) == 20
 
 
 def test_reading_chapters_takes_steps_by_their_number(tmp_path: Path) -> None:
