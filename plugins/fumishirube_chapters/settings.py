@@ -30,6 +30,6 @@ class ChapterCacheSettings(NamedTuple):
     """
 
     chapters: int
-    seconds: float
+    seconds: int
     file: Path
     named: bool = False

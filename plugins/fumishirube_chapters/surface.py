@@ -185,7 +185,7 @@ class ChaptersSurface(Stage):
         """Return the settings of the cache."""
         return ChapterCacheSettings(
             self.max_sections_in_memory,
-            float(self.section_ttl_seconds),
+            self.section_ttl_seconds,
             self._file(context),
             named=self.cache_file is not None,
         )

@@ -363,6 +363,14 @@ def test_reading_chapters_takes_steps_by_their_number(tmp_path: Path) -> None:
     assert many < 5 * few
 
 
+@pytest.mark.parametrize("seconds", ["0", "1", "9" * 400])
+def test_a_lifetime_of_any_length_changes_no_answer(tmp_path: Path, seconds: str) -> None:
+    workspace = made(tmp_path, [entry("a", "A")], a="本文")
+    ask = opened(workspace, FUMISHIRUBE_CACHE_SECTION_TTL_SECONDS=seconds)
+    for _ in range(2):
+        assert len(ask("search_text", manual_name=NAME, query="本文")["results"]) == 1
+
+
 @pytest.mark.parametrize("kept", ["0", "1"])
 def test_a_small_memory_changes_no_answer(tmp_path: Path, kept: str) -> None:
     toc = [entry(str(n), "A") for n in range(5)]
