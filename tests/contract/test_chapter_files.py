@@ -295,6 +295,44 @@ def test_a_toc_read_right_after_a_change_is_read_once_more(tmp_path: Path) -> No
     assert ask("get_toc", manual_name=NAME)["toc"][0]["title"] == "B"
 
 
+def test_a_toc_with_a_time_ahead_of_our_clock_may_change_without_a_new_one(tmp_path: Path) -> None:
+    """The clock of a file server may be that of another time zone."""
+    workspace = made(tmp_path, [entry("a", "A")], a="x")
+    toc = workspace / "manuals" / NAME / "00_目次.json"
+    ask, ahead = opened(workspace), time.time_ns() + 9 * 3600 * 10**9
+    for title in "ABC":
+        made(workspace, [entry("a", title)])
+        os.utime(toc, ns=(ahead, ahead))
+        assert ask("get_toc", manual_name=NAME)["toc"][0]["title"] == title
+
+
+def test_a_time_of_years_ahead_is_as_good_as_one_of_years_ago(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [entry("a", "A")], a="帝 王 切 開")
+    file = workspace / "manuals" / NAME / "a.txt"
+    store = workspace / ".fumishirube" / "chapters" / "projections.sqlite"
+    ahead = time.time() + 10 * 365 * 86_400
+    query = {"manual_name": NAME, "query": "帝王切開", "mode": "loose"}
+    ask = opened(workspace)
+    for text, found in (("帝 王 切 開", ["a"]), ("第 王 切 開", []), ("帝 王 切 開", ["a"])):
+        file.write_text(text, encoding="utf-8")
+        assert [hit["section_id"] for hit in ask("search_text", **query)["results"]] == found
+        os.utime(file, (ahead, ahead))
+        ahead += 1
+        for again in (ask, ask, opened(workspace)):
+            results = again("search_text", **query)["results"]
+            assert [hit["section_id"] for hit in results] == found
+        with closing(sqlite3.connect(store)) as connection:
+            stored = [text for (text,) in connection.execute("SELECT text FROM projections")]
+        assert stored == [text.replace(" ", "")]
+
+
+@pytest.mark.parametrize("hours", [0, 9, 23])
+def test_a_time_of_today_tells_nothing(hours: int) -> None:
+    now = time.time_ns()
+    assert not is_settled(now + hours * 3600 * 10**9, now)
+    assert not is_settled(now + hours * 3600 * 10**9)
+
+
 def test_projections_of_files_that_are_gone_are_forgotten(tmp_path: Path) -> None:
     workspace = made(tmp_path, [entry("a", "A"), entry("b", "B")], a="甲", b="乙")
     store = workspace / ".fumishirube" / "chapters" / "projections.sqlite"
