@@ -79,6 +79,11 @@ def test_an_unusable_toc_is_named(tmp_path: Path, content: str, reason: str) -> 
         ("本文は対象".encode("utf-16-le") + b"\n\0", "utf-16-le", "本文は対象\n"),
         ("本文は対象".encode("iso2022_jp"), "iso2022-jp", "本文は対象"),
         ("①本文は対象".encode("euc_jis_2004"), "euc-jis-2004", "①本文は対象"),
+        (
+            "規程".encode() + b"\0" + "の対象外とする。".encode()[1:],
+            "utf-8",
+            "規程\0\ufffd\ufffd対象外とする。",
+        ),
         (b"", "utf-8", ""),
     ],
 )
