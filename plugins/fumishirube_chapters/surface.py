@@ -1,6 +1,5 @@
 """The surface over chapters with a table of contents."""
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -90,7 +89,7 @@ class ChaptersSurface(Stage):
     ] = None
     allowed_roots: Annotated[
         tuple[str, ...],
-        Env("FUMISHIRUBE_SECURITY_ALLOWED_ROOTS"),
+        Env("FUMISHIRUBE_SECURITY_ALLOWED_ROOTS", paths=True),
         ClassicKey("security.allowed_roots"),
     ] = ()
     allow_symlink: Annotated[
@@ -102,14 +101,6 @@ class ChaptersSurface(Stage):
     path_pattern: Annotated[
         str, Env("FUMISHIRUBE_TOC_PATH_PATTERN"), ClassicKey("toc.path_pattern")
     ] = "manuals/{manual}/00_目次.json"
-
-    @field_validator("allowed_roots", mode="before")
-    @classmethod
-    def _separated(cls, value: Any) -> Any:
-        """Split the value of a variable as the platform splits lists of paths."""
-        if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
-            return tuple(part for item in value for part in item.split(os.pathsep) if part)
-        return value
 
     @field_validator("path_pattern")
     @classmethod
