@@ -126,15 +126,9 @@ class ChaptersSurface(Stage):
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which clients list them."""
-        from fumishirube_chapters.tool_list import reader, tools
+        from fumishirube_chapters.tool_list import tools
 
-        offered = tools(
-            context,
-            reader(context, self),
-            max_results=self.max_results,
-            resolve_reference=self.resolve_reference,
-        )
-        return listed(offered, self.extras)
+        return listed(tools(context, self), self.extras)
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Validate all manuals once, in a thread, and log what is wrong."""
