@@ -57,6 +57,8 @@ class Env:
     """Whether other stages accept values that this one does not know and ignores."""
     others: tuple[str, ...] = ()
     """Values of other stages that this one ignores; it refuses any other unknown value."""
+    paths: bool = False
+    """Whether the value is a list of paths, separated as in ``PATH``, instead of by commas."""
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class FoldedFields(Mapping[str, str]):
 
 
 class OpenChapter:
-    """A chapter in memory: its text, and its projections, computed on demand."""
+    """A chapter in memory: its text, and its projections, each computed once, on demand."""
 
     def __init__(self, manual: str, stamp: str, document: Document, store: ProjectionStore) -> None:
         self.document = document
@@ -60,7 +60,8 @@ class OpenChapter:
         self._manual = manual
         self._store = store
         self._forms: dict[TextForm, Projection] = {}
-        self.unsaved: list[StoredProjection] = []
+        self._unsaved: list[StoredProjection] = []
+        self._lock = Lock()
         self.weight = sys.getsizeof(document.text)
 
     @property
@@ -72,16 +73,28 @@ class OpenChapter:
         """Return a form of the text: from memory, from disk, or computed now."""
         projection = self._forms.get(form)
         if projection is None:
-            path, settled = self.document.path, bool(self.stamp)
-            projection = self._store.get(self._manual, path, self.stamp, form) if settled else None
-            if projection is None:
-                projection = project(self.own, form)
-                if settled:
-                    self.unsaved.append(
-                        StoredProjection(self._manual, path, self.stamp, form, projection)
-                    )
-            self._forms[form] = projection
-            self.weight += projection.weight
+            with self._lock:  # other searches wait for the one that computes it
+                projection = self._forms.get(form)
+                if projection is None:
+                    projection = self._forms[form] = self._made(form)
+                    self.weight += projection.weight
+        return projection
+
+    def taken(self) -> list[StoredProjection]:
+        """Return the projections that are to be saved, once."""
+        with self._lock:
+            unsaved, self._unsaved = self._unsaved, []
+        return unsaved
+
+    def _made(self, form: TextForm) -> Projection:
+        path, settled = self.document.path, bool(self.stamp)
+        projection = self._store.get(self._manual, path, self.stamp, form) if settled else None
+        if projection is None:
+            projection = project(self.own, form)
+            if settled:
+                self._unsaved.append(
+                    StoredProjection(self._manual, path, self.stamp, form, projection)
+                )
         return projection
 
 
@@ -97,7 +110,7 @@ class ChapterCache:
     def __init__(self, loader: ContentsLoader, cache_settings: ChapterCacheSettings) -> None:
         self._loader = loader
         self._cache_settings = cache_settings
-        self._store = ProjectionStore(cache_settings.file)
+        self._store = ProjectionStore(cache_settings.file, named=cache_settings.named)
         self._open: OrderedDict[_Slot, OpenChapter] = OrderedDict()
         self._unweighed = 0
         self._lock = Lock()
@@ -113,17 +126,19 @@ class ChapterCache:
         slot = _Slot(file.root.top, file.root.below, file.path)
         stamp = file.stamp if file.settled else ""
         with self._lock:
-            cached = self._open.get(slot)
-            if cached is not None and stamp and cached.stamp == stamp and not self._is_old(cached):
-                self._open.move_to_end(slot)
-                return cached
+            cached = self._cached(slot, stamp)
+        if cached is not None:
+            return cached
         try:
-            document = self._loader.chapter(file.root, file.path)
+            document = self._loader.chapter(file.root, file.path)._replace(path=file.key)
         except ToolError as error:
             raise UnreadableChapter(fault_of(error)) from error
         opened = OpenChapter(manual, stamp, document, self._store)
         if self._cache_settings.seconds > 0:
             with self._lock:
+                cached = self._cached(slot, stamp)
+                if cached is not None:  # another search has read it meanwhile
+                    return cached
                 self._open[slot] = opened
                 self._open.move_to_end(slot)
                 while len(self._open) > self._cache_settings.chapters:
@@ -139,10 +154,7 @@ class ChapterCache:
 
         With ``whole``, they are all of the manual: drop stored projections of its other files.
         """
-        unsaved: list[StoredProjection] = []
-        for chapter in chapters:
-            unsaved += chapter.unsaved
-            chapter.unsaved = []
+        unsaved = [projection for chapter in chapters for projection in chapter.taken()]
         files = {chapter.document.path for chapter in chapters}
         self._store.put(unsaved, (manual, files) if whole else None)
         self._relieve()
@@ -159,5 +171,12 @@ class ChapterCache:
             while weight > MOST:
                 weight -= self._open.popitem(last=False)[1].weight
 
-    def _is_old(self, opened: OpenChapter) -> bool:
-        return time.monotonic() - opened.born >= self._cache_settings.seconds
+    def _cached(self, slot: _Slot, stamp: str) -> OpenChapter | None:
+        """Return a chapter that is in memory in this state, as the one read most recently."""
+        cached = self._open.get(slot)
+        if cached is None or not stamp or cached.stamp != stamp:
+            return None
+        if time.monotonic() - cached.born >= self._cache_settings.seconds:
+            return None
+        self._open.move_to_end(slot)
+        return cached

@@ -31,10 +31,15 @@ _SHOWN = 200
 
 
 class LocatedFile(NamedTuple):
-    """The real path and state of a file, or the reason why it cannot be read."""
+    """The real path and state of a file, or the reason why it cannot be read.
+
+    ``key`` distinguishes the files of a manual. It is the path in its folder, but a link may lead
+    to a file outside, which has an equal path in another folder.
+    """
 
     root: Root
     path: str
+    key: str
     entry: FolderEntry | None
     fault: str | None = None
 
@@ -77,7 +82,7 @@ class ChapterManual:
     def locate(self, path: str | None) -> LocatedFile:
         """Return the location of a chapter's file."""
         if path is None:
-            return LocatedFile(self.root, "", None, "refused")
+            return LocatedFile(self.root, "", "", None, "refused")
         return located(self.root, path, self.locations)
 
     def locate_all(self, paths: Iterable[str]) -> Mapping[str, LocatedFile]:
@@ -93,9 +98,16 @@ class ChapterManual:
             files |= {entry.path: entry for entry in entries if entry.kind == "file"}
         listed = {path: files.get(path) for path in requested}
         return {
-            path: LocatedFile(self.root, path, entry) if entry else self.locate(path)
+            path: LocatedFile(self.root, path, path, entry) if entry else self.locate(path)
             for path, entry in listed.items()
         }
+
+
+class _Subject(NamedTuple):
+    """What warnings are about: a chapter's file, or the table of contents of a manual."""
+
+    manual: str
+    file: str | None = None
 
 
 class ChapterLibrary:
@@ -106,7 +118,7 @@ class ChapterLibrary:
         self._loader = loader
         self._locations = locations
         self._read: dict[str, tuple[str, ChapterManual]] = {}
-        self._logged: dict[str, tuple[str, Sequence[str]]] = {}
+        self._logged: dict[_Subject, tuple[str, Sequence[str]]] = {}
         self._lock = Lock()
 
     def manuals(self) -> list[str]:
@@ -123,7 +135,7 @@ class ChapterLibrary:
         toc = self._locations.toc
         file = located(folder, toc, self._locations)
         if file.fault is not None:
-            self._log_once(f"{name}/{toc}", file.fault, [f"{toc} cannot be used: {file.fault}"])
+            self._log_once(_Subject(name), file.fault, [f"{toc} cannot be used: {file.fault}"])
             raise no_contents(name, toc, file.fault)
         # An unsettled file is not cached: it may change without a new stamp.
         settled = file.settled
@@ -135,9 +147,9 @@ class ChapterLibrary:
             contents = self._loader.contents(file.root, file.path)
         except ToolError as error:
             reason = _reason(error)
-            self._log_once(f"{name}/{toc}", file.stamp, [f"{toc} cannot be used: {reason}"])
+            self._log_once(_Subject(name), file.stamp, [f"{toc} cannot be used: {reason}"])
             raise no_contents(name, toc, reason) from error
-        self._log_once(f"{name}/{toc}", file.stamp, contents.warnings)
+        self._log_once(_Subject(name), file.stamp, contents.warnings)
         by_id: dict[str, Chapter] = {}
         for chapter in contents.chapters:
             by_id.setdefault(chapter.id, chapter)
@@ -149,7 +161,7 @@ class ChapterLibrary:
     def warn(self, manual: ChapterManual, chapter: Chapter, stamp: str, fault: str) -> None:
         """Log a problem with a chapter's file, once for each state of the file."""
         self._log_once(
-            f"{manual.name}/{chapter.file}",
+            _Subject(manual.name, chapter.file),
             stamp + fault,
             [f"file {fault}: {chapter.file[:_SHOWN]}"],
         )
@@ -167,19 +179,17 @@ class ChapterLibrary:
         with self._lock:
             logged = [*self._logged.items()]
         return [
-            (place.partition("/")[0], warning)
-            for place, (_, warnings) in logged
-            for warning in warnings
+            (subject.manual, warning) for subject, (_, warnings) in logged for warning in warnings
         ]
 
-    def _log_once(self, place: str, state: str, warnings: Sequence[str]) -> None:
+    def _log_once(self, subject: _Subject, state: str, warnings: Sequence[str]) -> None:
+        printable = [*map(_printable, warnings)]
         with self._lock:
-            if place in self._logged and self._logged[place][0] == state:
+            if subject in self._logged and self._logged[subject][0] == state:
                 return
-            self._logged[place] = (state, [_printable(warning) for warning in warnings])
-        manual = _printable(place.partition("/")[0])
-        for warning in self._logged[place][1]:
-            LOG.warning("[validate] manual=%s %s", manual, warning)
+            self._logged[subject] = (state, printable)
+        for warning in printable:
+            LOG.warning("[validate] manual=%s %s", _printable(subject.manual), warning)
 
     def _folders(self) -> list[str]:
         if not self._root.exists:
@@ -226,17 +236,23 @@ class ChapterLibrary:
 
 def located(root: Root, path: str, locations: LocationSettings) -> LocatedFile:
     """Return the location of a file, following links if they are allowed."""
+    key = path
     try:
-        if locations.links:
+        try:
+            entry = root.stat(path)
+        except Forbidden:
+            if not locations.links:
+                raise
             root, path = root.followed(path, locations.allowed)
-        entry = root.stat(path)
+            key = f"/{locations.allowed.index(root.path)}/{path}"  # no path in a root begins so
+            entry = root.stat(path)
     except NotFound:
-        return LocatedFile(root, path, None, "missing")
+        return LocatedFile(root, path, key, None, "missing")
     except ToolError:
-        return LocatedFile(root, path, None, "refused")
+        return LocatedFile(root, path, key, None, "refused")
     if entry.kind != "file":
-        return LocatedFile(root, path, None, "refused")
-    return LocatedFile(root, path, entry)
+        return LocatedFile(root, path, key, None, "refused")
+    return LocatedFile(root, path, key, entry)
 
 
 def fault_of(error: ToolError) -> str:

@@ -19,6 +19,9 @@ T = TypeVar("T")
 LOG = logging.getLogger("fumishirube.chapters")
 
 _LAYOUT = 2
+_MARK = int.from_bytes(b"FmsP")
+"""The ``application_id`` of a file of projections, which the header of SQLite contains."""
+_MAGIC, _HEADER_BYTES, _MARK_AT = b"SQLite format 3\0", 100, slice(68, 72)
 _PATIENCE = 1.0
 _COUNT = Struct("<I")
 _TABLE = """
@@ -39,11 +42,20 @@ class StoredProjection(NamedTuple):
     projection: Projection
 
 
-class ProjectionStore:
-    """A file of projections. After an error they are computed again, which costs only time."""
+class ForeignFile(Exception):
+    """The named file exists and is no file of projections."""
 
-    def __init__(self, file: Path) -> None:
+
+class ProjectionStore:
+    """A file of projections. After an error they are computed again, which costs only time.
+
+    A file at the default place is ours. One that a user has ``named`` is used only if it is new,
+    empty or marked as a file of projections: any other is left as it is.
+    """
+
+    def __init__(self, file: Path, *, named: bool = False) -> None:
         self._file = file
+        self._named = named
         self._connection: sqlite3.Connection | None = None
         self._broken = False
         self._lock = Lock()
@@ -99,9 +111,16 @@ class ProjectionStore:
                 raise  # locked by another process, or no permission: not damaged
             except sqlite3.DatabaseError:
                 self._disconnect()
+                self._check()
                 for suffix in ("-wal", "-shm", ""):  # a new file must not meet an old log
                     self._file.with_name(self._file.name + suffix).unlink(missing_ok=True)
                 return act(self._open())
+        except ForeignFile:
+            self._broken = True
+            LOG.warning(
+                "cache_file: %s is no file of projections, and is left as it is; name another",
+                self._file.name,
+            )
         except sqlite3.OperationalError as error:
             LOG.info("projections are not stored, or not read, this time: %s", error)
         except (sqlite3.Error, OSError) as error:
@@ -112,9 +131,15 @@ class ProjectionStore:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
+            self._check()
             self._file.parent.mkdir(parents=True, exist_ok=True)
             self._connection = _connected(self._file)
         return self._connection
+
+    def _check(self) -> None:
+        """Raise :class:`ForeignFile` for a named file that another program has made."""
+        if self._named and self._file.exists() and not _is_ours(self._file):
+            raise ForeignFile
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
@@ -123,9 +148,25 @@ class ProjectionStore:
                 connection.close()
 
 
+def _is_ours(file: Path) -> bool:
+    """Tell whether a file is empty or marked as one of projections.
+
+    Its first bytes are read, because SQLite changes what it opens.
+    """
+    if not file.is_file():
+        return False
+    with file.open("rb") as opened:
+        header = opened.read(_HEADER_BYTES)
+    return not header or (header.startswith(_MAGIC) and int.from_bytes(header[_MARK_AT]) == _MARK)
+
+
 def _connected(file: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(file, timeout=_PATIENCE, check_same_thread=False)
     try:
+        # Before the log is used, so that the mark is in the file even after a crash.
+        with closing(connection.execute("PRAGMA application_id")) as cursor:
+            if cursor.fetchone()[0] != _MARK:
+                connection.execute(f"PRAGMA application_id={_MARK}")
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=OFF")
         with closing(connection.execute("PRAGMA user_version")) as cursor:

@@ -24,8 +24,12 @@ class LocationSettings(NamedTuple):
 
 
 class ChapterCacheSettings(NamedTuple):
-    """The number of chapters in memory, their lifetime in seconds, and the file of projections."""
+    """The number of chapters in memory, their lifetime in seconds, and the file of projections.
+
+    ``named`` when a user has chosen the file, which may then be one of something else.
+    """
 
     chapters: int
-    seconds: float
+    seconds: int
     file: Path
+    named: bool = False

@@ -1,6 +1,5 @@
 """The surface over chapters with a table of contents."""
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -39,9 +38,9 @@ class ChaptersSurface(Stage):
     ``path_pattern`` is the path of that file below ``manuals/``, the root of the manuals. At most
     ``max_sections_in_memory`` chapters stay in memory, for ``section_ttl_seconds``. Their
     projections are stored in ``cache_file``, else below ``chapters/`` in ``indices_dir``, else in
-    the folder of derived state. With ``allow_symlink``, links are followed into ``allowed_roots``
-    (default: the root of the manuals). Without ``cursor`` in ``extras``, long lists are returned
-    whole.
+    the folder of derived state; a ``cache_file`` with anything else is left as it is. With
+    ``allow_symlink``, links are followed into ``allowed_roots`` (default: the root of the
+    manuals). Without ``cursor`` in ``extras``, long lists are returned whole.
     """
 
     root: ClassVar[str] = "manuals"
@@ -90,7 +89,7 @@ class ChaptersSurface(Stage):
     ] = None
     allowed_roots: Annotated[
         tuple[str, ...],
-        Env("FUMISHIRUBE_SECURITY_ALLOWED_ROOTS"),
+        Env("FUMISHIRUBE_SECURITY_ALLOWED_ROOTS", paths=True),
         ClassicKey("security.allowed_roots"),
     ] = ()
     allow_symlink: Annotated[
@@ -102,14 +101,6 @@ class ChaptersSurface(Stage):
     path_pattern: Annotated[
         str, Env("FUMISHIRUBE_TOC_PATH_PATTERN"), ClassicKey("toc.path_pattern")
     ] = "manuals/{manual}/00_目次.json"
-
-    @field_validator("allowed_roots", mode="before")
-    @classmethod
-    def _separated(cls, value: Any) -> Any:
-        """Split the value of a variable as the platform splits lists of paths."""
-        if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
-            return tuple(part for item in value for part in item.split(os.pathsep) if part)
-        return value
 
     @field_validator("path_pattern")
     @classmethod
@@ -135,15 +126,9 @@ class ChaptersSurface(Stage):
 
     def tools(self, context: SurfaceContext) -> Sequence[Tool[Any, Any]]:
         """Return the tools, in the order in which clients list them."""
-        from fumishirube_chapters.tool_list import reader, tools
+        from fumishirube_chapters.tool_list import tools
 
-        offered = tools(
-            context,
-            reader(context, self),
-            max_results=self.max_results,
-            resolve_reference=self.resolve_reference,
-        )
-        return listed(offered, self.extras)
+        return listed(tools(context, self), self.extras)
 
     def lifespan(self, context: SurfaceContext) -> AbstractContextManager[None]:
         """Validate all manuals once, in a thread, and log what is wrong."""
@@ -183,8 +168,12 @@ class ChaptersSurface(Stage):
 
     def cache_settings(self, context: SurfaceContext) -> ChapterCacheSettings:
         """Return the settings of the cache."""
-        file, seconds = self._file(context), float(self.section_ttl_seconds)
-        return ChapterCacheSettings(self.max_sections_in_memory, seconds, file)
+        return ChapterCacheSettings(
+            self.max_sections_in_memory,
+            self.section_ttl_seconds,
+            self._file(context),
+            named=self.cache_file is not None,
+        )
 
     def _file(self, context: SurfaceContext) -> Path:
         workspace, state = context.folder("workspace").path, context.folder("state").path

@@ -22,19 +22,18 @@ from fumishirube_chapters.settings import EXCEPTIONS, MODES
 from fumishirube_chapters.surface import ChaptersSurface
 
 
-def tools(
-    context: SurfaceContext, reader: ChapterReader, *, max_results: int, resolve_reference: bool
-) -> Sequence[Tool[Any, Any]]:
+def tools(context: SurfaceContext, surface: ChaptersSurface) -> Sequence[Tool[Any, Any]]:
     """Return the tools, in the order in which clients list them."""
+    shared = reader(context, surface)
     scorers = {mode: context.scorer(mode) for mode in MODES}
-    further = (resolve_reference_tool(reader),) if resolve_reference else ()
+    further = (resolve_reference_tool(shared),) if surface.resolve_reference else ()
     return (
-        list_manuals_tool(reader.library),
-        get_toc_tool(reader.library),
-        list_sections_tool(reader.library),
-        get_section_tool(reader),
-        search_text_tool(reader, scorers, max_results),
-        find_exceptions_tool(reader, context.scorer(EXCEPTIONS)),
+        list_manuals_tool(shared.library),
+        get_toc_tool(shared.library),
+        list_sections_tool(shared.library),
+        get_section_tool(shared),
+        search_text_tool(shared, scorers, surface.max_results),
+        find_exceptions_tool(shared, context.scorer(EXCEPTIONS)),
         *further,
     )
 

@@ -105,6 +105,14 @@ def test_doctor_names_what_is_wrong_with_manuals(tmp_path: Path) -> None:
     assert not any("a.txt" in finding for _, finding in told)
 
 
+def test_warnings_of_a_toc_remain_when_it_names_itself(tmp_path: Path) -> None:
+    toc = [entry("a", "A"), {"id": "none"}, entry("t", "T", "00_目次.json")]
+    done = manuals.fumishirube("doctor", "--json", cwd=made(tmp_path, toc, a="本文"))
+    found = [one["finding"] for one in done.json if one["subject"] == f"manual {NAME}"]
+    assert "toc[1] has no file that is a string and was dropped" in found
+    assert "file refused: 00_目次.json" in found
+
+
 def test_a_server_tells_at_its_start_what_is_wrong_with_manuals(tmp_path: Path) -> None:
     with Wire(defective(tmp_path)) as server:
         assert server.ok("list_manuals")["manuals"] == ["事務編", NAME]

@@ -6,8 +6,10 @@ import os
 import sqlite3
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Barrier
 from types import FrameType
 
 import manuals
@@ -23,6 +25,7 @@ from chapter_manuals import (
 from stdio import Fumishirube
 
 from fumishirube.disk import is_settled
+from fumishirube.text import Projection, TextForm, project
 from fumishirube_chapters import cache
 
 
@@ -76,6 +79,11 @@ def test_an_unusable_toc_is_named(tmp_path: Path, content: str, reason: str) -> 
         ("本文は対象".encode("utf-16-le") + b"\n\0", "utf-16-le", "本文は対象\n"),
         ("本文は対象".encode("iso2022_jp"), "iso2022-jp", "本文は対象"),
         ("①本文は対象".encode("euc_jis_2004"), "euc-jis-2004", "①本文は対象"),
+        (
+            "規程".encode() + b"\0" + "の対象外とする。".encode()[1:],
+            "utf-8",
+            "規程\0\ufffd\ufffd対象外とする。",
+        ),
         (b"", "utf-8", ""),
     ],
 )
@@ -101,6 +109,52 @@ def test_links_are_followed_only_into_allowed_folders(tmp_path: Path) -> None:
     answer = ask("search_text", manual_name=NAME, query=".")
     assert [one["section_id"] for one in answer["results"]] == ["in"]
     assert answer["skipped"] == [{"section_id": "out", "reason": "refused"}]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_chapters_in_allowed_folders_may_have_equal_names(tmp_path: Path) -> None:
+    toc = [entry("1", "A", "a.txt"), entry("2", "B", "b.txt"), entry("3", "C", "x.txt")]
+    allowed = "{allow_symlink: true, allowed_roots: [manuals, A, B]}"
+    settings = f"surfaces: [{{use: chapters, with: {allowed}}}]\n"
+    workspace = made(tmp_path, toc, settings, x="ぶどう 例外")
+    folder = workspace / "manuals" / NAME
+    for link, place, text in (("a", "A", "りんご 例外"), ("b", "B", "みかん 例外")):
+        target = workspace / place / "x.txt"
+        target.parent.mkdir()
+        target.write_text(text, encoding="utf-8")
+        (folder / f"{link}.txt").symlink_to(target)
+        os.utime(target, (1_600_000_000, 1_600_000_000))
+    os.utime(folder / "x.txt", (1_600_000_000, 1_600_000_000))
+    file = workspace / ".fumishirube" / "chapters" / "projections.sqlite"
+    for _ in range(2):  # the second server reads the stored projections
+        with Fumishirube(workspace) as server:
+            for number, word in (("1", "りんご"), ("2", "みかん"), ("3", "ぶどう")):
+                section = server.ok("get_section", manual_name=NAME, section_id=number)
+                assert section["text"].startswith(word)
+                assert searched(server, word, mode="plain") == [number]
+                assert searched(server, word, mode="plain", section_id=number) == [number]
+            hits = server.ok("find_exceptions", manual_name=NAME)["results"]
+            assert [(hit["section_id"], hit["text"][:3]) for hit in hits] == [
+                ("1", "りんご"), ("2", "みかん"), ("3", "ぶどう"),
+            ]  # fmt: skip
+        with closing(sqlite3.connect(file)) as connection:
+            rows = connection.execute("SELECT DISTINCT path FROM projections").fetchall()
+        assert len(rows) == 3
+
+
+def test_allowed_links_change_nothing_for_a_manual_without_any(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [entry("a", "A"), entry("toc", "Toc", "00_目次.json")], a="本文")
+    warnings = []
+    for allowed in ("false", "true"):
+        ask = opened(workspace, FUMISHIRUBE_SECURITY_ALLOW_SYMLINK=allowed)
+        answer = ask("search_text", manual_name=NAME, query=".")
+        assert [hit["section_id"] for hit in answer["results"]] == ["a"]
+        assert answer["skipped"] == [{"section_id": "toc", "reason": "refused"}]
+        environ = {"FUMISHIRUBE_SECURITY_ALLOW_SYMLINK": allowed}
+        done = manuals.fumishirube("doctor", "--json", cwd=workspace, environ=environ)
+        warnings.append([one for one in done.json if one["subject"] == f"manual {NAME}"])
+    assert warnings[0] == warnings[1]
+    assert "name of the folder" not in str(warnings[1])
 
 
 def test_edits_show_in_the_next_answer(tmp_path: Path) -> None:
@@ -159,6 +213,64 @@ def test_a_file_of_projections_with_damaged_pages_is_made_again(tmp_path: Path) 
         assert connection.execute("SELECT count(*) FROM projections").fetchone() == (60,)
 
 
+def database(file: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(file)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+@pytest.mark.parametrize("classic", [False, True])
+@pytest.mark.parametrize("kind", ["json", "database", "database like ours", "chapter", "folder"])
+def test_a_file_of_something_else_is_never_used_for_projections(
+    tmp_path: Path, kind: str, classic: bool
+) -> None:
+    workspace = made(tmp_path, [entry("a", "A")], a="帝 王 切 開")
+    os.utime(workspace / "manuals" / NAME / "a.txt", (1_600_000_000, 1_600_000_000))
+    name = {"chapter": f"manuals/{NAME}/a.txt"}.get(kind, "own.db")
+    file = workspace / name
+    if kind == "json":
+        file.write_text('{"my": "own"}')
+    elif kind == "folder":
+        file.mkdir()
+    elif kind != "chapter":
+        version = 2 if "ours" in kind else 7
+        rows = "CREATE TABLE projections (x)", "INSERT INTO projections VALUES ('mine')"
+        database(file, *rows, f"PRAGMA user_version={version}")
+    before = file.is_dir() or file.read_bytes()
+    beside = {path.name for path in file.parent.iterdir()}
+    settings = f"surfaces: [{{use: chapters, with: {{cache_file: {name}}}}}]\n"
+    if classic:
+        (workspace / "config.yaml").write_text(f"cache: {{file: {name}}}\n", encoding="utf-8")
+        beside.add("config.yaml")
+    (workspace / "fumishirube.yaml").write_text(SURFACE if classic else settings, encoding="utf-8")
+    with Fumishirube(workspace) as server:
+        for mode in ("loose", "plain", "loose"):
+            query = "帝 王" if mode == "plain" else "帝王切開"
+            assert searched(server, query, mode=mode) == ["a"]
+    assert (file.is_dir() or file.read_bytes()) == before
+    assert {path.name for path in file.parent.iterdir()} - beside <= {".fumishirube"}
+
+
+def test_a_named_file_of_projections_is_made_and_mended(tmp_path: Path) -> None:
+    settings = "surfaces: [{use: chapters, with: {cache_file: var/own.db}}]\n"
+    workspace = made(tmp_path, [entry("a", "A")], settings, a="帝 王 切 開" * 2_000)
+    os.utime(workspace / "manuals" / NAME / "a.txt", (1_600_000_000, 1_600_000_000))
+    file = workspace / "var" / "own.db"
+    file.parent.mkdir()
+    file.touch()
+    query = {"manual_name": NAME, "query": "帝王切開", "mode": "loose"}
+    with closing(manuals.opened(workspace)) as application:
+        first = manuals.ask(application, "search_text", **query)
+    assert first["results"]
+    for damaged in (file.read_bytes()[:5000], file.read_bytes()[:4096] + b"\xff" * 8192):
+        file.write_bytes(damaged)
+        with closing(manuals.opened(workspace)) as application:
+            assert manuals.ask(application, "search_text", **query) == first
+        with closing(sqlite3.connect(file)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            assert connection.execute("SELECT count(*) FROM projections").fetchone() == (1,)
+
+
 def test_projections_that_another_process_holds_are_left_alone(tmp_path: Path) -> None:
     workspace = made(tmp_path, [entry("a", "A")], a="帝 王 切 開")
     os.utime(workspace / "manuals" / NAME / "a.txt", (1_600_000_000, 1_600_000_000))
@@ -186,6 +298,44 @@ def test_a_toc_read_right_after_a_change_is_read_once_more(tmp_path: Path) -> No
     while not is_settled(stamp):
         time.sleep(0.1)
     assert ask("get_toc", manual_name=NAME)["toc"][0]["title"] == "B"
+
+
+def test_a_toc_with_a_time_ahead_of_our_clock_may_change_without_a_new_one(tmp_path: Path) -> None:
+    """The clock of a file server may be that of another time zone."""
+    workspace = made(tmp_path, [entry("a", "A")], a="x")
+    toc = workspace / "manuals" / NAME / "00_目次.json"
+    ask, ahead = opened(workspace), time.time_ns() + 9 * 3600 * 10**9
+    for title in "ABC":
+        made(workspace, [entry("a", title)])
+        os.utime(toc, ns=(ahead, ahead))
+        assert ask("get_toc", manual_name=NAME)["toc"][0]["title"] == title
+
+
+def test_a_time_of_years_ahead_is_as_good_as_one_of_years_ago(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [entry("a", "A")], a="帝 王 切 開")
+    file = workspace / "manuals" / NAME / "a.txt"
+    store = workspace / ".fumishirube" / "chapters" / "projections.sqlite"
+    ahead = time.time() + 10 * 365 * 86_400
+    query = {"manual_name": NAME, "query": "帝王切開", "mode": "loose"}
+    ask = opened(workspace)
+    for text, found in (("帝 王 切 開", ["a"]), ("第 王 切 開", []), ("帝 王 切 開", ["a"])):
+        file.write_text(text, encoding="utf-8")
+        assert [hit["section_id"] for hit in ask("search_text", **query)["results"]] == found
+        os.utime(file, (ahead, ahead))
+        ahead += 1
+        for again in (ask, ask, opened(workspace)):
+            results = again("search_text", **query)["results"]
+            assert [hit["section_id"] for hit in results] == found
+        with closing(sqlite3.connect(store)) as connection:
+            stored = [text for (text,) in connection.execute("SELECT text FROM projections")]
+        assert stored == [text.replace(" ", "")]
+
+
+@pytest.mark.parametrize("hours", [0, 9, 23])
+def test_a_time_of_today_tells_nothing(hours: int) -> None:
+    now = time.time_ns()
+    assert not is_settled(now + hours * 3600 * 10**9, now)
+    assert not is_settled(now + hours * 3600 * 10**9)
 
 
 def test_projections_of_files_that_are_gone_are_forgotten(tmp_path: Path) -> None:
@@ -222,10 +372,46 @@ def entered(workspace: Path, chapters: int) -> int:
     return steps
 
 
+def test_searches_at_once_make_each_projection_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [str(number) for number in range(20)]
+    toc = [entry(name, "A") for name in names]
+    workspace = made(tmp_path, toc, **{name: f"帝 王 切 開 {name} " * 500 for name in names})
+    for file in (workspace / "manuals" / NAME).glob("*.txt"):
+        os.utime(file, (1_600_000_000, 1_600_000_000))
+    computed = []
+
+    def counted(text: str, form: TextForm) -> Projection:
+        computed.append(text)
+        return project(text, form)
+
+    monkeypatch.setattr(cache, "project", counted)
+    ask = opened(workspace)
+    query = {"manual_name": NAME, "query": "帝王切開7", "mode": "loose"}
+    start = Barrier(8)
+
+    def search(_: int) -> list[str]:
+        start.wait()
+        return [hit["section_id"] for hit in ask("search_text", **query)["results"]]
+
+    with ThreadPoolExecutor(8) as threads:
+        assert [*threads.map(search, range(8))] == [["7"]] * 8
+    assert len(computed) == 20
+
+
 def test_reading_chapters_takes_steps_by_their_number(tmp_path: Path) -> None:
     few, many = entered(tmp_path / "few", 60), entered(tmp_path / "many", 240)
     assert few > 60
     assert many < 5 * few
+
+
+@pytest.mark.parametrize("seconds", ["0", "1", "9" * 400])
+def test_a_lifetime_of_any_length_changes_no_answer(tmp_path: Path, seconds: str) -> None:
+    workspace = made(tmp_path, [entry("a", "A")], a="本文")
+    ask = opened(workspace, FUMISHIRUBE_CACHE_SECTION_TTL_SECONDS=seconds)
+    for _ in range(2):
+        assert len(ask("search_text", manual_name=NAME, query="本文")["results"]) == 1
 
 
 @pytest.mark.parametrize("kept", ["0", "1"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -131,12 +132,27 @@ def test_a_setting_and_a_section_that_differ_stop_the_start(tmp_path: Path) -> N
         ("server: {port: 0}", "server.port: "),
         ("search: [", "config.yaml line 1"),
         ("security: {allowed_roots: [elsewhere]}", "allowed_roots: "),
+        ("security: {allowed_roots: manuals}", "allowed_roots: expected a list, got 'manuals'"),
+        (
+            "manuals_root: m1\npaths: {manuals_dir: m2}",
+            "manuals_root in config.yaml says 'm1', paths.manuals_dir in config.yaml says 'm2'",
+        ),
         ("toc: {path_pattern: 'x/{manual}/toc.json'}", "path_pattern: "),
         ("toc: {path_pattern: 'manuals/{manual}/../toc.json'}", "path_pattern"),
     ],
 )
 def test_what_is_unusable_stops_the_start(tmp_path: Path, classic: str, told: str) -> None:
     assert told in refused(made(tmp_path, classic))
+
+
+def test_allowed_roots_are_paths_that_may_hold_any_separator(tmp_path: Path) -> None:
+    application = opened(made(tmp_path, "security: {allowed_roots: [manuals, 'a:b;c,d']}\n"))
+    assert settings(application)["allowed_roots"] == ("manuals", "a:b;c,d")
+    value = os.pathsep.join(["manuals", "x,y"])
+    application = opened(tmp_path, FUMISHIRUBE_SECURITY_ALLOWED_ROOTS=value)
+    assert settings(application)["allowed_roots"] == ("manuals", "x,y")
+    application = opened(tmp_path, FUMISHIRUBE_SECURITY_ALLOWED_ROOTS="none")
+    assert settings(application)["allowed_roots"] == ()
 
 
 def test_an_unknown_key_is_told_with_the_nearest(tmp_path: Path) -> None:

@@ -187,6 +187,50 @@ def test_a_nul_byte_does_not_keep_cp932_from_being_read() -> None:
     assert decode(text.encode("cp932")) == text
 
 
+LONG = RULES * 4
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp932", "euc_jp"])
+@pytest.mark.parametrize("text", [RULES.strip(), RULES[:20], LONG, LONG.strip()])
+def test_no_byte_that_was_overwritten_with_nul_makes_japanese_utf16(
+    text: str, encoding: str
+) -> None:
+    whole = text.encode(encoding)
+    for place in range(len(whole)):
+        data = whole[:place] + b"\0" + whole[place + 1 :]
+        read = decode_lossy(data)
+        assert not read.encoding.startswith("utf-16"), place
+        if len(text) > 20:
+            assert read.encoding == encoding.replace("_", "-"), place
+        with suppress(Unreadable):
+            assert decode(data) == read.text
+
+
+@given(sentences, st.sampled_from(["utf-8", "cp932", "euc_jp"]), st.data())
+def test_japanese_lines_with_a_damaged_byte_stay_readable(
+    text: str, encoding: str, data: st.DataObject
+) -> None:
+    written = f"{RULES}{text}\n"
+    whole = written.encode(encoding)
+    place = data.draw(st.integers(0, len(whole) - 1))
+    read = decode_lossy(whole[:place] + b"\0" + whole[place + 1 :])
+    assert read.encoding == encoding.replace("_", "-")
+    before = len(whole[: max(0, place - 3)].decode(encoding, "ignore")) - 1
+    assert read.text[: max(0, before)] == written[: max(0, before)]
+    assert read.damaged or encoding != "utf-8" or whole[place] < 0x80
+
+
+@given(
+    sentences, st.sampled_from(["utf-16-le", "utf-16-be"]), st.sampled_from("\ue000\uf8ff\x1b\0")
+)
+def test_rare_characters_do_not_keep_utf16_from_being_read(
+    text: str, encoding: str, rare: str
+) -> None:
+    line = f"この規程は、{text[:4]}{rare}{text[4:]}\n"
+    assert decode(line.encode(encoding)) == line
+    assert decode_lossy(line.encode(encoding)) == (line, encoding, False)
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -428,8 +428,8 @@ def test_texts_without_what_a_match_needs_are_not_searched() -> None:
     pattern = parse_pattern("(?=x)休暇", ignore_case=True)
     assert pattern is not None
     corpus = MemoryCorpus([passage("a.md", body="休憩"), passage("b.md", body="休暇")])
-    texts = [*texts_of(corpus)]
-    assert [regex._may_match(text, pattern) for text in texts] == [False, True]
+    possible = regex._possible_texts(corpus, Query(""), pattern)
+    assert [text.passage.path for text in possible] == ["b.md"]
 
 
 def test_a_running_scorer_answers_again_and_again() -> None:
@@ -503,10 +503,33 @@ def clock(monkeypatch: pytest.MonkeyPatch, *times: float) -> None:
 def test_the_deadline_is_in_milliseconds_and_ends_a_search_when_it_is_reached(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    clock(monkeypatch, 100.0, 101.999, 102.0, 102.001)
-    ranking = Regex(deadline_ms=2000).score(Query("[rb]"), CORPUS, {})
-    assert [hit.passage.path for hit in ranking.hits] == ["a.md"]
-    assert [out.path for out in ranking.left_out] == ["b.md", "c.md"]
+    clock(monkeypatch, 100.0, 101.0, 150.0, 151.0)  # a text takes a second; 49 are between them
+    ranking = Regex(deadline_ms=2000).score(Query("[sb]"), Texts("sky", "sea", "blue"), {})
+    assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md"]
+    assert [out.path for out in ranking.left_out] == ["2.md"]
+
+
+class SlowText(Text):
+    """A text whose form takes longer than texts may be searched."""
+
+    def form(self, form: TextForm) -> Projection:
+        time.sleep(0.6)
+        return super().form(form)
+
+
+class SlowTexts(Texts):
+    def texts(self) -> Iterator[Text]:
+        return (SlowText(*text) for text in super().texts())
+
+
+@pytest.mark.parametrize("more", ["", "(?=)"])
+def test_the_time_to_make_texts_is_not_that_of_searching(more: str) -> None:
+    with Regex(deadline_ms=500, chapter_deadline_ms=500).open() as running:
+        query = Query(f"r.d{more}")
+        running.score(query, CORPUS, {})  # starts the process
+        ranking = running.score(query, SlowTexts("red", "sky"), {})
+    assert [hit.passage.path for hit in ranking.hits] == ["0.md"]
+    assert not ranking.left_out
 
 
 class WatchedWorker(Worker):

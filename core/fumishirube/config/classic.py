@@ -82,9 +82,15 @@ def merge_classic(
         known = classic_values.setdefault(key, value)
         if not _same(key, known.value, value.value):
             raise _conflict(key, known, value)
+    first: dict[str, ClassicValue] = {}
     for key, place in [*MOVED.items(), *((key, key) for key in SHARED)]:
         if key in classic_values:
-            _set(rest, place, classic_values.pop(key), file)
+            value = classic_values.pop(key)
+            named = ClassicValue(value.value, f"{key} in {value.file}")
+            earlier = first.setdefault(place, named)
+            if not _same(place, earlier.value, value.value):
+                raise _conflict(place, earlier, named)
+            _set(rest, place, value, file)
     return rest, ClassicSections(classic_values, tuple(warnings))
 
 
@@ -246,7 +252,8 @@ def _check(key: str, value: ClassicValue, info: FieldInfo) -> None:
         TypeAdapter(rules, config=ConfigDict(allow_inf_nan=False)).validate_python(value.value)
     except ValidationError as error:
         raise ConfigError(
-            f"{value.file}: {key}: expected {expectation(info)}, got {str(value.value)[:_SHOWN]!r}"
+            f"{value.file}: {key}: expected {expectation(info, in_file=True)}, "
+            f"got {str(value.value)[:_SHOWN]!r}"
         ) from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from types import UnionType
@@ -52,10 +53,17 @@ def is_secret(annotation: Any) -> bool:
     return annotation in (SecretStr, SecretBytes) or any(map(is_secret, get_args(annotation)))
 
 
-def expectation(info: FieldInfo) -> str:
-    """Describe the values of a setting in a few words, such as ``integer >= 1``."""
+def expectation(info: FieldInfo, *, in_file: bool = False) -> str:
+    """Describe the values of a setting in a few words, such as ``integer >= 1``.
+
+    They are those of its variable, or, with ``in_file``, those in a file.
+    """
     if _is_list(info):
         names = choices(info)
+        if in_file:
+            return f"a list of {', '.join(names)}" if names else "a list"
+        if any(env.paths for env in _envs(info)):
+            return "paths separated as in PATH, or none"
         return f"none, or any of {', '.join(names)}" if names else "values between commas, or none"
     words = {bool: "true or false", int: "integer", float: "number", str: "text"}
     kinds = [words[kind] for kind in _kinds(info.annotation) if kind in words]
@@ -114,7 +122,8 @@ def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
     if bool in _kinds(info.annotation):
         value = text.lower() in _TRUE if text.lower() in _TRUE | _FALSE else text
     if _is_list(info):
-        names = _added([name.strip() for name in text.split(",") if name.strip()], info, env.name)
+        parts = text.split(os.pathsep if env.paths else ",")
+        names = _added([name.strip() for name in parts if name.strip()], info, env.name)
         if env.shared:
             value = [name for name in names if name in choices(info)]
         else:

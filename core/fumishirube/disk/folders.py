@@ -33,15 +33,19 @@ _FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENO
 
 RACY_NS = 2_000_000_000
 """How long after a change a file may change again without a new time stamp, in nanoseconds."""
+_AHEAD_NS = 24 * 3600 * 1_000_000_000
+"""How far the clock of a file system may be ahead of ours, as in another time zone."""
 
 
 def is_settled(modified_ns: int, looked_ns: int | None = None) -> bool:
     """Tell whether a time of change was reliable, now or at the time of a look.
 
-    File systems have coarse clocks: a young file may change again without a new time.
+    File systems have coarse clocks: a young file may change again without a new time. A time of up
+    to a day ahead may be that of a young file, by another clock; one further ahead was set, and a
+    change now would replace it.
     """
     looked_ns = time.time_ns() if looked_ns is None else looked_ns
-    return looked_ns - modified_ns > RACY_NS
+    return not -_AHEAD_NS <= looked_ns - modified_ns <= RACY_NS
 
 
 def is_full(error: BaseException | None) -> bool:

@@ -81,8 +81,9 @@ def decode_with_encoding(data: bytes) -> DecodedText:
 
     A byte order mark decides, also that of UTF-32; else the escape sequences of ISO-2022-JP in
     ASCII do; else UTF-8 does, unless NUL bytes suggest UTF-16; else the most plausible valid
-    reading as UTF-16 (with NUL bytes), CP932 or EUC-JP. UTF-8 may end within a character; with
-    nothing but ASCII before that, it counts only if no other reading is valid.
+    reading as UTF-16 (with NUL bytes), CP932 or EUC-JP. UTF-16 is none if another encoding with
+    damaged bytes is more plausible. UTF-8 may end within a character; with nothing but ASCII before
+    that, it counts only if no other reading is valid.
 
     Raises:
         Unreadable: with the reason ``undecodable``, when none of these is valid.
@@ -112,10 +113,15 @@ def _utf8(data: bytes) -> Iterator[DecodedText]:
 
 
 def _utf16(data: bytes) -> Iterator[DecodedText]:
-    """Yield the readings as UTF-16, if there are NUL bytes."""
-    for reading in _readings(data, *_UTF16) if b"\0" in data else ():
-        if _plausibility(reading) >= _PLAUSIBLE_UTF16:
-            yield reading
+    """Yield the readings as UTF-16, if there are NUL bytes.
+
+    Nearly all bytes are valid UTF-16. So a reading with some damage, of a file with a stray NUL
+    byte, must not be more plausible.
+    """
+    readings = [*_readings(data, *_UTF16)] if b"\0" in data else []
+    if max(map(_plausibility, readings), default=0) >= _PLAUSIBLE_UTF16:
+        least = max(_PLAUSIBLE_UTF16, *map(_plausibility, _damaged_readings(data)))
+        yield from (reading for reading in readings if _plausibility(reading) >= least)
 
 
 def _readings(data: bytes, *names: str) -> Iterator[DecodedText]:

@@ -23,7 +23,7 @@ class Json(Stage):
     ``section_chars``, titled by their paths; with ``null`` it stays one section.
     """
 
-    revision: ClassVar[int] = 3  # shortens long paths in titles
+    revision: ClassVar[int] = 4  # takes no damaged text for UTF-16
 
     suffixes: tuple[str, ...] = (".json",)
     section_chars: Annotated[int, Field(ge=1)] | None = PASSAGE_CHARS

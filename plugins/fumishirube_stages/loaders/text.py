@@ -38,7 +38,7 @@ class Text(Stage):
     For logs add ``.log`` to the suffixes.
     """
 
-    revision: ClassVar[int] = 7  # reads titles right below other blocks, and no lines of text
+    revision: ClassVar[int] = 8  # takes no damaged text for UTF-16
     reads_if: ClassVar[Mapping[str, str]] = {
         ".log": "give it suffixes: [.txt, .log] in {loaders}",
     }

@@ -27,7 +27,7 @@ class TocText(Stage):
     not read.
     """
 
-    revision: ClassVar[int] = 4  # reads ① and ㈱ in ISO-2022-JP
+    revision: ClassVar[int] = 5  # takes no damaged text for UTF-16
     reads_if: ClassVar[Mapping[str, str]] = {".txt": f"name them in a {TOC} beside them"}
 
     max_chapter_bytes: int = Field(default=8 * 1024 * 1024, ge=1)

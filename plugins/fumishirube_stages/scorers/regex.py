@@ -35,9 +35,10 @@ class Regex(Stage):
     """Finds a regular expression, in Python's dialect, in the NFKC form of every text.
 
     Patterns that RE2 supports run there, in linear time; others in one of ``workers`` processes,
-    with ``chapter_deadline_ms`` for each text. Texts not searched by ``deadline_ms`` are reported
-    as left out; so are all texts when a pattern takes too long to compile. An invalid pattern is
-    searched verbatim. A hit has the place of the first match in its text; with ``every_place``,
+    with ``chapter_deadline_ms`` for each text. Texts that are left after ``deadline_ms`` of
+    searching, for which the time to read and normalise texts does not count, are reported as left
+    out; so are all texts when a pattern takes too long to compile. An invalid pattern is searched
+    verbatim. A hit has the place of the first match in its text; with ``every_place``,
     those of all matches. With ``by_line``, each line of a text is searched as a text: a match never
     continues in the next line, and there may be a first one in each.
     """
@@ -86,26 +87,22 @@ class RunningRegex:
         pattern = _understood(query.text, not query.case_sensitive, self._settings.by_line)
         if pattern is None:
             return _word_for_word(query, corpus)
-        until = monotonic() + self._settings.deadline_ms / 1000
-        if query.budget.deadline is not None:
-            until = min(until, query.budget.deadline)
         matches = _in_re2(pattern, self._most)
-        texts = (
-            text
-            for text in texts_of(corpus)
-            if passes_filter(text.passage, query) and _may_match(text, pattern)
-        )
+        texts = _possible_texts(corpus, query, pattern)
         if matches is not None:
-            return _in_thread(matches, query, texts, until)
-        hits = self._in_worker(pattern, query, [*texts], until)
+            return _in_thread(matches, query, texts, self._settings.deadline_ms / 1000)
+        hits = self._in_worker(pattern, query, [*texts])
         return _word_for_word(query, corpus) if hits is None else hits
 
     def _in_worker(
-        self, pattern: Pattern, query: Query, texts: list[PassageText], until: float
+        self, pattern: Pattern, query: Query, texts: Sequence[PassageText]
     ) -> Ranking | None:
         """Search in a process; return ``None`` when the pattern is invalid there."""
         patience = self._settings.chapter_deadline_ms / 1000
         searches = _Searches(texts, query, self._most, patience)
+        until = monotonic() + self._settings.deadline_ms / 1000
+        if query.budget.deadline is not None:
+            until = min(until, query.budget.deadline)
         while searches.waiting and monotonic() < until:
             with self._workers.borrow(until) as worker:
                 if worker is None:
@@ -119,9 +116,14 @@ class RunningRegex:
         return searches.ranking()
 
 
-def _may_match(text: PassageText, pattern: Pattern) -> bool:
-    whole = text.form(NORMAL).text
-    return all(literal in whole for literal in pattern.needed)
+def _possible_texts(corpus: Corpus, query: Query, pattern: Pattern) -> Iterator[PassageText]:
+    """Yield the texts that contain all literals which every match contains."""
+    for text in texts_of(corpus):
+        query.budget.check()
+        if passes_filter(text.passage, query):
+            whole = text.form(NORMAL).text
+            if all(literal in whole for literal in pattern.needed):
+                yield text
 
 
 class _Searches:
@@ -197,19 +199,21 @@ def _in_thread(
     matches: Callable[[bytes], Iterable[Any]],
     query: Query,
     texts: Iterable[PassageText],
-    until: float,
+    seconds: float,
 ) -> Ranking:
+    """Search text by text, for some seconds besides those in which the texts are made."""
     hits: list[Hit] = []
     late: list[Passage] = []
     for text in texts:
-        query.budget.check()
-        if monotonic() >= until:
+        if seconds <= 0 or query.budget.spent:
             late.append(text.passage)
             continue
         projection = text.form(NORMAL)
+        began = monotonic()
         data = projection.text.encode("utf-8", "replace")
         if spans := [*_decoded(data, [match.span() for match in matches(data)])]:
             hits.append(hit_at(text.passage, projection, spans))
+        seconds -= monotonic() - began
     return _ranking(hits, late)
 
 
