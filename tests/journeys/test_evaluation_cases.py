@@ -259,6 +259,28 @@ def test_known_items_are_found(workspace: Path) -> None:
     assert set(done.json["facets"]) == {"sentence", "rare", "shared"}
 
 
+def test_known_items_have_no_word_that_markup_divides(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "m/a.md": "# 申請\n\n**有給休暇**申請書は総務課に提出すること。"
+            "期限は前日の正午とする。\n\n"
+            "# 経費\n\n[経費](b.md)精算書を月末までに経理課へ送ること。\n\n"
+            "# 備品\n\n備品の購入は部長の承認を得ること。\n",
+            "e/a.md": "# One\n\nThe **X**ylophone stands in the hall.\n\n"
+            "# Two\n\nThe **Z**ither hangs in the attic.\n",
+        },
+    )
+    done = fumishirube("eval", "--known-item", "5", "--rows", "rows.jsonl", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert re.search(r"gap_rate +0\.0000\n", done.out)
+    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_bytes().splitlines()]
+    assert {row["facet"] for row in rows} == {"sentence", "rare"}
+    for row in rows:
+        file = tmp_path / "manuals" / row["manual_id"] / row["expected_paths"][0]
+        assert {*words_of(row["query"])} <= {*words_of(file.read_text(encoding="utf-8"))}
+
+
 def test_sections_that_cannot_be_told_apart_make_no_cases(tmp_path: Path) -> None:
     manual = tmp_path / "manuals" / "m"
     manual.mkdir(parents=True)
