@@ -247,6 +247,19 @@ def test_a_changed_corpus_is_named(workspace: Path) -> None:
     assert (done.code, "the ranking differs" in done.out) == (1, True)
 
 
+def test_a_section_inserted_above_others_as_long_moves_none(workspace: Path) -> None:
+    texts = ("zebra zebra zebra one", "zebra zebra and two", "zebra and three and more words here")
+    sections = "".join(f"# {place}\n\n{text}.\n\n" for place, text in enumerate(texts))
+    write(workspace, {"m1/z.md": sections})
+    trace_id = found(workspace, "zebra")
+    fumishirube("trace", "export", trace_id, "-o", "f.json", cwd=workspace)
+    write(workspace, {"m1/z.md": f"# New\n\nnothing here to see.\n\n{sections}"})
+    told = replay(workspace)
+    assert told["same_ranking"]
+    assert [hit["rank"]["before"] for hit in told["hits"]] == [1, 2, 3]
+    assert not any(hit["text_changed"] for hit in told["hits"])
+
+
 def test_a_corpus_that_changed_before_the_export_is_told(workspace: Path) -> None:
     trace_id = found(workspace)
     (workspace / "manuals" / "m1" / "new.md").write_text("# New\nparental leave\n")
@@ -488,6 +501,31 @@ def test_a_section_that_only_moved_in_its_file_is_the_same() -> None:
     difference = TraceDifference(a_trace(search=one), a_trace(search=moved))
     assert difference.same_scores
     assert not difference.changed
+
+
+@given(PLACES, st.integers(1, 3))
+def test_lines_inserted_above_change_no_ranking(places: Any, inserted: int) -> None:
+    """Though each section then stands where its neighbour stood."""
+    before = rows(*places)
+    moved = tuple(row._replace(start_line=row.start_line + inserted) for row in before.rows)
+    difference = TraceDifference(
+        a_trace(search=before), a_trace(search=replace(before, rows=moved))
+    )
+    assert difference.same_scores
+    assert not difference.changed
+
+
+@given(PLACES, PLACES)
+def test_rewritten_sections_are_known_by_their_lines(one: Any, other: Any) -> None:
+    before, after = rows(*one), rows(*other)
+    written = tuple(row._replace(digest=f"{row.digest} anew") for row in after.rows)
+    difference = TraceDifference(
+        a_trace(search=before), a_trace(search=replace(after, rows=written))
+    )
+    both = {place[:2] for place in one} & {place[:2] for place in other}
+    pairs = [row for row in difference.rows if row.before and row.after]
+    assert {(row.row.path, row.row.start_line) for row in pairs} == both
+    assert all(row.rewritten for row in pairs)
 
 
 def test_stages_stand_where_they_ran() -> None:
