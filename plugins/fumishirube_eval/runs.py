@@ -108,16 +108,18 @@ def run_case(
         reply = client.call("manual_find", question)
     except ToolError as error:
         passed = _milliseconds_since(started)
-        payload = compact(error.payload())
-        return CaseResult(
-            case, latency_ms=passed, tokens=estimate_tokens(payload), error=error.code
-        )
+        return _failed(case, error, passed, estimate_tokens(compact(error.payload())))
     passed = _milliseconds_since(started)
     tokens = estimate_tokens(compact(dict(reply)))
     try:
         return replace(_examined(client, case, reply), latency_ms=passed, tokens=tokens)
     except ToolError as error:
-        return CaseResult(case, latency_ms=passed, tokens=tokens, error=error.code)
+        return _failed(case, error, passed, tokens)
+
+
+def _failed(case: Case, error: ToolError, passed: float, tokens: int) -> CaseResult:
+    message = str(error)
+    return CaseResult(case, latency_ms=passed, tokens=tokens, error=error.code, message=message)
 
 
 def _examined(client: ToolClient, case: Case, reply: Mapping[str, Any]) -> CaseResult:
@@ -152,6 +154,7 @@ def result_line(measured: CaseResult, k: int, run: str) -> str:
         "expected_lines": case.expected_lines,
         "status": measured.status,
         "error": measured.error,
+        "message": measured.message,
         "returned": measured.returned,
         "ranking": measured.ranking[:_MAX_ROWS],
         "metrics": {metric.name: metric.of(measured) for metric in case_metrics(k)},

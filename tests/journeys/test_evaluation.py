@@ -85,7 +85,8 @@ def test_errors_are_counted_and_the_run_goes_on() -> None:
     assert first.tokens > 0
     assert second.error is None
     assert summary([first, second], 5)["error_rate"] == 1 / 2
-    assert json.loads(result_line(first, 5, "config"))["error"] == "invalid_parameter"
+    row = json.loads(result_line(first, 5, "config"))
+    assert (row["error"], row["message"]) == ("invalid_parameter", "query is bad")
 
 
 def test_discovery_comes_first_and_the_cache_is_off_unless_measured() -> None:
@@ -186,12 +187,25 @@ def test_a_gate_that_fails_sets_the_exit_code(workspace: Path) -> None:
     assert [one["passed"] for one in done.json["gate"]["thresholds"]] == [True, True]
 
 
-def test_failed_searches_are_named(workspace: Path) -> None:
-    file = written(workspace / "failing.jsonl", RAW | {"manual_id": "absent"})
-    done = fumishirube("eval", file.name, cwd=workspace)
+def test_failed_searches_are_named_with_the_reason(workspace: Path) -> None:
+    file = written(
+        workspace / "failing.jsonl",
+        RAW | {"manual_id": "absent"},
+        RAW | {"case_id": "c2", "required_terms": []},
+        RAW | {"case_id": "c3", "query": " "},
+    )
+    words = ("eval", file.name, "--rows", "failed.jsonl")
+    done = fumishirube(*words, cwd=workspace)
     assert done.code == 1
-    assert "failed searches with the defaults: not_found (1)" in done.out
+    assert "failed searches with the defaults: invalid_parameter (2), not_found (1)" in done.out
+    assert "\n  invalid_parameter, such as case c2: required_terms must" in done.out
+    assert "\n  not_found, such as case c1: manual not found\n" in done.out
     assert "error_rate is 1.0000; it has to be at most 0" in done.out
+    rows = [json.loads(line) for line in (workspace / "failed.jsonl").read_bytes().splitlines()]
+    assert rows[2]["message"].startswith("query must")
+    failures = fumishirube(*words, "--json", cwd=workspace).json["first_failures"]
+    assert [one["case_id"] for one in failures.values()] == ["c2", "c1"]
+    assert failures["not_found"]["message"] == rows[0]["message"]
 
 
 def test_a_measurement_leaves_no_marks_but_the_index(tmp_path: Path) -> None:
