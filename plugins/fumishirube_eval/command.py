@@ -37,7 +37,7 @@ from fumishirube_eval.agents import (
     write_report,
 )
 from fumishirube_eval.cases import Case, load_cases, save_cases
-from fumishirube_eval.files import check_writable, write_text
+from fumishirube_eval.files import check_distinct, check_writable, write_text
 from fumishirube_eval.gates import DEFAULT, NONE, Gate, load_gate
 from fumishirube_eval.known_item import known_items
 from fumishirube_eval.report import EvaluationReport, Measurement
@@ -105,8 +105,6 @@ def run(options: Namespace) -> int:
             cases = _made(application, options)
         if options.out:
             return _write_cases(cases, options)
-    if options.rows:
-        check_writable(options.rows)
     with ExitStack() as stack:
         ours = _application(options.config, options, stack)
         theirs = _application(options.against, options, stack) if options.against else None
@@ -142,6 +140,14 @@ def _check(options: Namespace) -> None:
             options.parser.error(f"--{name} does not go with --out, which measures nothing")
     if options.against and not options.against.is_file():
         raise ConfigError(f"--against: there is no file {options.against.name!r}")
+    if options.rows:
+        read = (options.cases, options.config, options.against, options.gate)
+        check_distinct(options.rows, map(Path, filter(None, read)))
+        check_writable(options.rows)
+    if options.out and options.out.is_file() and options.out.stat().st_size:
+        raise ConfigError(
+            f"--out {options.out.name}: it exists already; name another file, or delete it"
+        )
 
 
 def _application(file: Path | None, options: Namespace, stack: ExitStack) -> Application:

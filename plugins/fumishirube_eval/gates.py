@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from fumishirube import ConfigError
 from fumishirube.commands import did_you_mean
 from fumishirube_eval.cases import Case
+from fumishirube_eval.files import name_of
 from fumishirube_eval.metrics import CaseResult, case_metrics, mean_ceiling, summary
 
 DEFAULT, NONE = "default", "none"
@@ -116,9 +117,9 @@ def _read(file: Path) -> Mapping[str, Any]:
         return tomllib.loads(file.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError as error:
         message = f"there is no such file; the gate is a file, {DEFAULT!r} or {NONE!r}"
-        raise ConfigError(f"--gate {file.name}: {message}") from error
+        raise ConfigError(f"--gate {name_of(file)}: {message}") from error
     except OSError as error:
-        raise ConfigError(f"--gate {file.name}: it cannot be read; is it a file?") from error
+        raise ConfigError(f"--gate {name_of(file)}: it cannot be read; is it a file?") from error
     except (ValueError, RecursionError) as error:  # also for a number of too many digits
         raise ConfigError(f"{file.name}: it is not valid TOML: {error}") from error
 

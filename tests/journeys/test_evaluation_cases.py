@@ -20,6 +20,7 @@ from fumishirube.errors import ConfigError
 from fumishirube.host.startup import open_application
 from fumishirube_eval import known_item
 from fumishirube_eval.cases import load_cases, parsed_cases, save_cases
+from fumishirube_eval.files import check_writable
 from fumishirube_eval.gates import DEFAULT_GATE, load_gate
 from fumishirube_eval.known_item import known_items, sentences, words_of
 from fumishirube_eval.metrics import CaseResult
@@ -102,15 +103,36 @@ def test_a_bad_case_is_told_with_its_line(workspace: Path, line: Any, told: str)
         (["--known-item", "--out", "x", "--rows", "r"], "--rows does not go with --out"),
         (["--known-item", "--out", "x", "--gate", "none"], "--gate does not go with --out"),
         (["c.jsonl", "--rows", "absent/r.jsonl"], "r.jsonl: it cannot be written there"),
+        (["c.jsonl", "--rows", "."], "configuration error: .: it cannot be written there"),
+        (["."], "configuration error: .: it cannot be read; is it a file?"),
+        (["c.jsonl", "--gate", "."], "--gate .: it cannot be read; is it a file?"),
+        (["c.jsonl", "--rows", "c.jsonl"], "c.jsonl: it is read too; name another file to write"),
+        (["c.jsonl", "--rows", "manuals/../c.jsonl"], "c.jsonl: it is read too"),
+        (["c.jsonl", "--gate", "g.toml", "--rows", "g.toml"], "g.toml: it is read too"),
+        (["--known-item", "--out", "c.jsonl"], "--out c.jsonl: it exists already; name another"),
+        (["c.jsonl", "--rows", "new.jsonl", "--config", "absent.yaml"], "absent.yaml"),
     ],
 )
 def test_wrong_usage_is_told(workspace: Path, words: list[str], told: str) -> None:
     written(workspace / "c.jsonl", RAW)
+    written(workspace / "g.toml")
     (workspace / "empty.jsonl").write_bytes(b"\n\n")
     (workspace / "latin.jsonl").write_bytes(b'{"query": "\xe9"}\n')
+    before = {file.name for file in workspace.iterdir()}
     done = fumishirube("eval", *words, cwd=workspace)
     assert (done.code, done.out) == (2, "")
     assert told in done.err
+    assert json.loads((workspace / "c.jsonl").read_bytes()) == RAW
+    assert {file.name for file in workspace.iterdir()} <= before | {".fumishirube"}
+
+
+COMM = Path("/proc/self/comm")
+
+
+@pytest.mark.skipif(not COMM.is_file(), reason="it is a file where no others can be made")
+def test_a_file_that_cannot_be_replaced_is_known_before_anything_is_measured() -> None:
+    with pytest.raises(ConfigError, match="comm: it cannot be written there"):
+        check_writable(COMM)
 
 
 # --- gates ----------------------------------------------------------------------------------
