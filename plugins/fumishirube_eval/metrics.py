@@ -31,8 +31,8 @@ class CaseResult:
     """A case and the result of its search.
 
     ``returned`` is the number of rows. ``ranking`` has all rows, best first, without ignored paths.
-    ``tokens`` is an estimate for the reply; ``error`` is the code of a failure, ``message`` what it
-    says. ``unscored`` is whether the search left sections unread.
+    ``tokens`` is an estimate for the reply's text; ``error`` is the code of a failure, ``message``
+    what it says. ``unscored`` is whether the search left sections unread.
     """
 
     case: Case

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from evaluation_runs import RAW, case, fumishirube, gate_file, samples, written
-from stdio import Fumishirube
+from stdio import Fumishirube, Wire
 
 from fumishirube.errors import InvalidParameter, NotFound
 from fumishirube.host.startup import open_application
@@ -51,6 +51,9 @@ class Scripted:
         }
         self.asked: list[tuple[str, Any]] = []
         self.more: dict[str, Any] = {}
+
+    def text(self, tool: str, reply: Mapping[str, Any]) -> str:
+        return compact(dict(reply))
 
     def cached(self, trace_id: str) -> CacheOutcome | None:
         return CacheOutcome("exact", saved_ms=7.5) if self.asked[-1][1].get("use_cache") else None
@@ -145,6 +148,9 @@ def test_a_client_over_stdio_and_one_in_process_find_the_same(workspace: Path) -
                     raise NotFound(answer.payload["message"])
                 return answer.payload
 
+            def text(self, tool: str, reply: Mapping[str, Any]) -> str:
+                return ""
+
             def cached(self, trace_id: str) -> None:
                 return None
 
@@ -158,17 +164,18 @@ def test_a_client_over_stdio_and_one_in_process_find_the_same(workspace: Path) -
     assert [one.gaps for one in here] == [one.gaps for one in there]
 
 
-def test_tokens_are_those_of_the_public_reply(workspace: Path) -> None:
-    application = open_application(workspace, environ={})
-    client = InProcessClient.of(application)
-    client.call("manual_ls", {})
-    one = case(manual_id="field-guide")
+def test_tokens_are_those_of_the_text_that_a_client_gets(workspace: Path) -> None:
     asked = {"query": "battery", "manual_id": "field-guide", "required_terms": ["battery"]}
-    reply = client.call("manual_find", {**asked, "use_cache": False})
-    assert run_case(client, one).tokens == pytest.approx(
-        estimate_tokens(compact(dict(reply))), abs=2
-    )
+    with Wire(workspace) as server:
+        server.ok("manual_ls", id="manuals")
+        call = {"name": "manual_find", "arguments": {**asked, "use_cache": False}}
+        result = server.request("tools/call", call)["result"]
+    (content,) = result["content"]
+    application = open_application(workspace, environ={})
+    ((measured,),) = run_cases([InProcessClient.of(application)], [case(manual_id="field-guide")])
     application.close()
+    assert measured.tokens == pytest.approx(estimate_tokens(content["text"]), abs=2)
+    assert measured.tokens < estimate_tokens(compact(result["structuredContent"]))
 
 
 # --- the command ----------------------------------------------------------------------------
