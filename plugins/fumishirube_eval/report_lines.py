@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fumishirube.commands import counted, listed, strip_controls, table
 from fumishirube_eval.gates import NONE
-from fumishirube_eval.metrics import facets, summary
+from fumishirube_eval.metrics import AMOUNTS, facets, summary
 from fumishirube_eval.report import EvaluationReport, Measurement
 
 _LEAST_FACETS = 2
@@ -80,13 +80,8 @@ def _gate_lines(report: EvaluationReport) -> Iterator[str]:
 
 
 def _figure(name: str, value: float) -> str:
-    return f"{value:.1f}" if _is_amount(name) else f"{value:.4f}"
+    return f"{value:.1f}" if name.startswith(AMOUNTS) else f"{value:.4f}"
 
 
 def _signed(name: str, value: float) -> str:
-    return f"{value:+.1f}" if _is_amount(name) else f"{value:+.4f}"
-
-
-def _is_amount(name: str) -> bool:
-    """Return whether a metric is an amount rather than a share."""
-    return name.startswith("tokens") or "_ms" in name
+    return f"{value:+.1f}" if name.startswith(AMOUNTS) else f"{value:+.4f}"

@@ -152,6 +152,10 @@ def test_a_file_that_cannot_be_replaced_is_known_before_anything_is_measured() -
         (f'[at_least]\n"hit_rate@5" = 1{"0" * 5000}', "gate.toml: it is not valid TOML"),
         (f'[at_least]\n"hit_rate@{"9" * 5000}" = 1', "gate.toml: at_least.hit_rate@9"),
         (f"a = {'[' * 5000}", "gate.toml: it is not valid TOML"),
+        ('[at_least]\n"hit_rate@5" = 90', "at_least.hit_rate@5: expected a share, from 0 to 1"),
+        ("[at_most]\ngap_rate = 25", "at_most.gap_rate: expected a share, from 0 to 1"),
+        ("[at_most]\nerror_rate = -1", "expected a share, from 0 to 1"),
+        ("[at_most]\np50_latency_ms = -1", "expected a number from 0 on"),
         ("[minimum]\nx = 1", "expected the tables at_least and at_most"),
         ("at_least = 1", "expected metrics and their bounds"),
         ("", "it sets no threshold"),
@@ -162,6 +166,15 @@ def test_a_gate_that_cannot_be_is_refused_at_load(tmp_path: Path, text: str, tol
     with pytest.raises(ConfigError) as refused:
         load_gate(gate_file(tmp_path, text), [case()])
     assert told in str(refused.value)
+
+
+def test_no_more_recall_is_asked_for_than_the_first_rows_allow(tmp_path: Path) -> None:
+    cases = [case(expected_paths=("a", "b")), case(expected_paths=("a",))]
+    gate = gate_file(tmp_path, '[at_least]\n"recall@1" = 0.9')
+    with pytest.raises(ConfigError, match=r"0\.9 is more than 0\.75, the most that these cases"):
+        load_gate(gate, cases)
+    for threshold in ('"recall@1" = 0.75', '"recall@2" = 1'):
+        assert load_gate(gate_file(tmp_path, f"[at_least]\n{threshold}"), cases).thresholds
 
 
 def test_a_gate_may_ask_for_the_ceiling_itself(tmp_path: Path) -> None:
