@@ -49,9 +49,9 @@ def run(options: Namespace) -> int:
             if not options.no_browser:  # one in the terminal keeps its thread until it is left
                 Thread(target=_open_browser, args=(url,), daemon=True).start()
 
+        reports = [read_report(file) for file in options.report or ()]
         server = web_server(application.plugins, "inspect")
         listening = server.listen(HOST, options.port, "--port")
-        reports = [read_report(file) for file in options.report or ()]
         session = InspectorSession(
             application, options.against, reports, strangers=not options.no_plugins
         )
