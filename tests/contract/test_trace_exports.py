@@ -397,6 +397,15 @@ def test_two_searches_are_compared_by_file_and_by_id(workspace: Path) -> None:
     assert "unchanged" in text
 
 
+def test_one_question_in_two_manuals_is_told_as_that(workspace: Path) -> None:
+    write(workspace, {"m2/leave.md": "# Leave\n\nParental leave begins in May.\n"})
+    ids = fumishirube("find", QUERY, "--json", "--manual", "m1", cwd=workspace).json["traces"]
+    ids |= fumishirube("find", QUERY, "--json", "--manual", "m2", cwd=workspace).json["traces"]
+    lines = fumishirube("trace", "diff", *ids.values(), cwd=workspace).out.splitlines()
+    assert lines[2] == "they searched different manuals"
+    assert not {"their queries differ", "they saw the files at different times"} & {*lines}
+
+
 def test_two_files_need_no_workspace(workspace: Path, tmp_path: Path) -> None:
     exported(workspace)
     empty = tmp_path / "empty"
