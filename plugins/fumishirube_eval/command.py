@@ -36,6 +36,7 @@ from fumishirube_eval.agents import (
     run_agents,
     write_report,
 )
+from fumishirube_eval.case_notes import case_notes
 from fumishirube_eval.cases import Case, load_cases, save_cases
 from fumishirube_eval.files import check_distinct, check_writable, write_text
 from fumishirube_eval.gates import DEFAULT, NONE, Gate, load_gate
@@ -108,6 +109,9 @@ def run(options: Namespace) -> int:
     with ExitStack() as stack:
         ours = _application(options.config, options, stack)
         theirs = _application(options.against, options, stack) if options.against else None
+        if options.cases:
+            for note in case_notes(search_context(ours), cases):
+                complain(note)
         report = _measured(cases, ours, theirs, gate or load_gate(named, cases), options)
     if options.json:
         print_json(report.plain())

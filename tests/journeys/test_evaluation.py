@@ -185,13 +185,38 @@ def test_a_gate_that_fails_sets_the_exit_code(workspace: Path) -> None:
     wrong = RAW | {"case_id": "c2", "expected_paths": ["absent.md"]}
     file = written(workspace / "wrong.jsonl", RAW, wrong)
     done = fumishirube("eval", file.name, cwd=workspace)
-    assert (done.code, done.err) == (1, "")
+    note = "note: 1 case with expected files that the manual does not have, such as absent.md in"
+    assert (done.code, done.err) == (1, f"{note} case c2\n")
     assert "gate default: not passed\n  hit_rate@5 is 0.5000; it has to be at least 0.9" in done.out
     assert fumishirube("eval", file.name, "--gate", "none", cwd=workspace).code == 0
     gate = gate_file(workspace, '[at_least]\n"hit_rate@5" = 0.5\n[at_most]\nerror_rate = 0\n')
     done = fumishirube("eval", file.name, "--gate", Path(gate).name, "--json", cwd=workspace)
     assert done.code == 0
     assert [one["passed"] for one in done.json["gate"]["thresholds"]] == [True, True]
+
+
+@pytest.mark.parametrize("words", [(), ("--everywhere",)])
+def test_cases_that_cannot_be_right_are_named(workspace: Path, words: Sequence[str]) -> None:
+    everywhere = [f"field-guide/{path}" for path in RAW["expected_paths"]]
+    file = written(
+        workspace / "odd.jsonl",
+        RAW | {"manual_id": " field-guide "},
+        RAW | {"case_id": "c2", "expected_paths": ["./power.md"]},
+        RAW | {"case_id": "c3", "expected_paths": ["field-guide/power.md"]},
+        RAW | {"case_id": "c4", "expected_lines": [["power.md", 1], ["power.md", 2]]},
+        RAW | {"case_id": "c5", "manual_id": "*", "expected_paths": everywhere},
+        RAW | {"case_id": "c6", "manual_id": "absent"},
+    )
+    done = fumishirube(
+        "eval", file.name, "--gate", "none", "--rows", "o.jsonl", *words, cwd=workspace
+    )
+    files, lines = done.err.splitlines()
+    assert files.startswith("note: 3 cases with expected files that the manual does not have")
+    assert files.endswith("such as ./power.md in case c2")
+    assert lines.startswith("note: 1 case with expected lines at which no section begins")
+    assert lines.endswith("such as power.md#L2 in case c4")
+    rows = [json.loads(line) for line in (workspace / "o.jsonl").read_bytes().splitlines()]
+    assert rows[0]["metrics"]["hit_rate@5"] == 1
 
 
 def test_failed_searches_are_named_with_the_reason(workspace: Path) -> None:

@@ -67,6 +67,10 @@ BAD_CASES = [
     (RAW | {"case_id": 2}, "cases.jsonl line 2: case_id must be a string"),
     (RAW | {"case_id": "x", "expected_paths": []}, "line 2: expected_paths must not be empty"),
     (RAW | {"case_id": "x", "expected_paths": "a"}, "expected_paths must be an array"),
+    (
+        RAW | {"case_id": "x", "expected_lines": [["a.md", 1]]},
+        "line 2: 'a.md' of expected_lines is not in expected_paths",
+    ),
     (RAW | {"case_id": "x", "expected_lines": [["a.md", 0]]}, "line 2: expected_lines[0][1] must"),
     (
         RAW | {"case_id": "x", "ignored_path": ["a.md"]},
