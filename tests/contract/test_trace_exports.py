@@ -119,6 +119,10 @@ def test_no_file_names_a_place_on_this_machine(workspace: Path) -> None:
         "~me",
         "file:///a/b",
         "C:/a",
+        "FILE:///a/b",
+        "--root=/a/b",
+        "-v /a/b",
+        "PATH=x,~/a",
     ],
 )
 def test_an_absolute_path_is_withheld_wherever_it_stands(path: str) -> None:
@@ -129,7 +133,16 @@ def test_an_absolute_path_is_withheld_wherever_it_stands(path: str) -> None:
     assert "b/c" in json.dumps(plain)
 
 
-@pytest.mark.parametrize("text", ["/", "//", "~", "~=", "~ ", "a/b", "C:", "files"])
+def test_a_mapping_with_a_path_as_a_key_is_withheld_whole() -> None:
+    plain = withhold_paths({"a": [{"with": {"x": {"/home/me/a": 1}, "y": {"b/c": 1}}}]})
+    assert plain == {"a": [{"with": {"x": WITHHELD, "y": {"b/c": 1}}}]}
+    assert [*withheld_coordinates(plain)] == ["a[0].with.x"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["/", "//", "~", "~=", "~ ", "a/b", "C:", "files", "a / b", "https://a/b", "x = y", "a=b/c"],
+)
 def test_a_text_that_names_no_place_is_exported(text: str) -> None:
     stages = {"a": [{"with": {"separator": text}}]}
     assert withhold_paths(stages) == stages

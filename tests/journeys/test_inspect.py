@@ -419,7 +419,11 @@ def test_a_port_in_use_and_a_wrong_one_are_told(inspector: Inspector, tmp_path: 
     done = fumishirube(*words, str(inspector.port), cwd=tmp_path)
     assert done.code == 2
     assert f"--port: nothing can listen at 127.0.0.1 port {inspector.port}" in done.err
-    assert fumishirube(*words, "65536", cwd=tmp_path).code == 2
+    for port in ("65536", "9" * 5000):
+        done = fumishirube(*words, port, cwd=tmp_path)
+        assert done.code == 2
+        assert "expected a whole number of at most 65535, got '" in done.err
+        assert len(done.err) < 2000
     done = fumishirube("inspect", "--no-browser", "--against", "none.yaml", cwd=tmp_path)
     assert (done.code, "there is no file 'none.yaml'" in done.err) == (2, True)
 
