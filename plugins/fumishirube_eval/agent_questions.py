@@ -56,7 +56,11 @@ def load_agent_questions(questions: Path, gold: Path) -> list[AgentQuestion]:
     Raises:
         ConfigError: with the file and line of an error, or when a question has no facts.
     """
-    facts = {line.id: line for line in _lines(gold, GoldLine)}
+    facts: dict[str, GoldLine] = {}
+    for gold_line in _lines(gold, GoldLine):
+        if gold_line.id in facts:
+            raise ConfigError(f"{gold.name}: two lines have the id {gold_line.id!r}")
+        facts[gold_line.id] = gold_line
     loaded: list[AgentQuestion] = []
     for line in _lines(questions, QuestionLine):
         if line.id not in facts:

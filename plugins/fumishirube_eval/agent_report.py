@@ -141,11 +141,16 @@ def _question_rows(runs: Sequence[AgentRun]) -> Iterator[str]:
     by_id = [{answer.id: answer for answer in run.answers} for run in runs]
     for answer in runs[0].answers:
         cells = [_cells(answers.get(answer.id)) for answers in by_id]
-        yield f"| {answer.id} | {answer.kind} | " + " | ".join(cells) + " |"
+        names = " | ".join(map(_cell, (answer.id, answer.kind)))
+        yield f"| {names} | " + " | ".join(cells) + " |"
     for run in runs:
         for answer in run.answers:
             if answer.error:
                 yield f"\n{run.camp}, {answer.id}: {answer.error}"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def _cells(answer: AgentAnswer | None) -> str:

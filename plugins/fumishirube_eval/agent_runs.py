@@ -11,8 +11,11 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from fumishirube import ConfigError
 from fumishirube.agreed_names import EVERY_MANUAL
@@ -30,6 +33,8 @@ SERVER = "manuals"
 
 MOST_CALLS = 15
 _VERSION = 1
+_CALL_AMOUNTS = ("characters", "tokens", "seconds")
+_LARGEST = 10**15
 
 _PROMPT = """\
 Answer a question from local manuals. {where} Use nothing but {tools}; what you know from \
@@ -59,6 +64,14 @@ class AgentSetup:
     timeout: float
 
 
+def _with_amounts(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    for name in _CALL_AMOUNTS:
+        value = call.get(name)
+        if not isinstance(value, int | float) or not 0 <= value <= _LARGEST:
+            raise ValueError(f"{name} is no amount")
+    return call
+
+
 @dataclass(frozen=True)
 class AgentAnswer:
     """An answer, its costs, and the verdict for each fact; ``None`` if ungraded."""
@@ -66,11 +79,11 @@ class AgentAnswer:
     id: str
     kind: str
     answer: str
-    seconds: float
-    calls: tuple[Mapping[str, Any], ...] = ()
-    tools_tokens: int = 0
+    seconds: Annotated[float, Field(ge=0, le=_LARGEST)]
+    calls: tuple[Annotated[Mapping[str, Any], AfterValidator(_with_amounts)], ...] = ()
+    tools_tokens: Annotated[int, Field(ge=0, le=_LARGEST)] = 0
     error: str | None = None
-    facts: tuple[bool, ...] | None = None
+    facts: Annotated[tuple[bool, ...], Field(min_length=1)] | None = None
 
     @property
     def points(self) -> int | None:
@@ -116,16 +129,15 @@ class AgentRun:
         if not isinstance(data, dict) or data.pop("version", None) != _VERSION:
             raise ConfigError(f"{file.name}: it is not a run of fumishirube eval agents")
         try:
-            answers = tuple(_answer(row) for row in data.pop("answers"))
-            return cls(**data, answers=answers)
-        except (TypeError, KeyError) as error:
-            raise ConfigError(f"{file.name}: it is incomplete: {error}") from error
+            return _adapter().validate_python(data)
+        except ValidationError as error:
+            where = ".".join(map(str, error.errors(include_url=False)[0]["loc"]))
+            raise ConfigError(f"{file.name}: it is incomplete or damaged at {where}") from error
 
 
-def _answer(row: Mapping[str, Any]) -> AgentAnswer:
-    facts = row["facts"]
-    lists = {"calls": tuple(row["calls"]), "facts": None if facts is None else tuple(facts)}
-    return AgentAnswer(**{**row, **lists})
+@lru_cache(maxsize=1)
+def _adapter() -> TypeAdapter[AgentRun]:
+    return TypeAdapter(AgentRun)
 
 
 def prompt_for(question: AgentQuestion, camp: str, tools: Path) -> str:

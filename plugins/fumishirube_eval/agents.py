@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryDirectory
 
 from fumishirube import ConfigError
 from fumishirube.agreed_names import EVERY_MANUAL
@@ -28,7 +28,7 @@ from fumishirube_eval.agent_questions import (
 )
 from fumishirube_eval.agent_report import chart_svg, markdown
 from fumishirube_eval.agent_runs import CAMPS, SHELL, AgentAnswer, AgentRun, AgentSetup, run_agent
-from fumishirube_eval.files import write_text
+from fumishirube_eval.files import check_writable, name_of, write_text
 
 AGENTS = Path("agents")
 """The word in place of a file of cases."""
@@ -137,9 +137,9 @@ def _setup(options: Namespace, questions: Sequence[AgentQuestion]) -> AgentSetup
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=folder).close()
     except OSError as error:
-        raise ConfigError(f"--out {folder.name}: it cannot be made a folder") from error
+        raise ConfigError(f"--out {name_of(folder)}: it cannot be made a folder") from error
+    check_writable(folder / RUN_FILE)
 
 
 def _graded(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, StringConstraints
 
 from fumishirube import ConfigError, Params, ToolError
 from fumishirube.commands import did_you_mean
@@ -34,7 +34,7 @@ class Case(Params):
     case_id: Annotated[str, Field(min_length=1)]
     facet: str | None = None
     query: Annotated[str, Field(min_length=1)]
-    manual_id: Annotated[str, Field(min_length=1)]
+    manual_id: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
     required_terms: tuple[str, ...]
     expected_paths: Annotated[tuple[ComposedPath, ...], Field(min_length=1)]
     expected_lines: tuple[tuple[ComposedPath, HeadingLine], ...] = ()
@@ -89,9 +89,13 @@ def _case(data: object, where: str) -> Case:
     if not isinstance(data, dict):
         raise ConfigError(f'{where}: a case is a JSON object, such as {{"case_id": …}}')
     try:
-        return parse_arguments(Case, _own(data, where))
+        case = parse_arguments(Case, _own(data, where))
     except ToolError as error:
         raise ConfigError(f"{where}: {error}") from error
+    for path, _ in case.expected_lines:
+        if path not in case.expected_paths:
+            raise ConfigError(f"{where}: {path!r} of expected_lines is not in expected_paths")
+    return case
 
 
 def _own(data: dict[str, Any], where: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -21,11 +21,9 @@ from fumishirube.commands import (
     chosen_manuals,
     complain,
     counted,
-    listed,
     opened,
     print_json,
     search_context,
-    table,
 )
 from fumishirube.serving import load_plugins, open_scratch_application
 from fumishirube_eval.agent_report import agent_lines, plain_report, totals
@@ -38,20 +36,19 @@ from fumishirube_eval.agents import (
     run_agents,
     write_report,
 )
+from fumishirube_eval.case_notes import case_notes
 from fumishirube_eval.cases import Case, load_cases, save_cases
-from fumishirube_eval.files import check_writable, write_text
+from fumishirube_eval.files import check_distinct, check_writable, write_text
 from fumishirube_eval.gates import DEFAULT, NONE, Gate, load_gate
 from fumishirube_eval.known_item import known_items
-from fumishirube_eval.metrics import facets, summary
 from fumishirube_eval.report import EvaluationReport, Measurement
+from fumishirube_eval.report_lines import report_lines
 from fumishirube_eval.runs import InProcessClient, result_line, run_cases
 
 K = 5
 KNOWN_ITEMS = 100
 
 _NAMED_DEFAULT = "the defaults"
-_LEAST_FACETS = 2
-_FACET_COLUMNS = ("hit_rate", "mrr", "sec_hit", "sec_mrr")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -109,16 +106,17 @@ def run(options: Namespace) -> int:
             cases = _made(application, options)
         if options.out:
             return _write_cases(cases, options)
-    if options.rows:
-        check_writable(options.rows)
     with ExitStack() as stack:
         ours = _application(options.config, options, stack)
         theirs = _application(options.against, options, stack) if options.against else None
+        if options.cases:
+            for note in case_notes(search_context(ours), cases):
+                complain(note)
         report = _measured(cases, ours, theirs, gate or load_gate(named, cases), options)
     if options.json:
         print_json(report.plain())
     else:
-        for line in _report_lines(report):
+        for line in report_lines(report):
             print(line)
     return OK if report.passed else FAILURE
 
@@ -146,6 +144,14 @@ def _check(options: Namespace) -> None:
             options.parser.error(f"--{name} does not go with --out, which measures nothing")
     if options.against and not options.against.is_file():
         raise ConfigError(f"--against: there is no file {options.against.name!r}")
+    if options.rows:
+        read = (options.cases, options.config, options.against, options.gate)
+        check_distinct(options.rows, map(Path, filter(None, read)))
+        check_writable(options.rows)
+    if options.out and options.out.is_file() and options.out.stat().st_size:
+        raise ConfigError(
+            f"--out {options.out.name}: it exists already; name another file, or delete it"
+        )
 
 
 def _application(file: Path | None, options: Namespace, stack: ExitStack) -> Application:
@@ -208,78 +214,3 @@ def _measured(
 def _name(application: Application) -> str:
     file = application.loaded.file
     return _NAMED_DEFAULT if file is None else file.name
-
-
-def _report_lines(report: EvaluationReport) -> Iterator[str]:
-    ours, theirs = report.ours, report.theirs
-    heading = f"{counted(len(ours.measured), 'case')}; configuration: {ours.name}"
-    yield heading if theirs is None else f"{heading}; against: {theirs.name}"
-    for measurement in (ours, theirs):
-        if measurement is not None and measurement.errors:
-            failed = [f"{code} ({number})" for code, number in measurement.errors.items()]
-            yield f"failed searches with {measurement.name}: {listed(failed)}"
-    yield ""
-    if theirs is None:
-        figures = summary(ours.measured, report.k)
-        yield from table([(name, _figure(name, value)) for name, value in figures.items()])
-    else:
-        yield from table(list(_comparison_rows(report, theirs)))
-    yield from _facet_lines(report)
-    yield from _gate_lines(report)
-
-
-def _comparison_rows(report: EvaluationReport, theirs: Measurement) -> Iterator[tuple[str, ...]]:
-    yield "", "config", "against", "difference", "95 % interval", "p", "wins/losses/ties"
-    paired = report.compared()
-    figures = summary(report.ours.measured, report.k)
-    others = summary(theirs.measured, report.k)
-    for name in dict.fromkeys([*figures, *paired]):
-        cells = [_figure(name, item[name]) if name in item else "" for item in (figures, others)]
-        if name in paired:
-            item = paired[name]
-            bounds = f"{_signed(name, item.low)} .. {_signed(name, item.high)}"
-            cells += [_signed(name, item.difference), bounds, f"{item.p:.4f}"]
-            cells += [f"{item.wins}/{item.losses}/{item.ties}"]
-        yield name, *cells, ""
-
-
-def _facet_lines(report: EvaluationReport) -> Iterator[str]:
-    by_facet = facets(report.ours.measured, report.k)
-    if len(by_facet) < _LEAST_FACETS:
-        return
-    present = {name for figures in by_facet.values() for name in figures}
-    columns = [f"{name}@{report.k}" for name in _FACET_COLUMNS if f"{name}@{report.k}" in present]
-    rows = [("facet", "cases", *columns, "")]
-    for facet, figures in by_facet.items():
-        number = sum(result.case.facet == facet for result in report.ours.measured)
-        cells = [_figure(name, figures[name]) if name in figures else "" for name in columns]
-        rows.append((facet, str(number), *cells, ""))
-    yield ""
-    yield from table(rows)
-
-
-def _gate_lines(report: EvaluationReport) -> Iterator[str]:
-    if report.gate.name == NONE:
-        return
-    yield ""
-    if report.passed:
-        yield f"gate {report.gate.name}: passed"
-        return
-    yield f"gate {report.gate.name}: not passed"
-    for threshold, value, passed in report.verdicts:
-        if not passed:
-            name, side = threshold.name, threshold.side.replace("_", " ")
-            yield f"  {name} is {_figure(name, value)}; it has to be {side} {threshold.bound:g}"
-
-
-def _figure(name: str, value: float) -> str:
-    return f"{value:.1f}" if _is_amount(name) else f"{value:.4f}"
-
-
-def _signed(name: str, value: float) -> str:
-    return f"{value:+.1f}" if _is_amount(name) else f"{value:+.4f}"
-
-
-def _is_amount(name: str) -> bool:
-    """Return whether a metric is an amount rather than a share."""
-    return name.startswith("tokens") or "_ms" in name

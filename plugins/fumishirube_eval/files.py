@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from stat import S_IMODE
+from tempfile import TemporaryFile
 from typing import Any
 
 from fumishirube import ConfigError
@@ -21,9 +22,9 @@ def file_lines(file: Path) -> list[bytes]:
     try:
         content = file.read_bytes()
     except FileNotFoundError as error:
-        raise ConfigError(f"{file.name}: there is no such file") from error
+        raise ConfigError(f"{name_of(file)}: there is no such file") from error
     except OSError as error:
-        raise ConfigError(f"{file.name}: it cannot be read; is it a file?") from error
+        raise ConfigError(f"{name_of(file)}: it cannot be read; is it a file?") from error
     # Split at LF only: a JSON string may contain other line separators.
     return content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
 
@@ -54,16 +55,29 @@ def _parsed(line: bytes, where: str) -> Any:
 
 
 def check_writable(file: Path) -> None:
-    """Make a file if it does not exist; its content stays.
+    """Make sure that a file can be written, or replaced; it is not made, and its content stays.
 
     Raises:
         ConfigError: when it cannot be written.
     """
     try:
-        if not file.exists() or file.is_file():
+        if file.is_file() or file.is_dir():
             file.open("ab").close()
+        if file.is_file() or not file.exists():  # others, such as /dev/stdout, are not replaced
+            TemporaryFile(dir=file.resolve().parent).close()
     except OSError as error:
         raise _unwritten(file) from error
+
+
+def check_distinct(file: Path, sources: Iterable[Path]) -> None:
+    """Make sure that a file to write is none of those that are read.
+
+    Raises:
+        ConfigError: when it is.
+    """
+    for source in sources:
+        if file.exists() and source.exists() and file.samefile(source):
+            raise ConfigError(f"{name_of(file)}: it is read too; name another file to write")
 
 
 def write_text(file: Path, text: str) -> None:
@@ -84,5 +98,10 @@ def write_text(file: Path, text: str) -> None:
         raise _unwritten(file) from error
 
 
+def name_of(file: Path) -> str:
+    """Return the name of a file in errors, without its folder; ``.`` and ``/`` have none."""
+    return file.name or str(file)
+
+
 def _unwritten(file: Path) -> ConfigError:
-    return ConfigError(f"{file.name}: it cannot be written there")
+    return ConfigError(f"{name_of(file)}: it cannot be written there")

@@ -12,13 +12,23 @@ from typing import Any, NamedTuple
 from fumishirube import ConfigError
 from fumishirube.commands import did_you_mean
 from fumishirube_eval.cases import Case
-from fumishirube_eval.metrics import CaseResult, case_metrics, mean_ceiling, summary
+from fumishirube_eval.files import name_of
+from fumishirube_eval.metrics import (
+    AMOUNTS,
+    CaseResult,
+    case_metrics,
+    mean_ceiling,
+    precision_ceiling,
+    recall_ceiling,
+    summary,
+)
 
 DEFAULT, NONE = "default", "none"
 
 _SIDES = ("at_least", "at_most")
 _LATENCIES = ("p50_latency_ms", "p95_latency_ms")
 _SECTIONS = ("sec_hit", "sec_mrr")
+_CEILINGS = {"precision": precision_ceiling, "recall": recall_ceiling}
 _ANY_K = 5
 _MOST_DIGITS = 9
 _TINY = 1e-9
@@ -88,19 +98,9 @@ def load_gate(chosen: str, cases: Sequence[Case]) -> Gate:
     if chosen == DEFAULT:
         return DEFAULT_GATE
     file = Path(chosen)
-    gate = parsed_gate(_read(file), file.name)
-    _check_ceilings(gate, cases)
-    return gate
-
-
-def parsed_gate(tables: Mapping[str, Any], name: str) -> Gate:
-    """Parse a gate: the tables ``at_least`` and ``at_most`` with metrics and bounds.
-
-    Raises:
-        ConfigError: with the file and key of an error.
-    """
+    name = file.name
     thresholds: list[Threshold] = []
-    for side, bounds in tables.items():
+    for side, bounds in _read(file).items():
         if side not in _SIDES:
             raise ConfigError(f"{name}: {side}: expected the tables {' and '.join(_SIDES)}")
         if not isinstance(bounds, dict):
@@ -108,6 +108,7 @@ def parsed_gate(tables: Mapping[str, Any], name: str) -> Gate:
         thresholds += [_threshold(key, side, bound, name) for key, bound in bounds.items()]
     if not thresholds:
         raise ConfigError(f"{name}: it sets no threshold; --gate none measures without any")
+    _check_ceilings(name, thresholds, cases)
     return Gate(name, tuple(thresholds))
 
 
@@ -116,9 +117,9 @@ def _read(file: Path) -> Mapping[str, Any]:
         return tomllib.loads(file.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError as error:
         message = f"there is no such file; the gate is a file, {DEFAULT!r} or {NONE!r}"
-        raise ConfigError(f"--gate {file.name}: {message}") from error
+        raise ConfigError(f"--gate {name_of(file)}: {message}") from error
     except OSError as error:
-        raise ConfigError(f"--gate {file.name}: it cannot be read; is it a file?") from error
+        raise ConfigError(f"--gate {name_of(file)}: it cannot be read; is it a file?") from error
     except (ValueError, RecursionError) as error:  # also for a number of too many digits
         raise ConfigError(f"{file.name}: it is not valid TOML: {error}") from error
 
@@ -132,6 +133,11 @@ def _threshold(key: str, side: str, bound: object, name: str) -> Threshold:
     names = _metric_names(k or _ANY_K)
     if key not in names:
         raise ConfigError(f"{where}: there is no such metric; {did_you_mean(key, names)}")
+    if key.startswith(AMOUNTS):
+        if bound < 0:
+            raise ConfigError(f"{where}: expected a number from 0 on")
+    elif not 0 <= bound <= 1:
+        raise ConfigError(f"{where}: expected a share, from 0 to 1")
     return Threshold(metric if k else metric + at + cut, k, side, float(bound))
 
 
@@ -144,15 +150,20 @@ def _metric_names(k: int) -> list[str]:
     return [*names, f"precision_norm@{k}", *_LATENCIES]
 
 
-def _check_ceilings(gate: Gate, cases: Sequence[Case]) -> None:
-    for threshold in gate.thresholds:
-        where = f"{gate.name}: {threshold.side}.{threshold.name}"
+def _check_ceilings(name: str, thresholds: Sequence[Threshold], cases: Sequence[Case]) -> None:
+    for threshold in thresholds:
+        where = f"{name}: {threshold.side}.{threshold.name}"
         if threshold.metric in _SECTIONS and not any(case.expected_lines for case in cases):
             raise ConfigError(f"{where}: no case says which sections are right (expected_lines)")
-        if threshold.metric != "precision" or threshold.side != "at_least":
+        if threshold.metric not in _CEILINGS or threshold.side != "at_least":
             continue
-        ceiling = mean_ceiling(cases, threshold.k)
+        ceiling = mean_ceiling(cases, threshold.k, _CEILINGS[threshold.metric])
         if threshold.bound > ceiling + _TINY:
+            if threshold.metric == "recall":
+                raise ConfigError(
+                    f"{where}: {threshold.bound:g} is more than {ceiling:.4g}, the most that "
+                    "these cases allow"
+                )
             raise ConfigError(
                 f"{where}: {threshold.bound:g} is more than {ceiling:.4g}, the most that these "
                 f"cases allow; precision_norm@{threshold.k} does not depend on it"

@@ -153,11 +153,15 @@ def _case(section: _CandidateSection, facet: str) -> Case | None:
 
 def _sentence(section: _CandidateSection) -> str | None:
     """Return the first sentence with the rarest word that occurs only in this section."""
+    ordered = section.words
+    known = frozenset(ordered)
     first: dict[str, str] = {}
     for sentence in sentences(section.text):
-        for word in words_of(sentence):
-            first.setdefault(word, sentence)
-    own = itertools.takewhile(lambda word: section.is_own([word]), section.words)
+        words = words_of(sentence)
+        # Without markup inside of a word, a sentence has one that the section does not have.
+        if known.issuperset(words):
+            first.update((word, sentence) for word in words if word not in first)
+    own = itertools.takewhile(lambda word: section.is_own([word]), ordered)
     return next((first[word] for word in own if word in first), None)
 
 

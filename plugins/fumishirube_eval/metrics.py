@@ -21,6 +21,11 @@ T = TypeVar("T")
 _Judge: TypeAlias = Callable[[Sequence[str], Collection[str], int], float]
 _SectionJudge: TypeAlias = Callable[[Sequence[SectionKey], Collection[SectionKey], int], float]
 
+_Ceiling: TypeAlias = Callable[[Collection[str], int], float]
+
+AMOUNTS = ("tokens", "p50", "p95", "latency", "sem_cache_saved")
+"""How the names of metrics begin that are amounts; the others are shares, from 0 to 1."""
+
 BYPASS = "bypass"
 CACHE_MODES = (BYPASS, "miss", "exact", "semantic", "guard_revalidate")
 """The cache modes of a search."""
@@ -31,8 +36,8 @@ class CaseResult:
     """A case and the result of its search.
 
     ``returned`` is the number of rows. ``ranking`` has all rows, best first, without ignored paths.
-    ``tokens`` is an estimate for the reply; ``error`` is the code of a failure. ``unscored`` is
-    whether the search left sections unread.
+    ``tokens`` is an estimate for the reply's text; ``error`` is the code of a failure, ``message``
+    what it says. ``unscored`` is whether the search left sections unread.
     """
 
     case: Case
@@ -45,6 +50,7 @@ class CaseResult:
     unscored: bool = False
     status: str | None = None
     error: str | None = None
+    message: str | None = None
     cache: str | None = None
     saved_ms: float = 0.0
 
@@ -100,6 +106,11 @@ def precision(ranking: Sequence[T], right: Collection[T], k: int) -> float:
 def precision_ceiling(right: Collection[T], k: int) -> float:
     """Return the highest possible precision at ``k``."""
     return min(len(set(right)), k) / k
+
+
+def recall_ceiling(right: Collection[T], k: int) -> float:
+    """Return the highest possible recall at ``k``."""
+    return min(len(set(right)), k) / len(set(right))
 
 
 def precision_retrieved(ranking: Sequence[T], right: Collection[T]) -> float:
@@ -215,7 +226,7 @@ def summary(measured: Sequence[CaseResult], k: int) -> dict[str, float]:
         if values and metric.name != "latency_ms":
             figures[metric.name] = fmean(values)
         if metric.name == f"precision@{k}":
-            ceiling = mean_ceiling([result.case for result in measured], k)
+            ceiling = mean_ceiling([result.case for result in measured], k, precision_ceiling)
             figures[f"precision_norm@{k}"] = figures[metric.name] / ceiling
     latencies = [result.latency_ms for result in measured]
     figures["p50_latency_ms"] = percentile(latencies, 50)
@@ -223,9 +234,9 @@ def summary(measured: Sequence[CaseResult], k: int) -> dict[str, float]:
     return figures | cache_figures(measured)
 
 
-def mean_ceiling(cases: Sequence[Case], k: int) -> float:
-    """Return the highest possible mean precision at ``k`` over these cases."""
-    return fmean(precision_ceiling(case.expected_paths, k) for case in cases)
+def mean_ceiling(cases: Sequence[Case], k: int, ceiling: _Ceiling) -> float:
+    """Return the mean over these cases of the highest possible value of a metric at ``k``."""
+    return fmean(ceiling(case.expected_paths, k) for case in cases)
 
 
 def cache_figures(measured: Sequence[CaseResult]) -> dict[str, float]:

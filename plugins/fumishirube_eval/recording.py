@@ -140,9 +140,11 @@ class RecordingProxy:
 
     def _note_answer(self, line: bytes) -> None:
         message = _message(line)
+        if "method" in message:  # a request of the server, whose ids are its own
+            return
         with self._lock:
             request, began = self._waiting.pop(repr(message.get("id")), ({}, 0.0))
-        if not request or "method" in message:
+        if not request:
             return
         seconds = time.monotonic() - began
         if request["method"] == "tools/list":

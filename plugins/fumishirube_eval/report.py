@@ -28,6 +28,14 @@ class Measurement:
             sorted(Counter(result.error for result in self.measured if result.error).items())
         )
 
+    @property
+    def first_failures(self) -> dict[str, CaseResult]:
+        """The first failed search of each code."""
+        results = self.measured
+        return {
+            code: next(result for result in results if result.error == code) for code in self.errors
+        }
+
 
 @dataclass(frozen=True)
 class EvaluationReport:
@@ -82,6 +90,10 @@ def _plain(measurement: Measurement, k: int) -> dict[str, Any]:
         "metrics": rounded(summary(measurement.measured, k)),
         "facets": {name: rounded(figures) for name, figures in by_facet.items()},
         "errors": measurement.errors,
+        "first_failures": {
+            code: {"case_id": first.case.case_id, "message": first.message}
+            for code, first in measurement.first_failures.items()
+        },
     }
 
 

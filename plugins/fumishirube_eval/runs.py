@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from pydantic import JsonValue
 
-from fumishirube import Call, ConfigError, ToolError
+from fumishirube import Call, ConfigError, Tool, ToolError
 from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.commands import Application, call_tool
 from fumishirube.serving import CacheOutcome, compact
@@ -34,6 +34,10 @@ class ToolClient(Protocol):
 
     def call(self, tool: str, arguments: dict[str, JsonValue]) -> Mapping[str, Any]:
         """Return the reply; raise a failure as :class:`fumishirube.ToolError`."""
+        ...
+
+    def text(self, tool: str, reply: Mapping[str, Any]) -> str:
+        """Return a reply as the text that an MCP client shows its model."""
         ...
 
     def cached(self, trace_id: str) -> CacheOutcome | None:
@@ -60,14 +64,22 @@ class InProcessClient:
             ConfigError: when no surface offers the tool.
             ToolError: when the tool fails.
         """
-        offered = self.application.tools.get(tool)
-        if offered is None:
-            raise ConfigError(f"surfaces: none of them offers {tool}; add {{use: manual}}")
-        return call_tool(offered, arguments, self.base_call)
+        return call_tool(self._offered(tool), arguments, self.base_call)
+
+    def text(self, tool: str, reply: Mapping[str, Any]) -> str:
+        """Return a reply as the text that an MCP client shows its model."""
+        offered = self._offered(tool)
+        return offered.text(reply) if offered.text else compact(dict(reply))
 
     def cached(self, trace_id: str) -> CacheOutcome | None:
         """Return the cache outcome in the trace."""
         return self.application.traces.get(trace_id).cache
+
+    def _offered(self, tool: str) -> Tool[Any, Any]:
+        offered = self.application.tools.get(tool)
+        if offered is None:
+            raise ConfigError(f"surfaces: none of them offers {tool}; add {{use: manual}}")
+        return offered
 
 
 def run_cases(
@@ -108,16 +120,18 @@ def run_case(
         reply = client.call("manual_find", question)
     except ToolError as error:
         passed = _milliseconds_since(started)
-        payload = compact(error.payload())
-        return CaseResult(
-            case, latency_ms=passed, tokens=estimate_tokens(payload), error=error.code
-        )
+        return _failed(case, error, passed, estimate_tokens(compact(error.payload())))
     passed = _milliseconds_since(started)
-    tokens = estimate_tokens(compact(dict(reply)))
+    tokens = estimate_tokens(client.text("manual_find", reply))
     try:
         return replace(_examined(client, case, reply), latency_ms=passed, tokens=tokens)
     except ToolError as error:
-        return CaseResult(case, latency_ms=passed, tokens=tokens, error=error.code)
+        return _failed(case, error, passed, tokens)
+
+
+def _failed(case: Case, error: ToolError, passed: float, tokens: int) -> CaseResult:
+    message = str(error)
+    return CaseResult(case, latency_ms=passed, tokens=tokens, error=error.code, message=message)
 
 
 def _examined(client: ToolClient, case: Case, reply: Mapping[str, Any]) -> CaseResult:
@@ -152,6 +166,7 @@ def result_line(measured: CaseResult, k: int, run: str) -> str:
         "expected_lines": case.expected_lines,
         "status": measured.status,
         "error": measured.error,
+        "message": measured.message,
         "returned": measured.returned,
         "ranking": measured.ranking[:_MAX_ROWS],
         "metrics": {metric.name: metric.of(measured) for metric in case_metrics(k)},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.resources import files
 from threading import Lock
@@ -144,11 +144,16 @@ class _PageHandlers:
             raise NotFound("there is no such report; name files with --report")
         return HTMLResponse(report_page(self._session, self._session.reports[number]))
 
-    async def refused(self, _: Request, error: Exception) -> Response:
+    async def refused(self, request: Request, error: Exception) -> Response:
         """Answer requests that the router refuses."""
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        missing = NotFound("there is no such page here")
-        return self._error_response(missing, missing.code, status)
+        status, headers = 500, None
+        if isinstance(error, HTTPException):
+            status, headers = error.status_code, error.headers
+        shown: ToolError = NotFound("there is no such page here")
+        if status == 405:  # noqa: PLR2004 - HTTP's own
+            allowed = (headers or {}).get("Allow", "")
+            shown = InvalidParameter(f"{request.method} is not possible here, but {allowed} is")
+        return self._error_response(shown, shown.code, status, headers)
 
     def _search_response(self, fields: dict[str, list[str]], _: Request) -> Response:
         def field(name: str) -> str:
@@ -179,9 +184,15 @@ class _PageHandlers:
             _LOG.exception("error_id %s", failure.error_id)
             return self._error_response(failure, f"error_id {failure.error_id}", 500)
 
-    def _error_response(self, error: Exception, code: str, status: int) -> Response:
+    def _error_response(
+        self,
+        error: Exception,
+        code: str,
+        status: int,
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
         title = "Not found" if status == 404 else "That did not work"  # noqa: PLR2004 - HTTP's own
-        return HTMLResponse(error_page(self._session, title, str(error), code), status)
+        return HTMLResponse(error_page(self._session, title, str(error), code), status, headers)
 
 
 def _section_of(request: Request) -> tuple[str, int | None]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -14,6 +14,12 @@ from fumishirube import Span, Trace, TraceRow
 
 Pair = tuple[float, float]
 _Key = tuple[str, str, int]
+
+_SAME: tuple[Callable[[TraceRow], object], ...] = (
+    lambda row: (row.start_line, row.digest),
+    lambda row: row.digest,
+    lambda row: row.start_line,
+)
 
 
 class RankedRow(NamedTuple):
@@ -91,32 +97,26 @@ class TraceDifference:
     def rows(self) -> tuple[RowChange, ...]:
         """All hits of both, in the order of the later one; missing ones last.
 
-        Two hits are the same section if manual, file and line are equal, or, after lines were
-        inserted above, if manual, file and text are.
+        Two hits of a file are the same section if line and text are equal; of the others, if the
+        text is, because lines were inserted above; of the rest, if the line is.
         """
-        ranked = enumerate(self.before.search.rows, 1)
-        removed = {
-            (*self.before.file(row.path), row.start_line): RankedRow(rank, row)
-            for rank, row in ranked
-        }
+        left = [RankedRow(rank, row) for rank, row in enumerate(self.before.search.rows, 1)]
         places = [RankedRow(rank, row) for rank, row in enumerate(self.after.search.rows, 1)]
-        files = [self.after.file(place.row.path) for place in places]
-        partners = {
-            place.rank: removed.pop((*file, place.row.start_line), None)
-            for file, place in zip(files, places, strict=True)
-        }
-        by_text = {
-            (*self.before.file(removed_place.row.path), removed_place.row.digest): key
-            for key, removed_place in removed.items()
-        }
-        changes = []
-        for file, place in zip(files, places, strict=True):
-            partner = partners[place.rank]
-            if partner is None:
-                key = by_text.pop((*file, place.row.digest), None)
-                partner = removed.pop(key) if key else None
-            changes.append(RowChange(partner, place))
-        return (*changes, *(RowChange(place, None) for place in removed.values()))
+        partners: dict[int, RankedRow] = {}
+        for same in _SAME:
+            known: defaultdict[object, deque[RankedRow]] = defaultdict(deque)
+            for place in left:
+                known[self.before.file(place.row.path), same(place.row)].append(place)
+            for place in places:
+                key = self.after.file(place.row.path), same(place.row)
+                if place.rank not in partners and known[key]:
+                    partners[place.rank] = known[key].popleft()
+            left = [place for places_left in known.values() for place in places_left]
+        changes = [RowChange(partners.get(place.rank), place) for place in places]
+        return (
+            *changes,
+            *(RowChange(place, None) for place in sorted(left, key=lambda place: place.rank)),
+        )
 
     @cached_property
     def same_ranking(self) -> bool:

@@ -21,6 +21,7 @@ WITHHELD = "(an absolute path, which is not exported)"
 """Replaces a setting that contains a path of somebody's disk."""
 
 _OF_HOME = re.compile(r"~[\w.-]*[/\\]|~\w[\w.-]*$")
+_BETWEEN_PATHS = re.compile(r"""[\s=,;"'()]""")
 _MARK = "fumishirube_trace"
 _CORPUS = ("files", "sections", "skipped", "aside")
 _REST = ("degraded", "cache", "thresholds", "annotations", "own", "report")
@@ -169,12 +170,19 @@ def _with_rows(span: Mapping[str, Any], rows: Sequence[Any]) -> dict[str, Any]:
 
 
 def withhold_paths(value: JsonValue | Mapping[str, JsonValue]) -> JsonValue:
-    """Return settings without absolute paths."""
+    """Return settings without absolute paths; a mapping with one as a key is left out whole."""
     if isinstance(value, Mapping):
+        if any(map(_names_place, value)):
+            return WITHHELD
         return {name: withhold_paths(member) for name, member in value.items()}
     if isinstance(value, list):
         return [withhold_paths(member) for member in value]
-    return WITHHELD if isinstance(value, str) and _is_absolute(value) else value
+    return WITHHELD if isinstance(value, str) and _names_place(value) else value
+
+
+def _names_place(text: str) -> bool:
+    """Tell whether a text is, or contains, an absolute path."""
+    return any(map(_is_absolute, (text, *_BETWEEN_PATHS.split(text))))
 
 
 def _is_absolute(text: str) -> bool:
@@ -183,7 +191,7 @@ def _is_absolute(text: str) -> bool:
         (len(PurePosixPath(text).parts) > 1 and text.startswith("/"))
         or PureWindowsPath(text).is_absolute()
         or _OF_HOME.match(text) is not None
-        or text.startswith("file:")
+        or text[:5].lower() == "file:"
     )
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
+from statistics import NormalDist, fmean, stdev
 from typing import Any, NamedTuple
 
 from fumishirube import ConfigError
 
 _SEED = 20_260_101
 _RESAMPLES = 1_000
+_MOST_DRAWN = 500
+"""The most numbers that are resampled."""
 _LARGEST = 64 * 1024 * 1024
 _OTHER_FILES = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError)
 """What other files raise; the last two are of deep JSON, and of numbers beyond any measure."""
@@ -49,12 +52,9 @@ def read_report(file: Path) -> Report:
         if file.stat().st_size > _LARGEST:
             raise ConfigError(f"--report: {file.name} is too large")
         text = file.read_text(encoding="utf-8-sig")
-        # splitlines() would also divide a question, at characters such as U+2028.
-        lines = text.removesuffix("\n").split("\n")
-        first = json.loads(lines[0] if file.suffix != ".json" else text)
-        rows = [first] if file.suffix == ".json" else [*map(json.loads, lines)]
-        is_agents = isinstance(first, dict) and "answers" in first
-        return _of_agents(file.name, first) if is_agents else _of_cases(file.name, rows)
+        values = _json_values(text)
+        is_agents = isinstance(values[0], dict) and "answers" in values[0]
+        return _of_agents(file.name, values[0]) if is_agents else _of_cases(file.name, values)
     except OSError as error:
         raise ConfigError(f"--report: {file.name} cannot be read") from error
     except _OTHER_FILES as error:
@@ -62,6 +62,15 @@ def read_report(file: Path) -> Report:
             f"--report: {file.name} is neither of 'fumishirube eval --rows' nor a run.json of "
             "'fumishirube eval agents'"
         ) from error
+
+
+def _json_values(text: str) -> list[Any]:
+    """Return the JSON value of a text, or those of its lines."""
+    try:
+        return [json.loads(text)]
+    except json.JSONDecodeError:
+        # splitlines() would also divide a question, at characters such as U+2028.
+        return [*map(json.loads, text.removesuffix("\n").split("\n"))]
 
 
 def _of_cases(name: str, rows: Iterable[Mapping[str, Any]]) -> Report:
@@ -104,11 +113,19 @@ def _means(values: Mapping[str, Mapping[str, Sequence[float]]]) -> dict[str, dic
 
 
 def mean(numbers: Sequence[float]) -> Mean:
-    """Return the mean with the 95 % interval of the percentile bootstrap (Efron, 1979)."""
+    """Return the mean with its 95 % interval.
+
+    The interval is that of the percentile bootstrap (Efron, 1979); of many numbers, which it would
+    take minutes to draw, that of the normal distribution, within their bounds.
+    """
+    size, average = len(numbers), fmean(numbers)
+    least, most = min(numbers), max(numbers)
+    if least == most:
+        return Mean(least, least, least, size)
+    if size > _MOST_DRAWN:
+        reach = NormalDist().inv_cdf(0.975) * stdev(numbers, average) / math.sqrt(size)
+        return Mean(average, max(least, average - reach), min(most, average + reach), size)
     chance = random.Random(_SEED)  # noqa: S311 - statistics, not secrets
-    size = len(numbers)
-    if len({*numbers}) == 1:
-        return Mean(numbers[0], numbers[0], numbers[0], size)
     drawn = sorted(fmean(chance.choices(numbers, k=size)) for _ in range(_RESAMPLES))
     low, high = drawn[round(0.025 * _RESAMPLES)], drawn[round(0.975 * _RESAMPLES) - 1]
-    return Mean(fmean(numbers), low, high, size)
+    return Mean(average, low, high, size)

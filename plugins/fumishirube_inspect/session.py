@@ -116,14 +116,15 @@ class InspectorSession:
         if len(form.text) + sum(map(len, form.required)) > LONGEST:
             message = f"at most {LONGEST} characters, with the required terms"
             raise InvalidParameter(f"the question is too long; {message}")
-        names = [name for name in (form.configuration, form.against) if name]
-        return [self._find(form, name) for name in names or [self.configurations.current]]
+        names = [form.configuration or self.configurations.current]
+        names += [form.against] if form.against else []
+        return [self._find(form, name) for name in names]
 
     def evidence(self, trace: Trace, row: TraceRow) -> Sequence[tuple[int, str]]:
         """Return the best lines of a hit for the query, with their numbers, where available."""
-        context = self.application.contexts.get(trace.origin.recipe.surface)
+        context = self._context(trace)
         shows = self._shows_evidence(self.application, trace)
-        if shows is None or context is None or trace.own:
+        if shows is None or context is None:
             return ()
         return shows.evidence(context, trace, row, _EVIDENCE)
 
@@ -145,8 +146,8 @@ class InspectorSession:
 
     def file(self, trace: Trace, path: str) -> tuple[Manual, str] | None:
         """Return the manual of a file, and its path there; ``None`` when there is none."""
-        context = self.application.contexts.get(trace.origin.recipe.surface)
-        if context is None or trace.own:
+        context = self._context(trace)
+        if context is None:
             return None
         try:
             manual_id, inner = trace.file(path)
@@ -160,8 +161,8 @@ class InspectorSession:
         Raises:
             NotFound: when neither the manual nor the trace has the file.
         """
-        context = self.application.contexts.get(trace.origin.recipe.surface)
-        if context is None or trace.own:
+        context = self._context(trace)
+        if context is None:
             return line
         try:
             return section_at(_document(context, trace, path), line)
@@ -177,8 +178,8 @@ class InspectorSession:
         Raises:
             NotFound: when the manual has no such file, with the nearest name.
         """
-        context = self.application.contexts.get(trace.origin.recipe.surface)
-        if context is None or trace.own:
+        context = self._context(trace)
+        if context is None:
             return ()
         try:
             document = _document(context, trace, path)
@@ -191,8 +192,8 @@ class InspectorSession:
 
     def paths(self, trace: Trace) -> Sequence[str]:
         """Return the files of a trace's manuals that still exist, as the trace names them."""
-        context = self.application.contexts.get(trace.origin.recipe.surface)
-        if context is None or trace.own:
+        context = self._context(trace)
+        if context is None:
             return ()
         paths: list[str] = []
         for name in trace.manuals or (trace.manual_id,):
@@ -200,6 +201,12 @@ class InspectorSession:
             with suppress(ToolError):
                 paths += [prefix + path for path in context.manual(name).paths()]
         return paths
+
+    def _context(self, trace: Trace) -> SurfaceContext | None:
+        """Return the context of a trace's surface, unless it searched a corpus of its own."""
+        if trace.own:
+            return None
+        return self.application.contexts.get(trace.origin.recipe.surface)
 
     def _find(self, form: SearchForm, name: str) -> Trace:
         query = Query(form.text, form.required, budget=Budget.of(TIME_MS), cache=False)

@@ -23,6 +23,7 @@ def listing_page(session: InspectorSession) -> bytes:
         _reports(session),
         _damaged(damaged),
         _listed(session, traces[:_MOST]) if traces else _nothing(session),
+        _unlisted(len(traces)),
         manual=None,
     )
 
@@ -131,6 +132,13 @@ def _listed(session: InspectorSession, traces: Sequence[Trace]) -> Markup:
         action="/compare",
         class_="panel",
     )
+
+
+def _unlisted(number: int) -> Markup | None:
+    if number <= _MOST:
+        return None
+    message = f"These are the newest {_MOST} of {number} searches; all are in "
+    return tag("p", message, tag("code", "fumishirube trace ls"), ".", class_="quiet")
 
 
 def _row(session: InspectorSession, trace: Trace, slowest: float, *, a: bool, b: bool) -> Markup:

@@ -119,6 +119,10 @@ def test_no_file_names_a_place_on_this_machine(workspace: Path) -> None:
         "~me",
         "file:///a/b",
         "C:/a",
+        "FILE:///a/b",
+        "--root=/a/b",
+        "-v /a/b",
+        "PATH=x,~/a",
     ],
 )
 def test_an_absolute_path_is_withheld_wherever_it_stands(path: str) -> None:
@@ -129,7 +133,16 @@ def test_an_absolute_path_is_withheld_wherever_it_stands(path: str) -> None:
     assert "b/c" in json.dumps(plain)
 
 
-@pytest.mark.parametrize("text", ["/", "//", "~", "~=", "~ ", "a/b", "C:", "files"])
+def test_a_mapping_with_a_path_as_a_key_is_withheld_whole() -> None:
+    plain = withhold_paths({"a": [{"with": {"x": {"/home/me/a": 1}, "y": {"b/c": 1}}}]})
+    assert plain == {"a": [{"with": {"x": WITHHELD, "y": {"b/c": 1}}}]}
+    assert [*withheld_coordinates(plain)] == ["a[0].with.x"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["/", "//", "~", "~=", "~ ", "a/b", "C:", "files", "a / b", "https://a/b", "x = y", "a=b/c"],
+)
 def test_a_text_that_names_no_place_is_exported(text: str) -> None:
     stages = {"a": [{"with": {"separator": text}}]}
     assert withhold_paths(stages) == stages
@@ -245,6 +258,19 @@ def test_a_changed_corpus_is_named(workspace: Path) -> None:
     assert any(hit["rank"]["before"] is None for hit in told["hits"])
     done = fumishirube("trace", "replay", "f.json", cwd=workspace)
     assert (done.code, "the ranking differs" in done.out) == (1, True)
+
+
+def test_a_section_inserted_above_others_as_long_moves_none(workspace: Path) -> None:
+    texts = ("zebra zebra zebra one", "zebra zebra and two", "zebra and three and more words here")
+    sections = "".join(f"# {place}\n\n{text}.\n\n" for place, text in enumerate(texts))
+    write(workspace, {"m1/z.md": sections})
+    trace_id = found(workspace, "zebra")
+    fumishirube("trace", "export", trace_id, "-o", "f.json", cwd=workspace)
+    write(workspace, {"m1/z.md": f"# New\n\nnothing here to see.\n\n{sections}"})
+    told = replay(workspace)
+    assert told["same_ranking"]
+    assert [hit["rank"]["before"] for hit in told["hits"]] == [1, 2, 3]
+    assert not any(hit["text_changed"] for hit in told["hits"])
 
 
 def test_a_corpus_that_changed_before_the_export_is_told(workspace: Path) -> None:
@@ -384,6 +410,15 @@ def test_two_searches_are_compared_by_file_and_by_id(workspace: Path) -> None:
     assert "unchanged" in text
 
 
+def test_one_question_in_two_manuals_is_told_as_that(workspace: Path) -> None:
+    write(workspace, {"m2/leave.md": "# Leave\n\nParental leave begins in May.\n"})
+    ids = fumishirube("find", QUERY, "--json", "--manual", "m1", cwd=workspace).json["traces"]
+    ids |= fumishirube("find", QUERY, "--json", "--manual", "m2", cwd=workspace).json["traces"]
+    lines = fumishirube("trace", "diff", *ids.values(), cwd=workspace).out.splitlines()
+    assert lines[2] == "they searched different manuals"
+    assert not {"their queries differ", "they saw the files at different times"} & {*lines}
+
+
 def test_two_files_need_no_workspace(workspace: Path, tmp_path: Path) -> None:
     exported(workspace)
     empty = tmp_path / "empty"
@@ -488,6 +523,31 @@ def test_a_section_that_only_moved_in_its_file_is_the_same() -> None:
     difference = TraceDifference(a_trace(search=one), a_trace(search=moved))
     assert difference.same_scores
     assert not difference.changed
+
+
+@given(PLACES, st.integers(1, 3))
+def test_lines_inserted_above_change_no_ranking(places: Any, inserted: int) -> None:
+    """Though each section then stands where its neighbour stood."""
+    before = rows(*places)
+    moved = tuple(row._replace(start_line=row.start_line + inserted) for row in before.rows)
+    difference = TraceDifference(
+        a_trace(search=before), a_trace(search=replace(before, rows=moved))
+    )
+    assert difference.same_scores
+    assert not difference.changed
+
+
+@given(PLACES, PLACES)
+def test_rewritten_sections_are_known_by_their_lines(one: Any, other: Any) -> None:
+    before, after = rows(*one), rows(*other)
+    written = tuple(row._replace(digest=f"{row.digest} anew") for row in after.rows)
+    difference = TraceDifference(
+        a_trace(search=before), a_trace(search=replace(after, rows=written))
+    )
+    both = {place[:2] for place in one} & {place[:2] for place in other}
+    pairs = [row for row in difference.rows if row.before and row.after]
+    assert {(row.row.path, row.row.start_line) for row in pairs} == both
+    assert all(row.rewritten for row in pairs)
 
 
 def test_stages_stand_where_they_ran() -> None:

@@ -232,6 +232,46 @@ def test_what_cannot_be_compared_or_written_is_known_before_the_agent_runs(
     assert not ran.exists()
 
 
+DAMAGED = [
+    ({"calls": ["x"]}, "answers.0.calls.0"),
+    ({"calls": [{"characters": 1, "tokens": 1}]}, "answers.0.calls.0"),
+    ({"seconds": "x"}, "answers.0.seconds"),
+    ({"seconds": float("nan")}, "answers.0.seconds"),
+    ({"facts": []}, "answers.0.facts"),
+    ({"id": None}, "answers.0.id"),
+]
+
+
+@pytest.mark.parametrize(("damage", "where"), DAMAGED)
+def test_a_damaged_run_is_known_before_the_agent_runs(
+    workspace: Path, tmp_path: Path, damage: Any, where: str
+) -> None:
+    ran, file = tmp_path / "ran", tmp_path / "other.json"
+    AgentRun(SHELL, "a", "g", (answer("s02", 1, (True,)),)).save(file)
+    run = json.loads(file.read_text(encoding="utf-8"))
+    run["answers"][0] |= damage
+    file.write_text(json.dumps(run), encoding="utf-8")
+    agent = python(tmp_path, f"open({str(ran)!r}, 'w').close()")
+    words = (*FILES, "--id", "s02", "--tools", "shell", "--against", file)
+    done = agents(workspace, agent, *words)
+    assert (done.code, done.out) == (2, "")
+    assert f"other.json: it is incomplete or damaged at {where}" in done.err
+    assert not ran.exists()
+
+
+def test_two_lines_of_facts_for_a_question_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_text('{"id": "a", "question": "?"}\n', encoding="utf-8")
+    line = '{"id": "a", "must_have": ["x"]}\n'
+    (tmp_path / "g.jsonl").write_text(line * 2, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"g\.jsonl: two lines have the id 'a'"):
+        load_agent_questions(tmp_path / "q.jsonl", tmp_path / "g.jsonl")
+
+
+def test_names_with_bars_stay_in_their_cells() -> None:
+    run = AgentRun(OURS, "a", "g", (replace(answer("q|1", 10, (True,)), kind="x|\ny"),))
+    assert "| q\\|1 | x\\| y | 1/1 |" in "\n".join(markdown(run, None, "c.svg"))
+
+
 def test_a_command_that_is_not_there_is_named(workspace: Path) -> None:
     done = agents(workspace, "no-such-agent {prompt}", *FILES, "--id", "s02", "--tools", "shell")
     assert done.code == 2

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from evaluation_runs import RAW, case, fumishirube, gate_file, samples, written
-from stdio import Fumishirube
+from stdio import Fumishirube, Wire
 
 from fumishirube.errors import InvalidParameter, NotFound
 from fumishirube.host.startup import open_application
@@ -52,6 +52,9 @@ class Scripted:
         self.asked: list[tuple[str, Any]] = []
         self.more: dict[str, Any] = {}
 
+    def text(self, tool: str, reply: Mapping[str, Any]) -> str:
+        return compact(dict(reply))
+
     def cached(self, trace_id: str) -> CacheOutcome | None:
         return CacheOutcome("exact", saved_ms=7.5) if self.asked[-1][1].get("use_cache") else None
 
@@ -85,7 +88,8 @@ def test_errors_are_counted_and_the_run_goes_on() -> None:
     assert first.tokens > 0
     assert second.error is None
     assert summary([first, second], 5)["error_rate"] == 1 / 2
-    assert json.loads(result_line(first, 5, "config"))["error"] == "invalid_parameter"
+    row = json.loads(result_line(first, 5, "config"))
+    assert (row["error"], row["message"]) == ("invalid_parameter", "query is bad")
 
 
 def test_discovery_comes_first_and_the_cache_is_off_unless_measured() -> None:
@@ -144,6 +148,9 @@ def test_a_client_over_stdio_and_one_in_process_find_the_same(workspace: Path) -
                     raise NotFound(answer.payload["message"])
                 return answer.payload
 
+            def text(self, tool: str, reply: Mapping[str, Any]) -> str:
+                return ""
+
             def cached(self, trace_id: str) -> None:
                 return None
 
@@ -157,17 +164,18 @@ def test_a_client_over_stdio_and_one_in_process_find_the_same(workspace: Path) -
     assert [one.gaps for one in here] == [one.gaps for one in there]
 
 
-def test_tokens_are_those_of_the_public_reply(workspace: Path) -> None:
-    application = open_application(workspace, environ={})
-    client = InProcessClient.of(application)
-    client.call("manual_ls", {})
-    one = case(manual_id="field-guide")
+def test_tokens_are_those_of_the_text_that_a_client_gets(workspace: Path) -> None:
     asked = {"query": "battery", "manual_id": "field-guide", "required_terms": ["battery"]}
-    reply = client.call("manual_find", {**asked, "use_cache": False})
-    assert run_case(client, one).tokens == pytest.approx(
-        estimate_tokens(compact(dict(reply))), abs=2
-    )
+    with Wire(workspace) as server:
+        server.ok("manual_ls", id="manuals")
+        call = {"name": "manual_find", "arguments": {**asked, "use_cache": False}}
+        result = server.request("tools/call", call)["result"]
+    (content,) = result["content"]
+    application = open_application(workspace, environ={})
+    ((measured,),) = run_cases([InProcessClient.of(application)], [case(manual_id="field-guide")])
     application.close()
+    assert measured.tokens == pytest.approx(estimate_tokens(content["text"]), abs=2)
+    assert measured.tokens < estimate_tokens(compact(result["structuredContent"]))
 
 
 # --- the command ----------------------------------------------------------------------------
@@ -177,7 +185,8 @@ def test_a_gate_that_fails_sets_the_exit_code(workspace: Path) -> None:
     wrong = RAW | {"case_id": "c2", "expected_paths": ["absent.md"]}
     file = written(workspace / "wrong.jsonl", RAW, wrong)
     done = fumishirube("eval", file.name, cwd=workspace)
-    assert (done.code, done.err) == (1, "")
+    note = "note: 1 case with expected files that the manual does not have, such as absent.md in"
+    assert (done.code, done.err) == (1, f"{note} case c2\n")
     assert "gate default: not passed\n  hit_rate@5 is 0.5000; it has to be at least 0.9" in done.out
     assert fumishirube("eval", file.name, "--gate", "none", cwd=workspace).code == 0
     gate = gate_file(workspace, '[at_least]\n"hit_rate@5" = 0.5\n[at_most]\nerror_rate = 0\n')
@@ -186,12 +195,49 @@ def test_a_gate_that_fails_sets_the_exit_code(workspace: Path) -> None:
     assert [one["passed"] for one in done.json["gate"]["thresholds"]] == [True, True]
 
 
-def test_failed_searches_are_named(workspace: Path) -> None:
-    file = written(workspace / "failing.jsonl", RAW | {"manual_id": "absent"})
-    done = fumishirube("eval", file.name, cwd=workspace)
+@pytest.mark.parametrize("words", [(), ("--everywhere",)])
+def test_cases_that_cannot_be_right_are_named(workspace: Path, words: Sequence[str]) -> None:
+    everywhere = [f"field-guide/{path}" for path in RAW["expected_paths"]]
+    file = written(
+        workspace / "odd.jsonl",
+        RAW | {"manual_id": " field-guide "},
+        RAW | {"case_id": "c2", "expected_paths": ["./power.md"]},
+        RAW | {"case_id": "c3", "expected_paths": ["field-guide/power.md"]},
+        RAW | {"case_id": "c4", "expected_lines": [["power.md", 1], ["power.md", 2]]},
+        RAW | {"case_id": "c5", "manual_id": "*", "expected_paths": everywhere},
+        RAW | {"case_id": "c6", "manual_id": "absent"},
+    )
+    done = fumishirube(
+        "eval", file.name, "--gate", "none", "--rows", "o.jsonl", *words, cwd=workspace
+    )
+    files, lines = done.err.splitlines()
+    assert files.startswith("note: 3 cases with expected files that the manual does not have")
+    assert files.endswith("such as ./power.md in case c2")
+    assert lines.startswith("note: 1 case with expected lines at which no section begins")
+    assert lines.endswith("such as power.md#L2 in case c4")
+    rows = [json.loads(line) for line in (workspace / "o.jsonl").read_bytes().splitlines()]
+    assert rows[0]["metrics"]["hit_rate@5"] == 1
+
+
+def test_failed_searches_are_named_with_the_reason(workspace: Path) -> None:
+    file = written(
+        workspace / "failing.jsonl",
+        RAW | {"manual_id": "absent"},
+        RAW | {"case_id": "c2", "required_terms": []},
+        RAW | {"case_id": "c3", "query": " "},
+    )
+    words = ("eval", file.name, "--rows", "failed.jsonl")
+    done = fumishirube(*words, cwd=workspace)
     assert done.code == 1
-    assert "failed searches with the defaults: not_found (1)" in done.out
+    assert "failed searches with the defaults: invalid_parameter (2), not_found (1)" in done.out
+    assert "\n  invalid_parameter, such as case c2: required_terms must" in done.out
+    assert "\n  not_found, such as case c1: manual not found\n" in done.out
     assert "error_rate is 1.0000; it has to be at most 0" in done.out
+    rows = [json.loads(line) for line in (workspace / "failed.jsonl").read_bytes().splitlines()]
+    assert rows[2]["message"].startswith("query must")
+    failures = fumishirube(*words, "--json", cwd=workspace).json["first_failures"]
+    assert [one["case_id"] for one in failures.values()] == ["c2", "c1"]
+    assert failures["not_found"]["message"] == rows[0]["message"]
 
 
 def test_a_measurement_leaves_no_marks_but_the_index(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from fumishirube.errors import ConfigError
 from fumishirube.host.startup import open_application
 from fumishirube_eval import known_item
 from fumishirube_eval.cases import load_cases, parsed_cases, save_cases
+from fumishirube_eval.files import check_writable
 from fumishirube_eval.gates import DEFAULT_GATE, load_gate
 from fumishirube_eval.known_item import known_items, sentences, words_of
 from fumishirube_eval.metrics import CaseResult
@@ -66,6 +67,10 @@ BAD_CASES = [
     (RAW | {"case_id": 2}, "cases.jsonl line 2: case_id must be a string"),
     (RAW | {"case_id": "x", "expected_paths": []}, "line 2: expected_paths must not be empty"),
     (RAW | {"case_id": "x", "expected_paths": "a"}, "expected_paths must be an array"),
+    (
+        RAW | {"case_id": "x", "expected_lines": [["a.md", 1]]},
+        "line 2: 'a.md' of expected_lines is not in expected_paths",
+    ),
     (RAW | {"case_id": "x", "expected_lines": [["a.md", 0]]}, "line 2: expected_lines[0][1] must"),
     (
         RAW | {"case_id": "x", "ignored_path": ["a.md"]},
@@ -102,15 +107,36 @@ def test_a_bad_case_is_told_with_its_line(workspace: Path, line: Any, told: str)
         (["--known-item", "--out", "x", "--rows", "r"], "--rows does not go with --out"),
         (["--known-item", "--out", "x", "--gate", "none"], "--gate does not go with --out"),
         (["c.jsonl", "--rows", "absent/r.jsonl"], "r.jsonl: it cannot be written there"),
+        (["c.jsonl", "--rows", "."], "configuration error: .: it cannot be written there"),
+        (["."], "configuration error: .: it cannot be read; is it a file?"),
+        (["c.jsonl", "--gate", "."], "--gate .: it cannot be read; is it a file?"),
+        (["c.jsonl", "--rows", "c.jsonl"], "c.jsonl: it is read too; name another file to write"),
+        (["c.jsonl", "--rows", "manuals/../c.jsonl"], "c.jsonl: it is read too"),
+        (["c.jsonl", "--gate", "g.toml", "--rows", "g.toml"], "g.toml: it is read too"),
+        (["--known-item", "--out", "c.jsonl"], "--out c.jsonl: it exists already; name another"),
+        (["c.jsonl", "--rows", "new.jsonl", "--config", "absent.yaml"], "absent.yaml"),
     ],
 )
 def test_wrong_usage_is_told(workspace: Path, words: list[str], told: str) -> None:
     written(workspace / "c.jsonl", RAW)
+    written(workspace / "g.toml")
     (workspace / "empty.jsonl").write_bytes(b"\n\n")
     (workspace / "latin.jsonl").write_bytes(b'{"query": "\xe9"}\n')
+    before = {file.name for file in workspace.iterdir()}
     done = fumishirube("eval", *words, cwd=workspace)
     assert (done.code, done.out) == (2, "")
     assert told in done.err
+    assert json.loads((workspace / "c.jsonl").read_bytes()) == RAW
+    assert {file.name for file in workspace.iterdir()} <= before | {".fumishirube"}
+
+
+COMM = Path("/proc/self/comm")
+
+
+@pytest.mark.skipif(not COMM.is_file(), reason="it is a file where no others can be made")
+def test_a_file_that_cannot_be_replaced_is_known_before_anything_is_measured() -> None:
+    with pytest.raises(ConfigError, match="comm: it cannot be written there"):
+        check_writable(COMM)
 
 
 # --- gates ----------------------------------------------------------------------------------
@@ -130,6 +156,10 @@ def test_wrong_usage_is_told(workspace: Path, words: list[str], told: str) -> No
         (f'[at_least]\n"hit_rate@5" = 1{"0" * 5000}', "gate.toml: it is not valid TOML"),
         (f'[at_least]\n"hit_rate@{"9" * 5000}" = 1', "gate.toml: at_least.hit_rate@9"),
         (f"a = {'[' * 5000}", "gate.toml: it is not valid TOML"),
+        ('[at_least]\n"hit_rate@5" = 90', "at_least.hit_rate@5: expected a share, from 0 to 1"),
+        ("[at_most]\ngap_rate = 25", "at_most.gap_rate: expected a share, from 0 to 1"),
+        ("[at_most]\nerror_rate = -1", "expected a share, from 0 to 1"),
+        ("[at_most]\np50_latency_ms = -1", "expected a number from 0 on"),
         ("[minimum]\nx = 1", "expected the tables at_least and at_most"),
         ("at_least = 1", "expected metrics and their bounds"),
         ("", "it sets no threshold"),
@@ -140,6 +170,15 @@ def test_a_gate_that_cannot_be_is_refused_at_load(tmp_path: Path, text: str, tol
     with pytest.raises(ConfigError) as refused:
         load_gate(gate_file(tmp_path, text), [case()])
     assert told in str(refused.value)
+
+
+def test_no_more_recall_is_asked_for_than_the_first_rows_allow(tmp_path: Path) -> None:
+    cases = [case(expected_paths=("a", "b")), case(expected_paths=("a",))]
+    gate = gate_file(tmp_path, '[at_least]\n"recall@1" = 0.9')
+    with pytest.raises(ConfigError, match=r"0\.9 is more than 0\.75, the most that these cases"):
+        load_gate(gate, cases)
+    for threshold in ('"recall@1" = 0.75', '"recall@2" = 1'):
+        assert load_gate(gate_file(tmp_path, f"[at_least]\n{threshold}"), cases).thresholds
 
 
 def test_a_gate_may_ask_for_the_ceiling_itself(tmp_path: Path) -> None:
@@ -257,6 +296,28 @@ def test_known_items_are_found(workspace: Path) -> None:
     assert 0 < told["p50_latency_ms"] <= told["p95_latency_ms"]
     assert done.json["gate"]["passed"] is True
     assert set(done.json["facets"]) == {"sentence", "rare", "shared"}
+
+
+def test_known_items_have_no_word_that_markup_divides(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "m/a.md": "# 申請\n\n**有給休暇**申請書は総務課に提出すること。"
+            "期限は前日の正午とする。\n\n"
+            "# 経費\n\n[経費](b.md)精算書を月末までに経理課へ送ること。\n\n"
+            "# 備品\n\n備品の購入は部長の承認を得ること。\n",
+            "e/a.md": "# One\n\nThe **X**ylophone stands in the hall.\n\n"
+            "# Two\n\nThe **Z**ither hangs in the attic.\n",
+        },
+    )
+    done = fumishirube("eval", "--known-item", "5", "--rows", "rows.jsonl", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert re.search(r"gap_rate +0\.0000\n", done.out)
+    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_bytes().splitlines()]
+    assert {row["facet"] for row in rows} == {"sentence", "rare"}
+    for row in rows:
+        file = tmp_path / "manuals" / row["manual_id"] / row["expected_paths"][0]
+        assert {*words_of(row["query"])} <= {*words_of(file.read_text(encoding="utf-8"))}
 
 
 def test_sections_that_cannot_be_told_apart_make_no_cases(tmp_path: Path) -> None:

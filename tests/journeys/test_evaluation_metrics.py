@@ -66,6 +66,9 @@ def test_metrics_lie_between_0_and_1(ranking: list[str], right: set[str], k: int
     for name in NAMES:
         assert 0 <= getattr(metrics, name)(ranking, right, k) <= 1 + 1e-12
     assert metrics.precision(ranking, right, k) <= metrics.precision_ceiling(right, k)
+    assert metrics.recall(ranking, right, k) <= metrics.recall_ceiling(right, k)
+    best = [*right, *ranking]
+    assert metrics.recall(best, right, k) == metrics.recall_ceiling(right, k)
     assert 0 <= metrics.precision_retrieved(ranking, right) <= 1
 
 

@@ -9,6 +9,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -20,8 +21,12 @@ from hypothesis import strategies as st
 from inspector import HOSTILE, TURNED, Inspector, parts, workspace
 from manuals import appears, fumishirube
 
+from fumishirube.host.startup import open_application
+from fumishirube_inspect import traces
 from fumishirube_inspect.exports import decode_export
 from fumishirube_inspect.markup import page, tag
+from fumishirube_inspect.session import InspectorSession
+from fumishirube_inspect.traces import listing_page
 
 
 @pytest.fixture(scope="module")
@@ -306,6 +311,41 @@ def test_what_is_asked_wrongly_is_a_page_that_says_so(inspector: Inspector) -> N
     assert inspector.get("/static/..%2findex.py").status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"), [("GET", "/find", {"POST"}), ("POST", "/", {"GET", "HEAD"})]
+)
+def test_a_method_that_a_page_does_not_have_is_named(
+    inspector: Inspector, method: str, path: str, allowed: set[str]
+) -> None:
+    answer = inspector.client.request(method, path)
+    assert answer.status_code == 405
+    assert {*answer.headers["allow"].split(", ")} == allowed
+    assert f"{method} is not possible here" in answer.text
+    assert "no such page" not in answer.text
+
+
+def test_another_configuration_alone_is_compared_with_that_of_the_session(
+    inspector: Inspector,
+) -> None:
+    leads = inspector.find("parental leave", against="other.yaml")
+    assert leads.startswith("/compare?a=")
+    assert "scorers.lexical.coverage_weight" in parts(inspector.page(leads))["changes"]
+
+
+def test_it_says_how_many_searches_are_not_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace(tmp_path)
+    for word in ("leave", "travel", "allowance"):
+        fumishirube("find", word, cwd=tmp_path)
+    application = open_application(tmp_path, environ={})
+    with closing(InspectorSession(application)) as session:
+        assert b"These are the newest" not in listing_page(session)
+        monkeypatch.setattr(traces, "_MOST", 2)
+        assert b"These are the newest 2 of 3 searches" in listing_page(session)
+    application.close()
+
+
 def test_a_configuration_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     workspace(tmp_path)
     (tmp_path / "bad.yaml").write_text("pipelines: {manual: {scorers: [{use: lexicl}]}}")
@@ -379,7 +419,11 @@ def test_a_port_in_use_and_a_wrong_one_are_told(inspector: Inspector, tmp_path: 
     done = fumishirube(*words, str(inspector.port), cwd=tmp_path)
     assert done.code == 2
     assert f"--port: nothing can listen at 127.0.0.1 port {inspector.port}" in done.err
-    assert fumishirube(*words, "65536", cwd=tmp_path).code == 2
+    for port in ("65536", "9" * 5000):
+        done = fumishirube(*words, port, cwd=tmp_path)
+        assert done.code == 2
+        assert "expected a whole number of at most 65535, got '" in done.err
+        assert len(done.err) < 2000
     done = fumishirube("inspect", "--no-browser", "--against", "none.yaml", cwd=tmp_path)
     assert (done.code, "there is no file 'none.yaml'" in done.err) == (2, True)
 

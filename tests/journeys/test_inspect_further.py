@@ -152,6 +152,30 @@ def test_a_report_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
         assert read_report(marked) == read_report(plain)
 
 
+@pytest.mark.parametrize(("rows", "run"), [("rows.json", "run.jsonl"), ("rows", "run")])
+def test_a_report_is_known_by_its_content(tmp_path: Path, rows: str, run: str) -> None:
+    lines = "".join(f"{json.dumps(row)}\n" for row in ROWS)
+    (tmp_path / rows).write_text(lines, encoding="utf-8")
+    (tmp_path / run).write_text(json.dumps(AGENT, indent=1), encoding="utf-8")
+    assert [*read_report(tmp_path / rows).runs] == ["config", "against"]
+    assert read_report(tmp_path / run).kind == "an agent's run"
+
+
+@pytest.mark.timeout(60)
+def test_the_means_of_a_large_evaluation_take_linear_time() -> None:
+    """Resampling a hundred thousand rows takes minutes."""
+    numbers = [float(number % 4 == 0) for number in range(100_000)]
+    for shift in range(20):
+        value, low, high, _ = mean([number + shift for number in numbers])
+        assert value == pytest.approx(shift + 0.25)
+        assert (value - low, high - value) == pytest.approx((0.0027, 0.0027), abs=0.0001)
+
+
+def test_drawn_and_reckoned_intervals_agree() -> None:
+    few, many = (mean([float(n % 5 == 0) for n in range(size)]) for size in (500, 505))
+    assert few[:3] == pytest.approx(many[:3], abs=0.004)
+
+
 HUGE = f'{{"run": "x", "case_id": "c", "metrics": {{"m": {"9" * 400}}}}}'
 
 
@@ -166,8 +190,9 @@ def test_another_file_is_no_report(tmp_path: Path, content: str) -> None:
     assert (done.code, "--report" in done.err) == (2, True), done.err
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30))
-def test_a_mean_lies_in_its_interval(numbers: list[float]) -> None:
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.sampled_from([1, 600]))
+def test_a_mean_lies_in_its_interval(few: list[float], times: int) -> None:
+    numbers = few * times
     value, low, high, cases = mean(numbers)
     assert cases == len(numbers)
     assert min(numbers) - 1e-6 <= low <= value + 1e-6

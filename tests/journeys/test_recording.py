@@ -24,6 +24,16 @@ for line in sys.stdin:
     print(json.dumps({"id": json.loads(line)["id"], "result": result}), flush=True)
 """
 
+ASKING = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "method" in message:
+        print(json.dumps({"id": message["id"], "method": "ping"}), flush=True)
+        result = {"content": [{"type": "text", "text": "an answer"}]}
+        print(json.dumps({"id": message["id"], "result": result}), flush=True)
+"""
+
 posix = pytest.mark.skipif(os.name == "nt", reason="there is no POSIX shell")
 
 
@@ -70,6 +80,17 @@ def test_an_odd_call_is_logged_and_the_next_ones_are_answered(tmp_path: Path, od
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [["a"], 2]
     assert [row["tool"] for row in rows(log)][1:] == ["u"]
     assert json.loads(rows(log)[0]["shown"]) == sent[0]
+
+
+def test_a_call_is_logged_though_the_server_asks_something_under_its_id(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    calls = [{"id": n, "method": "tools/call", "params": {"name": f"t{n}"}} for n in range(3)]
+    given = "".join(f"{json.dumps(row)}\n" for row in calls).encode()
+    done = recorded(log, "mcp", sys.executable, "-c", ASKING, given=given)
+    assert done.returncode == 0, done.stderr
+    assert [(row["tool"], row["shown"]) for row in rows(log)] == [
+        (f"t{n}", "an answer") for n in range(3)
+    ]
 
 
 @posix

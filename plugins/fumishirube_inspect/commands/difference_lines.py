@@ -41,13 +41,11 @@ def trace_line(trace: Trace) -> str:
 
 
 def _query_lines(before: Trace, after: Trace) -> Iterator[str]:
-    if (before.text, before.required, before.manual_id) != (
-        after.text,
-        after.required,
-        after.manual_id,
-    ):
+    if (before.text, before.required) != (after.text, after.required):
         yield translated("their queries differ")
-    if before.origin.corpus != after.origin.corpus:
+    if before.manual_id != after.manual_id:
+        yield translated("they searched different manuals")
+    elif before.origin.corpus != after.origin.corpus:
         yield translated("they saw the files at different times, or different files")
     if before.origin.recipe.makers != after.origin.recipe.makers:
         yield filled("plugins: {0} -> {1}", _makers(before), _makers(after))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import webbrowser
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from contextlib import closing
 from pathlib import Path
 from threading import Thread
 
 from fumishirube import ConfigError, install_command
-from fumishirube.commands import complain, opened
+from fumishirube.commands import at_least, complain, opened
 from fumishirube.serving import exit_now, web_server
 
 HOST = "127.0.0.1"
@@ -20,7 +20,9 @@ _LAST_PORT = 65535
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the options."""
     help_text = f"the port to serve at, 0 for any that is free (default: {PORT})"
-    parser.add_argument("--port", metavar="N", type=_port, default=PORT, help=help_text)
+    parser.add_argument(
+        "--port", metavar="N", type=at_least(0, _LAST_PORT), default=PORT, help=help_text
+    )
     help_text = "print the address, and open no browser"
     parser.add_argument("--no-browser", action="store_true", help=help_text)
     help_text = "a configuration to compare that of --config with, search by search"
@@ -49,9 +51,9 @@ def run(options: Namespace) -> int:
             if not options.no_browser:  # one in the terminal keeps its thread until it is left
                 Thread(target=_open_browser, args=(url,), daemon=True).start()
 
+        reports = [read_report(file) for file in options.report or ()]
         server = web_server(application.plugins, "inspect")
         listening = server.listen(HOST, options.port, "--port")
-        reports = [read_report(file) for file in options.report or ()]
         session = InspectorSession(
             application, options.against, reports, strangers=not options.no_plugins
         )
@@ -63,9 +65,3 @@ def run(options: Namespace) -> int:
 def _open_browser(url: str) -> None:
     if not webbrowser.open(url):
         complain("no browser could be opened; open the address by yourself")
-
-
-def _port(word: str) -> int:
-    if not (word.isascii() and word.isdigit() and int(word) <= _LAST_PORT):
-        raise ArgumentTypeError(f"expected a port from 0 to {_LAST_PORT}, got {word!r}")
-    return int(word)

@@ -26,6 +26,8 @@ from fumishirube.plugins.commands import OWN_COMMANDS
 
 COMMANDS = {command.name: command for command in OWN_COMMANDS}
 """The modules of the framework's own commands, by command."""
+_HIGHEST = 10**18
+_SHOWN = 20
 
 
 class Parser(ArgumentParser):
@@ -178,12 +180,16 @@ def one_of(what: str, *words: str) -> OneOf:
 
 def at_least(least: int, most: int | None = None) -> Callable[[str], int]:
     """Return a converter for whole numbers from a lower bound on, and to an upper one if given."""
+    highest = _HIGHEST if most is None else most
 
     def convert(word: str) -> int:
-        if not (word.isascii() and word.isdigit()) or int(word) < least:
-            raise ArgumentTypeError(f"expected a whole number from {least} on, got {word!r}")
-        if most is not None and int(word) > most:
-            raise ArgumentTypeError(f"expected a whole number of at most {most}, got {word!r}")
+        shown = word if len(word) <= _SHOWN else f"{word[:_SHOWN]}…"
+        digits = word.isascii() and word.isdigit()
+        # int() refuses thousands of digits.
+        if digits and (len(word) > _SHOWN or int(word) > highest):
+            raise ArgumentTypeError(f"expected a whole number of at most {highest}, got {shown!r}")
+        if not digits or int(word) < least:
+            raise ArgumentTypeError(f"expected a whole number from {least} on, got {shown!r}")
         return int(word)
 
     return convert
