@@ -146,6 +146,20 @@ def test_toml_is_front_matter_too(tmp_path: Path) -> None:
     application.close()
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("key", ["a." * 31_000, '"\\"".' * 12_000, "'!' . " * 10_000])
+def test_a_key_of_toml_with_many_parts_costs_no_more_than_the_values(
+    tmp_path: Path, key: str
+) -> None:
+    """Python takes half a minute for it."""
+    block = f'+++\ntitle = "Okapi"\n{key}b = 1\n+++\n'
+    application = opened(write(tmp_path, {"m/a.md": f"{block}\nLeaves.\n"}))
+    answer = found(application, "leaves", "leaves")
+    assert found(application, "okapi", "okapi")["candidates"] == 0
+    application.close()
+    assert answer["candidates"] == 1
+
+
 def test_a_text_that_aliases_repeat_is_read_once(tmp_path: Path) -> None:
     block = f"a: &a {'okapi ' * 10_000}\ndescription: [{'*a , ' * 10_000}]\n"
     application = opened(write(tmp_path, {"m/a.md": f"---\n{block}---\n\nText.\n"}))

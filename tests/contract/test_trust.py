@@ -132,6 +132,19 @@ def opened_names(clone: Clone) -> None:
     clone.write("surfaces: [{use: manual}, {use: vault, with: {allow_hidden: [.notes]}}]\n")
 
 
+def vault_of_git(clone: Clone) -> None:
+    clone.write(BOTH + "roots: {vault: .git}\n")
+
+
+def vault_below_git(clone: Clone) -> None:
+    clone.write(BOTH + "roots: {vault: notes/../.git/hooks}\n")
+
+
+def vault_linked_to_git(clone: Clone) -> None:
+    (clone.workspace / ".git").mkdir()
+    clone.link("vault", ".git")
+
+
 def statistics_above_the_vault(clone: Clone) -> None:
     clone.write(BOTH + 'adaptive: {file: "${VAULT_ROOT}/../../home/stats.jsonl"}\n')
 
@@ -164,6 +177,9 @@ WAYS: list[tuple[Callable[[Clone], None], str]] = [
     (linked_allowed_root, "surfaces[0].with.allowed_roots (a symbolic link)"),
     (cache_above, "surfaces[0].with.cache_file (fumishirube.yaml line 1)"),
     (opened_names, "surfaces[1].with.allow_hidden (fumishirube.yaml line 1)"),
+    (vault_of_git, "roots.vault (fumishirube.yaml line 2)"),
+    (vault_below_git, "roots.vault (fumishirube.yaml line 2)"),
+    (vault_linked_to_git, "roots.vault (a symbolic link)"),
 ]
 
 
@@ -190,6 +206,18 @@ def test_what_leads_outside_stops_the_start_until_it_is_trusted(
     assert trusted.code == 0, trusted.err
     assert f"trusted: {said}: " in trusted.out
     assert clone.run("tools").code == 0
+
+
+@pytest.mark.parametrize(("setting", "value"), [("model", "./model"), ("download", "true")])
+def test_a_stage_that_runs_what_a_stranger_names_needs_trust(
+    clone: Clone, setting: str, value: str
+) -> None:
+    """A model may bring code; whether the library for it is installed does not matter."""
+    embedder = f"{{use: sentence-transformers, with: {{{setting}: {value}}}}}"
+    clone.write(f"pipelines: {{docs: {{embedder: {embedder}}}}}\nsurfaces: [{{use: graph}}]\n")
+    said = f"pipelines.docs.embedder.with.{setting} (fumishirube.yaml line 1)"
+    assert clone.run("tools").err.startswith(f"configuration error: {said}: this leads out")
+    assert said not in clone.run("tools", "--trust").err
 
 
 @pytest.mark.parametrize("way", [vault_above, linked_vault])

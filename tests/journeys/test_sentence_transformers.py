@@ -23,6 +23,12 @@ FILES = {
 TEXTS = ["年次有給休暇", "How search works", "", "\ud800", "x" * 5_000]
 
 
+@pytest.fixture(autouse=True)
+def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trust the models that the workspaces of these tests name."""
+    monkeypatch.setenv("FUMISHIRUBE_TRUST", "true")
+
+
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_model(tmp_path_factory.mktemp("models"))

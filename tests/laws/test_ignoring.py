@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -10,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from manuals import ask, fumishirube, opened, write
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 from stdio import Fumishirube
 from torture import TORTURE, times
 
 from fumishirube import NotFound, Root, Unreadable
-from fumishirube.disk.ignore_rules import rules_of
+from fumishirube.disk.ignore_rules import _with_single_tries, rules_of
 from fumishirube.disk.survey import Listing, RootLimits, UnlistedEntry
 from fumishirube.host.application import Application
 
@@ -104,6 +106,31 @@ def test_git_reads_the_rules_alike(
     told = {path for path in done.stdout.splitlines() if not path.endswith(".fumishirubeignore")}
     assert set(listed(root)) == told
     shutil.rmtree(folder)
+
+
+PATHS = st.lists(st.text("abx", min_size=1), min_size=1).map("/".join)
+GLOBS = st.lists(st.sampled_from(["a", "b", "*", "**", "?", "/", "[ab]", "x*a"]), min_size=1)
+
+
+@given(rule=GLOBS.map("".join), path=PATHS)
+def test_a_pattern_that_tries_once_matches_the_same(rule: str, path: str) -> None:
+    pattern = GitIgnoreSpecPattern(rule).regex
+    assume(pattern is not None)
+    assert pattern is not None
+    found = re.search(_with_single_tries(pattern.pattern), path)
+    expected = pattern.search(path)
+    assert (found and found.span()) == (expected and expected.span())
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("rule", "path"),
+    [("*a*a*a*a*a*a*a*a*a*b", "a" * 200), ("**/a/" * 9 + "b", "a/" * 100), ("*?" * 9, "a" * 200)],
+)
+def test_stars_are_not_tried_at_every_place(rule: str, path: str) -> None:
+    """Every one more would take hundreds of times as long, and no other call would run."""
+    rules = rules_of("", f"{rule}\n!{rule}x".encode(), None)
+    assert rules.ignores(path) == (rule == "*?" * 9)
 
 
 def test_rules_are_compared_in_the_composed_form(tmp_path: Path) -> None:

@@ -20,12 +20,16 @@ _LINK = "a symbolic link"
 def outside_roots(loaded: LoadedConfig, names: Iterable[str]) -> Iterator[TrustRequest]:
     """Yield the roots that lie outside the workspace, or behind a link to the outside.
 
-    Roots that a variable names are the user's own choice, and not included.
+    A vault in a folder whose name begins with a dot, such as ``.git``, is included: other programs
+    run what is written there. Roots that a variable names are the user's own choice, and are not.
     """
     for name in sorted(set(names) & set(type(loaded.config.roots).model_fields)):
         coordinate = f"roots.{name}"
         if coordinate not in loaded.origins:
-            yield from _outside(loaded, getattr(loaded.config.roots, name), coordinate)
+            written = getattr(loaded.config.roots, name)
+            yield from _outside(loaded, written, coordinate)
+            if name == "vault":
+                yield from _hidden(loaded, written, coordinate)
 
 
 def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustRequest]:
@@ -40,9 +44,9 @@ def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustRequest]:
 def outside_settings(
     loaded: LoadedConfig, stage: BaseModel, coordinate: str
 ) -> Iterator[TrustRequest]:
-    """Yield the settings of a surface that name places outside, or that open access.
+    """Yield the settings of a stage that name places outside, open access, or connect elsewhere.
 
-    ``place_settings`` of the surface name files and folders; ``trusted_settings`` open access.
+    ``place_settings`` of the stage name files and folders; ``trusted_settings`` are the others.
     """
     for name in getattr(type(stage), "place_settings", ()):
         where = f"{coordinate}.{name}"
@@ -55,7 +59,8 @@ def outside_settings(
     for name in getattr(type(stage), "trusted_settings", ()):
         where = f"{coordinate}.{name}"
         value = getattr(stage, name)
-        if value and where not in loaded.origins and not _chosen_by_user(loaded):
+        usual = type(stage).model_fields[name].get_default(call_default_factory=True)
+        if value != usual and where not in loaded.origins and not _chosen_by_user(loaded):
             yield TrustRequest(where, loaded.origin(where), f"{name}={value!r}")
 
 
@@ -71,6 +76,19 @@ def _outside(
         return
     source = _LINK if linked else origin or loaded.origin(coordinate)
     yield TrustRequest(coordinate, source, str(target))
+
+
+def _hidden(loaded: LoadedConfig, written: str, coordinate: str) -> Iterator[TrustRequest]:
+    workspace = loaded.workspace.resolve()
+    target = Path(os.path.realpath(workspace / written))
+    linked = not _is_hidden(Path(os.path.normpath(workspace / written)), workspace)
+    if _is_hidden(target, workspace) and (linked or not _chosen_by_user(loaded)):
+        yield TrustRequest(coordinate, _LINK if linked else loaded.origin(coordinate), str(target))
+
+
+def _is_hidden(place: Path, workspace: Path) -> bool:
+    inside = place.parts[len(workspace.parts) :] if place.is_relative_to(workspace) else ()
+    return any(name.startswith(".") for name in inside)
 
 
 def _chosen_by_user(loaded: LoadedConfig) -> bool:

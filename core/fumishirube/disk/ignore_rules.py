@@ -20,6 +20,12 @@ _CLASSES = {
     "blank": r"\ ",
 }
 """Of the classes that git knows inside brackets, those that are ranges of characters of names."""
+_STAR = "[^/]*"
+_FOLDERS = {"(?:/.+)?": "(?:/.+?)??", "(?:.+/)?": "(?:.+?/)??"}
+"""What pathspec writes for ``**``: as many folders as possible, and as few."""
+_PIECES = re.compile(
+    r"\\.|\[\^?\]?(?:[^]\\]|\\.)*\][*+]?|" + "|".join(map(re.escape, _FOLDERS)) + "|.", re.DOTALL
+)
 _CLASS = re.compile(rf"(?<=\[)((?:[^]\[]|\[:\w+:\])*?)\[:({'|'.join(_CLASSES)}):\]")
 
 
@@ -79,8 +85,32 @@ def _rules(content: bytes) -> Sequence[_IgnoreRule]:
         except (ValueError, re.error):  # such a pattern matches nothing
             continue
         if pattern.regex is not None and pattern.include is not None:
-            rules.append(_IgnoreRule(pattern.regex, pattern.include))
+            tried_once = re.compile(_with_single_tries(pattern.regex.pattern))
+            rules.append(_IgnoreRule(tried_once, pattern.include))
     return rules[::-1]
+
+
+def _with_single_tries(pattern: str) -> str:
+    """Return a pattern of pathspec that tries one end for each star but the last.
+
+    The next star matches all that follows a later end as well, so that the first end will do. Tried
+    at all ends, a few stars take minutes for one name.
+    """
+    written: list[str] = []
+    star: int | None = None
+    folders: int | None = None
+    for piece in _PIECES.findall(pattern):
+        if piece in _FOLDERS:
+            if folders is not None:
+                few = _FOLDERS[written[folders]]
+                written[folders:] = ["(?>", few, *written[folders + 1 :], "(?=/))"]
+            star, folders = None, len(written)
+        elif piece == _STAR:
+            if star is not None:
+                written[star:] = ["(?>[^/]*?", *written[star + 1 :], ")"]
+            star = len(written)
+        written.append(piece)
+    return "".join(written)
 
 
 def _as_read_by_git(line: str) -> str:

@@ -277,14 +277,16 @@ class Application(ToolHost):
         return NamedStage(use.name, stage, offer.plugin, coordinate=coordinate)
 
     def _check_trust(self) -> None:
-        """Raise unless all paths of the surfaces are inside the workspace or trusted."""
+        """Raise unless all that leads out of the workspace, or opens access, is trusted."""
         used = {surface.surface.root for surface in self.surfaces} - set(ALWAYS_USED)
         self.outside += outside_roots(self.loaded, used)
-        for place, use in enumerate(self.config.surfaces):
-            for surface in self.surfaces:
-                if surface.name == use.name and isinstance(surface.surface, BaseModel):
-                    where = f"surfaces[{place}].with"
-                    self.outside += outside_settings(self.loaded, surface.surface, where)
+        for surface in self.surfaces:
+            made: list[tuple[str, object]] = [(surface.coordinate, surface.surface)]
+            for stages in surface.stages.values():
+                made += [(named.coordinate, named.stage) for named in stages]
+            for coordinate, stage in made:
+                if isinstance(stage, BaseModel):
+                    self.outside += outside_settings(self.loaded, stage, f"{coordinate}.with")
         self.loaded.trust.check(self.outside)
 
     def _further_stage(

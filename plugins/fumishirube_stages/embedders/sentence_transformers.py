@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -25,11 +25,14 @@ _log = logging.getLogger("fumishirube")
 class SentenceTransformers(Stage):
     """Embeds with a ``model`` of sentence-transformers: its name on the hub, or a local folder.
 
-    The model must be on this machine, unless ``download`` is set. ``device`` is the library's name
+    A model may bring code of its own, so that both need trust in a workspace that names them. The
+    model must be on this machine, unless ``download`` is set. ``device`` is the library's name
     of a device, such as ``cpu``; by default the library chooses. A prefix is put before each text
     of its role; the default is the model's own. Vectors have unit length, and texts longer than the
     model's window are cut.
     """
+
+    trusted_settings: ClassVar[tuple[str, ...]] = ("model", "download")
 
     model: Annotated[str, Field(min_length=1)] = "ibm-granite/granite-embedding-107m-multilingual"
     download: bool = False

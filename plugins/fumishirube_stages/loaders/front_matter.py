@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _OPENS = re.compile(r"---[ \t]*\n")
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.MULTILINE | re.DOTALL)
+_LONG_KEY = re.compile(r"""(?:\.[ \t]*(?:[\w-]+|'[^'\n]*'|"(?:[^"\\\n]|\\.)*")[ \t]*){100}""")
+"""Many parts of a key of TOML; the time to parse it grows by their square."""
 _CLOSES = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _NESTING = "[{-?:"
 """Every nested collection begins with one of these."""
@@ -135,8 +137,9 @@ def _of_toml(written: re.Match[str], keys: Collection[str]) -> FrontMatter:
     """Return the texts of keys between ``+++``; what is no TOML is text."""
     import tomllib  # noqa: PLC0415 - few documents need it
 
+    slow = len(written[1]) > _LONGEST_NESTED or _LONG_KEY.search(written[1])
     try:
-        values = tomllib.loads(written[1]) if len(written[1]) <= _LONGEST_NESTED else {}
+        values = {} if slow else tomllib.loads(written[1])
     except (ValueError, RecursionError):
         return FrontMatter()
     texts = {

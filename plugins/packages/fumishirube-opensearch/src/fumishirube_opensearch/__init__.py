@@ -44,6 +44,7 @@ class OpenSearch(Stage):
     """
 
     distant: ClassVar[bool] = True
+    trusted_settings: ClassVar[tuple[str, ...]] = ("hosts", "tls")
 
     layout: Literal[2] = 2
     hosts: Annotated[tuple[_Host, ...], Field(min_length=1), Env("OPENSEARCH_HOSTS")] = (
