@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
+
+from fumishirube.text import concepts, fold, words
 
 SNIPPET = 64
 MOST_CHARACTERS = 10_000
 MOST_UNITS = 64
 
 _STEP, _WINDOW = 1_000, 4_000
+_CLOSE = 100
+"""Characters within which pieces of a query count as together."""
 
 _UNIT = re.compile(r'"([^"]*)"(?=\s|\Z)|(\S+)')
 _MARK = re.compile(r"<(/?)mark>", re.IGNORECASE)
@@ -96,6 +101,35 @@ def _near_first(text: str, query_units: Sequence[str]) -> int | None:
         if any(unit in form for unit in query_units):
             return start
     return None
+
+
+def pieces(query_units: Sequence[str]) -> tuple[str, ...]:
+    """Return the content words of a query, and the pairs of Japanese characters, folded."""
+    parts = (
+        part
+        for concept in concepts(fold(" ".join(query_units)))
+        for run, japanese in words(concept.text)
+        for part in (map("".join, pairwise(run)) if japanese and len(run) > 1 else (run,))
+    )
+    return tuple(dict.fromkeys(filter(None, map(folded, parts))))[:MOST_UNITS]
+
+
+def densest(text: str, query_pieces: Sequence[str]) -> int:
+    """Return the offset of the place of a text with most of the pieces; 0 if it has none."""
+    reach = _STEP + 4 * max(map(len, query_pieces), default=0)
+
+    def pieces_behind(start: int) -> int:
+        form = folded(text[start : start + reach])
+        return sum(piece in form for piece in query_pieces)
+
+    start = max(range(0, len(text), _STEP), key=pieces_behind, default=0)
+    matches = spans(text[start : start + reach], query_pieces)
+
+    def characters_behind(place: int) -> int:
+        return sum(stop - at for at, stop in matches if place <= at < place + _CLOSE)
+
+    places = [at for at, _ in matches]
+    return start + max(places, key=characters_behind) if places else 0
 
 
 def snippet(text: str, query_units: Sequence[str]) -> str | None:

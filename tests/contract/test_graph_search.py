@@ -116,6 +116,27 @@ def test_words_that_never_meet_are_searched_apart_and_it_says_so(tmp_path: Path)
     application.close()
 
 
+@pytest.mark.parametrize(
+    ("query", "line"),
+    [
+        ("バックアップはいつ取得しますか", "データベースのバックアップは毎晩二時に取得する。"),
+        ("When does the nightly backup begin?", "Each nightly backup starts at two."),
+    ],
+)
+def test_a_long_section_is_shown_around_what_was_found_of_a_question(
+    tmp_path: Path, query: str, line: str
+) -> None:
+    around = "".join(f"前置きの段落{number}です。The end of it.\n\n" for number in range(300))
+    documents(tmp_path, {"long.md": f"# Work\n\n{around}{line}\n\n{around}"})
+    application = graph(tmp_path)
+    answer = found(application, query)
+    application.close()
+    (section,) = answer["results"][0]["sections"]
+    assert answer["query_relaxed"]
+    assert section["truncated"]
+    assert line in section["content"]
+
+
 def test_weights_must_sum_to_one(tmp_path: Path) -> None:
     weights = "{vector: 0.5, graph: 0.2, fulltext: 0.2}"
     fusers = f"[{{use: weighted-sum, with: {{weights: {weights}}}}}]"
