@@ -213,7 +213,8 @@ def _run(options: Namespace) -> int:
     _choose_documents(options)
     with opened(options) as application:
         try:
-            answer: Any = call_tool(_tool(application, options), _arguments(options), Call())
+            tool = _tool(application, options)
+            answer: Any = call_tool(tool, _arguments(options, tool), Call())
         except ToolError as error:
             return _refused(error, options)
     for warning in answer.get("warnings", ()) if not options.json else ():
@@ -235,11 +236,7 @@ def _tool(application: Application, options: Namespace) -> Tool[Any, Any]:
     if _picture(options):
         name = "docs_picture"
     refreshed = _DOCS_COMMANDS[options.verb].fresh and not options.no_refresh
-    offered = application.tools if refreshed else application.commands
-    if refreshed and name not in offered:
-        # Tools of the command line alone never refresh the index themselves.
-        call_tool(application.commands["docs_index"], {}, Call())
-        offered = application.commands
+    offered = {**application.commands, **(application.tools if refreshed else {})}
     if name not in offered:
         raise ConfigError(f"surfaces: {SURFACE} does not offer {name}")
     return offered[name]
@@ -249,9 +246,11 @@ def _picture(options: Namespace) -> bool:
     return getattr(options, "format", None) in ("dot", "mermaid", "html")
 
 
-def _arguments(options: Namespace) -> dict[str, JsonValue]:
+def _arguments(options: Namespace, tool: Tool[Any, Any]) -> dict[str, JsonValue]:
     verb = _DOCS_COMMANDS[options.verb]
     arguments: dict[str, JsonValue] = {"full": True} if options.verb == "reindex" else {}
+    if "refresh" in tool.params.model_fields:
+        arguments["refresh"] = not options.no_refresh
     skipped = _OWN - {"format"} if _picture(options) else _OWN
     for option in (*verb.places, *verb.options):
         value = getattr(options, option.name)

@@ -17,7 +17,6 @@ from fumishirube_graph.errors import (
     skipped_page,
 )
 from fumishirube_graph.snapshot import GraphSnapshot
-from fumishirube_graph.staleness import UNWRITABLE
 from fumishirube_graph.status import links_of
 from fumishirube_graph.warnings import FileWarning, not_listed, skipped, warnings
 
@@ -74,7 +73,7 @@ def index_tool(runtime: GraphRuntime) -> Tool[IndexParams, IndexAnswer]:
                 "another process is indexing; try again when it is done", reason="busy"
             )
         if docs.baselines.unwritable:
-            raise JsonRpcInternalError(UNWRITABLE, reason="baselines")
+            raise JsonRpcInternalError(docs.baselines.damage()[0], reason="baselines")
         snapshot = docs.view()
         if only is not None and only not in snapshot.docs and not change.removed:
             raise _no_document(docs, snapshot, only)

@@ -27,7 +27,6 @@ LOCKS = ".fumishirube/locks"
 """The folder of the locks of baseline files, relative to the workspace."""
 
 DAMAGED = "the baselines cannot be read, so nothing is compared; restore the file, or delete it"
-UNWRITABLE = "the baselines cannot be written; make the file of the setting baseline_file so"
 NEW = "there was no such file, so all sources count as unchanged; restore it if there should be one"
 
 _log = logging.getLogger("fumishirube")
@@ -82,8 +81,8 @@ class Baselines:
     """The hashes of each document's sources when the document was last written or acknowledged.
 
     Changes are made to the current content of the file, under a lock between processes. A damaged
-    file is left alone: it may hold baselines that somebody can restore. ``unwritable`` says that
-    the last change failed for another reason.
+    file is left alone: it may hold baselines that somebody can restore. ``unwritable`` is a
+    sentence about the last change if it failed for another reason, else empty.
     """
 
     def __init__(self, workspace: Root, file: str) -> None:
@@ -93,7 +92,8 @@ class Baselines:
         self._lock = RLock()
         self._baselines: dict[str, _Baseline] = {}
         self._read_ns = -1
-        self._damaged = self._new = self.unwritable = False
+        self._damaged = self._new = False
+        self.unwritable = ""
         self._hashes: dict[str, _HashedSource] = {}
 
     def damage(self) -> Sequence[str]:
@@ -107,7 +107,7 @@ class Baselines:
         if self._damaged:
             yield "baselines_damaged", DAMAGED
         if self.unwritable:
-            yield "baselines_unwritable", UNWRITABLE
+            yield "baselines_unwritable", self.unwritable
         if self._new:
             yield "baselines_new", NEW
 
@@ -120,14 +120,14 @@ class Baselines:
         with self._lock:
             self._load()
             if self._damaged or self._covered(records, listed) == self._baselines:
-                self.unwritable = False
+                self.unwritable = ""
                 return
             known = self.unwritable
             try:
                 self._change(lambda: self._covered(records, listed))
             except JsonRpcInternalError as error:
                 if not known:
-                    _log.warning("%s: %s", self.file, error)
+                    _log.warning("%s", error)
 
     def acknowledge(self, records: Mapping[str, Record]) -> None:
         """Record the present sources as the baseline of these documents."""
@@ -251,13 +251,15 @@ class Baselines:
                     self._new = True
                     _log.warning("%s: %s", path, NEW)
                 self._read_ns = self._workspace.stat(path).modified_ns
-                self.unwritable = False
+                self.unwritable = ""
         except ValueError as error:
             self._read_ns = -1
             raise JsonRpcInternalError(f"{path}: {DAMAGED}", reason="baselines") from error
         except (ToolError, OSError) as error:
-            self._read_ns, self.unwritable = -1, True
-            raise JsonRpcInternalError(UNWRITABLE, reason="baselines") from error
+            why = error if isinstance(error, ToolError) else "check permissions and the disk"
+            self._read_ns = -1
+            self.unwritable = f"the baselines (setting baseline_file) cannot be written: {why}"
+            raise JsonRpcInternalError(f"{path}: {self.unwritable}", reason="baselines") from error
 
 
 def _rows(written: bytes) -> dict[str, _Baseline]:

@@ -8,12 +8,13 @@ from typing import Annotated
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
-from fumishirube_graph.arguments import GraphRuntime, NonNullParams
+from fumishirube.tools import OrAbsent
+from fumishirube_graph.arguments import CommandParams, GraphRuntime
 from fumishirube_graph.errors import refusing
 from fumishirube_graph.records import Doc
 
 
-class SuggestParams(NonNullParams):
+class SuggestParams(CommandParams):
     """The least similarity, and how many pairs."""
 
     threshold: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.6
@@ -35,13 +36,14 @@ class SuggestAnswer(Answer):
 
     suggestions: tuple[Suggestion, ...]
     total: int
+    warnings: OrAbsent[tuple[str, ...]] = None
 
 
 def suggest_tool(runtime: GraphRuntime) -> Tool[SuggestParams, SuggestAnswer]:
     """Return the tool."""
 
     def run(params: SuggestParams, call: Call) -> SuggestAnswer:
-        snapshot = runtime.docs.view()
+        snapshot = runtime.view(refresh=params.refresh)
         vectors = runtime.docs.complete_vectors()
         suggestions: list[Suggestion] = []
         docs = [*snapshot.docs.values()]
@@ -63,7 +65,11 @@ def suggest_tool(runtime: GraphRuntime) -> Tool[SuggestParams, SuggestAnswer]:
                         )
                     )
         suggestions.sort(key=lambda s: (-s.similarity, s.source_filepath, s.target_filepath))
-        return SuggestAnswer(suggestions=tuple(suggestions[: params.limit]), total=len(suggestions))
+        return SuggestAnswer(
+            suggestions=tuple(suggestions[: params.limit]),
+            total=len(suggestions),
+            warnings=runtime.warned_of(snapshot),
+        )
 
     return Tool(
         name="docs_suggest_links",
