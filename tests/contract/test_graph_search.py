@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -174,6 +175,21 @@ def test_pages_that_are_alike_and_not_linked_are_suggested(tmp_path: Path) -> No
     assert ("bank.md", "pay.md") not in pairs, "they are linked"
     assert answer["total"] == len(pairs)
     application.close()
+
+
+def test_only_the_suggestions_to_show_are_kept(tmp_path: Path) -> None:
+    number = 150
+    documents(tmp_path, {f"{n:03}.md": f"# Page\n\nInvoice {n} is paid.\n" for n in range(number)})
+    application = graph(tmp_path)
+    every = call_named(application, "docs_suggest_links", threshold=0, limit=number**2)
+    tracemalloc.start()
+    few = call_named(application, "docs_suggest_links", threshold=0, limit=3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    application.close()
+    assert few["suggestions"] == every["suggestions"][:3]
+    assert few["total"] == every["total"] == number * (number - 1) / 2
+    assert peak < few["total"] * 100
 
 
 def test_scorers_of_manuals_work_over_documents(tmp_path: Path) -> None:
