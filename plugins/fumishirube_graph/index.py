@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
+from fumishirube.text import nfc
 from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import GraphRuntime, NonNullParams, NotNull, checked_path
 from fumishirube_graph.docs import Docs
@@ -129,7 +130,7 @@ def _only(runtime: GraphRuntime, file: str | None) -> str | None:
     """Return the one file to index, given relative to the docs folder or to the workspace."""
     if file is None:
         return None
-    path = checked_path(file, "file").replace("\\", "/")
+    path = nfc(checked_path(file, "file").replace("\\", "/"))
     while path.startswith("./"):
         path = path[2:]
     root = runtime.docs.context.root.path

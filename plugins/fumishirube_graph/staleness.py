@@ -8,6 +8,7 @@ import logging
 import os
 import stat
 import time
+import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from threading import RLock
 from typing import Literal, NamedTuple
@@ -195,9 +196,12 @@ class Baselines:
 
     def _hashed(self, source: str, *, verify: bool) -> tuple[str, int]:
         """Return the hash of a source and its modification time; a non-regular file is absent."""
-        path = self._workspace.path / source
+        workspace = self._workspace.path
+        decomposed = unicodedata.normalize("NFD", source)  # macOS may have left such names
+        named = source if (workspace / source).exists() else decomposed
+        path = workspace / named
         try:
-            status = path.stat() if stays_below(self._workspace.path, source) else None
+            status = path.stat() if stays_below(workspace, named) else None
             if status is None or not stat.S_ISREG(status.st_mode):
                 return ABSENT, 0
             hashed = self._hashes.get(source)
