@@ -80,9 +80,7 @@ def stale_tool(runtime: GraphRuntime) -> Tool[StaleParams, StaleAnswer]:
             stale_documents=rows,
             total=len(rows),
             threshold_days=days,
-            warnings=runtime.warned(
-                snapshot, *(f"{baselines.file}: {message}" for _, message in baselines.problems())
-            ),
+            warnings=runtime.warned(snapshot, *baselines.news()),
         )
 
     return Tool(

@@ -151,6 +151,20 @@ def test_baselines_that_are_new_are_reported(workspace: Path) -> None:
     assert codes(docs_json("index", cwd=workspace)) == ["baselines_new"]
 
 
+@pytest.mark.parametrize("words", [("list-pages",), ("index",), ("search", "page")])
+def test_baselines_that_another_command_made_are_reported_once(
+    workspace: Path, words: tuple[str, ...]
+) -> None:
+    whole = (workspace / FILE).read_text()
+    (workspace / FILE).unlink()
+    docs(*words, cwd=workspace)
+    done = docs("stale", "--exit-code", cwd=workspace)
+    assert done.code == 0
+    assert "so all sources count as unchanged" in done.err
+    assert not docs("stale", "--exit-code", cwd=workspace).err
+    assert json.loads((workspace / FILE).read_text()).keys() == json.loads(whole).keys()
+
+
 def test_documents_without_sources_need_no_baselines(tmp_path: Path) -> None:
     documents(tmp_path, {"a.md": "# Page\n"})
     assert docs_json("index", cwd=tmp_path)["warnings"] == []
