@@ -114,12 +114,12 @@ LinkTypes = Annotated[
 Depth3 = Annotated[
     Annotated[int, Field(ge=1, le=3)] | None,
     NotNull,
-    Field(description="How many links to follow. Default 2."),
+    Field(description="How many links to follow. Default: set by the server, usually 2."),
 ]
 Depth5 = Annotated[
     Annotated[int, Field(ge=1, le=5)] | None,
     NotNull,
-    Field(description="How many links to follow. Default 2."),
+    Field(description="How many links to follow. Default: set by the server, usually 2."),
 ]
 
 

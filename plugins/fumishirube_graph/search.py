@@ -42,7 +42,7 @@ class SearchParams(NonNullParams):
     limit: Annotated[
         Annotated[int, Field(ge=1, le=20)] | None,
         NotNull,
-        Field(description="How many documents. Default 10."),
+        Field(description="How many documents. Default: set by the server, usually 10."),
     ] = None
     include_linked: Annotated[
         bool | None, NotNull, Field(description="Also list each result's linked pages.")
