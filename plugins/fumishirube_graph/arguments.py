@@ -36,6 +36,12 @@ class NonNullParams(Params):
     null_is_absent: ClassVar[bool] = False
 
 
+class CommandParams(NonNullParams):
+    """The argument that all tools of the command line have."""
+
+    refresh: Annotated[bool, Field(description="Look for changed files first.")] = True
+
+
 class UntrustedAnswer(Answer):
     """An answer with text from documents, marked as untrusted; ``warnings`` are optional."""
 
@@ -108,12 +114,12 @@ LinkTypes = Annotated[
 Depth3 = Annotated[
     Annotated[int, Field(ge=1, le=3)] | None,
     NotNull,
-    Field(description="How many links to follow. Default 2."),
+    Field(description="How many links to follow. Default: set by the server, usually 2."),
 ]
 Depth5 = Annotated[
     Annotated[int, Field(ge=1, le=5)] | None,
     NotNull,
-    Field(description="How many links to follow. Default 2."),
+    Field(description="How many links to follow. Default: set by the server, usually 2."),
 ]
 
 
@@ -150,9 +156,11 @@ class GraphRuntime:
         self.closing.close()
         self.docs.close()
 
-    def view(self) -> GraphSnapshot:
-        """Return the newest generation."""
-        return self.docs.current(served=self.served) if self._refreshing else self.docs.view()
+    def view(self, *, refresh: bool = True) -> GraphSnapshot:
+        """Return the newest generation, after taking in changes on disk if it refreshes."""
+        if refresh and self._refreshing:
+            return self.docs.current(served=self.served)
+        return self.docs.view()
 
     def page(self, snapshot: GraphSnapshot, name: str, parameter: str) -> Doc:
         """Return the page that an argument names.

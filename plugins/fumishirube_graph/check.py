@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from fumishirube import Answer, Call, Tool
-from fumishirube_graph.arguments import GraphRuntime, NonNullParams
+from fumishirube.tools import OrAbsent
+from fumishirube_graph.arguments import CommandParams, GraphRuntime
 from fumishirube_graph.errors import refusing
-
-
-class CheckParams(NonNullParams):
-    """No arguments."""
 
 
 class CheckedLink(Answer):
@@ -32,14 +29,15 @@ class CheckAnswer(Answer):
     ambiguous: tuple[AmbiguousLink, ...]
     broken_anchors: tuple[CheckedLink, ...]
     orphans: tuple[str, ...]
+    warnings: OrAbsent[tuple[str, ...]] = None
 
 
-def check_tool(runtime: GraphRuntime) -> Tool[CheckParams, CheckAnswer]:
+def check_tool(runtime: GraphRuntime) -> Tool[CommandParams, CheckAnswer]:
     """Return the tool."""
 
-    def run(params: CheckParams, call: Call) -> CheckAnswer:
-        del params, call
-        snapshot = runtime.docs.view()
+    def run(params: CommandParams, call: Call) -> CheckAnswer:
+        del call
+        snapshot = runtime.view(refresh=params.refresh)
         rows = [(path, issue) for path, issues in snapshot.issues.items() for issue in issues]
 
         def links(status: str) -> tuple[CheckedLink, ...]:
@@ -65,14 +63,15 @@ def check_tool(runtime: GraphRuntime) -> Tool[CheckParams, CheckAnswer]:
             orphans=tuple(
                 p for p in snapshot.docs if not snapshot.out[p] and not snapshot.back.get(p)
             ),
+            warnings=runtime.warned_of(snapshot),
         )
 
     return Tool(
         name="docs_check",
         title="Check the links",
         summary="List dangling and ambiguous links, broken anchors, and orphans.",
-        params=CheckParams,
+        params=CommandParams,
         answer=CheckAnswer,
         run=run,
-        refused=refusing(CheckParams),
+        refused=refusing(CommandParams),
     )

@@ -55,7 +55,9 @@ def adopted(workspace: Root, pipeline: str, default: Mapping[str, Any]) -> Class
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the file"
-        raise ConfigError(f"{SOURCE}: {place}: {first['msg']}") from error
+        is_part = first["type"] == "model_type"  # the message would name our class
+        problem = "must be a JSON object" if is_part else first["msg"]
+        raise ConfigError(f"{SOURCE}: {place}: {problem}") from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(
             f"{SOURCE}: it is not valid JSON in UTF-8; mend it or remove it"

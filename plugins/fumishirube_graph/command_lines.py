@@ -100,8 +100,8 @@ def _check(answer: Any) -> Iterator[str]:
         yield f"{link['filepath']}:{link['line']}: {link['target']} may mean any of {named}"
     for path in answer["orphans"]:
         yield f"{path}: no link leads here or away"
-    numbers = (f"{len(answer[key])} {key.replace('_', ' ')}" for key in answer)
-    yield ", ".join(numbers)
+    keys = [key for key in answer if key != "warnings"]
+    yield ", ".join(f"{len(answer[key])} {key.replace('_', ' ')}" for key in keys)
 
 
 def _status(answer: Any) -> Iterator[str]:

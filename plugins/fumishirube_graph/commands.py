@@ -39,7 +39,10 @@ _INTERNAL = -32603
 
 
 class Option(NamedTuple):
-    """An option, the tool argument that it sets, and how its value is parsed or what it may be."""
+    """An option, the tool argument that it sets, and how its value is parsed or what it may be.
+
+    A switch has no value: it sets its argument to true.
+    """
 
     flag: str
     name: str
@@ -47,6 +50,7 @@ class Option(NamedTuple):
     read: Callable[[str], JsonValue] | None = None
     metavar: str | None = None
     words: tuple[str, ...] = ()
+    switch: bool = False
 
 
 class DocsCommand(NamedTuple):
@@ -83,8 +87,8 @@ _DOCS_COMMANDS = {
         "docs_index",
         "bring the index of the documents up to date",
         options=(
-            Option("--full", "full", "read every file again"),
-            Option("--file", "file", "only this file", str),
+            Option("--full", "full", "read every file again", switch=True),
+            Option("--file", "file", "only this file"),
         ),
         fresh=False,
     ),
@@ -95,11 +99,11 @@ _DOCS_COMMANDS = {
         (Option("QUERY", "query", "a question, or words"),),
         (
             _LIMIT,
-            Option("--include-linked", "include_linked", "also list linked pages"),
+            Option("--include-linked", "include_linked", "also list linked pages", switch=True),
             _DEPTH,
             Option("--link-types", "link_types", "follow these types of links, a,b", _listed),
             _TYPE,
-            Option("--fulltext", "fulltext", "find sections by their letters alone"),
+            Option("--fulltext", "fulltext", "find sections by their letters alone", switch=True),
         ),
     ),
     "get-page": DocsCommand("ubp_get_page", "read a document", (_PATH,)),
@@ -138,8 +142,8 @@ _DOCS_COMMANDS = {
         "docs_stale",
         "list the documents that are behind their sources",
         options=(
-            Option("--exit-code", "exit_code", "exit with 1 when there are any"),
-            Option("--verify", "verify", "look at the bytes of every source"),
+            Option("--exit-code", "exit_code", "exit with 1 when there are any", switch=True),
+            Option("--verify", "verify", "look at the bytes of every source", switch=True),
             Option("--ack", "ack", "take a page, or all, as current", metavar="PATH|all"),
         ),
     ),
@@ -154,7 +158,6 @@ _DOCS_COMMANDS = {
         ),
     ),
 }
-_SWITCHES = frozenset({"full", "include_linked", "fulltext", "exit_code", "verify"})
 _OWN = frozenset({"fulltext", "exit_code", "format"})
 """Options that the command handles itself."""
 
@@ -169,7 +172,7 @@ def add_arguments(parser: Parser) -> None:
             added.add_argument(place.name, metavar=place.flag, help=place.help)
         for option in verb.options:
             kind: dict[str, Any] = {"metavar": option.metavar}
-            if option.name in _SWITCHES:
+            if option.switch:
                 kind = {"action": "store_true"}
             elif option.words:
                 kind["type"] = one_of(option.name, *option.words)
@@ -213,7 +216,8 @@ def _run(options: Namespace) -> int:
     _choose_documents(options)
     with opened(options) as application:
         try:
-            answer: Any = call_tool(_tool(application, options), _arguments(options), Call())
+            tool = _tool(application, options)
+            answer: Any = call_tool(tool, _arguments(options, tool), Call())
         except ToolError as error:
             return _refused(error, options)
     for warning in answer.get("warnings", ()) if not options.json else ():
@@ -235,11 +239,7 @@ def _tool(application: Application, options: Namespace) -> Tool[Any, Any]:
     if _picture(options):
         name = "docs_picture"
     refreshed = _DOCS_COMMANDS[options.verb].fresh and not options.no_refresh
-    offered = application.tools if refreshed else application.commands
-    if refreshed and name not in offered:
-        # Tools of the command line alone never refresh the index themselves.
-        call_tool(application.commands["docs_index"], {}, Call())
-        offered = application.commands
+    offered = {**application.commands, **(application.tools if refreshed else {})}
     if name not in offered:
         raise ConfigError(f"surfaces: {SURFACE} does not offer {name}")
     return offered[name]
@@ -249,9 +249,11 @@ def _picture(options: Namespace) -> bool:
     return getattr(options, "format", None) in ("dot", "mermaid", "html")
 
 
-def _arguments(options: Namespace) -> dict[str, JsonValue]:
+def _arguments(options: Namespace, tool: Tool[Any, Any]) -> dict[str, JsonValue]:
     verb = _DOCS_COMMANDS[options.verb]
     arguments: dict[str, JsonValue] = {"full": True} if options.verb == "reindex" else {}
+    if "refresh" in tool.params.model_fields:
+        arguments["refresh"] = not options.no_refresh
     skipped = _OWN - {"format"} if _picture(options) else _OWN
     for option in (*verb.places, *verb.options):
         value = getattr(options, option.name)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from fumishirube import InternalError, Params, ToolError
+from fumishirube import InternalError, InvalidParameter, InvalidPath, Params, ToolError
 
 INVALID_PARAMS, INTERNAL = -32602, -32603
 
@@ -85,6 +85,8 @@ def refusing(params: type[Params]) -> Callable[[ToolError, object], ToolError]:
             return error
         if isinstance(error, InternalError):
             return JsonRpcInternalError(str(error), **error.details)
+        if not isinstance(error, InvalidParameter | InvalidPath):
+            return JsonRpcInternalError(str(error), **{"reason": error.code, **error.details})
         name = str(error.details.get("parameter", ""))
         if not properties:
             properties.update(params.model_json_schema().get("properties", {}))

@@ -30,7 +30,7 @@ class FulltextParams(NonNullParams):
     limit: Annotated[
         Annotated[int, Field(ge=1, le=50)] | None,
         NotNull,
-        Field(description="How many. Default 10."),
+        Field(description="How many. Default: set by the server, usually 10."),
     ] = None
     doc_type: OptionalDocType = None
 

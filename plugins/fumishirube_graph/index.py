@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
+from fumishirube.text import nfc
 from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import GraphRuntime, NonNullParams, NotNull, checked_path
 from fumishirube_graph.docs import Docs
@@ -17,7 +18,6 @@ from fumishirube_graph.errors import (
     skipped_page,
 )
 from fumishirube_graph.snapshot import GraphSnapshot
-from fumishirube_graph.staleness import UNWRITABLE
 from fumishirube_graph.status import links_of
 from fumishirube_graph.warnings import FileWarning, not_listed, skipped, warnings
 
@@ -74,7 +74,7 @@ def index_tool(runtime: GraphRuntime) -> Tool[IndexParams, IndexAnswer]:
                 "another process is indexing; try again when it is done", reason="busy"
             )
         if docs.baselines.unwritable:
-            raise JsonRpcInternalError(UNWRITABLE, reason="baselines")
+            raise JsonRpcInternalError(docs.baselines.damage()[0], reason="baselines")
         snapshot = docs.view()
         if only is not None and only not in snapshot.docs and not change.removed:
             raise _no_document(docs, snapshot, only)
@@ -130,7 +130,7 @@ def _only(runtime: GraphRuntime, file: str | None) -> str | None:
     """Return the one file to index, given relative to the docs folder or to the workspace."""
     if file is None:
         return None
-    path = checked_path(file, "file").replace("\\", "/")
+    path = nfc(checked_path(file, "file").replace("\\", "/"))
     while path.startswith("./"):
         path = path[2:]
     root = runtime.docs.context.root.path

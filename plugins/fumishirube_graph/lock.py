@@ -16,6 +16,8 @@ FOLDER, NAME = ".ubp", "serve.lock"
 
 _READING = "'fumishirube docs serve --no-lock', or {use: graph, with: {lock: false}}"
 _PATIENCE = 1.0
+_MOMENT = 0.1
+"""Seconds; another process that only asks whether the lock is taken has it for less."""
 _FAR = 1 << 30
 """The byte that Windows locks; a locked byte cannot be read, so it lies behind the text."""
 
@@ -44,18 +46,25 @@ class ServeLock:
         """
         while True:
             handle = self._opened()
-            if not _locked(handle):
+            if not _locked(handle, _MOMENT):
                 os.close(handle)
                 raise _already_served(self._named())
             if self._is_still(handle):
                 break
             os.close(handle)  # its last owner has just removed it
-        other = holder(self._path)
+        other = _running(self._path)
         if other is not None and other != os.getpid():
             os.close(handle)
             raise _already_served(other)
-        os.ftruncate(handle, 0)
-        os.write(handle, f"{os.getpid()}\n{began(os.getpid())}\n".encode())
+        try:
+            os.ftruncate(handle, 0)
+            os.write(handle, f"{os.getpid()}\n{began(os.getpid())}\n".encode())
+        except OSError as error:
+            os.close(handle)  # or nobody could take the lock while this process runs
+            raise ConfigError(
+                f"{FOLDER}/{NAME}: it cannot be written; make room on the disk, or only read: "
+                f"{_READING}"
+            ) from error
         self._handle = handle
 
     def release(self) -> None:
@@ -97,7 +106,29 @@ class ServeLock:
 
 
 def holder(path: Path) -> int | None:
-    """Return the process that owns a lock file, if it still runs."""
+    """Return the process that owns a lock file: its own number for itself.
+
+    That of a process in a container may be of no process here.
+    """
+    return _running(path) or (_read(path)[0] if _is_locked(path) else None)
+
+
+def _is_locked(path: Path) -> bool:
+    """Tell whether a process has the operating system's lock of a file."""
+    try:
+        handle = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    except OSError:
+        return False
+    try:
+        return not _locked(handle)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+
+
+def _running(path: Path) -> int | None:
+    """Return the process that a lock file names, if it still runs."""
     number, start = _read(path)
     if number is None or not _lives(number):
         return None
@@ -119,6 +150,7 @@ def began(number: int) -> str:
             check=False,
             timeout=5,
             text=True,
+            env={**os.environ, "LC_ALL": "C", "TZ": "UTC"},  # else processes may disagree
         )
         return " ".join(done.stdout.split())
     return ""
@@ -165,9 +197,9 @@ def _lives(number: int) -> bool:
     return True
 
 
-def _locked(handle: int) -> bool:
+def _locked(handle: int, seconds: float = 0) -> bool:
     """Take the operating system's lock, which ends with the process."""
     os.lseek(handle, _FAR, os.SEEK_SET)
-    taken = take_lock(handle, 0)
+    taken = take_lock(handle, seconds)
     os.lseek(handle, 0, os.SEEK_SET)
     return taken

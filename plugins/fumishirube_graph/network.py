@@ -68,7 +68,7 @@ def graph_tool(runtime: GraphRuntime) -> Tool[GraphParams, GraphAnswer]:
 
     def run(params: GraphParams, call: Call) -> GraphAnswer:
         del call
-        return graph_page(runtime, params, ANSWER_CHARS)
+        return graph_page(runtime, runtime.view(), params, ANSWER_CHARS)
 
     return Tool(
         name="ubp_get_graph",
@@ -86,13 +86,14 @@ def graph_tool(runtime: GraphRuntime) -> Tool[GraphParams, GraphAnswer]:
     )
 
 
-def graph_page(runtime: GraphRuntime, params: GraphParams, chars: float) -> GraphAnswer:
+def graph_page(
+    runtime: GraphRuntime, snapshot: GraphSnapshot, params: GraphParams, chars: float
+) -> GraphAnswer:
     """Return a page of the graph: as many nodes and edges as the limits and ``chars`` allow.
 
     Raises:
         JsonRpcError: when the center is unknown, or the cursor belongs to other arguments.
     """
-    snapshot = runtime.view()
     if params.center is None:
         return _whole(runtime, snapshot, params.cursor, chars)
     doc = runtime.page(snapshot, params.center, "center")

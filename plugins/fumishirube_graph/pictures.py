@@ -12,7 +12,7 @@ from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
 from fumishirube.tools import OrAbsent
-from fumishirube_graph.arguments import GraphRuntime
+from fumishirube_graph.arguments import CommandParams, GraphRuntime
 from fumishirube_graph.errors import refusing
 from fumishirube_graph.network import GraphAnswer, GraphParams, graph_page
 
@@ -36,7 +36,7 @@ _ARROWS = {
 }
 
 
-class PictureParams(GraphParams):
+class PictureParams(GraphParams, CommandParams):
     """The graph to draw, and the format."""
 
     format: Annotated[Format, Field(description="dot, mermaid or html.")]
@@ -54,8 +54,7 @@ def picture_tool(runtime: GraphRuntime) -> Tool[PictureParams, PictureAnswer]:
 
     def run(params: PictureParams, call: Call) -> PictureAnswer:
         del call
-        arguments = params.model_dump(exclude_unset=True, exclude={"format"})
-        graph = graph_page(runtime, GraphParams.model_validate(arguments), inf)
+        graph = graph_page(runtime, runtime.view(refresh=params.refresh), params, inf)
         drawn = {"dot": _dot, "mermaid": _mermaid, "html": _html}[params.format]
         warnings = (*(graph.warnings or ()), *_left_out(graph))
         return PictureAnswer(text="\n".join(drawn(graph)), warnings=warnings or None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -29,7 +30,6 @@ _FENCED = re.compile(
     re.MULTILINE,
 )
 """A block of code, up to the end of the text if nothing closes it."""
-_NO_SLUG = re.compile(r"[^\w\- ]")
 
 
 class DocSection(NamedTuple):
@@ -158,7 +158,7 @@ class Doc:
 
     def anchor(self, anchor: str) -> str | None:
         """Return the id of the section that an anchor points to, or ``None``."""
-        return self.anchors.get(folded(anchor)) or self.anchors.get(anchor.casefold())
+        return self.anchors.get(folded(anchor)) or self.anchors.get(nfc(nfc(anchor).casefold()))
 
     @property
     def updated_at(self) -> str:
@@ -243,10 +243,11 @@ def _source_refs(
     seen: set[str] = set()
     for reference in stated if isinstance(stated, list) else [] if stated is None else [stated]:
         path = nfc(reference.strip()).replace("\\", "/") if isinstance(reference, str) else ""
-        path = "/".join(step for step in path.split("/") if step != ".") if path else ""
+        absolute = path.startswith("/")
+        path = "/".join(step for step in path.split("/") if step not in ("", "."))
         if (
-            not path.strip("/")
-            or path.startswith("/")
+            not path
+            or absolute
             or _DRIVE.match(path)
             or "\0" in path
             or ".." in path.split("/")
@@ -278,5 +279,11 @@ def _digest(text: str, digits: int) -> str:
 
 
 def _slug(heading: str) -> str:
-    """Return the anchor that GitHub makes of a heading."""
-    return _NO_SLUG.sub("", heading.strip().casefold()).replace(" ", "-")
+    """Return the anchor that GitHub makes of a heading: marks of vowels and of emoji stay."""
+    letters = (c for c in nfc(heading).strip().casefold() if c in "- " or _in_words(c))
+    return nfc("".join(letters)).replace(" ", "-")
+
+
+def _in_words(character: str) -> bool:
+    category = unicodedata.category(character)
+    return character.isalnum() or category == "Pc" or category[0] == "M"

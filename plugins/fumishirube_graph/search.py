@@ -31,7 +31,7 @@ from fumishirube_graph.search_results import (
     with_linked,
 )
 from fumishirube_graph.snapshot import GraphSnapshot
-from fumishirube_graph.texts import Units, spans, units
+from fumishirube_graph.texts import Units, densest, pieces, spans, units
 from fumishirube_graph.traversal import WalkStep, walk
 
 
@@ -42,7 +42,7 @@ class SearchParams(NonNullParams):
     limit: Annotated[
         Annotated[int, Field(ge=1, le=20)] | None,
         NotNull,
-        Field(description="How many documents. Default 10."),
+        Field(description="How many documents. Default: set by the server, usually 10."),
     ] = None
     include_linked: Annotated[
         bool | None, NotNull, Field(description="Also list each result's linked pages.")
@@ -75,7 +75,8 @@ def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
         # A hit without a named scorer has no score to break down.
         named = [hit for hit in ranking.hits if hit.signals]
         groups = [(p, list(hits)) for p, hits in groupby(named, lambda h: h.passage.path)]
-        results = _results(runtime, snapshot, params, query_units, groups)
+        relaxed = bool(ranking.diagnostics.get("query_relaxed"))
+        results = _results(runtime, snapshot, params, query_units, groups, relaxed=relaxed)
         whole = results(WINDOW, LINKED)
         shown = bounded(whole, results)
         hybrid = ranking.diagnostics.get("search_type") == "hybrid"
@@ -84,7 +85,7 @@ def search_tool(runtime: GraphRuntime) -> Tool[SearchParams, SearchAnswer]:
             total_found=len(groups),
             search_type="hybrid" if hybrid else "fulltext_fallback",
             content_truncated=shown is not whole or None,
-            query_relaxed=bool(ranking.diagnostics.get("query_relaxed")) or None,
+            query_relaxed=relaxed or None,
             warnings=runtime.warned_of(snapshot, *warnings, *runtime.docs.baselines.damage()),
         )
 
@@ -140,14 +141,17 @@ def _results(
     params: SearchParams,
     query_units: Units,
     groups: Sequence[tuple[str, Sequence[Hit]]],
+    *,
+    relaxed: bool,
 ) -> Callable[[int, int], list[DocumentResult]]:
     """Return what makes the results with texts of some characters, and some linked pages each."""
     limit = params.limit or runtime.settings.default_limit
     depth, kinds = _depth(runtime, params), frozenset(params.link_types or ())
 
     @cache
-    def first_match(text: str) -> int:
-        return next((start for start, _ in spans(text, query_units.units)), 0)
+    def match_start(text: str) -> int:
+        matches = [] if relaxed else spans(text, query_units.units)
+        return matches[0][0] if matches else densest(text, pieces(query_units.units))
 
     @cache
     def linked_steps(path: str) -> Sequence[WalkStep]:
@@ -155,7 +159,7 @@ def _results(
 
     def results(chars: int, linked: int) -> list[DocumentResult]:
         drawn = [
-            document_result(runtime, snapshot, path, hits, first_match, chars)
+            document_result(runtime, snapshot, path, hits, match_start, chars)
             for path, hits in groups[:limit]
         ]
         if not params.include_linked:

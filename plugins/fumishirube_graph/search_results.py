@@ -74,12 +74,12 @@ def document_result(
     snapshot: GraphSnapshot,
     path: str,
     hits: Sequence[Hit],
-    first_match: Callable[[str], int],
+    match_start: Callable[[str], int],
     chars: int,
 ) -> DocumentResult:
     """Return the result for a document, with up to ``chars`` characters of each section.
 
-    ``first_match`` returns the offset to show a text from. It should cache: results are built at
+    ``match_start`` returns the offset to show a text from. It should cache: results are built at
     several lengths until they fit.
     """
     doc = snapshot.docs[path]
@@ -91,7 +91,7 @@ def document_result(
         doc_id=doc.id,
         filepath=path,
         title=doc.title,
-        sections=tuple(_section(snapshot, doc, hit, first_match, chars) for hit in shown),
+        sections=tuple(_section(snapshot, doc, hit, match_start, chars) for hit in shown),
         score=hits[0].score,
         score_breakdown=SearchBreakdown(
             vector_similarity=parts["vector"], graph_proximity=parts["graph"], fulltext=text
@@ -102,13 +102,13 @@ def document_result(
 
 
 def _section(
-    snapshot: GraphSnapshot, doc: Doc, hit: Hit, first_match: Callable[[str], int], chars: int
+    snapshot: GraphSnapshot, doc: Doc, hit: Hit, match_start: Callable[[str], int], chars: int
 ) -> SearchSection:
     number = snapshot.number_of(doc, hit.passage.start_line)
     part = doc.record.parts[number]
     score = hit.signals.get("section", 0.0)
     text = doc.text(part)
-    shown = _window(text, first_match, chars) if score else text[: min(_SUMMARY, chars)]
+    shown = _window(text, match_start, chars) if score else text[: min(_SUMMARY, chars)]
     return SearchSection(
         section_id=doc.section_ids[number],
         heading=part.heading,
@@ -121,11 +121,11 @@ def _section(
     )
 
 
-def _window(text: str, first_match: Callable[[str], int], chars: int) -> str:
-    """Return the text, or ``chars`` characters of it around its first match."""
+def _window(text: str, match_start: Callable[[str], int], chars: int) -> str:
+    """Return the text, or ``chars`` characters of it around its match."""
     if len(text) <= chars:
         return text
-    start = max(0, min(first_match(text) - chars // 4, len(text) - chars))
+    start = max(0, min(match_start(text) - chars // 4, len(text) - chars))
     return text[start : start + chars]
 
 

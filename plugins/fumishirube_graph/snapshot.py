@@ -93,9 +93,14 @@ class GraphSnapshot(SequenceCorpus):
         )
 
     def near(self, name: str) -> list[str]:
-        """Return the paths with the most similar spelling."""
+        """Return the paths with the most similar spelling, case and extension aside."""
         similar = process.extract(
-            name, self.docs.keys(), scorer=fuzz.ratio, limit=_NEAR, score_cutoff=_NEAR_ENOUGH
+            name,
+            self.docs.keys(),
+            scorer=fuzz.ratio,
+            processor=_spelling,
+            limit=_NEAR,
+            score_cutoff=_NEAR_ENOUGH,
         )
         return [path for path, _, _ in sorted(similar, key=lambda row: (-row[1], row[0]))]
 
@@ -204,6 +209,11 @@ class GraphSnapshot(SequenceCorpus):
         """Return the number of the section that begins at a line."""
         starts = [part.line_start for part in doc.record.parts]
         return starts.index(line) if line in starts else 0
+
+
+def _spelling(path: str) -> str:
+    stem, dot, extension = nfc(path).casefold().rpartition(".")
+    return stem if dot + extension in EXTENSIONS else stem + dot + extension
 
 
 def _candidates(name: str, root: str) -> tuple[str, list[str]]:

@@ -8,12 +8,12 @@ from pydantic import Field
 
 from fumishirube import Answer, Call, Tool
 from fumishirube.tools import OrAbsent
-from fumishirube_graph.arguments import GraphRuntime, NonNullParams, NotNull
+from fumishirube_graph.arguments import CommandParams, GraphRuntime, NotNull
 from fumishirube_graph.errors import JsonRpcInternalError, refusing
 from fumishirube_graph.staleness import Level, Reason
 
 
-class StaleParams(NonNullParams):
+class StaleParams(CommandParams):
     """Whether to read the bytes of every source, and which documents to acknowledge."""
 
     verify: bool = False
@@ -54,7 +54,7 @@ def stale_tool(runtime: GraphRuntime) -> Tool[StaleParams, StaleAnswer]:
 
     def run(params: StaleParams, call: Call) -> StaleAnswer:
         del call
-        snapshot, baselines = runtime.docs.view(), runtime.docs.baselines
+        snapshot, baselines = runtime.view(refresh=params.refresh), runtime.docs.baselines
         if damage := baselines.damage():
             raise JsonRpcInternalError(damage[0], reason="baselines")
         if params.ack is not None:
@@ -80,8 +80,7 @@ def stale_tool(runtime: GraphRuntime) -> Tool[StaleParams, StaleAnswer]:
             stale_documents=rows,
             total=len(rows),
             threshold_days=days,
-            warnings=tuple(f"{baselines.file}: {message}" for _, message in baselines.problems())
-            or None,
+            warnings=runtime.warned(snapshot, *baselines.news()),
         )
 
     return Tool(

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
 import stat
 import time
+import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from threading import RLock
 from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
 from fumishirube import Root, ToolError
 from fumishirube.disk import WritableRoot, is_settled
+from fumishirube_graph.baseline_file import Baseline, parsed_baselines, written_baselines
 from fumishirube_graph.errors import JsonRpcInternalError
 from fumishirube_graph.records import Record, stays_below
 
@@ -27,7 +27,6 @@ LOCKS = ".fumishirube/locks"
 """The folder of the locks of baseline files, relative to the workspace."""
 
 DAMAGED = "the baselines cannot be read, so nothing is compared; restore the file, or delete it"
-UNWRITABLE = "the baselines cannot be written; make the file of the setting baseline_file so"
 NEW = "there was no such file, so all sources count as unchanged; restore it if there should be one"
 
 _log = logging.getLogger("fumishirube")
@@ -37,11 +36,10 @@ _DAY = 86_400
 
 
 class StaleRef(NamedTuple):
-    """A stale source: the reason, and the level that it gives the document."""
+    """A stale source, and the reason."""
 
     path: str
     reason: Reason
-    level: Level
 
 
 class Staleness(NamedTuple):
@@ -60,30 +58,12 @@ class _HashedSource(NamedTuple):
     sha: str
 
 
-class _Baseline(BaseModel):
-    """The hash of a document, and those of its sources at that time."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    doc: str
-    sources: dict[str, str]
-
-
-class _BaselineFile(BaseModel):
-    """The content of a file of baselines."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    version: Literal[1]
-    documents: dict[str, _Baseline]
-
-
 class Baselines:
     """The hashes of each document's sources when the document was last written or acknowledged.
 
     Changes are made to the current content of the file, under a lock between processes. A damaged
-    file is left alone: it may hold baselines that somebody can restore. ``unwritable`` says that
-    the last change failed for another reason.
+    file is left alone: it may hold baselines that somebody can restore. ``unwritable`` is a
+    sentence about the last change if it failed for another reason, else empty.
     """
 
     def __init__(self, workspace: Root, file: str) -> None:
@@ -91,9 +71,10 @@ class Baselines:
         self.file = file
         self._files = WritableRoot(workspace, LOCKS)
         self._lock = RLock()
-        self._baselines: dict[str, _Baseline] = {}
+        self._baselines: dict[str, Baseline] = {}
         self._read_ns = -1
-        self._damaged = self._new = self.unwritable = False
+        self._damaged = self._new = self._made = False
+        self.unwritable = ""
         self._hashes: dict[str, _HashedSource] = {}
 
     def damage(self) -> Sequence[str]:
@@ -107,8 +88,8 @@ class Baselines:
         if self._damaged:
             yield "baselines_damaged", DAMAGED
         if self.unwritable:
-            yield "baselines_unwritable", UNWRITABLE
-        if self._new:
+            yield "baselines_unwritable", self.unwritable
+        if self._made:
             yield "baselines_new", NEW
 
     def cover(self, records: Mapping[str, Record], listed: Collection[str]) -> None:
@@ -120,14 +101,27 @@ class Baselines:
         with self._lock:
             self._load()
             if self._damaged or self._covered(records, listed) == self._baselines:
-                self.unwritable = False
+                self.unwritable = ""
                 return
             known = self.unwritable
             try:
                 self._change(lambda: self._covered(records, listed))
             except JsonRpcInternalError as error:
                 if not known:
-                    _log.warning("%s: %s", self.file, error)
+                    _log.warning("%s", error)
+
+    def news(self) -> Sequence[str]:
+        """Return a sentence if the file is new and this was not reported yet.
+
+        The file says so, whichever process made it, until the report.
+        """
+        with self._lock:
+            self._load()
+            if not self._new:
+                return []
+            with suppress(JsonRpcInternalError):
+                self._change(lambda: self._baselines, reported=True)
+            return [f"{self.file}: {NEW}"]
 
     def acknowledge(self, records: Mapping[str, Record]) -> None:
         """Record the present sources as the baseline of these documents."""
@@ -139,7 +133,7 @@ class Baselines:
 
     def _covered(
         self, records: Mapping[str, Record], listed: Collection[str]
-    ) -> dict[str, _Baseline]:
+    ) -> dict[str, Baseline]:
         """Return the new baselines: one for each document with sources."""
         covered = {
             path: baseline
@@ -172,7 +166,7 @@ class Baselines:
                 )
                 levels.append(level)
                 if reason is not None:
-                    refs.append(StaleRef(source, reason, level))
+                    refs.append(StaleRef(source, reason))
         level = next((worst for worst in _WORST if worst in levels), "untracked")
         return Staleness(level, tuple(refs))
 
@@ -189,15 +183,18 @@ class Baselines:
         reason: Reason = "created" if baseline in (None, ABSENT) else "modified"
         return ("possibly_stale" if recent else "stale"), reason
 
-    def _taken(self, record: Record) -> _Baseline:
+    def _taken(self, record: Record) -> Baseline:
         sources = {source: self._hashed(source, verify=True)[0] for source in record.source_refs}
-        return _Baseline(doc=record.sha, sources=sources)
+        return Baseline(doc=record.sha, sources=sources)
 
     def _hashed(self, source: str, *, verify: bool) -> tuple[str, int]:
         """Return the hash of a source and its modification time; a non-regular file is absent."""
-        path = self._workspace.path / source
+        workspace = self._workspace.path
+        decomposed = unicodedata.normalize("NFD", source)  # macOS may have left such names
+        named = source if (workspace / source).exists() else decomposed
+        path = workspace / named
         try:
-            status = path.stat() if stays_below(self._workspace.path, source) else None
+            status = path.stat() if stays_below(workspace, named) else None
             if status is None or not stat.S_ISREG(status.st_mode):
                 return ABSENT, 0
             hashed = self._hashes.get(source)
@@ -221,17 +218,21 @@ class Baselines:
         try:
             changed_ns = self._workspace.stat(self.file).modified_ns
             if changed_ns != self._read_ns:
-                self._baselines, self._damaged = {}, True
+                self._baselines, self._damaged, self._new = {}, True, False
                 self._read_ns = changed_ns
-                self._baselines = _rows(self._workspace.read_bytes(self.file))
-                self._damaged = False
+                content = parsed_baselines(self._workspace.read_bytes(self.file))
+                self._baselines, self._damaged, self._new = content.documents, False, content.new
         except ToolError:
-            self._baselines, self._read_ns, self._damaged = {}, -1, False
+            self._baselines, self._read_ns, self._damaged, self._new = {}, -1, False, False
         except ValueError:
             pass
 
-    def _change(self, changed: Callable[[], dict[str, _Baseline]]) -> None:
+    def _change(
+        self, changed: Callable[[], dict[str, Baseline]], *, reported: bool = False
+    ) -> None:
         """Replace the baselines, computed from the current content of the file.
+
+        A file that did not exist is new until this is ``reported``.
 
         Raises:
             JsonRpcInternalError: when the file is damaged, or cannot be written.
@@ -240,33 +241,25 @@ class Baselines:
         try:
             with files.locked(files.lock_of(path)):
                 before = files.read(path)
-                self._baselines = {} if before is None else _rows(before)
+                now = None if before is None else parsed_baselines(before)
+                self._baselines = now.documents if now else {}
                 self._baselines = dict(sorted(changed().items()))
-                content = _BaselineFile(version=1, documents=self._baselines).model_dump()
-                after = (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode()
+                made = now is None and bool(self._baselines)
+                self._new = (now.new if now else made) and not reported
+                after = written_baselines(self._baselines, new=self._new)
                 if after != before:
                     files.make_folder(path.rpartition("/")[0])
                     files.swap(path, before, after, f"baselines-{os.getpid()}")
-                if before is None and self._baselines:
-                    self._new = True
+                if made:
+                    self._made = True
                     _log.warning("%s: %s", path, NEW)
                 self._read_ns = self._workspace.stat(path).modified_ns
-                self.unwritable = False
+                self.unwritable = ""
         except ValueError as error:
             self._read_ns = -1
             raise JsonRpcInternalError(f"{path}: {DAMAGED}", reason="baselines") from error
         except (ToolError, OSError) as error:
-            self._read_ns, self.unwritable = -1, True
-            raise JsonRpcInternalError(UNWRITABLE, reason="baselines") from error
-
-
-def _rows(written: bytes) -> dict[str, _Baseline]:
-    """Return the baselines of a file.
-
-    Raises:
-        ValueError: when it is damaged, or of a later version.
-    """
-    try:
-        return _BaselineFile.model_validate(json.loads(written)).documents
-    except RecursionError as error:
-        raise ValueError("it is nested too deep") from error
+            why = error if isinstance(error, ToolError) else "check permissions and the disk"
+            self._read_ns = -1
+            self.unwritable = f"the baselines (setting baseline_file) cannot be written: {why}"
+            raise JsonRpcInternalError(f"{path}: {self.unwritable}", reason="baselines") from error

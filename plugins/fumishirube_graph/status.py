@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from fumishirube import Answer, Call, Root, Tool
 from fumishirube.disk import Watch
-from fumishirube_graph.arguments import GraphRuntime, NonNullParams
+from fumishirube_graph.arguments import CommandParams, GraphRuntime
 from fumishirube_graph.errors import refusing
 from fumishirube_graph.lock import FOLDER, NAME, holder
 from fumishirube_graph.snapshot import GraphSnapshot
@@ -21,10 +21,6 @@ class LinkCounts(NamedTuple):
     resolved: int
     dangling: int
     ambiguous: int
-
-
-class StatusParams(NonNullParams):
-    """No arguments."""
 
 
 class StatusEmbeddings(Answer):
@@ -73,13 +69,13 @@ def links_of(snapshot: GraphSnapshot) -> LinkCounts:
     return LinkCounts(resolved, len(broken["dangling"]), len(broken["ambiguous"]))
 
 
-def status_tool(runtime: GraphRuntime) -> Tool[StatusParams, StatusAnswer]:
+def status_tool(runtime: GraphRuntime) -> Tool[CommandParams, StatusAnswer]:
     """Return the tool."""
 
-    def run(params: StatusParams, call: Call) -> StatusAnswer:
-        del params, call
+    def run(params: CommandParams, call: Call) -> StatusAnswer:
+        del call
         docs = runtime.docs
-        snapshot = docs.view()
+        snapshot = runtime.view(refresh=params.refresh)
         links = links_of(snapshot)
         levels = Counter(runtime.staleness(doc).level for doc in snapshot.docs.values())
         done = docs.vectors.progress(snapshot.stamps, snapshot.section_texts_of)
@@ -112,10 +108,10 @@ def status_tool(runtime: GraphRuntime) -> Tool[StatusParams, StatusAnswer]:
         name="docs_status",
         title="State of the documents",
         summary="Show the state of the documents, their links and their sources.",
-        params=StatusParams,
+        params=CommandParams,
         answer=StatusAnswer,
         run=run,
-        refused=refusing(StatusParams),
+        refused=refusing(CommandParams),
     )
 
 

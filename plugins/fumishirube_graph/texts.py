@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
+
+from fumishirube.text import concepts, fold, words
 
 SNIPPET = 64
 MOST_CHARACTERS = 10_000
 MOST_UNITS = 64
 
 _STEP, _WINDOW = 1_000, 4_000
+_CLOSE = 100
+"""Characters within which pieces of a query count as together."""
 
 _UNIT = re.compile(r'"([^"]*)"(?=\s|\Z)|(\S+)')
 _MARK = re.compile(r"<(/?)mark>", re.IGNORECASE)
@@ -69,13 +74,14 @@ def spans(text: str, query_units: Sequence[str]) -> list[tuple[int, int]]:
     if start is None:
         return []
     end = start + _WINDOW + 4 * max(map(len, query_units))
-    form, origins = _mapped(text[start:end])
+    form, starts, ends = _mapped(text[start:end])
     matches: list[tuple[int, int]] = []
     for unit in query_units:
         place = form.find(unit)
         while place >= 0:
-            matches.append((start + origins[place], start + origins[place + len(unit)]))
-            place = form.find(unit, place + len(unit))
+            last = place + len(unit) - 1
+            matches.append((start + starts[place], start + ends[last]))
+            place = form.find(unit, last + 1)
     merged: list[tuple[int, int]] = []
     for begin, stop in sorted(matches, key=lambda span: (span[0], -span[1])):
         if merged and begin < merged[-1][1]:
@@ -96,6 +102,35 @@ def _near_first(text: str, query_units: Sequence[str]) -> int | None:
         if any(unit in form for unit in query_units):
             return start
     return None
+
+
+def pieces(query_units: Sequence[str]) -> tuple[str, ...]:
+    """Return the content words of a query, and the pairs of Japanese characters, folded."""
+    parts = (
+        part
+        for concept in concepts(fold(" ".join(query_units)))
+        for run, japanese in words(concept.text)
+        for part in (map("".join, pairwise(run)) if japanese and len(run) > 1 else (run,))
+    )
+    return tuple(dict.fromkeys(filter(None, map(folded, parts))))[:MOST_UNITS]
+
+
+def densest(text: str, query_pieces: Sequence[str]) -> int:
+    """Return the offset of the place of a text with most of the pieces; 0 if it has none."""
+    reach = _STEP + 4 * max(map(len, query_pieces), default=0)
+
+    def pieces_behind(start: int) -> int:
+        form = folded(text[start : start + reach])
+        return sum(piece in form for piece in query_pieces)
+
+    start = max(range(0, len(text), _STEP), key=pieces_behind, default=0)
+    matches = spans(text[start : start + reach], query_pieces)
+
+    def characters_behind(place: int) -> int:
+        return sum(stop - at for at, stop in matches if place <= at < place + _CLOSE)
+
+    places = [at for at, _ in matches]
+    return start + max(places, key=characters_behind) if places else 0
 
 
 def snippet(text: str, query_units: Sequence[str]) -> str | None:
@@ -128,29 +163,33 @@ def _plain(text: str) -> str:
     return _MARK.sub(r"&lt;\1mark&gt;", text.replace("\n", " "))
 
 
-def _mapped(text: str) -> tuple[str, list[int]]:
-    """Return the folded form, and the original offset of each of its characters and of its end."""
-    pieces: list[str] = []
-    origins: list[int] = []
+def _mapped(text: str) -> tuple[str, list[int], list[int]]:
+    """Return the folded form, and where each of its characters begins and ends in the text."""
+    forms: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
     for start, end in _clusters(text):
         form = " " if text[start].isspace() else folded(text[start:end])
-        if form == " " and (not pieces or pieces[-1] == " "):
+        if form == " " and (not forms or forms[-1] == " "):
             continue
-        pieces.append(form)
-        origins += [start] * len(form)
-    return "".join(pieces), [*origins, len(text.rstrip())]
+        forms.append(form)
+        starts += [start] * len(form)
+        ends += [end] * len(form)
+    return "".join(forms), starts, ends
 
 
 def _clusters(text: str) -> Iterator[tuple[int, int]]:
     """Yield the pieces of a text that can be normalised independently."""
     start = 0
     for at in range(1, len(text) + 1):
-        if at == len(text) or not _joins(text[at]):
+        if at == len(text) or text[start].isspace() or not _joins(text[at]):
             yield start, at
             start = at
 
 
 def _joins(character: str) -> bool:
+    """Tell whether a character may become one with that before it: a mark, or a part of Hangul."""
     if character.isascii():
         return False
-    return unicodedata.combining(character) != 0 or character in "\uff9e\uff9f"
+    first = unicodedata.normalize("NFKC", character)[0]
+    return unicodedata.category(first)[0] == "M" or "\u1160" <= first <= "\u11ff"

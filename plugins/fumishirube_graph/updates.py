@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import Event, Thread
 
 from fumishirube import AlreadyServed, FumishirubeError
@@ -37,24 +38,19 @@ def following(runtime: GraphRuntime, *, lock: bool) -> Iterator[None]:
         serve_lock.take()
     except AlreadyServed:
         runtime.docs.follower = True
-        runtime.closing.enter_context(_running(_take_over, runtime, serve_lock))
+        waiting = partial(_take_over, runtime, serve_lock)
+        runtime.closing.enter_context(_running(waiting, serve_lock))
         raise
     runtime.served = True
-    with _running(_follow, runtime, serve_lock):
+    with _running(partial(_follow, runtime), serve_lock):
         yield
 
 
 @contextmanager
-def _running(
-    body: Callable[[GraphRuntime, ServeLock, Event], None],
-    runtime: GraphRuntime,
-    serve_lock: ServeLock,
-) -> Iterator[None]:
+def _running(body: Callable[[Event], None], serve_lock: ServeLock) -> Iterator[None]:
     """Run a thread during the calls; release the lock at the end, if it was taken."""
     stop = Event()
-    thread = Thread(
-        target=body, args=(runtime, serve_lock, stop), name="fumishirube documents", daemon=True
-    )
+    thread = Thread(target=body, args=(stop,), name="fumishirube documents", daemon=True)
     thread.start()
     try:
         yield
@@ -78,11 +74,11 @@ def _take_over(runtime: GraphRuntime, serve_lock: ServeLock, stop: Event) -> Non
         runtime.served = True
         runtime.docs.follower = False
         _log.warning("the process that followed the documents is gone; this one follows them now")
-        _follow(runtime, serve_lock, stop)
+        _follow(runtime, stop)
         return
 
 
-def _follow(runtime: GraphRuntime, _serve_lock: ServeLock, stop: Event) -> None:
+def _follow(runtime: GraphRuntime, stop: Event) -> None:
     """Take in changes; log a failure, and try again."""
     docs = runtime.docs
     while not stop.is_set():

@@ -41,7 +41,9 @@ class FileWarning(Answer):
 
 
 def warnings(snapshot: GraphSnapshot, docs: Docs) -> Iterator[FileWarning]:
-    """Yield the warnings: of the baselines, then files that are left out, then each document's."""
+    """Yield the warnings: of the index and the baselines, of files left out, of each document."""
+    for message in snapshot.behind:
+        yield FileWarning(code="not_current", filepath=docs.root_name, line=1, message=message)
     baselines = docs.baselines
     for code, message in baselines.problems():
         yield FileWarning(code=code, filepath=baselines.file, line=1, message=message)

@@ -110,9 +110,14 @@ def test_without_a_file_that_can_be_written_documents_are_read_all_the_same(
     assert len(found["results"]) == 3
     assert FILE in found["warnings"][0]
     assert "cannot be written" in docs("get-page", "c.md", cwd=workspace).err
+    assert docs("check", cwd=workspace).code == 0
+    assert codes(docs_json("status", cwd=workspace)) == ["baselines_unwritable"]
+    assert docs_json("suggest-links", cwd=workspace)["total"] == 3
     for words in (("index",), ("stale",)):
         refused = docs(*words, "--json", cwd=workspace)
         assert (refused.code, refused.json["details"]["reason"]) == (3, "baselines")
+        assert refused.json["message"].startswith(f"{FILE}: ")
+        assert "links are not followed" in refused.json["message"]
     (workspace / FILE).unlink()
     shutil.move(workspace / "elsewhere.json", workspace / FILE)
     assert "warnings" not in docs_json("search", "page", cwd=workspace)
@@ -144,6 +149,20 @@ def test_baselines_that_are_new_are_reported(workspace: Path) -> None:
     assert not docs("stale", cwd=workspace).err
     shutil.rmtree(workspace / ".fumishirube")
     assert codes(docs_json("index", cwd=workspace)) == ["baselines_new"]
+
+
+@pytest.mark.parametrize("words", [("list-pages",), ("index",), ("search", "page")])
+def test_baselines_that_another_command_made_are_reported_once(
+    workspace: Path, words: tuple[str, ...]
+) -> None:
+    whole = (workspace / FILE).read_text()
+    (workspace / FILE).unlink()
+    docs(*words, cwd=workspace)
+    done = docs("stale", "--exit-code", cwd=workspace)
+    assert done.code == 0
+    assert "so all sources count as unchanged" in done.err
+    assert not docs("stale", "--exit-code", cwd=workspace).err
+    assert json.loads((workspace / FILE).read_text()).keys() == json.loads(whole).keys()
 
 
 def test_documents_without_sources_need_no_baselines(tmp_path: Path) -> None:

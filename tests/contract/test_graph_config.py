@@ -64,7 +64,8 @@ def test_the_file_goes_before_an_earlier_configuration(tmp_path: Path) -> None:
     ("content", "told"),
     [
         ("{", "not valid JSON"),
-        ("[]", "the file"),
+        ("[]", "the file: must be a JSON object$"),
+        ({"search": None}, "search: must be a JSON object$"),
         ({"search": {"alpha": 2}}, r"search\.alpha"),
         ({"docs_dir": "../out"}, "parent segments"),
         ({"source": {"include": ["{a"]}}, r"loaders\[0\]"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from documents import call_named, docs, docs_json, documents, graph
@@ -123,6 +125,27 @@ def test_sources_outside_the_workspace_are_dropped(tmp_path: Path) -> None:
     page = indexed_page(tmp_path, {"a.md": f"---\nsource_refs: {refs}\n---\n"})
     assert page["stale_refs"] == ["a..b.py"]
     assert warned(tmp_path) == ["source_ref_rejected"] * 5
+
+
+def test_a_source_is_the_same_in_every_spelling_of_its_path(tmp_path: Path) -> None:
+    refs = ["src/a", "src//a", "src/a/", "./src/a", "src/\u304c", "src/\u304b\u3099"]
+    page = indexed_page(tmp_path, {"a.md": f"---\nsource_refs: {json.dumps(refs)}\n---\n"})
+    assert page["stale_refs"] == ["src/a", "src/\u304c"]
+
+
+def test_a_source_with_a_decomposed_name_is_found(tmp_path: Path) -> None:
+    source = tmp_path / "src" / "\u304b\u3099.py"
+    source.parent.mkdir()
+    source.write_text("x")
+    page = indexed_page(tmp_path, {"a.md": "---\nsource_refs: [src/\u304c.py]\n---\n"})
+    assert (page["staleness"], page["stale_refs"]) == ("fresh", [])
+
+
+def test_one_file_is_indexed_by_its_decomposed_name_too(tmp_path: Path) -> None:
+    application = graph(documents(tmp_path, {"\u304c.md": "# A\n"}))
+    answer = call_named(application, "docs_index", file="docs/\u304b\u3099.md")
+    application.close()
+    assert answer["documents"] == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
@@ -408,6 +431,23 @@ def test_anchors_mean_headings_by_text_or_slug(tmp_path: Path) -> None:
     assert [(i["target"], i["status"]) for i in page["link_issues"]] == [
         ("b#none", "anchor_missing")
     ]
+
+
+@pytest.mark.parametrize(
+    ("heading", "anchor"),
+    [
+        ("การติดตั้ง ระบบ", "การติดตั้ง-ระบบ"),
+        ("स्थापना गाइड", "स्थापना-गाइड"),
+        ("Emoji \u26a0\ufe0f sign", "emoji-\ufe0f-sign"),
+        ("か\u3099っこ うえ", "がっこ-うえ"),
+        ("がっこ うえ", "か\u3099っこ-うえ"),
+        ("C++ & C# 1.2", "c--c-12"),
+    ],
+)
+def test_an_anchor_keeps_the_marks_of_a_heading(tmp_path: Path, heading: str, anchor: str) -> None:
+    links = f"[x](b.md#{anchor}) [y](b.md#{quote(anchor)}) [z](b.md#no-{anchor})"
+    page = indexed_page(tmp_path, {"a.md": links, "b.md": f"## {heading}\n"})
+    assert [issue["target"] for issue in page["link_issues"]] == [f"b.md#no-{anchor}"]
 
 
 def test_repeated_headings_are_numbered_as_on_github(tmp_path: Path) -> None:

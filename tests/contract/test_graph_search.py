@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,27 @@ def test_words_that_never_meet_are_searched_apart_and_it_says_so(tmp_path: Path)
     application.close()
 
 
+@pytest.mark.parametrize(
+    ("query", "line"),
+    [
+        ("バックアップはいつ取得しますか", "データベースのバックアップは毎晩二時に取得する。"),
+        ("When does the nightly backup begin?", "Each nightly backup starts at two."),
+    ],
+)
+def test_a_long_section_is_shown_around_what_was_found_of_a_question(
+    tmp_path: Path, query: str, line: str
+) -> None:
+    around = "".join(f"前置きの段落{number}です。The end of it.\n\n" for number in range(300))
+    documents(tmp_path, {"long.md": f"# Work\n\n{around}{line}\n\n{around}"})
+    application = graph(tmp_path)
+    answer = found(application, query)
+    application.close()
+    (section,) = answer["results"][0]["sections"]
+    assert answer["query_relaxed"]
+    assert section["truncated"]
+    assert line in section["content"]
+
+
 def test_weights_must_sum_to_one(tmp_path: Path) -> None:
     weights = "{vector: 0.5, graph: 0.2, fulltext: 0.2}"
     fusers = f"[{{use: weighted-sum, with: {{weights: {weights}}}}}]"
@@ -153,6 +175,21 @@ def test_pages_that_are_alike_and_not_linked_are_suggested(tmp_path: Path) -> No
     assert ("bank.md", "pay.md") not in pairs, "they are linked"
     assert answer["total"] == len(pairs)
     application.close()
+
+
+def test_only_the_suggestions_to_show_are_kept(tmp_path: Path) -> None:
+    number = 150
+    documents(tmp_path, {f"{n:03}.md": f"# Page\n\nInvoice {n} is paid.\n" for n in range(number)})
+    application = graph(tmp_path)
+    every = call_named(application, "docs_suggest_links", threshold=0, limit=number**2)
+    tracemalloc.start()
+    few = call_named(application, "docs_suggest_links", threshold=0, limit=3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    application.close()
+    assert few["suggestions"] == every["suggestions"][:3]
+    assert few["total"] == every["total"] == number * (number - 1) / 2
+    assert peak < few["total"] * 100
 
 
 def test_scorers_of_manuals_work_over_documents(tmp_path: Path) -> None:

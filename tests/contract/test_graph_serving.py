@@ -22,7 +22,11 @@ from http_server import HttpServer
 from manuals import fumishirube
 from warm_start import kill, warm_script
 
+from fumishirube.disk import take_lock
+
 LOCK = Path(".ubp") / "serve.lock"
+FAR = 1 << 30
+"""The byte of the lock that Windows locks."""
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX systems")
 
 
@@ -161,6 +165,19 @@ def test_a_lock_that_nobody_holds_is_taken_over(tmp_path: Path, content: str, fr
             with ended(another(tmp_path)) as second:
                 second.communicate(timeout=stdio.SECONDS)
                 assert second.returncode == 4
+
+
+def test_a_server_in_a_container_is_known_by_its_lock(tmp_path: Path) -> None:
+    documents(tmp_path, PAIR)
+    (tmp_path / ".ubp").mkdir()
+    with (tmp_path / LOCK).open("w+") as file:
+        file.write("999999999\n1\n")
+        file.flush()
+        file.seek(FAR)
+        assert take_lock(file.fileno(), 0)
+        assert docs_json("status", cwd=tmp_path)["lock_pid"] == 999999999
+        assert docs("serve", cwd=tmp_path).code == 4
+    assert docs_json("status", cwd=tmp_path)["lock_pid"] is None
 
 
 def test_a_held_graph_is_served_over_http_by_nobody_else(tmp_path: Path) -> None:

@@ -216,6 +216,20 @@ def test_a_refusal_names_parameter_and_value(
     assert payload == {"code": -32602, "message": message, "details": details}
 
 
+def test_defaults_that_the_server_sets_are_not_stated_as_fixed(server: stdio.Wire) -> None:
+    for tool in server.request("tools/list", {})["result"]["tools"]:
+        properties = tool["inputSchema"]["properties"]
+        for name in properties.keys() & {"limit", "depth"}:
+            assert "set by the server" in properties[name]["description"]
+
+
+@pytest.mark.parametrize("name", ["GUIDE/INSTALL.md", "Guide/Instal", "guide/Install"])
+def test_a_page_in_other_letters_is_named(server: stdio.Wire, name: str) -> None:
+    refused, payload = call(server, "ubp_get_page", {"filepath": name})
+    assert refused
+    assert payload["details"]["near"] == ["guide/install.md"]
+
+
 NEEDED = {
     "ubp_search": {"query": "a"},
     "ubp_get_page": {"filepath": "guide/install.md"},

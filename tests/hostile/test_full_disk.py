@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from documents import documents
 from manuals import write
 from warm_start import installed_script, warm_script
 
@@ -46,6 +48,7 @@ def run(
         capture_output=True,
         encoding="utf-8",
         preexec_fn=limit,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # a part of one would be left behind
         timeout=100,
         check=False,
     )
@@ -149,3 +152,46 @@ def test_the_doctor_says_of_a_full_disk_to_make_room(tmp_path: Path) -> None:
     assert said in done.stdout
     assert "there was no time" not in done.stdout
     assert "check the file and its permissions" not in done.stdout
+
+
+def test_a_full_disk_is_no_fault_of_the_arguments(tmp_path: Path) -> None:
+    documents(tmp_path, {"a.md": "# Leave\n"})
+    for words in (["index"], ["search", "leave"]):
+        done = run(tmp_path, ["docs", *words, "--json"], bounded=True, size=1_000)
+        assert done.returncode == 3, done.stderr
+        refused = json.loads(done.stdout)
+        assert refused["code"] == -32603
+        assert "make room" in refused["message"]
+
+
+LOCKING = """
+import resource
+from pathlib import Path
+from fumishirube import ConfigError, Root
+from fumishirube_graph.lock import ServeLock
+
+lock = ServeLock(Root(Path(".")))
+_, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+for _ in range(2):
+    try:
+        lock.take()
+    except ConfigError as error:
+        print(error)
+resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+lock.take()
+lock.release()
+"""
+
+
+def test_a_lock_for_which_there_is_no_room_is_taken_later(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOCKING],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(".ubp/serve.lock: it cannot be written") == 2

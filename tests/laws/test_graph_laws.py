@@ -22,7 +22,7 @@ from torture import examples
 from fumishirube.host.application import Application
 from fumishirube_graph import prefilter
 from fumishirube_graph.records import Doc, DocSection, Record
-from fumishirube_graph.texts import folded, units
+from fumishirube_graph.texts import folded, spans, units
 
 NAMES = ("a.md", "b.md", "c/a.md", "c/d.md", "c/e/b.md", "日本.md")
 TYPES = ("references", "depends_on", "implements", "extends", "conflicts_with")
@@ -350,3 +350,25 @@ def test_a_heading_is_an_anchor_unless_it_is_code(lines: list[str]) -> None:
     assert {line for line in lines if line[5:].casefold() in anchors} == {
         f"#### {heading}" for heading in headings
     }
+
+
+letters = st.one_of(
+    st.sampled_from(
+        "abé e\u0301か\u3099ｶﾞ\uac01\u1100\u1161\u11a8ㅏﾡￂक\u093f\u094d\u0bc6\u0bbeßﬁİ \n"
+    ),
+    st.characters(categories=["L", "M", "N"]),
+)
+
+
+@settings(max_examples=examples(1_000), deadline=None)
+@given(st.text(letters, min_size=1, max_size=30), st.data())
+@example("\u1109\u1165\u11af\u110e\u1175 \u110b\u1161\u11ab\u1102\u1162", None)
+def test_any_part_of_the_folded_text_is_found_where_it_stands(
+    text: str, data: st.DataObject | None
+) -> None:
+    form = folded(text)
+    place = st.integers(0, len(form))
+    low, high = (0, 2) if data is None else sorted((data.draw(place), data.draw(place)))
+    unit = folded(form[low:high])
+    if unit and unit in form:
+        assert any(unit in folded(text[begin:end]) for begin, end in spans(text, [unit]))
