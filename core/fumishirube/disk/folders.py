@@ -8,7 +8,7 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self
@@ -198,18 +198,27 @@ def scan(folder: OpenFolder, prefix: str) -> Iterator[FolderEntry]:
 
     Of names that are equal in composed form, only the one that :meth:`OpenFolder.entry` finds.
     """
-    known: set[str] = set()
     with folder.scan() as scanned:
-        for entry in sorted(scanned, key=lambda it: (nfc(it.name) != it.name, it.name)):
-            if nfc(entry.name) in known or not is_allowed_name(entry.name, first=not prefix):
+        entries = [*scanned]
+        if any(nfc(entry.name) != entry.name for entry in entries):
+            entries = _found(entries)
+        for entry in entries:
+            if not is_allowed_name(entry.name, first=not prefix):
                 continue
-            known.add(nfc(entry.name))
             try:
                 status = entry.stat(follow_symlinks=False)
             except FileNotFoundError:
                 continue
             name = nfc(entry.name)
             yield entry_of(prefix + name, name, status)
+
+
+def _found(entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
+    """Return one entry for each composed name: the one with that name, or else the first."""
+    found: dict[str, os.DirEntry[str]] = {}
+    for entry in sorted(entries, key=lambda entry: (nfc(entry.name) != entry.name, entry.name)):
+        found.setdefault(nfc(entry.name), entry)
+    return [*found.values()]
 
 
 def make_inside(folder: OpenFolder, names: list[str]) -> None:
