@@ -64,6 +64,8 @@ class Root:
     rights: FolderRights | None = None
     listed: tuple[FolderEntry, ...] | None = field(default=None, compare=False)
     """The files of the whole folder, if they are known, so that several loaders need one survey."""
+    private: bool = field(default=False, compare=False)
+    """Whether no other user of the machine may open ``top``, if it is made here."""
 
     @property
     def path(self) -> Path:
@@ -217,6 +219,10 @@ class Root:
             below = folder.path.removeprefix(os.fspath(self.top)).strip(os.sep).replace(os.sep, "/")
         return replace(self, below=below, listed=None)
 
+    def folder_below(self, path: str) -> Root:
+        """Return a folder below as a root of its own, whether it exists or not."""
+        return replace(self, below=self._from_top(clean_path(path)), listed=None)
+
     @contextmanager
     def opened(self, path: str = "") -> Iterator[OpenFolder]:
         """Open one folder, to read or write relative to its handle.
@@ -267,7 +273,7 @@ class Root:
         """
         self.check_writable(path)
         try:
-            self.top.mkdir(parents=True, exist_ok=True)
+            self.top.mkdir(0o700 if self.private else 0o777, parents=True, exist_ok=True)
             with OpenFolder.at_top(os.fspath(self.top)) as top:
                 make_inside(top, _segments(self.below) + _segments(path))
         except OSError as error:

@@ -1,0 +1,71 @@
+"""Files of the program's own, below the folders of state and logs: no link leads to them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from fumishirube.disk.folders import NO_FOLLOW, PLAIN
+from fumishirube.disk.roots import Root
+from fumishirube.errors import Forbidden, ToolError
+
+
+def state_folder(state: Path, path: str = "") -> Root:
+    """Return the folder of state, or one below it, whether it exists or not.
+
+    Its ``make`` creates the folder of state for this user alone.
+    """
+    root = Root(state, private=True)
+    return root.folder_below(path) if path else root
+
+
+def made_folder(root: Root) -> Path:
+    """Create a folder and its parents, unless they exist; return its path.
+
+    Raises:
+        OSError: when it cannot be created, or a link is in its place or above.
+    """
+    try:
+        return root.make().path
+    except Forbidden as error:
+        if isinstance(error.__cause__, OSError):
+            raise error.__cause__ from error
+        raise PermissionError(errno.EACCES, str(error)) from error
+
+
+def own_entries(root: Root, pattern: str) -> list[Path]:
+    """Return what a folder contains, sorted; nothing, if there is none or a link leads there.
+
+    ``pattern`` is that of :meth:`pathlib.Path.glob`.
+    """
+    try:
+        with root.opened():
+            return sorted(root.path.glob(pattern))
+    except ToolError:
+        return []
+
+
+def open_own(path: Path, flags: int, mode: int = 0o600) -> int:
+    """Open a regular file, and return its handle; ``mode`` is that of a new one.
+
+    Raises:
+        OSError: when that fails, or a link or anything else is in its place.
+    """
+    refuse_link(path)
+    handle = os.open(path, flags | NO_FOLLOW | PLAIN, mode)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "this is no file", path.name)
+    return handle
+
+
+def refuse_link(path: Path) -> None:
+    """Check that a path is no link, for libraries that open files themselves.
+
+    Raises:
+        OSError: when it is one.
+    """
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "symbolic links are not followed", path.name)

@@ -1,0 +1,118 @@
+"""What came with a folder in the places of the program's own files leads nowhere, and costs little.
+
+A clone may contain `.fumishirube` and `var`: links, and files as the program itself could have left
+them. Nobody has trusted anything here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from manuals import fumishirube, write
+
+from fumishirube.disk.own_files import made_folder, open_own, own_entries, state_folder
+
+BAIT = {
+    "package.json": b"{}",
+    "4711.json": b"{}",
+    "notes.md": b"# Notes\n",
+    "old.json": json.dumps(
+        {
+            "plugin": "p",
+            "distribution": "p",
+            "stage": "scorer p",
+            "file": "",
+            "problem": "x",
+            "last": 1.0,
+        }
+    ).encode(),
+}
+"""Files of a project; one looks like a very old fault of a plugin, one like a refused reload."""
+
+COMMANDS = (("find", "leave"), ("doctor",))
+
+
+class Clone(NamedTuple):
+    """A workspace that came from a stranger, and a project of the user beside it."""
+
+    workspace: Path
+    project: Path
+
+    def outside(self) -> dict[str, tuple[int, bytes]]:
+        """Return all files of the project, with the times of their last change."""
+        files = (path for path in self.project.rglob("*") if path.is_file())
+        return {str(path): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+    def link(self, name: str, target: Path | None = None) -> None:
+        place = self.workspace / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(os.path.relpath(target or self.project, place.parent))
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Clone:
+    workspace = write(tmp_path / "clone", {"m/a.md": "# Leave\nleave is granted\n"})
+    project = tmp_path / "project"
+    for name, content in BAIT.items():
+        for path in (project / name, project / "m" / name, project / "m" / "deep" / name):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    return Clone(workspace, project)
+
+
+@pytest.mark.parametrize(
+    "name", ["reloads", "faults", "running", "traces", "parsed", "people", "vectors"]
+)
+def test_a_link_below_the_state_folder_is_not_followed(clone: Clone, name: str) -> None:
+    clone.link(f".fumishirube/{name}")
+    before = clone.outside()
+    for words in COMMANDS:
+        fumishirube(*words, cwd=clone.workspace)
+        assert clone.outside() == before, words
+
+
+def test_a_state_folder_that_trust_refuses_is_not_looked_into(clone: Clone) -> None:
+    (clone.project / "reloads").mkdir()
+    (clone.project / "reloads" / "17.json").write_text("{}")
+    clone.link(".fumishirube")
+    before = clone.outside()
+    done = fumishirube("doctor", cwd=clone.workspace)
+    assert "roots.state" in done.out + done.err
+    assert clone.outside() == before
+
+
+def test_of_refused_reloads_only_files_of_that_name_are_removed(clone: Clone) -> None:
+    folder = clone.workspace / ".fumishirube" / "reloads"
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text("{}")
+    (folder / "4711.json").write_text("{}")
+    clone.link(".fumishirube/reloads/17.json", clone.project / "package.json")
+    before = clone.outside()
+    assert fumishirube("doctor", cwd=clone.workspace).code == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["17.json", "package.json"]
+    assert clone.outside() == before
+
+
+def test_own_files_are_opened_through_no_link(clone: Clone) -> None:
+    before = clone.outside()
+    state = clone.workspace / ".fumishirube"
+    made = made_folder(state_folder(state, "a/b"))
+    (made / "up").symlink_to(clone.project)
+    (made / "dangling").symlink_to(clone.project / "new")
+    (made / "file").symlink_to(clone.project / "notes.md")
+    os.mkfifo(made / "pipe")
+    (made / "folder").mkdir()
+    for name in ("dangling", "file", "pipe", "folder"):
+        with pytest.raises(OSError, match=r"link|no file|directory"):
+            os.close(open_own(made / name, os.O_RDWR | os.O_CREAT | os.O_TRUNC))
+    for path in ("a/b/up", "a/b/up/m", "a/b/file"):
+        with pytest.raises(OSError, match=r"(?i)director|folder"):
+            made_folder(state_folder(state, path))
+        assert own_entries(state_folder(state, path), "*") == []
+    os.close(open_own(made / "own", os.O_RDWR | os.O_CREAT))
+    assert made / "own" in own_entries(state_folder(state, "a/b"), "*")
+    assert clone.outside() == before
