@@ -11,6 +11,9 @@ from fumishirube.disk.folders import NO_FOLLOW, PLAIN
 from fumishirube.disk.roots import Root
 from fumishirube.errors import Forbidden, ToolError
 
+_JOURNAL = bytes.fromhex("d9d505f920a163d7")
+"""What a journal of SQLite begins with, and ends with if it names a further file."""
+
 
 def state_folder(state: Path, path: str = "") -> Root:
     """Return the folder of state, or one below it, whether it exists or not.
@@ -59,6 +62,32 @@ def open_own(path: Path, flags: int, mode: int = 0o600) -> int:
         os.close(handle)
         raise OSError(errno.EINVAL, "this is no file", path.name)
     return handle
+
+
+def check_database(path: Path) -> None:
+    """Check the files of an SQLite database, which may not exist, before SQLite opens them.
+
+    A journal of several databases is removed, with the database: SQLite would delete the further
+    file that it names, and each of ours has a journal of its own.
+
+    Raises:
+        OSError: when one of them is a link, or cannot be read.
+    """
+    files = [path.with_name(path.name + suffix) for suffix in ("", "-journal", "-wal", "-shm")]
+    for file in files:
+        refuse_link(file)
+    if _names_a_further_file(files[1]):
+        for file in files:
+            file.unlink(missing_ok=True)
+
+
+def _names_a_further_file(journal: Path) -> bool:
+    try:
+        with open(open_own(journal, os.O_RDONLY), "rb") as stream:
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - len(_JOURNAL)))
+            return stream.read() == _JOURNAL
+    except FileNotFoundError:
+        return False
 
 
 def refuse_link(path: Path) -> None:
