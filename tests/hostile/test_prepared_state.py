@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -116,3 +118,74 @@ def test_own_files_are_opened_through_no_link(clone: Clone) -> None:
     os.close(open_own(made / "own", os.O_RDWR | os.O_CREAT))
     assert made / "own" in own_entries(state_folder(state, "a/b"), "*")
     assert clone.outside() == before
+
+
+VECTORS = (
+    "surfaces: [{use: manual}]\n"
+    "pipelines: {manual: {embedder: hashing, scorers: [defaults, vector]}}\n"
+)
+
+
+@pytest.fixture
+def embedded(clone: Clone) -> Path:
+    """The file of vectors of the clone's manual, which another find has made."""
+    (clone.workspace / "fumishirube.yaml").write_text(VECTORS)
+    assert fumishirube("find", "leave", cwd=clone.workspace).code == 0
+    (file,) = (clone.workspace / ".fumishirube" / "index" / "m").glob("vectors-*/vectors.db")
+    return file
+
+
+def of_version(file: Path, version: int) -> Path:
+    file.unlink(missing_ok=True)
+    with closing(sqlite3.connect(file)) as base, base:
+        base.execute("CREATE TABLE mine (number)")
+        base.execute("INSERT INTO mine VALUES (1)")
+        base.execute(f"PRAGMA user_version = {version}")
+    return file
+
+
+def tables(file: Path) -> set[str]:
+    with closing(sqlite3.connect(file)) as base:
+        return {name for (name,) in base.execute("SELECT name FROM sqlite_master")}
+
+
+@pytest.mark.parametrize("version", [0, 1, 7])
+def test_a_database_that_is_linked_as_vectors_stays(
+    clone: Clone, embedded: Path, version: int
+) -> None:
+    mine = of_version(clone.project / "mine.db", version)
+    embedded.unlink()
+    clone.link(str(embedded.relative_to(clone.workspace)), mine)
+    before = clone.outside()
+    done = fumishirube("find", "leave", cwd=clone.workspace)
+    assert (done.code, clone.outside()) == (0, before)
+    assert "vectors" in tables(embedded)
+    assert not embedded.is_symlink()
+
+
+@pytest.mark.parametrize("version", [0, 7])
+def test_vectors_of_another_format_are_made_again(
+    clone: Clone, embedded: Path, version: int
+) -> None:
+    assert tables(of_version(embedded, version)) == {"mine"}
+    assert fumishirube("find", "leave", cwd=clone.workspace).code == 0
+    assert "vectors" in tables(embedded)
+    assert "mine" not in tables(embedded)
+
+
+def test_the_lock_of_vectors_is_no_link(clone: Clone, embedded: Path) -> None:
+    embedded.unlink()
+    lock = embedded.with_suffix(".lock")
+    lock.unlink()
+    lock.symlink_to(clone.project / "new")
+    before = clone.outside()
+    assert fumishirube("find", "leave", cwd=clone.workspace).code == 0
+    assert clone.outside() == before
+
+
+def test_an_index_behind_a_link_is_not_deleted(clone: Clone) -> None:
+    clone.link(".fumishirube/index")
+    before = clone.outside()
+    for words in (("index",), ("index", "--rebuild"), ("find", "leave"), ("doctor",)):
+        fumishirube(*words, cwd=clone.workspace)
+        assert clone.outside() == before, words

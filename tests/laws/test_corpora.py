@@ -86,7 +86,7 @@ def graph(passages: Sequence[Passage], tokenizer: Tokenizer | None) -> GraphSnap
         path: Doc(path, record_of(document(rows), "sha", 0, lambda _: True))
         for path, rows in pages.items()
     }
-    nowhere = StoredVectors(None, Path("absent.sqlite"))
+    nowhere = StoredVectors(None, Root(Path("absent")))
     return GraphSnapshot("manual", docs, nowhere, {}, None, tokenizer)
 
 
