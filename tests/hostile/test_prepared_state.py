@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from manuals import fumishirube, write
+from manuals import fumishirube, opened, write
+from team import Caller
 
 from fumishirube.disk.own_files import made_folder, open_own, own_entries, state_folder
+from fumishirube.disk.rights import FolderRights
+from fumishirube.host.people import PersonalTools
 
 BAIT = {
     "package.json": b"{}",
@@ -189,3 +192,19 @@ def test_an_index_behind_a_link_is_not_deleted(clone: Clone) -> None:
     for words in (("index",), ("index", "--rebuild"), ("find", "leave"), ("doctor",)):
         fumishirube(*words, cwd=clone.workspace)
         assert clone.outside() == before, words
+
+
+def test_what_belongs_to_people_is_written_behind_no_link(clone: Clone) -> None:
+    clone.link(".fumishirube/people")
+    before = clone.outside()
+    whole = opened(clone.workspace)
+    to = {"manuals": FolderRights(frozenset({""}))}
+    with closing(whole), closing(PersonalTools(whole, "aiko", to)) as tools:
+        aiko, query = (
+            Caller(tools.catalog),
+            {"manual_id": "m", "query": "leave", "required_terms": ["leave"]},
+        )
+        aiko.tool("manual_ls", {})
+        assert "a.md" in str(aiko.tool("manual_find", query))
+    assert clone.outside() == before
+    assert any("traces are not written to files" in warning for warning in whole.warnings)
