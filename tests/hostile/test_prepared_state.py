@@ -6,9 +6,12 @@ them. Nobody has trusted anything here.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import sqlite3
+import tracemalloc
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -17,8 +20,10 @@ import pytest
 from manuals import fumishirube, opened, write
 from team import Caller
 
+from fumishirube import Root
 from fumishirube.disk.own_files import made_folder, open_own, own_entries, state_folder
 from fumishirube.disk.rights import FolderRights
+from fumishirube.engine.parsed_documents import ParsedDocuments
 from fumishirube.host.people import PersonalTools
 
 BAIT = {
@@ -208,3 +213,54 @@ def test_what_belongs_to_people_is_written_behind_no_link(clone: Clone) -> None:
         assert "a.md" in str(aiko.tool("manual_find", query))
     assert clone.outside() == before
     assert any("traces are not written to files" in warning for warning in whole.warnings)
+
+
+MIB = 1024**2
+
+
+def packed(folder: Path, key: str, text: Iterable[bytes]) -> Path:
+    """Put a document into a cache, as a stranger could; its text comes in parts."""
+    file = folder / "parsed" / f"{key}.json.gz"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(file, "wb", compresslevel=1) as stream:
+        for part in text:
+            stream.write(part)
+    return file
+
+
+def test_a_document_that_unpacks_to_much_is_not_unpacked(tmp_path: Path) -> None:
+    file = packed(tmp_path, "large", (b" " * MIB for _ in range(512)))
+    assert file.stat().st_size < 4 * MIB
+    tracemalloc.start()
+    try:
+        assert ParsedDocuments(Root(tmp_path)).document("large", "a.html") is None
+        assert tracemalloc.get_traced_memory()[1] < 256 * MIB
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("text", [b"[" * 100_000, b"{}", b"[]", b"7", b"", b"\xff"])
+def test_a_document_that_is_none_is_missing(tmp_path: Path, text: bytes) -> None:
+    packed(tmp_path, "odd", [text])
+    assert ParsedDocuments(Root(tmp_path)).document("odd", "a.html") is None
+
+
+def test_a_text_up_to_the_limit_is_stored_and_a_larger_one_is_not(tmp_path: Path) -> None:
+    documents = ParsedDocuments(Root(tmp_path))
+    for more in (0, 1):
+        text = "x" * (64 * MIB + more)
+        documents.put_text(str(more), text)
+        assert documents.text(str(more)) == (None if more else text)
+
+
+def test_a_linked_document_is_not_read(tmp_path: Path) -> None:
+    documents = ParsedDocuments(Root(tmp_path / "state"))
+    documents.put_text("a", "text")
+    (file,) = (tmp_path / "state" / "parsed").iterdir()
+    file.rename(tmp_path / "elsewhere")
+    file.symlink_to(tmp_path / "elsewhere")
+    before = (tmp_path / "elsewhere").stat().st_mtime_ns
+    assert documents.text("a") is None
+    documents.put_text("a", "text")
+    assert documents.text("a") == "text"
+    assert (tmp_path / "elsewhere").stat().st_mtime_ns == before
