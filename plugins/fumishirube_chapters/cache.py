@@ -97,7 +97,7 @@ class ChapterCache:
     def __init__(self, loader: ContentsLoader, cache_settings: ChapterCacheSettings) -> None:
         self._loader = loader
         self._cache_settings = cache_settings
-        self._store = ProjectionStore(cache_settings.file)
+        self._store = ProjectionStore(cache_settings.folder, cache_settings.name)
         self._open: OrderedDict[_Slot, OpenChapter] = OrderedDict()
         self._unweighed = 0
         self._lock = Lock()

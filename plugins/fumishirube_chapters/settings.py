@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from fumishirube import Root
+
 MODES = ("plain", "regex", "loose")
 """The scorers of ``search_text``, named by its ``mode``."""
 EXCEPTIONS = "exceptions"
@@ -24,8 +26,12 @@ class LocationSettings(NamedTuple):
 
 
 class ChapterCacheSettings(NamedTuple):
-    """The number of chapters in memory, their lifetime in seconds, and the file of projections."""
+    """The number of chapters in memory, their lifetime in seconds, and the file of projections.
+
+    The file is in the ``folder``.
+    """
 
     chapters: int
     seconds: float
-    file: Path
+    folder: Root
+    name: str

@@ -9,12 +9,13 @@ import os
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from threading import RLock
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from fumishirube import Root, ToolError
+from fumishirube import Forbidden, Root, ToolError
 from fumishirube.disk import WritableRoot, is_settled
 from fumishirube_graph.errors import JsonRpcInternalError
 from fumishirube_graph.records import Record, stays_below
@@ -86,8 +87,9 @@ class Baselines:
     the last change failed for another reason.
     """
 
-    def __init__(self, workspace: Root, file: str) -> None:
+    def __init__(self, workspace: Root, state: Root, file: str) -> None:
         self._workspace = workspace
+        self._state = state
         self.file = file
         self._files = WritableRoot(workspace, LOCKS)
         self._lock = RLock()
@@ -237,6 +239,8 @@ class Baselines:
             JsonRpcInternalError: when the file is damaged, or cannot be written.
         """
         files, path = self._files, self.file
+        with suppress(Forbidden):  # where the file is not in it, that is no matter
+            self._state.make()
         try:
             with files.locked(files.lock_of(path)):
                 before = files.read(path)

@@ -10,6 +10,7 @@ import gzip
 import json
 import os
 import sqlite3
+import sys
 import tracemalloc
 from collections.abc import Iterable
 from contextlib import closing
@@ -17,14 +18,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from manuals import fumishirube, opened, write
+from chapter_manuals import NAME, entry, made
+from manuals import ask, fumishirube, opened, write
 from team import Caller
 
 from fumishirube import Root
 from fumishirube.disk.own_files import made_folder, open_own, own_entries, state_folder
 from fumishirube.disk.rights import FolderRights
 from fumishirube.engine.parsed_documents import ParsedDocuments
+from fumishirube.engine.vectors.vector_file import VectorFile
+from fumishirube.host.crash_marks import ForeignWork
+from fumishirube.host.faults import FaultLog
 from fumishirube.host.people import PersonalTools
+from fumishirube.host.reload.rejections import RefusalNotice
+from fumishirube.text import LOOSE, project
+from fumishirube_chapters.projection_store import ProjectionStore, StoredProjection
 
 BAIT = {
     "package.json": b"{}",
@@ -264,3 +272,86 @@ def test_a_linked_document_is_not_read(tmp_path: Path) -> None:
     documents.put_text("a", "text")
     assert documents.text("a") == "text"
     assert (tmp_path / "elsewhere").stat().st_mtime_ns == before
+
+
+CHAPTERS = ".fumishirube/chapters"
+
+
+@pytest.mark.parametrize("name", [CHAPTERS, f"{CHAPTERS}/projections.sqlite"])
+def test_projections_of_chapters_are_stored_behind_no_link(clone: Clone, name: str) -> None:
+    workspace = made(clone.workspace, [entry("a", "A")], a="帝 王 切 開")
+    os.utime(workspace / "manuals" / NAME / "a.txt", (1_600_000_000, 1_600_000_000))
+    mine = of_version(clone.project / "projections.sqlite", 7)
+    clone.link(name, clone.project if name == CHAPTERS else mine)
+    before = clone.outside()
+    query = {"manual_name": NAME, "query": "帝王切開", "mode": "loose"}
+    with closing(opened(workspace)) as application:
+        assert ask(application, "search_text", **query)["results"]
+    assert clone.outside() == before
+    assert tables(mine) == {"mine"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
+@pytest.mark.parametrize(
+    "words", [("find", "leave"), ("index",), ("doctor",), ("call", "manual_ls", "{}")]
+)
+def test_a_new_state_folder_is_for_its_user_alone(clone: Clone, words: tuple[str, ...]) -> None:
+    assert fumishirube(*words, cwd=clone.workspace).code == 0
+    state = clone.workspace / ".fumishirube"
+    assert not state.exists() or state.stat().st_mode & 0o777 == 0o700
+    assert (clone.workspace / "manuals").stat().st_mode & 0o055
+    if words[0] == "find":
+        state.chmod(0o755)  # by somebody who shares it
+        assert fumishirube("find", "granted", cwd=clone.workspace).code == 0
+        assert state.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
+def test_the_state_of_added_folders_is_for_their_user_alone(clone: Clone, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    names = ("CONFIG", "CACHE", "DATA", "STATE")
+    environ = {"HOME": str(home), **{f"XDG_{name}_HOME": str(home / name) for name in names}}
+    added = clone.workspace / "manuals" / "m"
+    assert fumishirube("add", "other", str(added), cwd=home, environ=environ).code == 0
+    assert "other" in fumishirube("find", "leave", cwd=home, environ=environ).out
+    assert (home / "CACHE" / "fumishirube").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
+def test_baselines_of_documents_make_the_state_folder_private_too(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "code.py").write_text("pass\n")
+    (tmp_path / "docs" / "a.md").write_text("---\nsource_refs: [code.py]\n---\n# A\nleave\n")
+    (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
+    assert fumishirube("docs", "status", cwd=tmp_path).code == 0
+    assert (tmp_path / ".fumishirube" / "docs-baseline.json").exists()
+    assert (tmp_path / ".fumishirube").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
+@pytest.mark.parametrize("first", ["faults", "reloads", "chapters", "vectors"])
+def test_whatever_is_written_first_makes_the_state_folder_private(
+    tmp_path: Path, first: str
+) -> None:
+    state = tmp_path / "outer" / "state"
+    match first:
+        case "faults":
+            FaultLog(state).record(ForeignWork("p", "p", "scorer p"), "failed")
+        case "reloads":
+            RefusalNotice().put(state, "because")
+        case "chapters":
+            store = ProjectionStore(state_folder(state, first))
+            store.put([StoredProjection("m", "a", "1", LOOSE, project("a", LOOSE))])
+            store.close()
+        case _:
+            VectorFile(state_folder(state, first), "v.db").write([], [])
+    assert any(state.iterdir())
+    assert state.stat().st_mode & 0o777 == 0o700
+    assert state.parent.stat().st_mode & 0o777 == 0o777 & ~umask()
+
+
+def umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

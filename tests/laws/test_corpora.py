@@ -69,7 +69,7 @@ def indexed(
 
 def chapters(passages: Sequence[Passage]) -> Chapters:
     """A chapter is a whole file: of several passages of one file, the first is taken."""
-    store = ProjectionStore(Path("absent", "projections.sqlite"))
+    store = ProjectionStore(Root(Path("absent")))
     opened = []
     for item in {item.path: item for item in reversed(passages)}.values():
         text = item.fields["body"]

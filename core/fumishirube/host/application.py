@@ -97,7 +97,7 @@ class Application(ToolHost):
         self.limits = RootLimits(**self.config.limits.model_dump())
         self.outside = [*outside_roots(loaded, ALWAYS_USED), *outside_statistics(loaded)]
         loaded.trust.check(self.outside)
-        self.state = Root(loaded.folder("state"), self.limits)
+        self.state = Root(loaded.folder("state"), self.limits, private=True)
         self.guard = PluginGuard(self.state.path, plugins)
         self.guarded = GuardedOffers(plugins, self.guard, strict=self.config.strict)
         implementations = plugins.manager.hook.search_finished.get_hookimpls()
