@@ -6,6 +6,7 @@ import logging
 import os
 import sqlite3
 import struct
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from fumishirube.disk import check_database
 from fumishirube_http.log import RotatingLogFile
 from fumishirube_http.people.rates import Rates
 from fumishirube_http.people.slots import Slots
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, modes and pipes of POSIX")
 
 MAGIC = bytes.fromhex("d9d505f920a163d7")
 

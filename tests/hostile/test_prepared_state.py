@@ -34,6 +34,8 @@ from fumishirube.host.reload.rejections import RefusalNotice
 from fumishirube.text import LOOSE, project
 from fumishirube_chapters.projection_store import ProjectionStore, StoredProjection
 
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, modes and pipes of POSIX")
+
 BAIT = {
     "package.json": b"{}",
     "4711.json": b"{}",
@@ -291,7 +293,6 @@ def test_projections_of_chapters_are_stored_behind_no_link(clone: Clone, name: s
     assert tables(mine) == {"mine"}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
 @pytest.mark.parametrize(
     "words", [("find", "leave"), ("index",), ("doctor",), ("call", "manual_ls", "{}")]
 )
@@ -306,7 +307,6 @@ def test_a_new_state_folder_is_for_its_user_alone(clone: Clone, words: tuple[str
         assert state.stat().st_mode & 0o777 == 0o755
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
 def test_the_state_of_added_folders_is_for_their_user_alone(clone: Clone, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
@@ -318,7 +318,6 @@ def test_the_state_of_added_folders_is_for_their_user_alone(clone: Clone, tmp_pa
     assert (home / "CACHE" / "fumishirube").stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
 def test_baselines_of_documents_make_the_state_folder_private_too(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "code.py").write_text("pass\n")
@@ -329,7 +328,6 @@ def test_baselines_of_documents_make_the_state_folder_private_too(tmp_path: Path
     assert (tmp_path / ".fumishirube").stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="modes of POSIX")
 @pytest.mark.parametrize("first", ["faults", "reloads", "chapters", "vectors"])
 def test_whatever_is_written_first_makes_the_state_folder_private(
     tmp_path: Path, first: str
@@ -355,3 +353,13 @@ def umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def test_a_configuration_is_imported_through_no_link(clone: Clone) -> None:
+    (clone.workspace / "config.yaml").write_text("manuals_root: manuals\n")
+    clone.link("fumishirube.yaml", clone.project / "new.sh")
+    before = clone.outside()
+    done = fumishirube("config", "import", cwd=clone.workspace)
+    assert done.code != 0
+    assert "there already" in done.err
+    assert clone.outside() == before
