@@ -122,6 +122,10 @@ EXAMPLES = {
 ACTS = {
     "install_command": "raise ConfigError(f\"run: {install_command('http')}\")",
     "replace_file": "replace_file(file, text.encode(), durable=True)",
+    "check_database": "check_database(file)  # then sqlite3.connect(file)",
+    "made_folder": 'made_folder(context.folder("state").folder_below("counts")) / "counts.db"',
+    "open_own": "handle = open_own(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)",
+    "refuse_link": "refuse_link(folder)  # an OSError if it is one",
     "take_lock": "take_lock(handle, seconds=1.0)  # False: another process has it",
     "texts_of": "for passage_text in texts_of(corpus):\n    ...",
     "hook": "@hook\ndef register_refiners(register: Register[Refiner]) -> None:\n"

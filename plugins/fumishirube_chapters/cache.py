@@ -110,7 +110,9 @@ class ChapterCache:
     def __init__(self, loader: ContentsLoader, cache_settings: ChapterCacheSettings) -> None:
         self._loader = loader
         self._cache_settings = cache_settings
-        self._store = ProjectionStore(cache_settings.file, named=cache_settings.named)
+        self._store = ProjectionStore(
+            cache_settings.folder, cache_settings.name, named=cache_settings.named
+        )
         self._open: OrderedDict[_Slot, OpenChapter] = OrderedDict()
         self._unweighed = 0
         self._lock = Lock()

@@ -12,6 +12,8 @@ from struct import Struct
 from threading import Lock
 from typing import NamedTuple, TypeVar
 
+from fumishirube import Root
+from fumishirube.disk import check_database, made_folder
 from fumishirube.text import OffsetMap, Projection, TextForm
 
 T = TypeVar("T")
@@ -53,8 +55,11 @@ class ProjectionStore:
     empty or marked as a file of projections: any other is left as it is.
     """
 
-    def __init__(self, file: Path, *, named: bool = False) -> None:
-        self._file = file
+    def __init__(
+        self, folder: Root, name: str = "projections.sqlite", *, named: bool = False
+    ) -> None:
+        self._folder = folder
+        self._file = folder.path / name
         self._named = named
         self._connection: sqlite3.Connection | None = None
         self._broken = False
@@ -132,7 +137,8 @@ class ProjectionStore:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             self._check()
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            made_folder(self._folder)
+            check_database(self._file)
             self._connection = _connected(self._file)
         return self._connection
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from fumishirube import Root
+
 MODES = ("plain", "regex", "loose")
 """The scorers of ``search_text``, named by its ``mode``."""
 EXCEPTIONS = "exceptions"
@@ -26,10 +28,12 @@ class LocationSettings(NamedTuple):
 class ChapterCacheSettings(NamedTuple):
     """The number of chapters in memory, their lifetime in seconds, and the file of projections.
 
-    ``named`` when a user has chosen the file, which may then be one of something else.
+    The file is in the ``folder``. It is ``named`` when a user has chosen it: then it may be one of
+    something else.
     """
 
     chapters: int
     seconds: int
-    file: Path
+    folder: Root
+    name: str
     named: bool = False

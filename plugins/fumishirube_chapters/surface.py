@@ -1,5 +1,6 @@
 """The surface over chapters with a table of contents."""
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -14,6 +15,7 @@ from fumishirube import (
     Diagnostic,
     Env,
     InvalidPath,
+    Root,
     Stage,
     SurfaceContext,
     Tool,
@@ -168,16 +170,24 @@ class ChaptersSurface(Stage):
 
     def cache_settings(self, context: SurfaceContext) -> ChapterCacheSettings:
         """Return the settings of the cache."""
+        folder, name = self._file(context)
         return ChapterCacheSettings(
             self.max_sections_in_memory,
             self.section_ttl_seconds,
-            self._file(context),
+            folder,
+            name,
             named=self.cache_file is not None,
         )
 
-    def _file(self, context: SurfaceContext) -> Path:
-        workspace, state = context.folder("workspace").path, context.folder("state").path
+    def _file(self, context: SurfaceContext) -> tuple[Root, str]:
+        """Return the folder of the file of projections, and its name.
+
+        What a setting names was checked with its links resolved.
+        """
+        workspace, folder = context.folder("workspace").path, context.folder("state")
         if self.cache_file is not None:
-            return workspace / self.cache_file
-        folder = state if self.indices_dir is None else workspace / self.indices_dir
-        return folder / "chapters" / "projections.sqlite"
+            file = Path(os.path.realpath(workspace / self.cache_file))
+            return Root(file.parent), file.name
+        if self.indices_dir is not None:
+            folder = Root(Path(os.path.realpath(workspace / self.indices_dir)))
+        return folder.folder_below("chapters"), "projections.sqlite"

@@ -315,7 +315,8 @@ class Docs:
     @cached_property
     def baselines(self) -> Baselines:
         """The baselines of the documents' sources."""
-        return Baselines(self.context.folder("workspace"), self._baseline_file)
+        workspace, state = self.context.folder("workspace"), self.context.folder("state")
+        return Baselines(workspace, state, self._baseline_file)
 
     def close(self) -> None:
         """Close the index."""

@@ -13,7 +13,7 @@ from contextlib import suppress
 from threading import RLock
 from typing import Literal, NamedTuple
 
-from fumishirube import Root, ToolError
+from fumishirube import Forbidden, Root, ToolError
 from fumishirube.disk import WritableRoot, is_settled
 from fumishirube_graph.baseline_file import Baseline, parsed_baselines, written_baselines
 from fumishirube_graph.errors import JsonRpcInternalError
@@ -66,8 +66,9 @@ class Baselines:
     sentence about the last change if it failed for another reason, else empty.
     """
 
-    def __init__(self, workspace: Root, file: str) -> None:
+    def __init__(self, workspace: Root, state: Root, file: str) -> None:
         self._workspace = workspace
+        self._state = state
         self.file = file
         self._files = WritableRoot(workspace, LOCKS)
         self._lock = RLock()
@@ -238,6 +239,8 @@ class Baselines:
             JsonRpcInternalError: when the file is damaged, or cannot be written.
         """
         files, path = self._files, self.file
+        with suppress(Forbidden):  # where the file is not in it, that is no matter
+            self._state.make()
         try:
             with files.locked(files.lock_of(path)):
                 before = files.read(path)

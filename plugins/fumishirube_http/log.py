@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from time import monotonic
@@ -17,6 +19,7 @@ from pydantic import JsonValue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fumishirube import InternalError, ToolError
+from fumishirube.disk import open_own
 from fumishirube.serving import StandardErrorHandler, escaped, log_event, start_logs
 from fumishirube_http.problems import error_id_of, of_internal, of_tool, reply
 
@@ -150,9 +153,13 @@ class LoggingMiddleware:
 
 
 class RotatingLogFile(RotatingFileHandler):
-    """A rotating file handler that creates its folder at the first record."""
+    """A rotating file handler that creates its folder at the first record, and follows no link.
 
-    def __init__(self, file: Path) -> None:
+    ``mode`` is that of its files.
+    """
+
+    def __init__(self, file: Path, mode: int = 0o666) -> None:
+        self._mode = mode
         super().__init__(file, maxBytes=BYTES, backupCount=BACKUPS, encoding="utf-8", delay=True)
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -160,6 +167,11 @@ class RotatingLogFile(RotatingFileHandler):
         with suppress(OSError):
             Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
             super().emit(record)
+
+    def _open(self) -> TextIOWrapper:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        handle = open_own(Path(self.baseFilename), flags, self._mode)
+        return os.fdopen(handle, "a", encoding=self.encoding, errors=self.errors)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the parent's name
         """Ignore the error: standard error has the same record."""

@@ -18,7 +18,7 @@ import pytest
 from cluster_nodes import Cluster
 from cluster_workspaces import MANUALS, eventually_listed, first_ten, opened
 
-from fumishirube import Query
+from fumishirube import Query, Root
 from fumishirube.engine.vectors.distant_vectors import DistantVectors
 from fumishirube.engine.vectors.embedding import NamedEmbedder
 from fumishirube.engine.vectors.section_vectors import StoredVectors
@@ -213,7 +213,7 @@ def test_the_nearest_sections_are_those_of_all(
 ) -> None:
     first, other = server(), server()
     named = NamedEmbedder("directions", "directions", Directions())
-    local = StoredVectors(named, tmp_path / "vectors.db")
+    local = StoredVectors(named, Root(tmp_path))
     stamps = dict.fromkeys(TEXTS, "1")
     assert update(first, TEXTS).embedded == 300
     local.update(stamps, lambda path: TEXTS[path])

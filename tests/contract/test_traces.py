@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from manuals import RULES, appears, ask, citation, fumishirube, opened, trace_appears, write
 from stdio import Fumishirube, Wire
 
-from fumishirube import LeftOut, NotFound, Query, Span, TermReport, Trace, TraceRow
+from fumishirube import LeftOut, NotFound, Query, Root, Span, TermReport, Trace, TraceRow
 from fumishirube.host.application import Application
 from fumishirube.model import FrequencyReport, OutsideSearch, SearchReport, Skipped
 from fumishirube.traces.files import VERSION, TraceFiles, decode_trace, encode_trace
@@ -208,7 +208,7 @@ def test_a_trace_says_which_pipeline_searched_what(workspace: Path) -> None:
     ],
 )
 def test_a_file_that_is_no_trace_is_ignored(tmp_path: Path, spoil: Any) -> None:
-    files = TraceFiles(tmp_path, 10, 60)
+    files = TraceFiles(Root(tmp_path), 10, 60)
     trace = a_trace(text="q")
     files.write(trace)
     assert files.read(trace.id) == trace
@@ -217,7 +217,7 @@ def test_a_file_that_is_no_trace_is_ignored(tmp_path: Path, spoil: Any) -> None:
     file.write_bytes(spoil(before))
     assert file.read_bytes() != before
     assert files.read(trace.id) is None
-    store = TraceStore(10, 60, tmp_path)
+    store = TraceStore(10, 60, Root(tmp_path))
     with pytest.raises(NotFound):
         store.get(trace.id)
     assert store.all_traces() == ([], [file.name])
@@ -241,7 +241,7 @@ def test_a_pipe_among_the_traces_is_named_and_not_read(workspace: Path) -> None:
 
 
 def test_a_file_speaks_for_its_own_id_only(tmp_path: Path) -> None:
-    files, trace, other = TraceFiles(tmp_path, 10, 60), a_trace(), new_trace_id()
+    files, trace, other = TraceFiles(Root(tmp_path), 10, 60), a_trace(), new_trace_id()
     files.write(trace)
     (tmp_path / f"{trace.id}.json").rename(tmp_path / f"{other}.json")
     assert files.read(other) is None
@@ -251,11 +251,11 @@ def test_a_file_speaks_for_its_own_id_only(tmp_path: Path) -> None:
 def test_no_id_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
     (tmp_path / "secret.json").write_bytes(encode_trace(a_trace(id=name, text="q")))
     (tmp_path / "traces").mkdir()
-    assert TraceFiles(tmp_path / "traces", 10, 60).read(name) is None
+    assert TraceFiles(Root(tmp_path / "traces"), 10, 60).read(name) is None
 
 
 def test_never_more_than_so_many_the_oldest_go(tmp_path: Path) -> None:
-    files = TraceFiles(tmp_path, 3, 3600)
+    files = TraceFiles(Root(tmp_path), 3, 3600)
     traces = [a_trace() for _ in range(6)]
     for age, trace in enumerate(reversed(traces)):
         files.write(trace)
@@ -266,7 +266,7 @@ def test_never_more_than_so_many_the_oldest_go(tmp_path: Path) -> None:
 
 
 def test_none_older_than_so_long(tmp_path: Path) -> None:
-    files, trace = TraceFiles(tmp_path, 10, 60), a_trace(created=time.time() - 61)
+    files, trace = TraceFiles(Root(tmp_path), 10, 60), a_trace(created=time.time() - 61)
     files.write(trace)
     assert files.read(trace.id) is None
     old = time.time() - 61
@@ -281,7 +281,7 @@ def test_none_older_than_so_long(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such permissions")
 def test_a_trace_is_its_owners_alone(tmp_path: Path) -> None:
     trace = a_trace()
-    TraceFiles(tmp_path, 10, 60).write(trace)
+    TraceFiles(Root(tmp_path), 10, 60).write(trace)
     assert stat.S_IMODE((tmp_path / f"{trace.id}.json").stat().st_mode) == 0o600
 
 
@@ -291,7 +291,7 @@ def test_nothing_half_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OSError, match="no space left"):
-        TraceFiles(tmp_path, 10, 60).write(a_trace())
+        TraceFiles(Root(tmp_path), 10, 60).write(a_trace())
     assert names(tmp_path) == set()
 
 
@@ -299,7 +299,7 @@ def test_nothing_half_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_another_store_reads_what_one_has_written(tmp_path: Path) -> None:
-    one, other = TraceStore(10, 60, tmp_path), TraceStore(10, 60, tmp_path)
+    one, other = TraceStore(10, 60, Root(tmp_path)), TraceStore(10, 60, Root(tmp_path))
     traces = [a_trace() for _ in range(5)]
     for trace in traces:
         one.put(trace)
@@ -308,7 +308,7 @@ def test_another_store_reads_what_one_has_written(tmp_path: Path) -> None:
 
 
 def test_the_oldest_is_gone_from_memory_and_folder_alike(tmp_path: Path) -> None:
-    store, first, second = TraceStore(1, 60, tmp_path), a_trace(), a_trace()
+    store, first, second = TraceStore(1, 60, Root(tmp_path)), a_trace(), a_trace()
     store.put(first)
     appears(tmp_path / f"{first.id}.json")
     assert names(tmp_path) == {f"{first.id}.json"}
@@ -321,10 +321,10 @@ def test_the_oldest_is_gone_from_memory_and_folder_alike(tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_reading_does_not_make_a_trace_live_longer(tmp_path: Path) -> None:
-    store, trace = TraceStore(10, 2, tmp_path), a_trace()
+    store, trace = TraceStore(10, 2, Root(tmp_path)), a_trace()
     store.put(trace)
     store.close()
-    other = TraceStore(10, 2, tmp_path)
+    other = TraceStore(10, 2, Root(tmp_path))
     assert other.get(trace.id) == trace
     time.sleep(2.05)
     for one in (store, other):
@@ -342,7 +342,7 @@ def test_without_a_folder_nothing_is_written(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_disturbs_nobody(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    store, trace = TraceStore(10, 60, tmp_path / "file" / "traces"), a_trace()
+    store, trace = TraceStore(10, 60, Root(tmp_path / "file" / "traces")), a_trace()
     store.put(trace)
     store.close()
     assert store.get(trace.id) == trace
@@ -356,7 +356,7 @@ def test_a_trace_that_cannot_be_written_takes_no_other_along(
     expired = tmp_path / f"{new_trace_id()}.json"
     expired.write_text("{}")
     os.utime(expired, (1, 1))
-    store = TraceStore(10, 60, tmp_path)
+    store = TraceStore(10, 60, Root(tmp_path))
     for trace in traces:
         store.put(trace)
     store.close()
@@ -367,7 +367,7 @@ def test_a_trace_that_cannot_be_written_takes_no_other_along(
 
 def test_all_that_is_put_quickly_is_kept(tmp_path: Path, application: Application) -> None:
     trace = application.traces.get(ask(application, "manual_find", **FIND)["trace_id"])
-    store = TraceStore(100, 60, tmp_path / "traces")
+    store = TraceStore(100, 60, Root(tmp_path / "traces"))
     for _ in range(100):
         store.put(replace(trace, id=new_trace_id()))
     store.close()
@@ -378,7 +378,7 @@ def test_traces_are_written_too_while_they_keep_coming(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fumishirube.traces.store._LATEST", 0.2)
-    store = TraceStore(1000, 60, tmp_path)
+    store = TraceStore(1000, 60, Root(tmp_path))
     until = time.monotonic() + 30
     while not names(tmp_path) and time.monotonic() < until:
         store.put(a_trace())
@@ -391,7 +391,7 @@ def test_traces_are_written_too_while_they_keep_coming(
 
 
 def test_all_but_the_newest_are_packed_and_read_as_they_were(tmp_path: Path) -> None:
-    store = TraceStore(100, 60, tmp_path)
+    store = TraceStore(100, 60, Root(tmp_path))
     traces = [a_trace(f"{number} \ud800") for number in range(20)]
     stored = [store.put(trace) for trace in traces]
     assert [store.get(trace.id) for trace in traces] == traces
@@ -471,7 +471,7 @@ def test_the_limits_of_the_configuration_hold_for_the_files(workspace: Path) -> 
 
 
 def test_what_two_calls_add_to_a_trace_stays(tmp_path: Path) -> None:
-    store, trace = TraceStore(10, 60, tmp_path), a_trace(annotations={})
+    store, trace = TraceStore(10, 60, Root(tmp_path)), a_trace(annotations={})
     store.put(trace)
     store.annotate(trace, "one", 1)
     both = store.annotate(trace, "two", 2)

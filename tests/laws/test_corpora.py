@@ -69,7 +69,7 @@ def indexed(
 
 def chapters(passages: Sequence[Passage]) -> Chapters:
     """A chapter is a whole file: of several passages of one file, the first is taken."""
-    store = ProjectionStore(Path("absent", "projections.sqlite"))
+    store = ProjectionStore(Root(Path("absent")))
     opened = []
     for item in {item.path: item for item in reversed(passages)}.values():
         text = item.fields["body"]
@@ -86,7 +86,7 @@ def graph(passages: Sequence[Passage], tokenizer: Tokenizer | None) -> GraphSnap
         path: Doc(path, record_of(document(rows), "sha", 0, lambda _: True))
         for path, rows in pages.items()
     }
-    nowhere = StoredVectors(None, Path("absent.sqlite"))
+    nowhere = StoredVectors(None, Root(Path("absent")))
     return GraphSnapshot("manual", docs, nowhere, {}, None, tokenizer)
 
 

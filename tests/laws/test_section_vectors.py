@@ -14,6 +14,7 @@ import torture
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fumishirube import Root
 from fumishirube.corpus_kinds import EmbeddingCounts
 from fumishirube.engine.vectors import section_vectors, vector_rows
 from fumishirube.engine.vectors.embedding import NamedEmbedder, pieces
@@ -61,7 +62,7 @@ def arithmetic(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
 
 def stored(folder: Path, embedder: WordCounts) -> StoredVectors:
-    return StoredVectors(NamedEmbedder("words", "w", embedder), folder / "vectors.db")
+    return StoredVectors(NamedEmbedder("words", "w", embedder), Root(folder))
 
 
 @pytest.mark.property

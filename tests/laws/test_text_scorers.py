@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fumishirube import Budget, Document, Query, Ranking, Scorer
+from fumishirube import Budget, Document, Query, Ranking, Root, Scorer
 from fumishirube.errors import Cancelled
 from fumishirube.text import LOOSE, TextForm, form_of
 from fumishirube_chapters.cache import OpenChapter
@@ -33,7 +33,7 @@ SPACED = st.text("帝王切 　・-\u200b/", max_size=40)
 
 
 def corpus(*texts: str) -> Chapters:
-    store = ProjectionStore(Path("nowhere") / "projections.sqlite")
+    store = ProjectionStore(Root(Path("nowhere")))
     documents = (
         Document(f"{place}.txt", "txt", text, whole(text, "章")) for place, text in enumerate(texts)
     )

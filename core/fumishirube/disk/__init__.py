@@ -3,6 +3,7 @@
 from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import LITERAL, OTHERS, clean_name, clean_new_path, clean_path, is_below
+from fumishirube.disk.own_files import check_database, made_folder, open_own, refuse_link
 from fumishirube.disk.rights import FolderRights
 from fumishirube.disk.scratch import ScratchFolder, replace_file
 from fumishirube.disk.stored import StoredFile
@@ -20,6 +21,7 @@ __all__ = [
     "UnlistedReason",
     "Watch",
     "WritableRoot",
+    "check_database",
     "clean_name",
     "clean_new_path",
     "clean_path",
@@ -27,6 +29,9 @@ __all__ = [
     "is_below",
     "is_settled",
     "is_unfinished",
+    "made_folder",
+    "open_own",
+    "refuse_link",
     "replace_file",
     "take_lock",
 ]

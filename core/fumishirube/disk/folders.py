@@ -201,7 +201,7 @@ def scan(folder: OpenFolder, prefix: str) -> Iterator[FolderEntry]:
     with folder.scan() as scanned:
         entries = [*scanned]
         if any(nfc(entry.name) != entry.name for entry in entries):
-            entries = _found(entries)
+            entries = _one_of_each(entries)
         for entry in entries:
             if not is_allowed_name(entry.name, first=not prefix):
                 continue
@@ -213,12 +213,12 @@ def scan(folder: OpenFolder, prefix: str) -> Iterator[FolderEntry]:
             yield entry_of(prefix + name, name, status)
 
 
-def _found(entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
+def _one_of_each(entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
     """Return one entry for each composed name: the one with that name, or else the first."""
-    found: dict[str, os.DirEntry[str]] = {}
+    reached: dict[str, os.DirEntry[str]] = {}
     for entry in sorted(entries, key=lambda entry: (nfc(entry.name) != entry.name, entry.name)):
-        found.setdefault(nfc(entry.name), entry)
-    return [*found.values()]
+        reached.setdefault(nfc(entry.name), entry)
+    return [*reached.values()]
 
 
 def make_inside(folder: OpenFolder, names: list[str]) -> None:
@@ -247,8 +247,9 @@ def is_junction(entry: os.DirEntry[str]) -> bool:
 def is_allowed_name(name: str, *, first: bool = False) -> bool:
     """Tell whether a path can contain this name, and begin with it if it is the ``first``.
 
-    What is no text, holds controls or a backslash, or ends in a space means nothing or another
-    file as a path; so does a space or a drive at the beginning of the first.
+    The ``first`` may also be a whole path. What is no text, holds controls or a backslash, or ends
+    in a space means nothing or another file as a path; so does a space or a drive at the beginning
+    of the first.
     """
     if not first and name.isprintable():  # a quick answer for almost all
         return "\\" not in name and not name.endswith(" ")

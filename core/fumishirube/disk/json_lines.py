@@ -13,6 +13,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from fumishirube.disk.own_files import made_folder, open_own
+from fumishirube.disk.roots import Root
+
 _log = logging.getLogger("fumishirube")
 
 FULL_BYTES = 5 * 1024 * 1024
@@ -25,10 +28,14 @@ _CLOSE_SECONDS = 2.0
 
 
 class JsonLinesFile:
-    """Queues lines and writes them soon; problems with the file are logged once."""
+    """Queues lines and writes them soon; problems with the file are logged once.
 
-    def __init__(self, file: Path) -> None:
+    A ``folder`` is that of the file, which is then reached through no link.
+    """
+
+    def __init__(self, file: Path, folder: Root | None = None) -> None:
         self._file = file
+        self._folder = folder
         self._lines: deque[str] = deque(maxlen=_QUEUED)
         self._writer: Thread | None = None
         self._lock = Lock()
@@ -84,6 +91,10 @@ class JsonLinesFile:
                     self._writer = None
                     return
             try:
+                if self._folder is None:
+                    self._file.parent.mkdir(parents=True, exist_ok=True)
+                else:
+                    made_folder(self._folder)
                 _append(self._file, lines)
             except (OSError, ValueError) as error:
                 self._warn("cannot be written", error)
@@ -101,13 +112,11 @@ def _append(file: Path, lines: Sequence[str]) -> None:
     Raises:
         OSError: when not all of them could be written.
     """
-    file.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
-    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     if file.is_file() and file.stat().st_size + len(text) > FULL_BYTES:
         file.replace(_old(file))
-    with os.fdopen(os.open(file, flags, 0o644), "r+b", buffering=0) as stream:
+    with os.fdopen(open_own(file, flags, 0o644), "r+b", buffering=0) as stream:
         end = stream.seek(0, os.SEEK_END)
         if end:
             stream.seek(end - 1)

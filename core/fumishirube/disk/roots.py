@@ -64,6 +64,8 @@ class Root:
     rights: FolderRights | None = None
     listed: tuple[FolderEntry, ...] | None = field(default=None, compare=False)
     """The files of the whole folder, if they are known, so that several loaders need one survey."""
+    private: bool = field(default=False, compare=False)
+    """Whether no other user of the machine may open ``top``, if it is made here."""
 
     @property
     def path(self) -> Path:
@@ -138,7 +140,8 @@ class Root:
         """
         files = [*before.files]
         for path in touched:
-            if not _is_clean(path) or path.rpartition("/")[2] in self.listing.ignore_files:
+            is_clean = is_allowed_name(path, first=True) and path == nfc(path)
+            if not is_clean or path.rpartition("/")[2] in self.listing.ignore_files:
                 return self.survey()
             place = bisect_left(files, path, key=lambda entry: entry.path)
             known = [entry for entry in files[place : place + 2] if entry.path == path]
@@ -220,6 +223,10 @@ class Root:
             below = folder.path.removeprefix(os.fspath(self.top)).strip(os.sep).replace(os.sep, "/")
         return replace(self, below=below, listed=None)
 
+    def folder_below(self, path: str) -> Root:
+        """Return a folder below as a root of its own, whether it exists or not."""
+        return replace(self, below=self._from_top(clean_path(path)), listed=None)
+
     @contextmanager
     def opened(self, path: str = "") -> Iterator[OpenFolder]:
         """Open one folder, to read or write relative to its handle.
@@ -275,7 +282,7 @@ class Root:
         path = path and clean_path(path)
         self.check_writable(path)
         try:
-            self.top.mkdir(parents=True, exist_ok=True)
+            self.top.mkdir(0o700 if self.private else 0o777, parents=True, exist_ok=True)
             with OpenFolder.at_top(os.fspath(self.top)) as top:
                 make_inside(top, [*filter(None, self._from_top(path).split("/"))])
         except OSError as error:
@@ -326,13 +333,6 @@ def _is_only_spelling(known: Sequence[FolderEntry], now: FolderEntry) -> bool:
     if len(known) != 1:
         return False
     return known[0].inode == now.inode or unicodedata.is_normalized("NFD", now.path)
-
-
-def _is_clean(path: str) -> bool:
-    """Tell whether a path on disk is composed, and paths can contain all of its names."""
-    first, *names = path.split("/")
-    allowed = is_allowed_name(first, first=True) and all(map(is_allowed_name, names))
-    return allowed and path == nfc(path)
 
 
 def _must_be(kind: str, wanted: str, path: str) -> None:

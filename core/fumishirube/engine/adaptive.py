@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from pydantic import JsonValue
 
 from fumishirube.disk.json_lines import JsonLinesFile
+from fumishirube.disk.roots import Root
 from fumishirube.text.folding import fold
 from fumishirube.traces.records import SearchAssessment, Thresholds, Trace
 
@@ -122,12 +123,13 @@ class SearchStatistics:
         tuning: bool,
         min_recall: float,
         vault: Path | None = None,
+        folder: Root | None = None,
     ) -> None:
         self._vault = vault
         self._base = base
         self._min_recall = min_recall
         self._tuning = tuning
-        self._journal = JsonLinesFile(file)
+        self._journal = JsonLinesFile(file, folder)
         self._waiting: OrderedDict[str, dict[str, JsonValue]] = OrderedDict()
         self._lock = Lock()
         self._tuner_lock = RLock()

@@ -29,7 +29,7 @@ class OutlyingFolders:
 
     def __init__(self, folders: Mapping[str, Path], like: Root, state: Path) -> None:
         self._folders = folders
-        self.state = Root(state)
+        self.state = Root(state, private=True)
         self._like = like
 
     def __contains__(self, manual_id: str) -> bool:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
+from fumishirube.disk.own_files import open_own
 from fumishirube.disk.roots import Root
 from fumishirube.disk.scratch import replace_file
 from fumishirube.documents import Document, Source
@@ -27,6 +28,8 @@ MOST_BYTES = 1024**3
 """The size of the cache; what was not used for the longest time is dropped first."""
 _LEAST_BYTES = 4096
 """The space that a file takes at least."""
+_LARGEST = 64 * 1024**2
+"""The most bytes of one document or text; a larger one is parsed again."""
 _MOST_UNCHECKED = 64 * 1024**2
 """The most bytes that are written before the size is checked again."""
 
@@ -48,11 +51,11 @@ class ParsedDocuments:
         record = self._read(self._file(key))
         try:
             return None if record is None else document_of(json.loads(record), path)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
 
     def put(self, key: str, document: Document) -> None:
-        """Store a document; ignore write errors."""
+        """Store a document, unless it is too large; ignore write errors."""
         self._write(self._file(key), json.dumps(document_record(document)))
 
     def text(self, key: str) -> str | None:
@@ -60,21 +63,32 @@ class ParsedDocuments:
         return self._read(self._text_file(key))
 
     def put_text(self, key: str, text: str) -> None:
-        """Store the text of a part of a file; ignore write errors."""
+        """Store the text of a part of a file, unless it is too large; ignore write errors."""
         self._write(self._text_file(key), text)
 
     @staticmethod
     def _read(file: Path) -> str | None:
+        """Return the text of a file; ``None`` if it is missing, damaged, or larger than any."""
         try:
-            text = gzip.decompress(file.read_bytes()).decode("utf-8", "surrogatepass")
+            with (
+                os.fdopen(open_own(file, os.O_RDONLY), "rb") as packed,
+                gzip.open(packed) as stream,
+            ):
+                data = stream.read(_LARGEST + 1)
+            text = data.decode("utf-8", "surrogatepass")
         except (OSError, ValueError, EOFError, zlib.error):
+            return None
+        if len(data) > _LARGEST:
             return None
         with suppress(OSError):  # others may only read it
             os.utime(file)
         return text
 
     def _write(self, file: Path, text: str) -> None:
-        data = gzip.compress(text.encode("utf-8", "surrogatepass"), compresslevel=3)
+        written = text.encode("utf-8", "surrogatepass")
+        if len(written) > _LARGEST:
+            return
+        data = gzip.compress(written, compresslevel=3)
         try:
             self._state.make(FOLDER)
             replace_file(file, data)

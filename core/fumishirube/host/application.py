@@ -38,6 +38,7 @@ from fumishirube.config.pipelines import (
 )
 from fumishirube.config.sections import NO_EMBEDDER, RootSettings
 from fumishirube.config.validation import build_model
+from fumishirube.disk.own_files import state_folder
 from fumishirube.disk.rights import FolderRights, Rights
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import RootLimits
@@ -96,7 +97,7 @@ class Application(ToolHost):
         self.limits = RootLimits(**self.config.limits.model_dump())
         self.outside = [*outside_roots(loaded, ALWAYS_USED), *outside_statistics(loaded)]
         loaded.trust.check(self.outside)
-        self.state = Root(loaded.folder("state"), self.limits)
+        self.state = Root(loaded.folder("state"), self.limits, private=True)
         self.guard = PluginGuard(self.state.path, plugins)
         self.guarded = GuardedOffers(plugins, self.guard, strict=self.config.strict)
         implementations = plugins.manager.hook.search_finished.get_hookimpls()
@@ -348,11 +349,10 @@ class Application(ToolHost):
 
     def _remember(self, former: SearchMemory | None) -> SearchMemory:
         """Return the memory; its statistics observe every search."""
-        folder = self._trace_folder() if self.config.traces.files else None
-        return self.memory_in(folder, self.loaded.statistics(), former)
+        return self.memory_in(self.trace_folder("traces"), self.loaded.statistics(), former)
 
     def memory_in(
-        self, traces: Path | None, statistics: Path, former: SearchMemory | None
+        self, traces: Root | None, statistics: Path, former: SearchMemory | None
     ) -> SearchMemory:
         """Return a memory with a folder of traces, and a file of statistics."""
         memory = SearchMemory.of(
@@ -372,13 +372,15 @@ class Application(ToolHost):
         embedder: Embedder = running("embedders", named, opening, self.guarded, origin).stage
         return embedder
 
-    def _trace_folder(self) -> Path | None:
-        """Return the folder for traces, or ``None`` if its name leads outside."""
+    def trace_folder(self, path: str) -> Root | None:
+        """Return a folder of state for traces; ``None`` without any, or if a link leads there."""
+        if not self.config.traces.files:
+            return None
         try:
-            self.state.child("traces")
+            self.state.child(path)
         except NotFound:
             pass  # created with the first trace
         except ToolError as error:
             self.warnings.append(f"roots.state: traces are not written to files: {error}")
             return None
-        return self.state.path / "traces"
+        return state_folder(self.state.path, path)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fumishirube.disk.locks import own_lock, remove_left_behind, take_lock
+from fumishirube.disk.own_files import open_own
 from fumishirube.disk.scratch import is_own_folder
 from fumishirube.host.standard_streams import before_exit
 
@@ -180,7 +181,7 @@ def _new_file(folder: Path) -> tuple[int, Path]:
 def _taken(file: Path) -> bytes:
     """Remove the marks of a dead process, and return them; none, if it is alive."""
     with suppress(OSError):
-        handle = os.open(file, os.O_RDWR)
+        handle = open_own(file, os.O_RDWR)
         if not take_lock(handle, 0):
             os.close(handle)
             return b""

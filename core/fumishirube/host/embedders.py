@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from fumishirube.disk.own_files import state_folder
 from fumishirube.disk.roots import Root
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.host.indexes import VECTORS
@@ -48,8 +49,8 @@ def surface_vectors(
     if chosen is not None:
         runs = running("embedders", chosen, opening, shared.guarded, "embedder")
         named = named_embedder(configured, chosen, runs)
-    folder = shared.root("state").path / "vectors"
-    return StoredVectors(named, folder / f"{named.identity if named else 'none'}.db")
+    folder = state_folder(shared.root("state").path, "vectors")
+    return StoredVectors(named, folder, f"{named.identity if named else 'none'}.db")
 
 
 def manual_vectors(
@@ -65,5 +66,4 @@ def manual_vectors(
 
     named = pipeline_embedder(configured, begun)
     assert named
-    place = folder(manual_id, f"{VECTORS}{named.identity}").path
-    return ManualVectors(manual_id, named, place / "vectors.db")
+    return ManualVectors(manual_id, named, folder(manual_id, f"{VECTORS}{named.identity}"))

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock, get_ident
 
+from fumishirube.disk.own_files import made_folder, own_entries, state_folder
 from fumishirube.disk.scratch import replace_file
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, first_line
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork, crashed_work
@@ -87,7 +88,7 @@ class FaultLog:
 
     def __init__(self, state: Path) -> None:
         self._state = state
-        self._folder = state / FOLDER
+        self._folder = state_folder(state, FOLDER)
         self._lock = Lock()
         self._faults: dict[str, Fault] | None = None
         self._logged: dict[str, set[tuple[str, str]]] = {}
@@ -150,7 +151,7 @@ class FaultLog:
     def _known(self) -> dict[str, Fault]:
         if self._faults is None:
             self._faults = {}
-            for file in self._folder.glob("*.json"):
+            for file in own_entries(self._folder, "*.json"):
                 with suppress(OSError, ValueError, TypeError):
                     fault = Fault(**json.loads(file.read_text(encoding="utf-8")))
                     if time.time() - fault.last < _SECONDS:
@@ -166,12 +167,12 @@ class FaultLog:
             return
         self._written[fault.key] = now
         with suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True)
+            made_folder(self._folder)
             text = json.dumps(asdict(fault), ensure_ascii=False)
             replace_file(self._file(fault.key), text.encode("utf-8", "replace"))
 
     def _file(self, key: str) -> Path:
-        return self._folder / f"{key}.json"
+        return self._folder.path / f"{key}.json"
 
 
 class RecordedFault(PluginError):

@@ -10,6 +10,8 @@ from typing import NamedTuple, TypeAlias
 from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.personal import USERS_FOLDER
 from fumishirube.config.sections import AdaptiveSettings, CacheSettings, TraceSettings
+from fumishirube.disk.own_files import state_folder
+from fumishirube.disk.roots import Root
 from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.cache import CacheGuards, SearchCache
 from fumishirube.stages import Embedder
@@ -20,7 +22,7 @@ _UNCHOSEN = ("default", USERS_FOLDER)
 """The origins of folders that nobody has chosen."""
 
 _Keys: TypeAlias = tuple[
-    tuple[TraceSettings, Path | None], tuple[CacheSettings, str], tuple[AdaptiveSettings, Path]
+    tuple[TraceSettings, Root | None], tuple[CacheSettings, str], tuple[AdaptiveSettings, Path]
 ]
 
 
@@ -39,7 +41,7 @@ class SearchMemory(NamedTuple):
     def of(
         cls,
         loaded: LoadedConfig,
-        folder: Path | None,
+        folder: Root | None,
         file: Path,
         embedder: Callable[[ExitStack], Embedder | None],
         code: str,
@@ -88,6 +90,8 @@ def _cache(loaded: LoadedConfig, embedder: Callable[[ExitStack], Embedder | None
 
 def _statistics(loaded: LoadedConfig, file: Path) -> SearchStatistics:
     settings, vault = loaded.config.adaptive, loaded.folder("vault")
+    state = loaded.folder("state")
+    inside = file.parent.relative_to(state).as_posix() if file.is_relative_to(state) else "."
     chosen = any(loaded.origin(name) not in _UNCHOSEN for name in ("adaptive.file", "roots.vault"))
     return SearchStatistics(
         Thresholds(settings.candidate_low, settings.file_bias),
@@ -95,4 +99,5 @@ def _statistics(loaded: LoadedConfig, file: Path) -> SearchStatistics:
         tuning=settings.tuning,
         min_recall=settings.min_recall,
         vault=vault if file.is_relative_to(vault) and not chosen else None,
+        folder=state_folder(state, inside) if inside != "." else None,
     )

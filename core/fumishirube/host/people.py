@@ -72,9 +72,10 @@ class PersonalTools(ToolHost):
     def _remember(self, former: SearchMemory | None) -> SearchMemory:
         # Other rights mean another folder: old traces may quote what is no longer readable.
         key = f"{self.person}\n{_written(self.rights)}"
-        folder = self.whole.state.path / _FOLDER / _digest(key)
-        traces = folder / "traces" if self.config.traces.files else None
-        memory = self.whole.memory_in(traces, folder / "statistics.jsonl", former)
+        folder = f"{_FOLDER}/{_digest(key)}"
+        traces = self.whole.trace_folder(f"{folder}/traces")
+        statistics = self.whole.state.path / folder / "statistics.jsonl"
+        memory = self.whole.memory_in(traces, statistics, former)
         self.whole.share_traces(memory.traces, _digest(key))
         return memory
 

@@ -257,5 +257,5 @@ class SharedServices:
     def root(self, name: str) -> Root:
         """Return a folder of the configuration, or the workspace, limited by the rights."""
         if self.rights is None or name in OWN_FOLDERS:
-            return Root(self.path_of(name))
+            return Root(self.path_of(name), private=name == "state")
         return Root(self.path_of(name), rights=self.rights.get(name, FolderRights()))

@@ -15,6 +15,8 @@ from typing import Any, TypeVar, get_type_hints
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError, to_json
 
+from fumishirube.disk.own_files import made_folder
+from fumishirube.disk.roots import Root
 from fumishirube.disk.scratch import replace_file
 from fumishirube.model import LeftOut
 from fumishirube.query import Query
@@ -43,7 +45,7 @@ DAMAGED = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 class TraceFiles:
     """A folder of traces: at most ``limit``, and none older than ``seconds``."""
 
-    def __init__(self, folder: Path, limit: int, seconds: float) -> None:
+    def __init__(self, folder: Root, limit: int, seconds: float) -> None:
         self._folder = folder
         self._limit = limit
         self._seconds = seconds
@@ -55,7 +57,7 @@ class TraceFiles:
             OSError: when the folder cannot be written.
         """
         encoded = encode_trace(trace)
-        self._folder.mkdir(parents=True, exist_ok=True)
+        made_folder(self._folder)
         replace_file(self._file(trace.id), encoded)
         return encoded
 
@@ -118,13 +120,13 @@ class TraceFiles:
 
     def _entries(self) -> list[os.DirEntry[str]]:
         try:
-            with os.scandir(self._folder) as scanned:
+            with os.scandir(self._folder.path) as scanned:
                 return [entry for entry in scanned if entry.name.endswith((_SUFFIX, _UNFINISHED))]
         except OSError:
             return []
 
     def _file(self, trace_id: str) -> Path:
-        return self._folder / f"{trace_id}{_SUFFIX}"
+        return self._folder.path / f"{trace_id}{_SUFFIX}"
 
 
 def is_trace_id(text: str) -> bool:

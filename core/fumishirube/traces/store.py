@@ -9,12 +9,12 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 
 from pydantic import JsonValue
 
+from fumishirube.disk.roots import Root
 from fumishirube.errors import NotFound
 from fumishirube.traces.archive import ScopedArchive
 from fumishirube.traces.files import DAMAGED, TraceFiles, decode_trace, encode_trace, is_trace_id
@@ -56,7 +56,7 @@ class TraceStore:
     elsewhere: Callable[[str], bytes | None] | None = None
     archive: ScopedArchive | None = None
 
-    def __init__(self, limit: int, seconds: float, folder: Path | None = None) -> None:
+    def __init__(self, limit: int, seconds: float, folder: Root | None = None) -> None:
         self._limit = limit
         self._seconds = seconds
         self._files = TraceFiles(folder, limit, seconds) if folder else None

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import os
 from http import HTTPStatus
-from io import TextIOWrapper
 from pathlib import Path
 
 from fumishirube.serving import JsonLinesFormatter, log_event
@@ -42,17 +40,12 @@ class CallRecord:
         )
 
 
-class _PrivateLogFile(RotatingLogFile):
-    """A rotating file that only its owner may read."""
-
-    def _open(self) -> TextIOWrapper:
-        os.close(os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
-        return super()._open()
-
-
 def start_audit(folder: Path, worker: int = 1) -> None:
-    """Write the audit log to a file in a folder, one for each worker process."""
-    handler = _PrivateLogFile(folder / (FILE if worker == 1 else f"audit-{worker}.log"))
+    """Write the audit log to a file in a folder, one for each worker process.
+
+    Only its owner may read it.
+    """
+    handler = RotatingLogFile(folder / (FILE if worker == 1 else f"audit-{worker}.log"), 0o600)
     handler.setFormatter(JsonLinesFormatter(places=False))
     logger = logging.getLogger(NAME)
     logger.handlers = [handler]

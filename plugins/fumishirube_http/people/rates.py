@@ -10,6 +10,8 @@ from threading import Lock
 from time import time
 from typing import NamedTuple
 
+from fumishirube.disk import check_database
+
 FILE = "rates.db"
 _MINUTE = 60.0
 _WAIT_SECONDS = 1.0
@@ -108,6 +110,7 @@ class _RateFile:
             self._close()
         while self._base is None:
             self._file.parent.mkdir(parents=True, exist_ok=True)
+            check_database(self._file)
             self._file.touch()
             status = self._file.stat()
             self._base = sqlite3.connect(

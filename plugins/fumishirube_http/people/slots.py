@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 
-from fumishirube.disk import take_lock
+from fumishirube.disk import open_own, refuse_link, take_lock
 
 FOLDER = "open"
 
@@ -64,11 +64,12 @@ class Slots:
 
     def _opened(self, path: Path) -> int:
         flags = os.O_RDWR | os.O_CREAT
+        refuse_link(path.parent)
         try:
-            return os.open(path, flags, 0o600)
+            return open_own(path, flags)
         except FileNotFoundError:
             path.parent.mkdir(parents=True, exist_ok=True)
-            return os.open(path, flags, 0o600)
+            return open_own(path, flags)
 
     def _note(self, problem: str) -> None:
         with self._lock:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TypeAlias
 
 from fumishirube.budget import Budget
@@ -19,6 +18,7 @@ from fumishirube.corpus import (
     texts_of,
 )
 from fumishirube.corpus_kinds import SectionText, rehearse, unsearched
+from fumishirube.disk.roots import Root
 from fumishirube.documents import Document
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.vectors.distant_vectors import DistantVectors
@@ -40,10 +40,10 @@ class ManualVectors:
     ``comparison`` says who compares them, where that is not always this process.
     """
 
-    def __init__(self, manual_id: str, named: NamedEmbedder, file: Path) -> None:
+    def __init__(self, manual_id: str, named: NamedEmbedder, folder: Root) -> None:
         self._manual_id = manual_id
         self._named = named
-        self._stored: ComparedVectors = StoredVectors(named, file)
+        self._stored: ComparedVectors = StoredVectors(named, folder)
         self.comparison = ""
         self._stamped: tuple[Mapping[str, IndexedFile], Mapping[str, str]] = ({}, _NO_STAMPS)
 

@@ -8,7 +8,6 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
-from pathlib import Path
 from threading import RLock
 
 from fumishirube.config.sections import NO_EMBEDDER
@@ -18,6 +17,7 @@ from fumishirube.corpus_kinds import (
     SectionText,
     SimilarSection,
 )
+from fumishirube.disk.roots import Root
 from fumishirube.engine.vectors.embedding import (
     CheckedEmbedder,
     FileTexts,
@@ -37,16 +37,16 @@ ReadSections = Callable[[str], Sequence[SectionText] | None]
 
 
 class StoredVectors:
-    """The :class:`fumishirube.SectionVectors` of one embedder, in a file of their own.
+    """The :class:`fumishirube.SectionVectors` of one embedder, in a file of their own in a folder.
 
     There are none without an embedder, with a failing one, or with one without dimensions. A model
     is loaded only when there is a text to embed.
     """
 
-    def __init__(self, named: NamedEmbedder | None, file: Path) -> None:
+    def __init__(self, named: NamedEmbedder | None, folder: Root, name: str = "vectors.db") -> None:
         self.name = named.name if named else NO_EMBEDDER
         self._embedder = CheckedEmbedder(named) if named else None
-        self._file = VectorFile(file)
+        self._file = VectorFile(folder, name)
         self._lock = RLock()
         self._updating = RLock()
         self._forget()
@@ -224,7 +224,7 @@ class StoredVectors:
         """Read what this or another process has committed."""
         try:
             new = self._file.read(self._position)
-        except sqlite3.OperationalError:
+        except (sqlite3.OperationalError, OSError):
             _log.exception("the vectors cannot be read now")
             return
         if new.position == self._position:

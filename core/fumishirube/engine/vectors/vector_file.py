@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from fumishirube.disk.locks import take_lock
+from fumishirube.disk.own_files import check_database, made_folder, open_own, own_entries
+from fumishirube.disk.roots import Root
 
 T = TypeVar("T")
 
@@ -59,15 +61,17 @@ class NewRows(NamedTuple):
 class VectorFile:
     """A file of vectors that any number of processes read, and one at a time writes.
 
-    It is derived data: a file that cannot be read is deleted and made anew.
+    It is derived data: a file that cannot be read, or a link in its place, is deleted and made
+    again.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, folder: Root, name: str) -> None:
+        self._folder = folder
+        self._path = folder.path / name
 
     def read(self, since: Position) -> NewRows:
         """Return what was committed after a position."""
-        if not self._path.exists():
+        if not own_entries(self._folder, self._path.name):
             return NewRows(Position(), (), (), complete=since != Position())
         return self._repeated(lambda base: _read(base, since))
 
@@ -100,14 +104,16 @@ class VectorFile:
         self._repeated(drop)
 
     def remove(self) -> None:
-        """Delete the file."""
-        self._path.unlink(missing_ok=True)
+        """Delete the file, and its journals."""
+        for suffix in ("", "-journal", "-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
     @contextmanager
     def writing(self, go_on: Callable[[], bool]) -> Iterator[bool]:
         """Become the one that embeds; yield ``False`` if another process does until time is up."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.with_suffix(".lock").open("ab") as lock:
+        made_folder(self._folder)
+        handle = open_own(self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
+        with os.fdopen(handle, "r+b") as lock:
             mine = take_lock(lock.fileno(), 0)
             while not mine and go_on():
                 mine = take_lock(lock.fileno(), _TURN_SECONDS)
@@ -121,13 +127,17 @@ class VectorFile:
         except sqlite3.OperationalError:  # locked, full or not allowed: nothing is damaged
             raise
         except (sqlite3.DatabaseError, ValueError, TypeError) as error:
-            _log.warning("a file of vectors is damaged, and is made anew: %s", error)
+            _log.warning("a file of vectors is damaged, and is made again: %s", error)
             self.remove()
         with closing(self._open()) as base:
             return use(base)
 
     def _open(self) -> sqlite3.Connection:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        made_folder(self._folder)
+        try:
+            check_database(self._path)
+        except OSError:
+            self.remove()
         base = sqlite3.connect(self._path, timeout=_WAIT_SECONDS)
         try:
             if base.execute("PRAGMA user_version").fetchone() != (_FORMAT,):
@@ -139,13 +149,17 @@ class VectorFile:
 
 
 def _create(base: sqlite3.Connection) -> None:
+    """Make the tables of a new file.
+
+    Raises:
+        sqlite3.DatabaseError: when it is no new file, but one of another format.
+    """
     base.execute("BEGIN IMMEDIATE")
     if base.execute("PRAGMA user_version").fetchone() == (_FORMAT,):  # another process was faster
         base.rollback()
         return
-    for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-        if not name.startswith("sqlite_"):
-            base.execute(f'DROP TABLE "{name}"')
+    if base.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,):
+        raise sqlite3.DatabaseError("it has another format")
     for statement in _SCHEMA.split(";"):
         base.execute(statement)
     base.execute("INSERT INTO identity VALUES (?)", (secrets.token_hex(8),))

@@ -111,7 +111,7 @@ def _import(options: Namespace) -> None:
     workspace = folder(options)
     source = Path(options.files[0]) if options.files else workspace / CLASSIC
     target = workspace / FILE
-    if target.exists():
+    if target.exists() or target.is_symlink():  # it may lead to a new file elsewhere
         raise ConfigError(f"{FILE} is there already; move it away, or write into it by hand")
     if not source.is_file():
         raise ConfigError(f"there is no file {source.name!r}; name the one to import")

@@ -39,4 +39,6 @@ def _state(options: Namespace) -> Path:
         workspace, origins = folder(options).resolve(), dict[str, str]()
         roots = build_model(RootSettings, {}, "roots", os.environ, origins)
         roots = own_folders(roots, workspace, origins, os.environ, OwnManuals())
+        if "roots.state" not in origins and (workspace / roots.state).is_symlink():
+            raise  # nobody can have trusted where it leads
         return resolved_roots(roots, workspace, origins)["state"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fumishirube.disk.locks import own_lock, remove_left_behind, take_lock
+from fumishirube.disk.own_files import made_folder, open_own, own_entries, state_folder
 
 FOLDER = "reloads"
 """The folder below the state folder; it contains one file a process."""
@@ -18,6 +20,7 @@ FOLDER = "reloads"
 _FAR = 1 << 30
 """The offset of the lock: on Windows, others cannot read locked bytes."""
 _ATTEMPTS = 10
+_NAME = re.compile(r"[0-9]+\.json")
 
 
 class RefusedReload(NamedTuple):
@@ -41,8 +44,7 @@ class RefusalNotice:
         since = datetime.now().astimezone().isoformat(timespec="seconds")
         text = json.dumps(RefusedReload(os.getpid(), since, why)._asdict(), ensure_ascii=False)
         with suppress(OSError):
-            (state / FOLDER).mkdir(parents=True, exist_ok=True)
-            self._file = state / FOLDER / f"{os.getpid()}.json"
+            self._file = made_folder(state_folder(state, FOLDER)) / f"{os.getpid()}.json"
             self._handle = _new_file(self._file)
             os.write(self._handle, text.encode("utf-8", "replace"))
 
@@ -58,9 +60,11 @@ class RefusalNotice:
 
 def refused_reloads(state: Path) -> Iterator[RefusedReload]:
     """Yield the refusals of running servers; files of ended processes are removed."""
-    for file in sorted((state / FOLDER).glob("*.json")):
+    for file in own_entries(state_folder(state, FOLDER), "*.json"):
         with suppress(OSError, ValueError, TypeError):
-            handle = os.open(file, os.O_RDWR)
+            if not _NAME.fullmatch(file.name):
+                continue
+            handle = open_own(file, os.O_RDWR)
             os.lseek(handle, _FAR, os.SEEK_SET)
             if take_lock(handle, 0):
                 remove_left_behind(handle, file)
@@ -76,7 +80,7 @@ def _new_file(path: Path) -> int:
         OSError: when that fails, or other processes remove each file before it is locked.
     """
     for _ in range(_ATTEMPTS):
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+        handle = open_own(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         os.lseek(handle, _FAR, os.SEEK_SET)
         if own_lock(handle, path):
             os.lseek(handle, 0, os.SEEK_SET)

@@ -1,0 +1,100 @@
+"""Files of the program's own, below the folders of state and logs: no link leads to them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from fumishirube.disk.folders import NO_FOLLOW, PLAIN
+from fumishirube.disk.roots import Root
+from fumishirube.errors import Forbidden, ToolError
+
+_JOURNAL = bytes.fromhex("d9d505f920a163d7")
+"""What a journal of SQLite begins with, and ends with if it names a further file."""
+
+
+def state_folder(state: Path, path: str = "") -> Root:
+    """Return the folder of state, or one below it, whether it exists or not.
+
+    Its ``make`` creates the folder of state for this user alone.
+    """
+    root = Root(state, private=True)
+    return root.folder_below(path) if path else root
+
+
+def made_folder(root: Root) -> Path:
+    """Create a folder and its parents, unless they exist; return its path.
+
+    Raises:
+        OSError: when it cannot be created, or a link is in its place or above.
+    """
+    try:
+        return root.make().path
+    except Forbidden as error:
+        if isinstance(error.__cause__, OSError):
+            raise error.__cause__ from error
+        raise PermissionError(errno.EACCES, str(error)) from error
+
+
+def own_entries(root: Root, pattern: str) -> list[Path]:
+    """Return what a folder contains, sorted; nothing, if there is none or a link leads there.
+
+    ``pattern`` is that of :meth:`pathlib.Path.glob`.
+    """
+    try:
+        with root.opened():
+            return sorted(root.path.glob(pattern))
+    except ToolError:
+        return []
+
+
+def open_own(path: Path, flags: int, mode: int = 0o600) -> int:
+    """Open a regular file, and return its handle; ``mode`` is that of a new one.
+
+    Raises:
+        OSError: when that fails, or a link or anything else is in its place.
+    """
+    refuse_link(path)
+    handle = os.open(path, flags | NO_FOLLOW | PLAIN, mode)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "this is no file", path.name)
+    return handle
+
+
+def check_database(path: Path) -> None:
+    """Check the files of an SQLite database, which may not exist, before SQLite opens them.
+
+    A journal of several databases is removed, with the database: SQLite would delete the further
+    file that it names, and each of ours has a journal of its own.
+
+    Raises:
+        OSError: when one of them is a link, or cannot be read.
+    """
+    files = [path.with_name(path.name + suffix) for suffix in ("", "-journal", "-wal", "-shm")]
+    for file in files:
+        refuse_link(file)
+    if _names_a_further_file(files[1]):
+        for file in files:
+            file.unlink(missing_ok=True)
+
+
+def _names_a_further_file(journal: Path) -> bool:
+    try:
+        with open(open_own(journal, os.O_RDONLY), "rb") as stream:
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - len(_JOURNAL)))
+            return stream.read() == _JOURNAL
+    except FileNotFoundError:
+        return False
+
+
+def refuse_link(path: Path) -> None:
+    """Check that a path is no link, for libraries that open files themselves.
+
+    Raises:
+        OSError: when it is one.
+    """
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "symbolic links are not followed", path.name)
