@@ -49,6 +49,17 @@ def test_a_name_stays(tmp_path: Path) -> None:
     assert origin(tmp_path / "index" / "m" / "print") == first
 
 
+def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
+    """What it leads to would be changed, and sent to the cluster as a name."""
+    (tmp_path / "state").mkdir()
+    outside = tmp_path / "outside"
+    outside.write_text("x" * 40)
+    (tmp_path / "state" / NAME).symlink_to(outside)
+    with pytest.raises(OSError, match="symbolic links are not followed"):
+        origin(tmp_path / "state")
+    assert outside.read_text() == "x" * 40
+
+
 def test_processes_that_start_at_once_agree(tmp_path: Path) -> None:
     with ExitStack() as stack:
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

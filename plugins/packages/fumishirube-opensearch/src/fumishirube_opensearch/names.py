@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 from hashlib import sha256
@@ -9,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from fumishirube import Fields, Root, Stage
-from fumishirube.disk import take_lock
+from fumishirube.disk import made_folder, open_own, take_lock
 from fumishirube.text import FOLDING
 
 if TYPE_CHECKING:
@@ -41,13 +42,13 @@ def origin_of(folder: Root) -> str:
     A name of which only a part was written, as on a full disk, is replaced.
 
     Raises:
-        OSError: when it can be neither read nor written.
+        OSError: when it can be neither read nor written, or a link is in its place.
     """
     parts = PurePath(folder.path).parts
     last = len(parts) - 1 - parts[::-1].index("index") if "index" in parts else len(parts)
-    file = Path(*parts[:last], _ORIGIN)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("a+", encoding="ascii") as stream:
+    file = made_folder(Root(Path(*parts[:last]), private=True)) / _ORIGIN
+    handle = open_own(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+    with os.fdopen(handle, "r+", encoding="ascii") as stream:
         stream.seek(0)  # Windows locks the byte that the file is at
         take_lock(stream.fileno(), _LOCK_SECONDS)
         origin = stream.read()
