@@ -43,9 +43,9 @@ class ResolveReferenceAnswer(Answer):
 
 
 def resolve_reference_tool(
-    reader: ChapterReader,
+    reader: ChapterReader, *, mcp: bool
 ) -> Tool[ResolveReferenceParams, ResolveReferenceAnswer]:
-    """Return the tool."""
+    """Return the tool, which ``mcp`` clients see too."""
 
     def run(params: ResolveReferenceParams, _call: Call) -> ResolveReferenceAnswer:
         if not params.ref_text:
@@ -79,6 +79,7 @@ def resolve_reference_tool(
         run=run,
         refused=refused,
         http=("POST", "/resolve_reference"),
+        mcp=mcp,
         examples=({"manual_name": "給付金編", "ref_text": "第3章を参照"},),
     )
 

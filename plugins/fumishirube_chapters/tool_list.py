@@ -26,7 +26,6 @@ def tools(context: SurfaceContext, surface: ChaptersSurface) -> Sequence[Tool[An
     """Return the tools, in the order in which clients list them."""
     shared = reader(context, surface)
     scorers = {mode: context.scorer(mode) for mode in MODES}
-    further = (resolve_reference_tool(shared),) if surface.resolve_reference else ()
     return (
         list_manuals_tool(shared.library),
         get_toc_tool(shared.library),
@@ -34,7 +33,7 @@ def tools(context: SurfaceContext, surface: ChaptersSurface) -> Sequence[Tool[An
         get_section_tool(shared),
         search_text_tool(shared, scorers, surface.max_results),
         find_exceptions_tool(shared, context.scorer(EXCEPTIONS)),
-        *further,
+        resolve_reference_tool(shared, mcp=surface.resolve_reference),
     )
 
 

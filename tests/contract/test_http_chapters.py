@@ -13,7 +13,8 @@ from chapter_manuals import FIRST, NAME, SURGERY, entry, made
 from http_server import HttpServer
 from stdio import Wire
 
-SETTINGS = "surfaces: [{use: chapters, with: {resolve_reference: true}}]\n"
+SETTINGS = "surfaces: [{use: chapters}]\n"
+ALL = {"FUMISHIRUBE_CHAPTERS_RESOLVE_REFERENCE": "true"}
 SEARCH = {"manual_name": NAME, "query": "帝王切開", "mode": "loose"}
 
 
@@ -267,8 +268,8 @@ def test_http_mcp_and_the_bridge_agree(server: HttpServer, tmp_path: Path) -> No
     ]
     elsewhere = made(tmp_path, [], SETTINGS)
     with (
-        Wire(server.workspace) as local,
-        Wire(elsewhere, MANUAL_TOOLS_BASE_URL=server.url) as bridged,
+        Wire(server.workspace, **ALL) as local,
+        Wire(elsewhere, MANUAL_TOOLS_BASE_URL=server.url, **ALL) as bridged,
     ):
         for tool, arguments in calls:
             here, there = local.call(tool, arguments), bridged.call(tool, arguments)

@@ -146,11 +146,11 @@ def test_many_references_to_many_chapters_are_no_trouble() -> None:
         references.resolve(text[:2000], None, lambda _: ())
 
 
-def test_the_tool_is_offered_only_if_asked_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("enabled", ["false", "true"])
+def test_clients_see_the_tool_only_if_asked_for(tmp_path: Path, enabled: str) -> None:
     (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: chapters}]\n", encoding="utf-8")
-    assert "resolve_reference" not in manuals.opened(tmp_path).tools
-    environ = {"FUMISHIRUBE_CHAPTERS_RESOLVE_REFERENCE": "true"}
-    assert "resolve_reference" in manuals.opened(tmp_path, **environ).tools
+    with Fumishirube(tmp_path, FUMISHIRUBE_CHAPTERS_RESOLVE_REFERENCE=enabled) as server:
+        assert ("resolve_reference" in server.tools()) == (enabled == "true")
 
 
 # --- for those who search manuals -----------------------------------------------------------
