@@ -70,6 +70,10 @@ class ChapterReader:
         except UnreadableChapter as fault:
             raise no_file(chapter.id, manual.name, chapter.file, fault.reason) from fault
 
+    def save(self, manual: ChapterManual, chapters: Sequence[OpenChapter]) -> None:
+        """Save the new projections of some chapters on disk."""
+        self._cache.save(manual.name, chapters, whole=False)
+
     def scan(
         self, manual: ChapterManual, section_id: str | None, query: Query, scorer: Scorer
     ) -> ScanResult:
