@@ -146,7 +146,9 @@ class ChapterLibrary:
         try:
             contents = self._loader.contents(file.root, file.path)
         except ToolError as error:
-            reason = _reason(error)
+            fault = fault_of(error)
+            said = isinstance(error, Unreadable) and fault == "unreadable"
+            reason = str(error) if said else fault
             self._log_once(_Subject(name), file.stamp, [f"{toc} cannot be used: {reason}"])
             raise no_contents(name, toc, reason) from error
         self._log_once(_Subject(name), file.stamp, contents.warnings)
@@ -257,17 +259,9 @@ def located(root: Root, path: str, locations: LocationSettings) -> LocatedFile:
 
 def fault_of(error: ToolError) -> str:
     """Return the reason why a file could not be read, as one word."""
-    if isinstance(error, Unreadable):
-        return "too_large" if error.reason == "too_large" else "unreadable"
-    return "missing" if isinstance(error, NotFound) else "unreadable"
-
-
-def _reason(error: ToolError) -> str:
     if isinstance(error, Unreadable) and error.reason == "too_large":
         return "too_large"
-    if isinstance(error, Forbidden):
-        return "unreadable"
-    return "missing" if isinstance(error, NotFound) else str(error)
+    return "missing" if isinstance(error, NotFound) else "unreadable"
 
 
 def _printable(text: str) -> str:
