@@ -122,11 +122,11 @@ class ChapterReader:
             try:
                 file = files[path] if path else manual.locate(None)
                 # Several chapters may name one file; read it once.
-                one = by_path.get(path) or self._opened(manual, chapter, file)
+                read = by_path.get(path) or self._opened(manual, chapter, file)
             except UnreadableChapter as fault:
                 faults[chapter.id] = fault.reason
             else:
-                opened[chapter.id] = by_path[path] = one
+                opened[chapter.id] = by_path[path] = read
         return opened, faults
 
     def _opened(self, manual: ChapterManual, chapter: Chapter, file: LocatedFile) -> OpenChapter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import manuals
@@ -117,6 +118,29 @@ def test_warnings_of_a_toc_remain_when_it_names_itself(tmp_path: Path) -> None:
     assert "toc[1] has no file that is a string and was dropped" in found
     assert f"toc[2].file '00_目次.json' {REFUSED}" in found
     assert len(found) == 2
+
+
+@pytest.mark.parametrize("within", ["", "付録/"])
+def test_doctor_names_what_another_spelling_hides(tmp_path: Path, within: str) -> None:
+    file, twin = (unicodedata.normalize(form, f"{within}ガ.txt") for form in ("NFC", "NFD"))
+    toc = [entry("a", "A"), entry("ga", "ガ", file)]
+    workspace = made(tmp_path, toc, a="本文", **{file[:-4]: "一"})
+    if (workspace / "manuals" / NAME / twin).exists():
+        pytest.skip("this file system takes both spellings for one")
+    ga = {form: unicodedata.normalize(form, "ガイド") for form in ("NFC", "NFD")}
+    contents = {
+        f"{folder}/00_目次.json": '{"manual": "ガイド", "toc": []}' for folder in ga.values()
+    }
+    manuals.write(workspace, {f"{NAME}/{twin}": "二", **contents})
+    done = manuals.fumishirube("doctor", "--json", cwd=workspace)
+    hidden = "with this name in other characters (NFC or NFD) is hidden"
+    assert [(one["subject"], one["finding"]) for one in done.json if one["status"] == "warn"] == [
+        (f"manual {ga['NFC']}", f"another folder {hidden}"),
+        (f"manual {NAME}", f"another file {hidden}: {file}"),
+    ]
+    ask = opened(workspace)
+    assert ask("list_manuals") == {"manuals": [ga["NFC"], NAME]}
+    assert ask("get_section", manual_name=NAME, section_id="ga")["text"] == "一"
 
 
 def test_a_server_tells_at_its_start_what_is_wrong_with_manuals(tmp_path: Path) -> None:
