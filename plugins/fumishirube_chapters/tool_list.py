@@ -9,12 +9,10 @@ from typing import Any
 
 from fumishirube import ConfigError, ContentsLoader, SurfaceContext, Tool
 from fumishirube_chapters.cache import ChapterCache
+from fumishirube_chapters.contents import get_toc_tool, list_manuals_tool, list_sections_tool
 from fumishirube_chapters.find_exceptions import find_exceptions_tool
 from fumishirube_chapters.get_section import get_section_tool
-from fumishirube_chapters.get_toc import get_toc_tool
 from fumishirube_chapters.library import ChapterLibrary
-from fumishirube_chapters.list_manuals import list_manuals_tool
-from fumishirube_chapters.list_sections import list_sections_tool
 from fumishirube_chapters.reader import ChapterReader
 from fumishirube_chapters.resolve_reference import resolve_reference_tool
 from fumishirube_chapters.search_text import search_text_tool
