@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -151,7 +151,7 @@ class ChapterCache:
                 self._relieve()
         return opened
 
-    def save(self, manual: str, chapters: list[OpenChapter], *, whole: bool) -> None:
+    def save(self, manual: str, chapters: Sequence[OpenChapter], *, whole: bool) -> None:
         """Save the new projections of these chapters on disk.
 
         With ``whole``, they are all of the manual: drop stored projections of its other files.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from fumishirube_chapters.settings import LocationSettings
 LOG = logging.getLogger("fumishirube.chapters")
 
 _SHOWN = 200
+_HIDDEN = "another folder with this name in other characters (NFC or NFD) is hidden"
 
 
 class LocatedFile(NamedTuple):
@@ -146,7 +148,9 @@ class ChapterLibrary:
         try:
             contents = self._loader.contents(file.root, file.path)
         except ToolError as error:
-            reason = _reason(error)
+            fault = fault_of(error)
+            said = isinstance(error, Unreadable) and fault == "unreadable"
+            reason = str(error) if said else fault
             self._log_once(_Subject(name), file.stamp, [f"{toc} cannot be used: {reason}"])
             raise no_contents(name, toc, reason) from error
         self._log_once(_Subject(name), file.stamp, contents.warnings)
@@ -170,9 +174,14 @@ class ChapterLibrary:
         """Log the names of the manuals, and yield those with a usable table of contents."""
         names = self.manuals()
         LOG.info("manuals: %s", ", ".join(names) or "none")
+        twins = _twins(self._root)
         for name in names:
+            hidden = [_HIDDEN] if name in twins else []
             with suppress(ToolError):  # logged by manual()
-                yield self.manual(name)
+                manual = self.manual(name)
+                hidden += _hidden_files(manual)
+                yield manual
+            self._log_once(_Subject(name, ""), "".join(hidden), hidden)
 
     def diagnostics(self) -> list[tuple[str, str]]:
         """Return the problems found so far, as pairs of manual and message."""
@@ -257,17 +266,30 @@ def located(root: Root, path: str, locations: LocationSettings) -> LocatedFile:
 
 def fault_of(error: ToolError) -> str:
     """Return the reason why a file could not be read, as one word."""
-    if isinstance(error, Unreadable):
-        return "too_large" if error.reason == "too_large" else "unreadable"
+    if isinstance(error, Unreadable) and error.reason == "too_large":
+        return "too_large"
     return "missing" if isinstance(error, NotFound) else "unreadable"
 
 
-def _reason(error: ToolError) -> str:
-    if isinstance(error, Unreadable) and error.reason == "too_large":
-        return "too_large"
-    if isinstance(error, Forbidden):
-        return "unreadable"
-    return "missing" if isinstance(error, NotFound) else str(error)
+def _twins(root: Root, path: str = "") -> set[str]:
+    """Return the names that several entries of a folder have, in different normal forms."""
+    with suppress(ToolError), root.opened(path) as folder:
+        count = Counter(map(nfc, folder.names()))
+        return {name for name, number in count.items() if number > 1}
+    return set()
+
+
+def _hidden_files(manual: ChapterManual) -> list[str]:
+    """Return a sentence about each file of a chapter that hides another one of its name."""
+    files = {nfc(item.path) for item in manual.by_id.values() if item.path}
+    folders = {file.rpartition("/")[0] for file in files}
+    twins = {folder: _twins(manual.root, folder) for folder in folders}
+    parts = ((file, *file.rpartition("/")) for file in sorted(files))
+    return [
+        f"another file with this name in other characters (NFC or NFD) is hidden: {file[:_SHOWN]}"
+        for file, folder, _, name in parts
+        if name in twins[folder]
+    ]
 
 
 def _printable(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fumishirube import Budget, Chapter, Corpus, Hit, Query, Ranking, Scorer, SequenceCorpus
@@ -56,8 +56,7 @@ class ChapterReader:
     def validate(self) -> None:
         """Read all chapters of all manuals once, and log every problem."""
         for manual in self.library.usable():
-            for _ in self._openings(manual, manual.in_scope(None), {}, Budget()):
-                pass
+            self._opened_all(manual, manual.in_scope(None), Budget())
 
     def open(self, manual: ChapterManual, chapter: Chapter) -> OpenChapter:
         """Return one chapter.
@@ -70,6 +69,10 @@ class ChapterReader:
         except UnreadableChapter as fault:
             raise no_file(chapter.id, manual.name, chapter.file, fault.reason) from fault
 
+    def save(self, manual: ChapterManual, chapters: Sequence[OpenChapter]) -> None:
+        """Save the new projections of some chapters on disk."""
+        self._cache.save(manual.name, chapters, whole=False)
+
     def scan(
         self, manual: ChapterManual, section_id: str | None, query: Query, scorer: Scorer
     ) -> ScanResult:
@@ -79,8 +82,7 @@ class ChapterReader:
             NotFound: when the one chapter does not exist or cannot be read.
         """
         chapters = manual.in_scope(section_id)
-        faults: dict[str, str] = {}
-        opened = dict(self._openings(manual, chapters, faults, query.budget))
+        opened, faults = self._opened_all(manual, chapters, query.budget)
         if section_id is not None and faults:
             ((_, reason),) = faults.items()
             raise no_file(section_id, manual.name, chapters[0].file, reason)
@@ -106,34 +108,33 @@ class ChapterReader:
         ]
         return ScanResult(matches, skipped)
 
-    def _openings(
-        self,
-        manual: ChapterManual,
-        chapters: Sequence[Chapter],
-        faults: dict[str, str],
-        budget: Budget,
-    ) -> Iterator[tuple[str, OpenChapter]]:
-        """Yield the readable chapters by id; add the reason for each other one to ``faults``."""
+    def _opened_all(
+        self, manual: ChapterManual, chapters: Sequence[Chapter], budget: Budget
+    ) -> tuple[dict[str, OpenChapter], dict[str, str]]:
+        """Return the readable chapters, and the reason for each other one, by id."""
         files = manual.locate_all({item.path: None for item in chapters if item.path})
+        opened: dict[str, OpenChapter] = {}
         by_path: dict[str, OpenChapter] = {}
+        faults: dict[str, str] = {}
         for chapter in chapters:
             budget.check()
             path = chapter.path or ""
             try:
                 file = files[path] if path else manual.locate(None)
                 # Several chapters may name one file; read it once.
-                opened = by_path.get(path) or self._opened(manual, chapter, file)
+                read = by_path.get(path) or self._opened(manual, chapter, file)
             except UnreadableChapter as fault:
                 faults[chapter.id] = fault.reason
             else:
-                by_path[path] = opened
-                yield chapter.id, opened
+                opened[chapter.id] = by_path[path] = read
+        return opened, faults
 
     def _opened(self, manual: ChapterManual, chapter: Chapter, file: LocatedFile) -> OpenChapter:
         try:
             opened = self._cache.read(manual.name, file)
         except UnreadableChapter as fault:
-            self.library.warn(manual, chapter, file.stamp, fault.reason)
+            if chapter.path is not None:  # else a warning of the table of contents says so
+                self.library.warn(manual, chapter, file.stamp, fault.reason)
             raise
         if opened.document.damaged:
             encoding = opened.document.encoding

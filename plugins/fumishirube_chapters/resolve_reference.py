@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -11,6 +11,7 @@ from pydantic import Field
 from fumishirube import Answer, Call, Tool, ToolError
 from fumishirube.text import NORMAL, References
 from fumishirube_chapters.arguments import ManualNameParams
+from fumishirube_chapters.cache import OpenChapter
 from fumishirube_chapters.failures import refused, required
 from fumishirube_chapters.library import ChapterManual
 from fumishirube_chapters.reader import ChapterReader
@@ -43,9 +44,9 @@ class ResolveReferenceAnswer(Answer):
 
 
 def resolve_reference_tool(
-    reader: ChapterReader,
+    reader: ChapterReader, *, mcp: bool
 ) -> Tool[ResolveReferenceParams, ResolveReferenceAnswer]:
-    """Return the tool."""
+    """Return the tool, which ``mcp`` clients see too."""
 
     def run(params: ResolveReferenceParams, _call: Call) -> ResolveReferenceAnswer:
         if not params.ref_text:
@@ -54,8 +55,10 @@ def resolve_reference_tool(
         if params.section_id is not None:
             manual.chapter(params.section_id)
         references = References((item.id, item.title) for item in manual.by_id.values())
-        sections = lru_cache(maxsize=None)(lambda number: _sections(reader, manual, number))
+        opened: list[OpenChapter] = []
+        sections = lru_cache(maxsize=None)(partial(_sections, reader, manual, opened))
         resolved = references.resolve(params.ref_text, params.section_id, sections)
+        reader.save(manual, opened)
         return ResolveReferenceAnswer(
             manual=params.manual_name,
             ref_text=params.ref_text,
@@ -79,14 +82,18 @@ def resolve_reference_tool(
         run=run,
         refused=refused,
         http=("POST", "/resolve_reference"),
+        mcp=mcp,
         examples=({"manual_name": "給付金編", "ref_text": "第3章を参照"},),
     )
 
 
-def _sections(reader: ChapterReader, manual: ChapterManual, section_id: str) -> Collection[str]:
-    """Return the section numbers of a chapter; empty when it cannot be read."""
+def _sections(
+    reader: ChapterReader, manual: ChapterManual, opened: list[OpenChapter], section_id: str
+) -> Collection[str]:
+    """Return the section numbers of a chapter, added to ``opened``; empty if it is unreadable."""
     try:
         chapter = reader.open(manual, manual.chapter(section_id))
     except ToolError:
         return ()
+    opened.append(chapter)
     return References.section_numbers(chapter.form(NORMAL).text)

@@ -42,7 +42,8 @@ class ChaptersSurface(Stage):
     projections are stored in ``cache_file``, else below ``chapters/`` in ``indices_dir``, else in
     the folder of derived state; a ``cache_file`` with anything else is left as it is. With
     ``allow_symlink``, links are followed into ``allowed_roots`` (default: the root of the
-    manuals). Without ``cursor`` in ``extras``, long lists are returned whole.
+    manuals). Without ``cursor`` in ``extras``, long lists are returned whole; MCP clients see the
+    tool ``resolve_reference`` only with the setting of this name.
     """
 
     root: ClassVar[str] = "manuals"

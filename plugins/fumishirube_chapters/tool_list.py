@@ -9,12 +9,10 @@ from typing import Any
 
 from fumishirube import ConfigError, ContentsLoader, SurfaceContext, Tool
 from fumishirube_chapters.cache import ChapterCache
+from fumishirube_chapters.contents import get_toc_tool, list_manuals_tool, list_sections_tool
 from fumishirube_chapters.find_exceptions import find_exceptions_tool
 from fumishirube_chapters.get_section import get_section_tool
-from fumishirube_chapters.get_toc import get_toc_tool
 from fumishirube_chapters.library import ChapterLibrary
-from fumishirube_chapters.list_manuals import list_manuals_tool
-from fumishirube_chapters.list_sections import list_sections_tool
 from fumishirube_chapters.reader import ChapterReader
 from fumishirube_chapters.resolve_reference import resolve_reference_tool
 from fumishirube_chapters.search_text import search_text_tool
@@ -26,7 +24,6 @@ def tools(context: SurfaceContext, surface: ChaptersSurface) -> Sequence[Tool[An
     """Return the tools, in the order in which clients list them."""
     shared = reader(context, surface)
     scorers = {mode: context.scorer(mode) for mode in MODES}
-    further = (resolve_reference_tool(shared),) if surface.resolve_reference else ()
     return (
         list_manuals_tool(shared.library),
         get_toc_tool(shared.library),
@@ -34,7 +31,7 @@ def tools(context: SurfaceContext, surface: ChaptersSurface) -> Sequence[Tool[An
         get_section_tool(shared),
         search_text_tool(shared, scorers, surface.max_results),
         find_exceptions_tool(shared, context.scorer(EXCEPTIONS)),
-        *further,
+        resolve_reference_tool(shared, mcp=surface.resolve_reference),
     )
 
 

@@ -17,8 +17,6 @@ from fumishirube_http.requests import RequestParser
 
 CONNECTIONS = 448
 """The most open connections; a new one then closes the one that was idle longest."""
-HEAD = 16 * 1024
-"""The most bytes of a request line with headers."""
 ARRIVAL = 15.0
 """Seconds for a request to arrive, from the connection or its first byte to its last."""
 READING = 30.0
@@ -30,7 +28,7 @@ class Connection(H11Protocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self.conn = self._parser = RequestParser(HEAD)
+        self.conn = self._parser = RequestParser()
         self.since = monotonic()
         self._arrival = Timer(self.loop, ARRIVAL, self._expire)
         self._reading = Timer(self.loop, READING, self._abandon)

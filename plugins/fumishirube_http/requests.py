@@ -7,7 +7,15 @@ from typing import Any
 
 import h11
 
+HEAD = 16 * 1024
+"""The most bytes of a request line with headers, without the query."""
+QUERY = 64 * 1024
+"""The most bytes of a query, as many as of a small body."""
+PARAMETERS = 1000
+"""The most parameters of a query: they are divided in the event loop."""
+
 _END = re.compile(rb"\n\r?\n")
+_QUERY = re.compile(rb"[^ \n]* [^ ?\n]*\?([^ \n]*)")
 _LENGTH = re.compile(rb"(?im)^content-length[ \t]*:(.*(?:\n[ \t].*)*)")
 _LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
 _ABSOLUTE = re.compile(rb"(?i)https?://([^/?]*)(.*)")
@@ -19,9 +27,8 @@ class RequestParser(h11.Connection):
     ``problem`` says why a request is refused.
     """
 
-    def __init__(self, longest_head: int) -> None:
-        super().__init__(h11.SERVER, longest_head)
-        self._longest_head = longest_head
+    def __init__(self) -> None:
+        super().__init__(h11.SERVER, HEAD + QUERY)
         self.problem = ""
 
     def next_event(self) -> Any:
@@ -49,9 +56,15 @@ class RequestParser(h11.Connection):
 
     def _check_head(self, unread: bytes) -> None:
         end = _END.search(unread)
+        line = _QUERY.match(unread)
+        query = line[1] if line else b""
+        if len(query) > QUERY:
+            self._refuse(f"the query is over {QUERY:,} bytes")
+        if query.count(b"&") >= PARAMETERS:
+            self._refuse(f"the query has over {PARAMETERS:,} parameters")
         # h11 limits only incomplete heads; one that arrives in one piece may be longer.
-        if len(unread) > self._longest_head and (end is None or end.end() > self._longest_head):
-            self._refuse(f"the request line and the headers are over {self._longest_head:,} bytes")
+        if (end.end() if end else len(unread)) > HEAD + len(query):
+            self._refuse(f"the request line and the headers are over {HEAD:,} bytes")
         # h11 merges equal lengths; a proxy may have used one of them otherwise.
         if end is not None and b",".join(_LENGTH.findall(unread[: end.end()])).count(b","):
             self._refuse("a request has one Content-Length")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import manuals
@@ -88,8 +89,14 @@ def defective(workspace: Path) -> Path:
 
 
 LIMIT = "{max_chapter_bytes: 1000}"
+REFUSED = "is refused: it must name a file in the folder"
 FAULTS = {
-    NAME: ["file missing: b.txt", "file too_large: large.txt", "file refused: c\ufffd[2J.txt"],
+    NAME: [
+        "file missing: b.txt",
+        "file too_large: large.txt",
+        f"toc[3].file '../up.txt' {REFUSED}",
+        f"toc[4].file 'c\\x1b[2J.txt' {REFUSED}",
+    ],
     "事務編": ["00_目次.json cannot be used: invalid JSON at line 1"],
 }
 
@@ -101,8 +108,7 @@ def test_doctor_names_what_is_wrong_with_manuals(tmp_path: Path) -> None:
         (check["subject"], check["finding"]) for check in done.json if check["status"] == "warn"
     }
     for name, findings in FAULTS.items():
-        assert {(f"manual {name}", finding) for finding in findings} <= told
-    assert not any("a.txt" in finding for _, finding in told)
+        assert sorted(one for subject, one in told if subject == f"manual {name}") == findings
 
 
 def test_warnings_of_a_toc_remain_when_it_names_itself(tmp_path: Path) -> None:
@@ -110,7 +116,31 @@ def test_warnings_of_a_toc_remain_when_it_names_itself(tmp_path: Path) -> None:
     done = manuals.fumishirube("doctor", "--json", cwd=made(tmp_path, toc, a="本文"))
     found = [one["finding"] for one in done.json if one["subject"] == f"manual {NAME}"]
     assert "toc[1] has no file that is a string and was dropped" in found
-    assert "file refused: 00_目次.json" in found
+    assert f"toc[2].file '00_目次.json' {REFUSED}" in found
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize("within", ["", "付録/"])
+def test_doctor_names_what_another_spelling_hides(tmp_path: Path, within: str) -> None:
+    file, twin = (unicodedata.normalize(form, f"{within}ガ.txt") for form in ("NFC", "NFD"))
+    toc = [entry("a", "A"), entry("ga", "ガ", file)]
+    workspace = made(tmp_path, toc, a="本文", **{file[:-4]: "一"})
+    if (workspace / "manuals" / NAME / twin).exists():
+        pytest.skip("this file system takes both spellings for one")
+    ga = {form: unicodedata.normalize(form, "ガイド") for form in ("NFC", "NFD")}
+    contents = {
+        f"{folder}/00_目次.json": '{"manual": "ガイド", "toc": []}' for folder in ga.values()
+    }
+    manuals.write(workspace, {f"{NAME}/{twin}": "二", **contents})
+    done = manuals.fumishirube("doctor", "--json", cwd=workspace)
+    hidden = "with this name in other characters (NFC or NFD) is hidden"
+    assert [(one["subject"], one["finding"]) for one in done.json if one["status"] == "warn"] == [
+        (f"manual {ga['NFC']}", f"another folder {hidden}"),
+        (f"manual {NAME}", f"another file {hidden}: {file}"),
+    ]
+    ask = opened(workspace)
+    assert ask("list_manuals") == {"manuals": [ga["NFC"], NAME]}
+    assert ask("get_section", manual_name=NAME, section_id="ga")["text"] == "一"
 
 
 def test_a_server_tells_at_its_start_what_is_wrong_with_manuals(tmp_path: Path) -> None:
@@ -121,7 +151,7 @@ def test_a_server_tells_at_its_start_what_is_wrong_with_manuals(tmp_path: Path) 
         while expected:
             line = server.process.stderr.readline().decode()
             assert line, expected
-            expected = [one for one in expected if one not in line]
+            expected = [one for one in expected if one not in line.replace("\\\\", "\\")]
 
 
 def test_a_missing_mode_stops_the_start(tmp_path: Path) -> None:

@@ -192,6 +192,19 @@ def test_projections_are_kept_and_a_damaged_file_of_them_costs_only_time(tmp_pat
     assert opened(workspace)("search_text", **query) == first
 
 
+def test_what_the_search_for_a_section_projects_is_kept(tmp_path: Path) -> None:
+    workspace = made(tmp_path, [entry("a", "A"), entry("b", "B")], a="第1節", b="第2節")
+    for file in (workspace / "manuals" / NAME).glob("*.txt"):
+        os.utime(file, (1_600_000_000, 1_600_000_000))
+    with closing(manuals.opened(workspace)) as application:
+        answer = manuals.ask(application, "resolve_reference", manual_name=NAME, ref_text="第2節")
+    assert answer["target_section"] == "b"
+    store = workspace / ".fumishirube" / "chapters" / "projections.sqlite"
+    with closing(sqlite3.connect(store)) as connection:
+        rows = connection.execute("SELECT path FROM projections ORDER BY path").fetchall()
+    assert rows == [("a.txt",), ("b.txt",)]
+
+
 def test_a_file_of_projections_with_damaged_pages_is_made_again(tmp_path: Path) -> None:
     toc = [entry(str(n), "A") for n in range(60)]
     texts = {str(n): f"帝 王 切 開 {n} " * 50 for n in range(60)}

@@ -13,7 +13,8 @@ from chapter_manuals import FIRST, NAME, SURGERY, entry, made
 from http_server import HttpServer
 from stdio import Wire
 
-SETTINGS = "surfaces: [{use: chapters, with: {resolve_reference: true}}]\n"
+SETTINGS = "surfaces: [{use: chapters}]\n"
+ALL = {"FUMISHIRUBE_CHAPTERS_RESOLVE_REFERENCE": "true"}
 SEARCH = {"manual_name": NAME, "query": "帝王切開", "mode": "loose"}
 
 
@@ -123,7 +124,7 @@ BODIES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("path", ["/get_toc", "/list_sections", "/get_section"])
 def test_a_get_names_its_manual(server: HttpServer, path: str) -> None:
     refused(server.get(path, section_id="01"), 400, "manual_name is required")
-    for name in ("経理編", "", "..", "/etc", "a\0", "x" * 5000):
+    for name in ("経理編", "", "..", "/etc", "a\0", "x" * 5000, "編" * 5000):
         body = refused(server.get(path, manual_name=name, section_id="01"), 404)
         assert body["message"].startswith("manual '")
         assert len(body["message"]) < 120
@@ -137,7 +138,7 @@ def test_a_post_names_its_manual(server: HttpServer, path: str) -> None:
         answer = server.post(path, {**body, "manual_name": name})
         assert answer.status_code == 422
         assert answer.json()["detail"][0]["loc"] == ["body", "manual_name"]
-    for name in ("経理編", "", "..", "/etc", "a\0", "x" * 5000):
+    for name in ("経理編", "", "..", "/etc", "a\0", "x" * 5000, "編" * 5000):
         refused(server.post(path, {**body, "manual_name": name}), 404)
 
 
@@ -267,8 +268,8 @@ def test_http_mcp_and_the_bridge_agree(server: HttpServer, tmp_path: Path) -> No
     ]
     elsewhere = made(tmp_path, [], SETTINGS)
     with (
-        Wire(server.workspace) as local,
-        Wire(elsewhere, MANUAL_TOOLS_BASE_URL=server.url) as bridged,
+        Wire(server.workspace, **ALL) as local,
+        Wire(elsewhere, MANUAL_TOOLS_BASE_URL=server.url, **ALL) as bridged,
     ):
         for tool, arguments in calls:
             here, there = local.call(tool, arguments), bridged.call(tool, arguments)

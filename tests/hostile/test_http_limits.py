@@ -20,7 +20,7 @@ from http_server import HttpServer, probing
 
 CONNECTIONS = 448
 SESSIONS = 256
-HEAD = 16 * 1024
+HEAD, QUERY = 16 * 1024, 64 * 1024
 JSON = "application/json"
 SEARCH = json.dumps({"manual_name": "給付編", "query": "入院"}).encode()
 LIVELY = 2.0
@@ -179,6 +179,21 @@ def test_a_head_has_16_kib_at_most(
     assert len(statuses) == (2 if before else 1)
 
 
+@pytest.mark.parametrize("path", ["/healthz", "http://127.0.0.1/healthz"])
+@pytest.mark.parametrize("pieces", [1, 7])
+def test_a_query_has_64_kib_beside_the_head(server: HttpServer, path: str, pieces: int) -> None:
+    """Whatever else is in the head."""
+    for excess, status in ((0, b"200"), (1, b"400")):
+        query = "x" * (QUERY + excess)
+        more = ("Connection: close", "X: " + "x" * 15_000)
+        said = head(f"{path}?{query}", *more, method="GET")
+        size = -(-len(said) // pieces)
+        with server.connected() as connection:
+            for start in range(0, len(said), size):
+                connection.sendall(said[start : start + size])
+            assert answered(connection).startswith(b"HTTP/1.1 " + status)
+
+
 @pytest.mark.parametrize(
     "lengths",
     [
@@ -206,6 +221,8 @@ def test_two_lengths_of_a_body_are_refused(server: HttpServer, lengths: list[str
     ("request_head", "reason"),
     [
         (head("/", "X: " + "x" * HEAD), "the request line and the headers are over 16,384 bytes"),
+        (head("/?" + "x" * (QUERY + 1)), "the query is over 65,536 bytes"),
+        (head("/?a" + "&a" * 1000), "the query has over 1,000 parameters"),
         (head("/", "Content-Length: 1", "Content-Length: 1"), "a request has one Content-Length"),
         (
             head("/", "Content-Length: 1", "Transfer-Encoding: chunked"),

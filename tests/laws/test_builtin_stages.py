@@ -34,6 +34,7 @@ from fumishirube.testing import (
 from fumishirube.testing.answers import answers
 from fumishirube.testing.samples import BLANK, PASSAGES
 from fumishirube.text import fold, words
+from fumishirube_stages.embedders.none import NullEmbedder
 from fumishirube_stages.embedders.sentence_transformers import SentenceTransformers
 from fumishirube_stages.fusers.decompose import Decompose
 from fumishirube_stages.fusers.required_terms import RequiredTerms
@@ -202,6 +203,14 @@ class TestSentenceTransformers(EmbedderContract):
         if not folder.exists():
             tiny_models.tiny_model(folder)
         self.stage = SentenceTransformers(model=str(folder / "model"), batch_size=3)
+
+
+class TestNullEmbedder(EmbedderContract):
+    stage = NullEmbedder()
+
+    def test_vectors_have_dimensions(self) -> None:
+        """It alone is there to make none."""
+        assert [*self.stage.embed(["a"], "query")] == [()]
 
 
 class TestText(LoaderContract):

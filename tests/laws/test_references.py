@@ -121,6 +121,27 @@ def test_kanji_numbers_are_read(written: str, read: str) -> None:
     assert normalised(f"第 {written} 章") == f"第{read}章"
 
 
+_LINES = [
+    "第1節 目的",
+    "  第二節",
+    "\u3000第３節",
+    "第\n節",
+    "第 四 節 第5節",
+    "前 第6節",
+    "",
+    "第",
+    "節",
+]
+_LONG = ["あ" * 70_000, "第" * 140_000, " " * 70_000 + "第7節", "\n" * 70_000, "第8節" * 30_000]
+
+
+@given(st.lists(st.sampled_from([*_LINES, *_LONG]), max_size=12))
+def test_the_sections_of_a_long_text_are_those_of_its_lines(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    of_lines = (References.section_numbers(line) for line in text.split("\n"))
+    assert References.section_numbers(text) == frozenset().union(*of_lines)
+
+
 def test_ids_count_where_titles_have_no_number() -> None:
     references = References([("03", "重大手技"), ("04", "第5章 補則")])
     resolved = references.resolve("第3章", None, lambda _: ())
@@ -146,11 +167,11 @@ def test_many_references_to_many_chapters_are_no_trouble() -> None:
         references.resolve(text[:2000], None, lambda _: ())
 
 
-def test_the_tool_is_offered_only_if_asked_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("enabled", ["false", "true"])
+def test_clients_see_the_tool_only_if_asked_for(tmp_path: Path, enabled: str) -> None:
     (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: chapters}]\n", encoding="utf-8")
-    assert "resolve_reference" not in manuals.opened(tmp_path).tools
-    environ = {"FUMISHIRUBE_CHAPTERS_RESOLVE_REFERENCE": "true"}
-    assert "resolve_reference" in manuals.opened(tmp_path, **environ).tools
+    with Fumishirube(tmp_path, FUMISHIRUBE_CHAPTERS_RESOLVE_REFERENCE=enabled) as server:
+        assert ("resolve_reference" in server.tools()) == (enabled == "true")
 
 
 # --- for those who search manuals -----------------------------------------------------------

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
 from fumishirube.budget import Budget
-from fumishirube.corpus import Corpus, Count, IndexMatch
+from fumishirube.corpus import Corpus, IndexMatch
 from fumishirube.disk.roots import Root
-from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.errors import IndexDamaged, ToolError
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard
 from fumishirube.host.guarded_stages import GuardedEmbedder, GuardedStage, NamedInErrors
 from fumishirube.host.guarded_tokenizers import GuardedTokenizer
-from fumishirube.host.offered_types import check_texts
+from fumishirube.host.index_results import (
+    VALUE_CHECKS,
+    check_frequencies,
+    check_matches,
+    check_pages,
+    check_passages,
+    require,
+)
 from fumishirube.interrupts import is_interrupt
 from fumishirube.model import Passage
 from fumishirube.stages import Fields, Index, IndexedFile, OpenIndex
@@ -53,11 +58,7 @@ class _GuardedOpenIndex(_GuardedPart[OpenIndex]):
         with self._watched("pages"):
             pages = self._stage.pages()
             if pages is not self._checked_pages:
-                _require("pages", pages, Mapping)
-                _require_all("pages", pages.values(), IndexedFile)
-                if not all(path == file.path and _is_file(file) for path, file in pages.items()):
-                    raise TypeError("'pages' of its index gave a file with wrong values")
-                self._checked_pages = pages
+                self._checked_pages = check_pages(pages)
             return pages
 
     @contextmanager
@@ -66,7 +67,7 @@ class _GuardedOpenIndex(_GuardedPart[OpenIndex]):
         ending = ExitStack()
         with self._watched("writing"):
             mine = ending.enter_context(self._stage.writing(budget))
-            _require("writing", mine, bool)
+            require("writing", mine, bool)
         try:
             yield mine
         except BaseException:
@@ -90,7 +91,7 @@ class _GuardedOpenIndex(_GuardedPart[OpenIndex]):
         with self._watched("sync"):
             self._stage.sync(gone, noted())
             stored = self._stage.pages()
-            _require("pages", stored, Mapping)
+            require("pages", stored, Mapping)
             lacking = [path for path in files if path not in stored]
             if lacking or not complete:
                 raise ValueError("'sync' of its index did not store what it was given")
@@ -129,32 +130,22 @@ class _GuardedCorpus(_GuardedPart[Corpus]):
         """Return the best matches of a clause."""
         with self._watched("search"):
             matches = self._stage.search(*arguments, **named)
-            _require("search", matches, Sequence)
-            _require_all("search", matches, IndexMatch)
-            self._require_own("search", [match.passage for match in matches])
-            if not math.isfinite(sum(match.estimate for match in matches)):
-                raise ValueError("'search' of its index gave an estimate that is no finite number")
-            return matches
+            return check_matches(matches, self._files)
 
     def page(self, path: str) -> Sequence[Passage]:
         """Return the passages of a file."""
         with self._watched("page"):
             passages = self._stage.page(path)
-            _require("page", passages, Sequence)
-            self._require_own("page", passages)
-            return passages
+            return check_passages("page", passages, self._files)
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
         """Return how many sections have each term."""
         with self._watched("frequencies"):
             counts = self._stage.frequencies(terms)
-            _require("frequencies", counts, Mapping)
-            for term in terms:
-                _number("frequencies", counts[term])
-            return counts
+            return check_frequencies(counts, terms)
 
     def __getattr__(self, name: str) -> Any:
-        check = _CHECKS.get(name)
+        check = VALUE_CHECKS.get(name)
         if check is None:
             return super().__getattr__(name)
         if name in _PROPERTIES:
@@ -169,85 +160,9 @@ class _GuardedCorpus(_GuardedPart[Corpus]):
         self.__dict__[name] = checked
         return checked
 
-    def _require_own(self, name: str, passages: Sequence[Passage]) -> None:
-        _require_all(name, passages, Passage)
-        for passage in passages:
-            if not _is_passage(passage):
-                raise TypeError(f"{name!r} of its index gave a passage with wrong values")
-            if passage.path not in self._files:
-                raise ValueError(f"{name!r} of its index gave a passage of a file that it lacks")
-
-
-def _require(name: str, value: object, kind: type) -> None:
-    if not isinstance(value, kind):
-        wanted = kind.__name__
-        raise TypeError(f"{name!r} of its index gave a {type(value).__name__} and no {wanted}")
-
-
-def _require_all(name: str, values: Any, kind: type) -> None:
-    for other in {*map(type, values)}:
-        if not issubclass(other, kind):
-            raise TypeError(f"{name!r} of its index gave a {other.__name__} and no {kind.__name__}")
-
-
-def _number(name: str, value: Any) -> Any:
-    _require(name, value, int)
-    if value < 0:
-        raise ValueError(f"{name!r} of its index gave a negative number")
-    return value
-
-
-def _text(name: str, value: Any) -> Any:
-    _require(name, value, str)
-    return value
-
-
-def _terms(name: str, value: Any) -> Any:
-    del name
-    return check_texts(value)
-
-
-def _count(name: str, value: Any) -> Any:
-    _require(name, value, Count)
-    _number(name, value.number)
-    return value
-
-
-def _mean(name: str, value: Any) -> Any:
-    if not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
-        raise TypeError(f"{name!r} of its index gave no finite length")
-    return value
-
-
-def _is_file(file: Any) -> bool:
-    match file:
-        case IndexedFile(str(), str(), None | str(), int(sections), int(blank)):
-            return sections >= 0 and blank >= 0
-        case _:
-            return False
-
-
-def _is_passage(passage: Any) -> bool:
-    match passage:
-        case Passage(str(), int(start), int(end), str(), tuple(above), int(), str(), fields):
-            texts = isinstance(fields, Mapping) and all(
-                isinstance(fields.get(name), str) for name in FIELDS
-            )
-            return texts and 1 <= start <= end and all(isinstance(title, str) for title in above)
-        case _:
-            return False
-
 
 _PROPERTIES = frozenset({"manual_id", "size"})
-_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
-    "manual_id": _text,
-    "size": _number,
-    "terms": _terms,
-    "count": _count,
-    "average_length": _mean,
-}
-"""How values of a corpus are checked that need nothing else for it."""
-_MEMBERS = (*_CHECKS, "search", "page", "frequencies")
+_MEMBERS = (*VALUE_CHECKS, "search", "page", "frequencies")
 """What every corpus has."""
 
 GUARDED_KINDS: Mapping[str, type[GuardedStage[Any]]] = {

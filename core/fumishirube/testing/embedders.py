@@ -39,6 +39,14 @@ class EmbedderContract(StageContract[Embedder]):
         assert len(vectors) == 2 * len(TEXTS), "not one vector a text"
         assert len({len(vector) for vector in vectors}) == 1, "the dimensions differ"
 
+    def test_vectors_have_dimensions(self) -> None:
+        """A host refuses vectors without numbers, of any text and in either role."""
+        stage = self.make()
+        for text, *vectors in zip(
+            TEXTS, stage.embed(TEXTS, "query"), stage.embed(TEXTS, "passage"), strict=True
+        ):
+            assert all(map(len, vectors)), f"the vector of {text!r} has no dimensions"
+
     def test_vectors_are_finite_and_of_unit_length(self) -> None:
         """The dot product of two vectors is their cosine; vectors may have no dimensions."""
         stage = self.make()

@@ -25,6 +25,13 @@ from fumishirube import (
     Term,
 )
 from fumishirube.engine.indexed_files import FIELDS
+from fumishirube.host.index_results import (
+    VALUE_CHECKS,
+    check_frequencies,
+    check_matches,
+    check_pages,
+    check_passages,
+)
 from fumishirube.testing.answers import CLAUSES, answers, assert_alike, keys
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import PlainTokenizer, passage
@@ -116,6 +123,26 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
             assert corpus.size == len(PASSAGES), "size counts other than searched sections"
             for clause in CLAUSES:
                 assert BLANK.key not in keys(corpus, clause), f"{clause} finds a bare heading"
+
+    def test_values_have_the_types_of_an_index(self, folder: Root) -> None:
+        """A host refuses what only equals a passage, a file or a number."""
+        terms = ("password", "absent")
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES))
+            files, corpus = check_pages(index.pages()), index.corpus("manual")
+            check_matches(corpus.search(Everything(), len(PASSAGES)), files)
+            for path in files:
+                check_passages("page", corpus.page(path), files)
+            check_frequencies(corpus.frequencies(terms), terms)
+            values = {
+                "manual_id": corpus.manual_id,
+                "size": corpus.size,
+                "terms": corpus.terms("password"),
+                "count": corpus.count(Term("password")),
+                "average_length": corpus.average_length("body"),
+            }
+            for name, check in VALUE_CHECKS.items():
+                check(name, values[name])
 
     def test_pages_come_back_as_they_went_in(self, folder: Root) -> None:
         """Stamps and reasons are stored as given, for files without passages too."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from fumishirube import Budget, Query
+from fumishirube import Budget, Document, Query, Section
 from fumishirube.query import SearchState
 from fumishirube.testing.corpora import passage
+
+_RULES = "# 休暇\n年次有給休暇は10日。\n## 例外\n試用期間中は取得できない。\n"
 
 PASSAGES = (
     passage("guide/login.md", 1, "Signing in", "Open the portal and type your password."),
@@ -93,3 +95,17 @@ BLANK = passage("規程/休暇.md", 9, "休暇の password", "", ancestors=("休
 
 PLAIN_QUERY = Query("password")
 """A query without required terms, comparisons or other conditions."""
+
+
+def sample_document() -> Document:
+    """Return a document of two sections, one below the other."""
+    first, second = _RULES.index("\n") + 1, _RULES.index("##")
+    return Document(
+        "rules.md",
+        "md",
+        _RULES,
+        (
+            Section("休暇", 1, 2, 0, second, len(_RULES), first),
+            Section("例外", 3, 4, second, len(_RULES), len(_RULES), second + 6, 2, ("休暇",)),
+        ),
+    )

@@ -18,9 +18,7 @@ from fumishirube import (
     Answer,
     Budget,
     Call,
-    Document,
     Params,
-    Section,
     Surface,
     SurfaceContext,
     Tool,
@@ -29,18 +27,25 @@ from fumishirube import (
 from fumishirube.config.pipelines import PIPELINE_KEYS
 from fumishirube.config.sections import RootSettings
 from fumishirube.errors import Cancelled
-from fumishirube.host.offered_types import check_contents, check_listed, check_offers
+from fumishirube.host.offered_types import (
+    check_contents,
+    check_listed,
+    check_offers,
+    check_question,
+    check_text,
+)
 from fumishirube.surfaces import HasPrompts, HasResources
 from fumishirube.testing.contexts import MemoryContext
 from fumishirube.testing.contract import StageContract
-from fumishirube.testing.samples import TEXTS
+from fumishirube.testing.samples import TEXTS, sample_document
 from fumishirube.testing.side_effects import side_effects
 from fumishirube.tools import Prompt, Resources, Session
+from fumishirube.tools.calls import call_tool
+from fumishirube.tools.schemas import check_schema, input_schema, output_schema
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE"}
 _AWKWARD = (*TEXTS, "x" * 100_000, "../" * 50, "/etc/passwd", "a\x00b")
-_TEXT = "# 休暇\n年次有給休暇は10日。\n## 例外\n試用期間中は取得できない。\n"
 
 
 class SurfaceContract(StageContract[Surface]):
@@ -50,7 +55,7 @@ class SurfaceContract(StageContract[Surface]):
 
     def context(self) -> SurfaceContext:
         """Return the SurfaceContext of the tools; override it for a surface that needs another."""
-        return MemoryContext({"m1": [_sample()]})
+        return MemoryContext({"m1": [sample_document()]})
 
     def exercise(self, stage: Surface, folder: Path) -> object:
         """Return the tools and their schemas."""
@@ -122,6 +127,9 @@ class SurfaceContract(StageContract[Surface]):
             assert issubclass(tool.answer, Answer), f"{tool.name}: answer inherits no Answer"
             for model in (tool.params, tool.answer):
                 assert json.dumps(model.model_json_schema()), f"{tool.name}: no schema"
+            for schema in (input_schema(tool), output_schema(tool)):
+                faults = check_schema(schema)
+                assert not faults, f"{tool.name}: clients would refuse its schema: {faults}"
 
     def test_unknown_arguments_are_refused(self) -> None:
         """A misspelt argument is reported, not dropped."""
@@ -162,6 +170,22 @@ class SurfaceContract(StageContract[Surface]):
                     text = answer.model_dump_json()
                     again = tool.answer.model_validate_json(text)
                     assert again.model_dump_json() == text, f"{tool.name}: {text[:200]}"
+
+    def test_texts_and_questions_have_their_types(self) -> None:
+        """A host refuses an answer whose ``text`` gives no text, and drops what is no question."""
+        tools = self._tools()
+        call = self._later(tools)
+        for tool in tools:
+            try:
+                for example in _examples(tool):
+                    with suppress(ToolError):
+                        if tool.text:
+                            check_text(tool.text(call_tool(tool, example, call)))
+                    with suppress(ToolError):
+                        if tool.question:
+                            check_question(tool.question(example, call.session))
+            except TypeError as error:
+                pytest.fail(f"the text or question of {tool.name}: {error}")
 
     def test_awkward_arguments_are_answered_or_refused(self) -> None:
         """For any text as any argument, the tool answers or reports what is wrong."""
@@ -265,16 +289,3 @@ class SurfaceContract(StageContract[Surface]):
 def _examples(tool: Tool[Any, Any]) -> Sequence[Mapping[str, Any]]:
     """Return the arguments to call a tool with; one that needs none may have no examples."""
     return tool.examples or ({},)
-
-
-def _sample() -> Document:
-    first, second = _TEXT.index("\n") + 1, _TEXT.index("##")
-    return Document(
-        "rules.md",
-        "md",
-        _TEXT,
-        (
-            Section("休暇", 1, 2, 0, second, len(_TEXT), first),
-            Section("例外", 3, 4, second, len(_TEXT), len(_TEXT), second + 6, 2, ("休暇",)),
-        ),
-    )

@@ -32,6 +32,7 @@ _POINTING = re.compile(f"{NUMBERED}|{LABELLED}|{_RELATIVE}")
 _QUOTED = re.compile(r"「([^「」]{1,200})」|『([^『』]{1,200})』")
 _BEFORE = re.compile(r"[^「」『』、。,;]+\Z")
 _POINTS = re.compile("を参照|に記載|を見よ")
+_BLOCK = 65_536
 _SECTION_LINE = re.compile(r"^[^\S\n]*第([^\n節]{1,12})節", re.MULTILINE)
 
 
@@ -84,7 +85,23 @@ class References:
     @staticmethod
     def section_numbers(text: str) -> frozenset[str]:
         """Return the numbers of the lines of an NFKC text that begin with 第N節."""
-        return frozenset(normalised(number) for number in _SECTION_LINE.findall(text))
+        return frozenset(
+            normalised(match[1])
+            for start, end in _blocks(text)
+            for match in _SECTION_LINE.finditer(text, start, end)
+        )
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of blocks of whole lines, of which one too long for a block is cut.
+
+    A search through one block holds the interpreter for a few milliseconds.
+    """
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _BLOCK) + 1 or len(text)
+        yield start, min(end, start + 2 * _BLOCK)  # what follows in the last line begins none
+        start = end
 
 
 # --- kinds of references --------------------------------------------------------------------------

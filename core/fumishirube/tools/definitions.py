@@ -141,7 +141,7 @@ class Tool(Generic[P, A]):
     ``quotes`` says that answers contain text or names of documents, which are only data. ``text``
     renders an answer as text for a model; the default is JSON. ``question`` returns a question for
     the person, whose answer becomes an argument; ``view`` shows answers. Both are for clients that
-    support them.
+    support them. Without ``mcp`` the tool is offered in the other faces alone.
     """
 
     name: str
@@ -162,6 +162,7 @@ class Tool(Generic[P, A]):
     text: Callable[[Mapping[str, JsonValue]], str] | None = None
     question: QuestionMaker | None = None
     view: View | None = None
+    mcp: bool = True
     examples: Sequence[Mapping[str, JsonValue]] = ()
 
 

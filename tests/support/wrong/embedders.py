@@ -66,6 +66,18 @@ class TestDeeper(EmbedderContract):
     stage = _Deeper()
 
 
+class _Flat(Circle):
+    """Gives vectors without dimensions."""
+
+    def embed(self, texts: Sequence[str], role: Role) -> Vectors:
+        return [() for _ in texts]
+
+
+class TestFlat(EmbedderContract):
+    breaks = ("test_vectors_have_dimensions",)
+    stage = _Flat()
+
+
 class _Longer(Circle):
     """Gives vectors twice as long."""
 

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import Any
 
 from fumishirube import (
@@ -193,6 +194,32 @@ class _Trimming(MemoryCorpus):
 class TestTrimming(_Contract):
     breaks = ("test_passages_come_back_as_they_went_in",)
     shelf = corpus_shelf(_Trimming)
+
+
+class _Unnamed(MemoryCorpus):
+    """Gives pages of plain tuples."""
+
+    def page(self, path: str) -> Any:
+        return [(*one,) for one in super().page(path)]
+
+
+class TestUnnamed(_Contract):
+    breaks = ("test_values_have_the_types_of_an_index",)
+    says = "'page' of its index gave a tuple and no Passage"
+    shelf = corpus_shelf(_Unnamed)
+
+
+class _Uncounted(MemoryCorpus):
+    """Gives fractions for numbers."""
+
+    def frequencies(self, terms: Collection[str]) -> Any:
+        return {term: Fraction(number) for term, number in super().frequencies(terms).items()}
+
+
+class TestUncounted(_Contract):
+    breaks = ("test_values_have_the_types_of_an_index",)
+    says = "'frequencies' of its index gave a Fraction and no int"
+    shelf = corpus_shelf(_Uncounted)
 
 
 class _Blank(MemoryCorpus):

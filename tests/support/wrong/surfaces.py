@@ -103,6 +103,48 @@ class TestPaging(SurfaceContract):
     stage = _Paging()
 
 
+class _Written(_Changed):
+    """Gives lines for the text of an answer."""
+
+    change: ClassVar[Mapping[str, Any]] = {"text": lambda payload: [str(payload["number"])]}
+
+
+class TestWritten(SurfaceContract):
+    breaks = ("test_texts_and_questions_have_their_types",)
+    says = "text_count: it returned a list and no text"
+    stage = _Written()
+
+
+class _Asking(_Changed):
+    """Asks with a text."""
+
+    change: ClassVar[Mapping[str, Any]] = {"question": lambda _arguments, _session: "Which?"}
+
+
+class TestAsking(SurfaceContract):
+    breaks = ("test_texts_and_questions_have_their_types",)
+    says = "Question was expected, not str"
+    stage = _Asking()
+
+
+class NestedParams(CountParams):
+    """May hold itself."""
+
+    more: NestedParams | None = None
+
+
+class _Nested(_Changed):
+    """Takes what no schema without references describes."""
+
+    change: ClassVar[Mapping[str, Any]] = {"params": NestedParams}
+
+
+class TestNested(SurfaceContract):
+    breaks = ("test_arguments_and_answers_have_schemas",)
+    says = "it is recursive"
+    stage = _Nested()
+
+
 class _Depending(Counting):
     """Names its tool after a manual."""
 

@@ -118,7 +118,7 @@ def _application(application: Application) -> Iterator[Check]:
     for problem in application.problems:
         if problem not in of_plugins:
             yield Check("FAIL", "tools", problem, "update the plugin that offers the tool")
-    yield Check("ok", "tools", listed([tool.name for tool in catalog.tools], 20) or "none")
+    yield Check("ok", "tools", listed([tool.name for tool in catalog.listed], 20) or "none")
     yield from _state(application)
     for configured in application.surfaces:
         if _writes(application, configured):

@@ -53,7 +53,7 @@ class ResourceHandlers:
     ) -> types.ReadResourceResult:
         """Read the resource of a URI, or the page of a tool's view."""
         uri = str(params.uri)
-        for tool in self._publisher.catalog.tools:
+        for tool in self._publisher.catalog.listed:
             if tool.view is not None and tool.view.uri == uri:
                 return types.ReadResourceResult(contents=[page_of(tool.view)])
         return await self._work.answer_request(ctx, partial(self._read, uri), {"uri": uri})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from fumishirube.errors import ToolError
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner, failure_of
-from fumishirube.host.catalog import CatalogPublisher
+from fumishirube.host.catalog import Catalog, CatalogPublisher
 from fumishirube.tools.calls import (
     call_tool,
     compact,
@@ -99,13 +99,13 @@ class ToolHandlers:
 
     @property
     def _tools(self) -> _ToolSet:
-        if self._tool_set.tools is not self._publisher.catalog.tools:
+        if self._tool_set.catalog is not self._publisher.catalog:
             self._tool_set = self._made()
         return self._tool_set
 
     def _made(self) -> _ToolSet:
         schemas = self._publisher.profile.output_schemas
-        return _ToolSet(self._publisher.catalog.tools, output_schemas=schemas)
+        return _ToolSet(self._publisher.catalog, output_schemas=schemas)
 
     def _answer(
         self,
@@ -171,8 +171,8 @@ def refuse_cursor(params: types.PaginatedRequestParams | None) -> None:
 class _ToolSet:
     """The tools of one catalog: by name, and as listed."""
 
-    def __init__(self, tools: Sequence[Tool[Any, Any]], *, output_schemas: bool) -> None:
-        self.tools = tools
+    def __init__(self, catalog: Catalog, *, output_schemas: bool) -> None:
+        self.catalog, tools = catalog, catalog.listed
         self.named = {tool.name: tool for tool in tools}
         entries = [_listed(tool, output_schemas=output_schemas) for tool in tools]
         self.listed = types.ListToolsResult(tools=entries)
