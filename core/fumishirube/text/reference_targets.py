@@ -96,7 +96,7 @@ def targets_of(entries: tuple[ReferenceTarget, ...]) -> ReferenceTargets:
             titled[number].append(entry)
         elif label is not None:
             labelled[label["label"] + label["number"]].append(entry)
-        if number is None and label is None and (plain := _ID.fullmatch(normalised(entry.id))):
+        if number is None and (plain := _ID.fullmatch(normalised(entry.id))):
             number = Number("章", *plain.groups())
             by_id[number].append(entry)
         if number is not None:
