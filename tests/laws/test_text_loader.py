@@ -152,6 +152,16 @@ def test_a_paragraph_that_is_too_long_is_cut_between_lines(tmp_path: Path) -> No
             ADOC_TEXT,
             [("text", 1, 1), ("A", 4, 1), ("B", 6, 2), ("Cee", 12, 2), ("D", 15, 2)],
         ),
+        (
+            "example.adoc",
+            "= A\n\n== B\n\n[TIP]\n====\nFirst.\n\n必須\n====\n\nMore.\n\n=== C\n\nLast\n====\n",
+            [("A", 1, 1), ("B", 3, 2), ("C", 14, 3), ("Last", 16, 1)],
+        ),
+        (
+            "inner.adoc",
+            "= A\n\n.Out\n=====\n[TIP]\n====\n\nEnd.\n====\n\nEnd.\n=====\n\n== B\n",
+            [("A", 1, 1), ("B", 14, 2)],
+        ),
         ("a.org", ORG, [("Installing", 1, 1), ("Windows", 3, 2), ("Using", 6, 1)]),
         (
             "a.org",

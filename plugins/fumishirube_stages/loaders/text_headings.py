@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from fumishirube import Heading
@@ -29,6 +29,7 @@ _ADOC_ABOVE = re.compile(
     r"|:!?\w[^:]*:(?:\s.*)?|[a-z]\w*::\S*\[.*\]\s*"
 )
 """A line above the beginning of a block: blank, of attributes, a macro, or the end of another."""
+_ADOC_EXAMPLE = "===="
 _ADOC_FENCES = ("----", "....", "++++", "////", "```")
 """The beginnings of lines around code and comments, where nothing is a title."""
 _ORG_TITLE = re.compile(r"(\*+)[ \t]+(\S(?:.*[^ \t])?)[ \t]*")
@@ -85,25 +86,31 @@ def adoc_headings(lines: Sequence[str]) -> Iterator[Heading]:
     """Yield the titles that begin with ``=`` or are underlined, outside code and paragraphs."""
     fence = ""
     body = 0
+    opened: set[str] = set()
     for at, line in enumerate(lines):
         if at < body:
             continue
         below = lines[at + 1] if at + 1 < len(lines) else ""
         begins = at == body or _ADOC_ABOVE.fullmatch(lines[at - 1])
-        if not fence and begins and (level := _underlined(line, below)):
+        if not fence and begins and (level := _underlined(line, below, opened)):
             body = at + 2
             yield Heading(line.strip(), level, at + 1, at + 3)
         elif line.startswith(_ADOC_FENCES) and (marks := BLOCK.fullmatch(line)):
             fence = "" if fence == marks[1] else fence or marks[1]
+        elif not fence and line.startswith(_ADOC_EXAMPLE) and (marks := BLOCK.fullmatch(line)):
+            opened ^= {marks[1]}
         elif not fence and begins and (title := _ADOC_TITLE.fullmatch(line)):
             body = at + 1
             yield Heading(title[2], len(title[1]), at + 1, at + 2)
 
 
-def _underlined(line: str, below: str) -> int:
-    """Return the level of a title whose underline has about its length; 0 of other text."""
+def _underlined(line: str, below: str, opened: Collection[str]) -> int:
+    """Return the level of a title whose underline has about its length; 0 of other text.
+
+    A line that closes one of the opened examples is no underline.
+    """
     below = below.rstrip()
-    if len(below) > _ADOC_LONGEST or not _ADOC_RULE.fullmatch(below):
+    if below in opened or len(below) > _ADOC_LONGEST or not _ADOC_RULE.fullmatch(below):
         return 0
     title = line.rstrip()
     if len(title) > len(below) + _ADOC_NEAR or not _ADOC_UNDERLINED.match(title):
