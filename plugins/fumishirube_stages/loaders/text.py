@@ -13,6 +13,7 @@ from fumishirube_stages.loaders.decoded_files import DecodedFile, decoded_file
 from fumishirube_stages.loaders.delimited import table_sections
 from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
 from fumishirube_stages.loaders.names import ending, is_navigation, left_nothing
+from fumishirube_stages.loaders.text_anchors import searched_by_anchors, with_anchors
 from fumishirube_stages.loaders.text_entries import ENTRIES
 from fumishirube_stages.loaders.text_headings import HEADINGS
 from fumishirube_stages.loaders.toc_text import TOC
@@ -32,13 +33,14 @@ class Text(Stage):
 
     Headings of reStructuredText (also in other files with directives), AsciiDoc and Org begin
     sections; so do the entries of a reference: objects of directives (``.. option::``) and terms of
-    AsciiDoc (``core.editor::``). Other text is divided at blank lines into passages of about 30
-    lines or 1,500 characters, and tables (``.csv``, ``.tsv``) into rows under their header. Binary
-    and minified files and those over ``most_bytes`` are skipped.
+    AsciiDoc (``core.editor::``). Anchors and attributes right above belong to them. Other text is
+    divided at blank lines into passages of about 30 lines or 1,500 characters, and tables
+    (``.csv``, ``.tsv``) into rows under their header. Binary and minified files and those over
+    ``most_bytes`` are skipped.
     For logs add ``.log`` to the suffixes.
     """
 
-    revision: ClassVar[int] = 9  # takes no end of an example for an underline
+    revision: ClassVar[int] = 9  # begins sections with the anchors above their titles
     reads_if: ClassVar[Mapping[str, str]] = {
         ".log": "give it suffixes: [.txt, .log] in {loaders}",
     }
@@ -142,5 +144,7 @@ def _sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
         if suffix in ENTRIES:
             headings += ENTRIES[suffix](lines, headings, title)
         if headings:
-            return divided(text, sorted(headings, key=lambda heading: heading.line), title)
+            headings.sort(key=lambda heading: heading.line)
+            sections = divided(text, with_anchors(lines, headings, suffix), title)
+            return tuple(searched_by_anchors(text, sections, headings))
     return passages(text, title)

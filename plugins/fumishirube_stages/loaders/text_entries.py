@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from fumishirube import Heading
 
-_OBJECT = re.compile(
+OBJECT = re.compile(
     r"\.\. (?:(?:[\w-]+:)?(?:alias|attribute|class|classmethod|cmdoption|concept|confval|data"
     r"|decorator|decoratormethod|describe|django-admin|enum|enumerator|envvar|event|exception"
     r"|fieldlookup|function|macro|member|method|object|opcode|option|pdbcommand|property|setting"
@@ -152,7 +152,7 @@ def _indentation(line: str) -> int:
 def _object(lines: Sequence[str], number: int) -> str | None:
     """Return the signature of the object that a line describes, if it does."""
     line = lines[number - 1].strip()
-    match = _OBJECT.match(line)
+    match = OBJECT.match(line)
     if match and _STYLE.match(line):
         below = (lines[at] for at in range(number, len(lines)) if lines[at].strip())
         return match[1] if next(below, "")[:1].isspace() else None
