@@ -16,6 +16,7 @@ from fumishirube_stages.loaders.names import ending, is_navigation, left_nothing
 from fumishirube_stages.loaders.text_anchors import searched_by_anchors, with_anchors
 from fumishirube_stages.loaders.text_entries import ENTRIES
 from fumishirube_stages.loaders.text_headings import HEADINGS
+from fumishirube_stages.loaders.text_titles import rendered_titles
 from fumishirube_stages.loaders.toc_text import TOC
 
 _CONTROLS = re.compile("[\0-\x08\x0e-\x1a\x1c-\x1f\ue000-\uf8ff]")
@@ -144,7 +145,9 @@ def _sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
         if suffix in ENTRIES:
             headings += ENTRIES[suffix](lines, headings, title)
         if headings:
-            headings.sort(key=lambda heading: heading.line)
+            headings = sorted(
+                rendered_titles(lines, headings, suffix), key=lambda heading: heading.line
+            )
             sections = divided(text, with_anchors(lines, headings, suffix), title)
             return tuple(searched_by_anchors(text, sections, headings))
     return passages(text, title)
