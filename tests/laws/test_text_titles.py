@@ -81,3 +81,38 @@ def test_each_title_has_text(tmp_path: Path, chosen: list[str], suffix: str) -> 
     (section,) = load(tmp_path, f"a{suffix}", text).sections
     assert section.title.strip()
     assert len(section.title) <= len(title)
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("OPEN [2/3] Install   :setup:", "Install"),
+        ("CLOSED [#A] Update [50%]", "Update"),
+        ("TODO\tCheck", "Check"),
+        ("OPEN", "OPEN"),
+        ("How to be OPEN", "How to be OPEN"),
+        ("[[https://x.org][The site]] and [[./b.org]]", "The site and ./b.org"),
+        ("Arrays [[1]", "Arrays [[1]"),
+        ("[1/2]", "[1/2]"),
+    ],
+)
+def test_states_counts_and_links_of_org_are_no_part_of_titles(
+    tmp_path: Path, written: str, shown: str
+) -> None:
+    document = load(tmp_path, "a.org", f"#+TODO: OPEN(o) | CLOSED(c)\n\n* {written}\nx\n** B\n")
+    assert [(each.title, each.ancestors) for each in document.sections] == [
+        (shown, ()),
+        ("B", (shown,)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("above", "starts"), [("", [("A", 1)]), ("A preface.\n", [("The Manual", 1), ("A", 5)])]
+)
+def test_the_title_of_an_org_file_is_that_of_the_page(
+    tmp_path: Path, above: str, starts: list[tuple[str, int]]
+) -> None:
+    head = "#+title: The Manual\n#+AUTHOR: Ada\n"
+    document = load(tmp_path, "a.org", f"{head}{above}\n* A\nx\n")
+    assert document.title == "The Manual"
+    assert [(each.title, each.start_line) for each in document.sections] == starts

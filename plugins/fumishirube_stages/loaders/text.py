@@ -15,7 +15,7 @@ from fumishirube_stages.loaders.divisions import divided, passages, without_surr
 from fumishirube_stages.loaders.names import ending, is_navigation, left_nothing
 from fumishirube_stages.loaders.text_anchors import searched_by_anchors, with_anchors
 from fumishirube_stages.loaders.text_entries import ENTRIES
-from fumishirube_stages.loaders.text_headings import HEADINGS
+from fumishirube_stages.loaders.text_headings import HEADINGS, org_title
 from fumishirube_stages.loaders.text_titles import rendered_titles
 from fumishirube_stages.loaders.toc_text import TOC
 
@@ -86,12 +86,14 @@ class Text(Stage):
         name = PurePosixPath(path)
         suffix = name.suffix.lower()
         _check_lines(text, suffix)
+        title = org_title(text) if suffix == ".org" else ""
         return Document(
             path=path,
             file_type=suffix[1:] or "txt",
             text=text,
-            sections=_sections(text, without_surrogates(name.stem), suffix),
+            sections=_sections(text, title or without_surrogates(name.stem), suffix),
             navigation=is_navigation(path),
+            facts={"title": title} if title else {},
             remarks=remarks,
         )
 

@@ -14,6 +14,7 @@ from fumishirube_stages.loaders.text_entries import OBJECT
 _STATES = (
     r"\.\. (?:\w+:)?(?:currentmodule|default-domain|highlight|index|module|program|rst-class)::"
 )
+_NEVER = re.compile(r"(?!)")
 _ADOC_COMMENTS = "////"
 
 
@@ -40,11 +41,19 @@ _RST = _Marks(
 )
 _ADOC = _Marks(
     naming=re.compile(r"\[.*\]\s*$"),
-    parted=re.compile(r"(?!)"),
+    parted=_NEVER,
     between=re.compile(r"\s*$|//(?!/)"),
     silent=re.compile(r"\s*$|\[.*\]\s*$|//|:!?\w[^:]*:(?:\s|$)"),
 )
-_MARKS: Mapping[str, _Marks] = MappingProxyType({".rst": _RST, ".adoc": _ADOC, ".asciidoc": _ADOC})
+_ORG = _Marks(
+    naming=_NEVER,
+    parted=_NEVER,
+    between=_NEVER,
+    silent=re.compile(r"\s*$|#\+\w+:|#(?:\s|$)|:\w+:"),
+)
+_MARKS: Mapping[str, _Marks] = MappingProxyType(
+    {".rst": _RST, ".adoc": _ADOC, ".asciidoc": _ADOC, ".org": _ORG}
+)
 
 
 def with_anchors(lines: Sequence[str], headings: Sequence[Heading], suffix: str) -> list[Heading]:

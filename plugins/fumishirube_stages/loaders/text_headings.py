@@ -33,7 +33,12 @@ _ADOC_EXAMPLE = "===="
 _ADOC_FENCES = ("----", "....", "++++", "////", "```")
 """The beginnings of lines around code and comments, where nothing is a title."""
 _ORG_TITLE = re.compile(r"(\*+)[ \t]+(\S(?:.*[^ \t])?)[ \t]*")
-_ORG_STATE = re.compile(r"^(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]+)?(?:\[#\w\][ \t]+)?")
+_ORG_STATES = ("TODO", "DONE", "NEXT", "WAITING", "CANCELLED")
+_ORG_DEFINED = re.compile(r"#\+(?:seq_|typ_)?todo:[ \t]+(\S.*)", re.IGNORECASE)
+_ORG_FILE_TITLE = re.compile(r"^#\+title:[ \t]+(\S(?:.*\S)?)", re.IGNORECASE | re.MULTILINE)
+_ORG_PRIORITY = re.compile(r"^\[#\w\](?:[ \t]+|$)")
+_ORG_COUNT = re.compile(r"(?<![ \t])[ \t]*\[(?:\d*/\d*|\d*%)\]")
+_ORG_LINK = re.compile(r"\[\[(?:[^\[\]]*\]\[)?([^\[\]]*)\]\]")
 _ORG_TAGS = re.compile(r"(?<![ \t])[ \t]+:[\w@#%:]+:$")
 _DEEPEST = 6
 
@@ -121,14 +126,31 @@ def _underlined(line: str, below: str, opened: Collection[str]) -> int:
 
 
 def org_headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """Yield the titles that begin with stars, without state, priority and tags.
+    """Yield the titles that begin with stars, without state, priority, counts, links and tags.
 
     Each ends the block above it: in blocks such lines are written with a comma, ``,* x``.
     """
+    states = {*_ORG_STATES, *_org_states(lines)}
     for number, line in enumerate(lines, start=1):
         if title := _ORG_TITLE.fullmatch(line):
-            shown = _ORG_TAGS.sub("", _ORG_STATE.sub("", title[2])) or title[2]
-            yield Heading(shown, min(len(title[1]), _DEEPEST), number, number + 1)
+            shown = _ORG_TAGS.sub("", title[2])
+            first, *others = shown.split(maxsplit=1)
+            shown = _ORG_PRIORITY.sub("", "".join(others) if first in states else shown)
+            shown = _ORG_LINK.sub(r"\1", _ORG_COUNT.sub("", shown)).strip()
+            yield Heading(shown or title[2], min(len(title[1]), _DEEPEST), number, number + 1)
+
+
+def _org_states(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the states of work that a file defines, without their keys: ``TODO(t) | DONE``."""
+    for line in lines:
+        if defined := _ORG_DEFINED.match(line):
+            yield from (word.partition("(")[0] for word in defined[1].split())
+
+
+def org_title(text: str) -> str:
+    """Return the title of a file of Org, or an empty text."""
+    title = _ORG_FILE_TITLE.search(text)
+    return title[1] if title else ""
 
 
 HEADINGS: Mapping[str, Callable[[Sequence[str]], Iterator[Heading]]] = MappingProxyType(
