@@ -54,11 +54,12 @@ Pumps
 -----
 
 .. envvar:: PUMP_HOME
+
    The folder of the pumps.
 """
 RST_OUTLINE = [
     ("Valves", 1, 1),
-    ("-t torque", 9, 2),
+    ("-t torque, --torque torque", 9, 2),
     ("Valve(size)", 19, 2),
     ("open(speed=3)", 27, 3),
     ("Valve(size)", 31, 3),
@@ -136,7 +137,7 @@ def test_entries_are_sections_below_their_heading(
 
 def test_an_entry_is_searched_with_its_own_line(tmp_path: Path) -> None:
     document = load(tmp_path, "a.rst", RST)
-    torque = next(each for each in document.sections if each.title == "-t torque")
+    torque = next(each for each in document.sections if each.title.startswith("-t"))
     body = document.text[torque.body : torque.end]
     assert body.startswith(
         ".. index:: pair: valve; torque\n.. _torque:\n\n"
@@ -216,8 +217,45 @@ def test_objects_without_text_between_them_are_one_entry(tmp_path: Path) -> None
     assert [(each.title, each.start_line) for each in document.sections] == [
         ("Ab", 1),
         ("-a, --all, --every", 4),
-        ("draw(x,", 11),
+        ("draw(x, y)", 11),
         ("-b", 16),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("directive", "title"),
+    [
+        (
+            ".. function:: range(stop)\n              range(start, stop)\n",
+            "range(stop), range(start, stop)",
+        ),
+        (".. data:: A\n          B\n   :no-index:\n", "A, B"),
+        (
+            ".. py:function:: send( \\\n      text: str, \\\n      to) -> None\n",
+            "send(text: str, to) -> None",
+        ),
+        (".. option:: -a\nText.\n", "-a"),
+        (f".. data:: {'x' * 90}\n   {'y' * 90}\n", "x" * 90),
+    ],
+)
+def test_an_entry_has_all_signatures_of_its_object(
+    tmp_path: Path, directive: str, title: str
+) -> None:
+    document = load(tmp_path, "a.rst", f"Ab\n==\n\n{directive}\n   What it is.\n")
+    assert document.sections[1].title == title
+
+
+def test_terms_of_a_glossary_are_entries(tmp_path: Path) -> None:
+    terms = (
+        "   a valve\n   a tap : T\n      Closes a pipe.\n\n      .. note:: Or not.\n\n   .. rem\n\n"
+    )
+    text = f"Ab\n==\n\n.. glossary::\n   :sorted:\n\n{terms}   pump\n     Moves water.\n\nText.\n"
+    document = load(tmp_path, "a.rst", text)
+    assert [(each.title, each.start_line, each.level) for each in document.sections] == [
+        ("Ab", 1, 1),
+        ("a valve, a tap", 4, 2),
+        ("pump", 15, 2),
+        ("Ab", 18, 2),
     ]
 
 
@@ -229,7 +267,9 @@ def test_a_long_entry_is_cut_between_its_paragraphs(tmp_path: Path) -> None:
     assert {each.title for each in document.sections} == {"--turn"}
 
 
-lines = st.sampled_from([*RST.split("\n"), *ADOC.split("\n"), "   text", "|===", "--"])
+lines = st.sampled_from(
+    [*RST.split("\n"), *ADOC.split("\n"), "   text", "|===", "--", ".. glossary::"]
+)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -33,11 +33,11 @@ class Text(Stage):
     """Claims text that no earlier loader claims, also names in ``extensionless``.
 
     Headings of reStructuredText (also in other files with directives), AsciiDoc and Org begin
-    sections; so do the entries of a reference: objects of directives (``.. option::``) and terms of
-    AsciiDoc (``core.editor::``). Anchors and attributes right above belong to them. Other text is
-    divided at blank lines into passages of about 30 lines or 1,500 characters, and tables
-    (``.csv``, ``.tsv``) into rows under their header. Binary and minified files and those over
-    ``most_bytes`` are skipped.
+    sections; so do the entries of a reference: objects of directives (``.. option::``), terms of
+    glossaries, and terms of AsciiDoc (``core.editor::``). Anchors and attributes right above belong
+    to them. Other text is divided at blank lines into passages of about 30 lines or 1,500
+    characters, and tables (``.csv``, ``.tsv``) into rows under their header. Binary and minified
+    files and those over ``most_bytes`` are skipped.
     For logs add ``.log`` to the suffixes.
     """
 

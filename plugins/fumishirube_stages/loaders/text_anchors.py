@@ -11,9 +11,11 @@ from fumishirube import Heading, Section
 from fumishirube.text import Lines
 from fumishirube_stages.loaders.text_entries import OBJECT
 
-_STATES = (
-    r"\.\. (?:\w+:)?(?:currentmodule|default-domain|highlight|index|module|program|rst-class)::"
+_BEFORE = (
+    r"\.\. (?:\w+:)?(?:currentmodule|default-domain|glossary|highlight|index|module|program"
+    r"|rst-class)::"
 )
+"""A directive that shows nothing by itself."""
 _NEVER = re.compile(r"(?!)")
 _ADOC_COMMENTS = "////"
 
@@ -31,11 +33,11 @@ class _Marks(NamedTuple):
 
 
 _RST = _Marks(
-    naming=re.compile(rf"\.\. _.*:\s*$|{_STATES}"),
-    parted=re.compile(_STATES),
+    naming=re.compile(rf"\.\. _.*:\s*$|{_BEFORE}"),
+    parted=re.compile(_BEFORE),
     between=re.compile(r"\s*$"),
     silent=re.compile(
-        rf"\s|$|{_STATES}|\.\.(?:\s*$| _| (?:default-role|meta|role)::| (?!\[)(?![\w:+-]+::))"
+        rf"\s|$|{_BEFORE}|\.\.(?:\s*$| _| (?:default-role|meta|role)::| (?!\[)(?![\w:+-]+::))"
         r"|:(?:nocomments|nosearch|orphan|tocdepth):"
     ),
 )
