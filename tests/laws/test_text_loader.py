@@ -119,7 +119,7 @@ def test_a_paragraph_that_is_too_long_is_cut_between_lines(tmp_path: Path) -> No
             "a.rst",
             RST_BELOW,
             [
-                *(("A", 1, 1), ("Bee", 3, 2), ("C", 6, 1), ("Dee", 9, 2), ("E", 12, 1)),
+                *(("A", 1, 1), ("Bee", 3, 2), ("C", 5, 1), ("Dee", 9, 2), ("E", 12, 1)),
                 *(("Eff", 15, 2), ("G", 19, 1)),
             ],
         ),
@@ -152,6 +152,16 @@ def test_a_paragraph_that_is_too_long_is_cut_between_lines(tmp_path: Path) -> No
             ADOC_TEXT,
             [("text", 1, 1), ("A", 4, 1), ("B", 6, 2), ("Cee", 12, 2), ("D", 15, 2)],
         ),
+        (
+            "example.adoc",
+            "= A\n\n== B\n\n[TIP]\n====\nFirst.\n\n必須\n====\n\nMore.\n\n=== C\n\nLast\n====\n",
+            [("A", 1, 1), ("B", 3, 2), ("C", 14, 3), ("Last", 16, 1)],
+        ),
+        (
+            "inner.adoc",
+            "= A\n\n.Out\n=====\n[TIP]\n====\n\nEnd.\n====\n\nEnd.\n=====\n\n== B\n",
+            [("A", 1, 1), ("B", 14, 2)],
+        ),
         ("a.org", ORG, [("Installing", 1, 1), ("Windows", 3, 2), ("Using", 6, 1)]),
         (
             "a.org",
@@ -177,6 +187,61 @@ def test_a_long_section_goes_on_in_passages_inside_it(tmp_path: Path) -> None:
     assert {(each.level, each.ancestors) for each in others} == {(2, ("Long",))}
     assert long.extent == document.sections[-1].start == others[-1].end
     assert document.sections[-1].title == "End"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.rst", ".. _top:\n\n.. highlight:: c\n\nA\n==\nx\n", "A@1"),
+        ("a.rst", ":orphan:\n\n..\n   A license.\n\n.. meta::\n   :x: y\n\n==\nA\n==\nx\n", "A@1"),
+        ("a.rst", ":Author: Ada\n\n.. _top:\n\nA\n==\n", "a@1 A@3"),
+        ("a.rst", "   A quotation.\n\nA\n==\n", "a@1 A@3"),
+        ("a.rst", "A\n==\nx\n\n.. _b:\n.. index:: bees\n   pair: b; c\n\nB\n==\n", "A@1 B@5"),
+        ("a.rst", "A\n==\nx\n\n.. _b: https://x.org\n.. a comment\n\nB\n==\n", "A@1 B@8"),
+        ("a.rst", "A\n==\n\n.. _b:\n\n   A quotation.\n\nB\n==\n", "A@1 B@8"),
+        ("a.rst", "A\n==\n\n.. image:: x\n   :alt: y\n\nB\n==\n", "A@1 B@7"),
+        ("a.rst", "A\n==\n\n.. option:: -a\n\n   x\n\nB\n==\n", "A@1 -a@4 B@8"),
+        ("a.adoc", "// License\n:toc:\n\n////\nA comment\n////\n[[a]]\n= A\n", "A@1"),
+        ("a.adoc", "Text.\n\n[[a]]\n= A\n", "a@1 A@3"),
+        ("a.adoc", '= A\nx\n\n[[b]]\n// note\n[role="x"]\n\n== B\n', "A@1 B@4"),
+        ("a.adoc", "= A\nx\n\n// note\n\n== B\n\n----\n[c]\n----\n== C\n", "A@1 B@6 C@11"),
+    ],
+)
+def test_a_section_begins_with_the_lines_that_name_it(
+    tmp_path: Path, name: str, text: str, expected: str
+) -> None:
+    document = load(tmp_path, name, text)
+    assert [f"{each.title}@{each.start_line}" for each in document.sections] == expected.split()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(["", "x.", "x.\n\n  y"]), st.booleans()), min_size=1),
+    st.sampled_from([".rst", ".adoc"]),
+)
+def test_an_anchor_is_searched_with_the_text_that_it_names(
+    tmp_path: Path, chapters: list[tuple[str, bool]], suffix: str
+) -> None:
+    target = ".. _a{}:\n\n" if suffix == ".rst" else "[[a{}]]\n"
+    text = "".join(
+        f"{target.format(n) if named else ''}Chapter {n:04}\n============\n{body}\n\n"
+        for n, (body, named) in enumerate(chapters)
+    )
+    sections = load(tmp_path, f"a{suffix}", text).sections
+    assert [each.title for each in sections] == [f"Chapter {n:04}" for n in range(len(chapters))]
+    for section, (body, named), n in zip(sections, chapters, range(len(chapters)), strict=True):
+        own = text[section.start : section.body]
+        assert own.startswith(target.format(n) if named else "Chapter")
+        searched = f"{target.format(n)}{body}\n\n" if named and body else None
+        assert section.searched == searched
+
+
+def test_a_long_title_between_long_rules_is_not_cut(tmp_path: Path) -> None:
+    rule = "=" * 900
+    document = load(tmp_path, "a.rst", f"{rule}\n{'t' * 900}\n{rule}\n\ntext\n")
+    for section in document.sections:
+        assert section.start <= section.body <= section.end
+    assert document.text[document.sections[0].body :].strip() == "text"
 
 
 # --- tables ---------------------------------------------------------------------------------
@@ -345,6 +410,10 @@ FILES: Mapping[str, str | bytes] = {
     "m/shop.json": json.dumps(CONFIG, indent=2, ensure_ascii=False),
     "m/program": b"\x7fELF\0\0\xff\xfe\x80" * 50,
     "m/a.md": "# A\nx\n",
+    "m/herd.rst": (
+        ".. _herd:\n\nHerds\n=====\n\nOf animals.\n\nPride\n-----\n\nOf lions.\n\n"
+        ".. _dazzle-of-zebras:\n\nDazzle\n------\n\nA dazzle is a herd.\n"
+    ),
 }
 
 
@@ -378,6 +447,12 @@ def test_a_value_of_json_is_found_by_its_path(application: Application) -> None:
     hit = best(application, "limits 最大")
     assert hit["ref"]["path"] == "shop.json"
     assert hit["ref"]["start_line"] > 80
+
+
+def test_the_anchor_of_a_section_leads_to_its_text(application: Application) -> None:
+    hit = best(application, "dazzle-of-zebras")
+    assert (hit["ref"]["path"], hit["ref"]["start_line"]) == ("herd.rst", 13)
+    assert [line for _, line in hit["lines"]] == ["A dazzle is a herd."]
 
 
 def test_without_the_extra_only_the_contracts_files_are_read(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def never_shown(
     """Tell of each line whether it has nothing to show.
 
     That is a line without letters and digits, tags alone, a comment, the definition of a link, a
-    label, the name of a language, and, as the first line of a section, one of its titles.
+    label, the name of a language, and, as the first other line of a section, one of its titles.
     """
     defines = _DEFINED if markdown else _DEFINED_ELSEWHERE
     hidden = [
@@ -140,6 +140,7 @@ def never_shown(
         hidden[beside] |= hidden[at] and abs(at - beside) == 1
     for at in language_names(lines):
         hidden[at] = True
-    if hidden and is_one_of(titles, lines[0]):
-        hidden[0] = True
+    first = next((at for at, never in enumerate(hidden) if not never), None)
+    if first is not None and is_one_of(titles, lines[first]):
+        hidden[first] = True
     return hidden

@@ -114,4 +114,5 @@ def _continued(
         for start in passage_starts(text, lines, heading.line, end - 1)[1:]:
             # Text above the first heading has no parent section.
             level = 1 if heading is above else heading.level + 1
-            yield Heading(heading.title, level, start, start)
+            if start >= heading.below:  # a title may be long, with long rules around it
+                yield Heading(heading.title, level, start, start)

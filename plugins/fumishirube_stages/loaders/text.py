@@ -13,8 +13,10 @@ from fumishirube_stages.loaders.decoded_files import DecodedFile, decoded_file
 from fumishirube_stages.loaders.delimited import table_sections
 from fumishirube_stages.loaders.divisions import divided, passages, without_surrogates
 from fumishirube_stages.loaders.names import ending, is_navigation, left_nothing
+from fumishirube_stages.loaders.text_anchors import searched_by_anchors, with_anchors
 from fumishirube_stages.loaders.text_entries import ENTRIES
-from fumishirube_stages.loaders.text_headings import HEADINGS
+from fumishirube_stages.loaders.text_headings import HEADINGS, org_title
+from fumishirube_stages.loaders.text_titles import rendered_titles
 from fumishirube_stages.loaders.toc_text import TOC
 
 _CONTROLS = re.compile("[\0-\x08\x0e-\x1a\x1c-\x1f\ue000-\uf8ff]")
@@ -31,14 +33,15 @@ class Text(Stage):
     """Claims text that no earlier loader claims, also names in ``extensionless``.
 
     Headings of reStructuredText (also in other files with directives), AsciiDoc and Org begin
-    sections; so do the entries of a reference: objects of directives (``.. option::``) and terms of
-    AsciiDoc (``core.editor::``). Other text is divided at blank lines into passages of about 30
-    lines or 1,500 characters, and tables (``.csv``, ``.tsv``) into rows under their header. Binary
-    and minified files and those over ``most_bytes`` are skipped.
+    sections; so do the entries of a reference: objects of directives (``.. option::``), terms of
+    glossaries, and terms of AsciiDoc (``core.editor::``). Anchors and attributes right above belong
+    to them. Other text is divided at blank lines into passages of about 30 lines or 1,500
+    characters, and tables (``.csv``, ``.tsv``) into rows under their header. Binary and minified
+    files and those over ``most_bytes`` are skipped.
     For logs add ``.log`` to the suffixes.
     """
 
-    revision: ClassVar[int] = 8  # takes no damaged text for UTF-16
+    revision: ClassVar[int] = 9  # begins sections with the anchors above their titles
     reads_if: ClassVar[Mapping[str, str]] = {
         ".log": "give it suffixes: [.txt, .log] in {loaders}",
     }
@@ -83,12 +86,14 @@ class Text(Stage):
         name = PurePosixPath(path)
         suffix = name.suffix.lower()
         _check_lines(text, suffix)
+        title = org_title(text) if suffix == ".org" else ""
         return Document(
             path=path,
             file_type=suffix[1:] or "txt",
             text=text,
-            sections=_sections(text, without_surrogates(name.stem), suffix),
+            sections=_sections(text, title or without_surrogates(name.stem), suffix),
             navigation=is_navigation(path),
+            facts={"title": title} if title else {},
             remarks=remarks,
         )
 
@@ -142,5 +147,9 @@ def _sections(text: str, title: str, suffix: str) -> tuple[Section, ...]:
         if suffix in ENTRIES:
             headings += ENTRIES[suffix](lines, headings, title)
         if headings:
-            return divided(text, sorted(headings, key=lambda heading: heading.line), title)
+            headings = sorted(
+                rendered_titles(lines, headings, suffix), key=lambda heading: heading.line
+            )
+            sections = divided(text, with_anchors(lines, headings, suffix), title)
+            return tuple(searched_by_anchors(text, sections, headings))
     return passages(text, title)

@@ -1,7 +1,7 @@
 """Finds the entries of a reference in reStructuredText and AsciiDoc: what describes one name.
 
 These are the objects that directives describe (``.. option:: --color``, ``.. function:: open()``),
-and the terms of description lists (``core.editor::``).
+and the terms of glossaries and of description lists (``core.editor::``).
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from typing import NamedTuple
 
 from fumishirube import Heading
 
-_OBJECT = re.compile(
-    r"\.\. (?:(?:[\w-]+:)?(?:alias|attribute|class|classmethod|cmdoption|concept|confval|data"
-    r"|decorator|decoratormethod|describe|django-admin|enum|enumerator|envvar|event|exception"
-    r"|fieldlookup|function|macro|member|method|object|opcode|option|pdbcommand|property|setting"
-    r"|signal|staticmethod|struct|templatefilter|templatetag|type|union|var)"
+OBJECT = re.compile(
+    r"\.\. (?:(?:[\w-]+:)?(?:alias|attribute|class|classmethod|cmdoption|command|concept|confval"
+    r"|data|decorator|decoratormethod|describe|django-admin|enum|enumerator|envvar|event"
+    r"|exception|fieldlookup|function|macro|member|method|object|opcode|option|pdbcommand|property"
+    r"|setting|signal|staticmethod|struct|templatefilter|templatetag|type|union|var|variable)"
     r"|rst:(?:directive(?::option)?|role))::[ \t]+(\S.*)"
 )
 """A directive that describes an object, in any domain of Sphinx."""
 _STYLE = re.compile(r"\.\. class::[ \t]+[a-z][\w -]*$")
 """A class of Python if there is text below it; else it applies a style to what follows."""
+_GLOSSARY = re.compile(r"\.\. glossary::\s*$")
 _SILENT = re.compile(
     r"\.\.(?:$| _| (?:class|currentmodule|default-domain|highlight|index|module|program)::"
     r"| (?!\[)(?![\w:+-]+::))"
@@ -48,11 +49,15 @@ _BESIDE_TERM = ("[", "//")
 
 
 class _Object(NamedTuple):
-    """An open object: the indentation of its directive and of its content, if known yet."""
+    """An open object: the indentation of its directive and of its content, if known yet.
+
+    A glossary is one, too: below the heading around it, and made of terms.
+    """
 
     heading: Heading
     indent: int
     content: int | None = None
+    terms: bool = False
 
 
 class _Parents:
@@ -126,7 +131,12 @@ class _Objects:
             inner = self._opened[-1] = inner._replace(content=indent)
         place = indent == (inner.content if inner else 0)
         above = inner.heading if inner else self._parents.heading
-        written = _object(self._lines, number) if place else None
+        if place and _GLOSSARY.match(line.lstrip()):
+            self._opened.append(_Object(above, indent, terms=True))
+            self._alone = None
+            return
+        entry_of = _term if inner and inner.terms else _object
+        written = entry_of(self._lines, number) if place else None
         if written:
             self._add(written, Heading(written, above.level + 1, number, number), indent)
             return
@@ -150,13 +160,30 @@ def _indentation(line: str) -> int:
 
 
 def _object(lines: Sequence[str], number: int) -> str | None:
-    """Return the signature of the object that a line describes, if it does."""
+    """Return the signatures of the object that a line describes, if it does."""
     line = lines[number - 1].strip()
-    match = _OBJECT.match(line)
-    if match and _STYLE.match(line):
+    match = OBJECT.match(line)
+    if match is None:
+        return None
+    if _STYLE.match(line):
         below = (lines[at] for at in range(number, len(lines)) if lines[at].strip())
         return match[1] if next(below, "")[:1].isspace() else None
-    return match[1].removesuffix("\\").rstrip() if match else None
+    signatures = match[1]
+    for at in range(number, len(lines)):
+        further = lines[at].strip()
+        indented = _indentation(lines[at]) > _indentation(lines[number - 1])
+        if not indented or further[:1] in ("", ":") or len(signatures) > _LONGEST_TERM:
+            break
+        goes_on = signatures.endswith("\\")
+        signatures = signatures.removesuffix("\\").rstrip() if goes_on else f"{signatures},"
+        signatures += further if signatures.endswith("(") else f" {further}"
+    return signatures.removesuffix("\\").rstrip()
+
+
+def _term(lines: Sequence[str], number: int) -> str | None:
+    """Return the term of a glossary in a line, without its key; options and comments are none."""
+    line = lines[number - 1].strip()
+    return None if line.startswith((":", "..")) else line.partition(" : ")[0].rstrip()
 
 
 class _TermList(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from fumishirube import Heading
@@ -29,10 +29,16 @@ _ADOC_ABOVE = re.compile(
     r"|:!?\w[^:]*:(?:\s.*)?|[a-z]\w*::\S*\[.*\]\s*"
 )
 """A line above the beginning of a block: blank, of attributes, a macro, or the end of another."""
+_ADOC_EXAMPLE = "===="
 _ADOC_FENCES = ("----", "....", "++++", "////", "```")
 """The beginnings of lines around code and comments, where nothing is a title."""
 _ORG_TITLE = re.compile(r"(\*+)[ \t]+(\S(?:.*[^ \t])?)[ \t]*")
-_ORG_STATE = re.compile(r"^(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]+)?(?:\[#\w\][ \t]+)?")
+_ORG_STATES = ("TODO", "DONE", "NEXT", "WAITING", "CANCELLED")
+_ORG_DEFINED = re.compile(r"#\+(?:seq_|typ_)?todo:[ \t]+(\S.*)", re.IGNORECASE)
+_ORG_FILE_TITLE = re.compile(r"^#\+title:[ \t]+(\S(?:.*\S)?)", re.IGNORECASE | re.MULTILINE)
+_ORG_PRIORITY = re.compile(r"^\[#\w\](?:[ \t]+|$)")
+_ORG_COUNT = re.compile(r"(?<![ \t])[ \t]*\[(?:\d*/\d*|\d*%)\]")
+_ORG_LINK = re.compile(r"\[\[(?:[^\[\]]*\]\[)?([^\[\]]*)\]\]")
 _ORG_TAGS = re.compile(r"(?<![ \t])[ \t]+:[\w@#%:]+:$")
 _DEEPEST = 6
 
@@ -85,25 +91,31 @@ def adoc_headings(lines: Sequence[str]) -> Iterator[Heading]:
     """Yield the titles that begin with ``=`` or are underlined, outside code and paragraphs."""
     fence = ""
     body = 0
+    opened: set[str] = set()
     for at, line in enumerate(lines):
         if at < body:
             continue
         below = lines[at + 1] if at + 1 < len(lines) else ""
         begins = at == body or _ADOC_ABOVE.fullmatch(lines[at - 1])
-        if not fence and begins and (level := _underlined(line, below)):
+        if not fence and begins and (level := _underlined(line, below, opened)):
             body = at + 2
             yield Heading(line.strip(), level, at + 1, at + 3)
         elif line.startswith(_ADOC_FENCES) and (marks := BLOCK.fullmatch(line)):
             fence = "" if fence == marks[1] else fence or marks[1]
+        elif not fence and line.startswith(_ADOC_EXAMPLE) and (marks := BLOCK.fullmatch(line)):
+            opened ^= {marks[1]}
         elif not fence and begins and (title := _ADOC_TITLE.fullmatch(line)):
             body = at + 1
             yield Heading(title[2], len(title[1]), at + 1, at + 2)
 
 
-def _underlined(line: str, below: str) -> int:
-    """Return the level of a title whose underline has about its length; 0 of other text."""
+def _underlined(line: str, below: str, opened: Collection[str]) -> int:
+    """Return the level of a title whose underline has about its length; 0 of other text.
+
+    A line that closes one of the opened examples is no underline.
+    """
     below = below.rstrip()
-    if len(below) > _ADOC_LONGEST or not _ADOC_RULE.fullmatch(below):
+    if below in opened or len(below) > _ADOC_LONGEST or not _ADOC_RULE.fullmatch(below):
         return 0
     title = line.rstrip()
     if len(title) > len(below) + _ADOC_NEAR or not _ADOC_UNDERLINED.match(title):
@@ -114,14 +126,31 @@ def _underlined(line: str, below: str) -> int:
 
 
 def org_headings(lines: Sequence[str]) -> Iterator[Heading]:
-    """Yield the titles that begin with stars, without state, priority and tags.
+    """Yield the titles that begin with stars, without state, priority, counts, links and tags.
 
     Each ends the block above it: in blocks such lines are written with a comma, ``,* x``.
     """
+    states = {*_ORG_STATES, *_org_states(lines)}
     for number, line in enumerate(lines, start=1):
         if title := _ORG_TITLE.fullmatch(line):
-            shown = _ORG_TAGS.sub("", _ORG_STATE.sub("", title[2])) or title[2]
-            yield Heading(shown, min(len(title[1]), _DEEPEST), number, number + 1)
+            shown = _ORG_TAGS.sub("", title[2])
+            first, *others = shown.split(maxsplit=1)
+            shown = _ORG_PRIORITY.sub("", "".join(others) if first in states else shown)
+            shown = _ORG_LINK.sub(r"\1", _ORG_COUNT.sub("", shown)).strip()
+            yield Heading(shown or title[2], min(len(title[1]), _DEEPEST), number, number + 1)
+
+
+def _org_states(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the states of work that a file defines, without their keys: ``TODO(t) | DONE``."""
+    for line in lines:
+        if defined := _ORG_DEFINED.match(line):
+            yield from (word.partition("(")[0] for word in defined[1].split())
+
+
+def org_title(text: str) -> str:
+    """Return the title of a file of Org, or an empty text."""
+    title = _ORG_FILE_TITLE.search(text)
+    return title[1] if title else ""
 
 
 HEADINGS: Mapping[str, Callable[[Sequence[str]], Iterator[Heading]]] = MappingProxyType(
