@@ -8,6 +8,7 @@ from typing import Any
 
 import pptx
 from fumishirube_documents import Pptx
+from lxml import etree
 from opened_loaders import running
 from pptx.opc.constants import RELATIONSHIP_TYPE as RELATED
 from pptx.opc.package import Part
@@ -16,6 +17,27 @@ from pptx.oxml import parse_xml
 from pptx.oxml.ns import qn
 
 from fumishirube import Root, Source
+
+_EQUATION = (
+    '<a14:m xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main"><m:oMath xmlns:m="'
+    'http://schemas.openxmlformats.org/officeDocument/2006/math"><m:sSup><m:e><m:r><m:t>x</m:t>'
+    "</m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup></m:oMath></a14:m>"
+)
+
+
+def with_equation(shape: Any) -> None:
+    """End the first paragraph of a shape in an equation, as PowerPoint stores such shapes."""
+    own = shape._element  # noqa: SLF001 - the library has no equations
+    both = parse_xml(
+        '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/'
+        '2006"><mc:Choice Requires="a14"/><mc:Fallback/></mc:AlternateContent>'
+    )
+    own.addprevious(both)
+    both[1].append(parse_xml(etree.tostring(own)))
+    for text in both[1].iter(qn("a:t")):
+        text.text = " "
+    own.find(f".//{qn('a:p')}").append(parse_xml(_EQUATION))
+    both[0].append(own)
 
 
 def text_of(folder: Path, shown: Any) -> str:
@@ -32,6 +54,25 @@ def test_a_line_that_ends_in_a_paragraph_of_a_slide_divides_words(tmp_path: Path
     frame.text = "the brass\vkey"
     frame.paragraphs[0].add_run().text = "hole"
     assert "the brass keyhole\n" in text_of(tmp_path, shown)
+
+
+def test_shapes_with_equations_are_read(tmp_path: Path) -> None:
+    shown = pptx.Presentation()
+    slide = shown.slides.add_slide(shown.slide_layouts[1])
+    slide.shapes.title.text = "The law of "
+    body = slide.placeholders[1]
+    body.text_frame.text = "At most 48 V at "
+    body.text_frame.add_paragraph().text = "A line without an equation"
+    group = slide.shapes.add_group_shape()
+    box = group.shapes.add_textbox(0, 0, 1000, 1000)
+    box.text_frame.text = "In a group: "
+    slide.notes_slide.notes_text_frame.text = "Explain "
+    for shape in (slide.shapes.title, body, box, slide.notes_slide.notes_placeholder):
+        with_equation(shape)
+    assert text_of(tmp_path, shown) == (
+        "# The law of x²\n\nAt most 48 V at x²\nA line without an equation\nIn a group: x²\n"
+        "\nNotes:\nExplain x²\n\n"
+    )
 
 
 def test_the_texts_of_a_diagram_are_read(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ class Pptx(Office):
     """Claims PowerPoint presentations; each slide is a section, with its notes."""
 
     parser: ClassVar[str] = "fumishirube_documents.pptx:parsed_pptx"
-    revision: ClassVar[int] = 5
+    revision: ClassVar[int] = 6
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-pptx")
 
     suffixes: tuple[str, ...] = (".pptx",)

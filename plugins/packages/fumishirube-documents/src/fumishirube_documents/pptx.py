@@ -16,6 +16,12 @@ from fumishirube_documents.locked_office import unlocked_package
 from fumishirube_documents.markdown_rows import markdown_row
 from fumishirube_documents.number_formats import shown
 from fumishirube_documents.packages import check_package
+from fumishirube_documents.pptx_text import (
+    choose_alternatives,
+    frame_text,
+    one_line,
+    paragraph_text,
+)
 from fumishirube_documents.strict_packages import transitional
 
 _DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
@@ -36,10 +42,11 @@ def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     places: list[Place] = []
     remarks: list[LoaderRemark] = []
     for number, slide in enumerate(Presentation(BytesIO(transitional(data))).slides, start=1):
+        choose_alternatives(slide.element)
         heading = slide.shapes.title
         if heading is not None and not heading.has_text_frame:  # a picture in the title's place
             heading = None
-        title = _line(heading.text_frame.text) if heading is not None else ""
+        title = frame_text(heading.text_frame) if heading is not None else ""
         # Several shapes of a slide may have the same id.
         own = None if heading is None else heading.element
         rest = (shape for shape in slide.shapes if shape.element is not own)
@@ -72,14 +79,14 @@ def _texts(shapes: Iterable[Any]) -> Iterator[str]:
             yield from _diagram(shape.part.related_part(marks[0].get(_DATA)))
         elif shape.has_text_frame:
             for paragraph in shape.text_frame.paragraphs:
-                if text := _line(paragraph.text):
+                if text := paragraph_text(paragraph):
                     yield f"{'  ' * paragraph.level}- {text}" if paragraph.level else text
 
 
 def _diagram(part: Any) -> Iterator[str]:
     """Yield the texts of a diagram ("SmartArt")."""
     for point in parse_xml(part.blob).iter(_POINT):
-        if text := _line(" ".join(each.text or "" for each in point.iter(qn("a:t")))):
+        if text := one_line(" ".join(each.text or "" for each in point.iter(qn("a:t")))):
             yield text
 
 
@@ -87,7 +94,7 @@ def _rows(table: Any) -> Iterator[str]:
     """Yield the rows of a table; a cell merged over rows is in each of them."""
     above: list[str] = []
     for row in table.rows:
-        cells = [_line(cell.text) for cell in row.cells]
+        cells = [frame_text(cell.text_frame) for cell in row.cells]
         for place, (cell, text) in enumerate(zip(row.cells, above, strict=False)):
             if cell._tc.vMerge:  # noqa: SLF001 - the library does not tell rows from columns
                 cells[place] = text
@@ -97,7 +104,7 @@ def _rows(table: Any) -> Iterator[str]:
 
 def _chart(chart: Any) -> Iterator[str]:
     """Yield a chart's title, and its numbers as tables: categories or x across, a row a series."""
-    if chart.has_title and (title := _line(chart.chart_title.text_frame.text)):
+    if chart.has_title and (title := frame_text(chart.chart_title.text_frame)):
         yield title
     try:
         plots = [(plot, [*plot.series]) for plot in chart.plots]
@@ -105,14 +112,14 @@ def _chart(chart: Any) -> Iterator[str]:
         return
     for plot, rows in plots:
         header = None
-        categories = [_line(str(category)) for category in plot.categories]
+        categories = [one_line(str(category)) for category in plot.categories]
         for series in rows:
             across = categories or _places_across(series)
             if across != header:
                 yield markdown_row(["", *across])
             header = across
             values = (shown(value, "General") for value in series.values)
-            yield markdown_row([_line(str(series.name)), *values])
+            yield markdown_row([one_line(str(series.name)), *values])
 
 
 def _places_across(series: Any) -> list[str]:
@@ -125,11 +132,9 @@ def _places_across(series: Any) -> list[str]:
 
 
 def _notes(slide: Any) -> Iterator[str]:
-    frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-    notes = [line for each in (frame.text.split("\n") if frame else ()) if (line := _line(each))]
-    if notes:
+    if not slide.has_notes_slide:
+        return
+    choose_alternatives(slide.notes_slide.element)
+    frame = slide.notes_slide.notes_text_frame
+    if notes := [*filter(None, map(paragraph_text, frame.paragraphs if frame else ()))]:
         yield from ("", "Notes:", *notes)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.replace("\v", " ").split())
