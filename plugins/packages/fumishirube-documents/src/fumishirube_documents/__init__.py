@@ -133,7 +133,7 @@ class Xlsx(Office):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_xlsx"
-    revision: ClassVar[int] = 5
+    revision: ClassVar[int] = 6
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "openpyxl")
 
     suffixes: tuple[str, ...] = (".xlsx", ".xlsm")

@@ -8,9 +8,11 @@ from lxml.etree import _Element as Element
 from pptx.oxml.ns import qn
 
 from fumishirube_documents.docx.equations import EQUATION, equation
+from fumishirube_documents.run_texts import TextRun, joined_runs
 
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _ALTERNATIVES, _CHOICE = f"{_COMPATIBILITY}AlternateContent", f"{_COMPATIBILITY}Choice"
+_NOT_STRUCK = "noStrike"
 _TEXT, _BREAK = qn("a:t"), qn("a:br")
 
 
@@ -33,14 +35,23 @@ def frame_text(frame: Any) -> str:
 
 
 def paragraph_text(paragraph: Any) -> str:
-    """Return the text of a paragraph on one line, with its equations."""
-    pieces = []
-    for element in paragraph._p.iter(_TEXT, _BREAK, EQUATION):  # noqa: SLF001 - not offered
-        if element.tag == EQUATION:
-            pieces.append(equation(element))
-        else:
-            pieces.append(" " if element.tag == _BREAK else element.text or "")
-    return one_line("".join(pieces))
+    """Return the text of a paragraph on one line, with its equations and powers."""
+    elements = paragraph._p.iter(_TEXT, _BREAK, EQUATION)  # noqa: SLF001 - not offered
+    return one_line(joined_runs(map(_run, elements)))
+
+
+def _run(element: Element) -> TextRun:
+    if element.tag == EQUATION:
+        return TextRun(equation(element))
+    above = element.getparent()
+    properties = None if above is None else above.find(qn("a:rPr"))
+    looks = {} if properties is None else properties.attrib
+    baseline = looks.get("baseline", "")
+    return TextRun(
+        " " if element.tag == _BREAK else element.text or "",
+        is_raised=not baseline.startswith("-") and bool(baseline.strip("0%")),
+        is_struck=looks.get("strike", _NOT_STRUCK) != _NOT_STRUCK,
+    )
 
 
 def one_line(text: str) -> str:

@@ -114,7 +114,8 @@ def _has_value(cells: Sequence[str]) -> bool:
 
 def _is_value(cell: str) -> bool:
     """Return whether a cell holds a number or a date."""
-    return bool(cell) and (not cell.strip(_VALUE_SIGNS) or _WITH_RAW.fullmatch(cell) is not None)
+    bare = cell.strip("~")  # without the marks of what is struck through
+    return bool(bare) and (not bare.strip(_VALUE_SIGNS) or _WITH_RAW.fullmatch(bare) is not None)
 
 
 def trimmed(cells: Sequence[str]) -> list[str]:

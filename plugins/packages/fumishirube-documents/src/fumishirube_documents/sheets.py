@@ -17,6 +17,7 @@ from fumishirube_documents.markdown_rows import markdown_row
 from fumishirube_documents.merged_cells import MergedRows, merged_in_opendocument, with_merged_cells
 from fumishirube_documents.number_formats import shown
 from fumishirube_documents.packages import check_package
+from fumishirube_documents.run_texts import TextRun, joined_runs
 from fumishirube_documents.sheet_headers import SheetRow, tables_of, trimmed
 from fumishirube_documents.signatures import is_web_page
 
@@ -51,7 +52,7 @@ def parsed_xlsx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     # Most workbooks hold the value of each formula, and need not be opened again.
     written = cache(lambda: load_workbook(BytesIO(data), read_only=True).worksheets)
     try:
-        book = load_workbook(BytesIO(data), read_only=True, data_only=True)
+        book = load_workbook(BytesIO(data), read_only=True, data_only=True, rich_text=True)
         if book.worksheets:
             numbered = enumerate(book.worksheets)
             sheets = (_xlsx_sheet(sheet, number, written) for number, sheet in numbered)
@@ -116,9 +117,10 @@ def _rows_with_content(sheet: Any) -> tuple[dict[int, list[str]], int]:
     """Return the rows by number, and that of the first row that is not read, or 0."""
     sheet.reset_dimensions()  # the declared size may be wrong
     rows: dict[int, list[str]] = {}
+    strikes = any(font.strike for font in sheet.parent._fonts)  # noqa: SLF001 - asking each cell is slow
     empty = 0
     for number, row in enumerate(sheet.iter_rows(max_row=_MOST_ROWS), start=1):
-        cells = [_cell(cell) for cell in row]
+        cells = [_cell(cell, strikes=strikes) for cell in row]
         if any(cells):
             rows[number], empty = cells, 0
         elif row and (empty := empty + 1) > _MOST_EMPTY:  # a row that no file holds costs nothing
@@ -126,11 +128,27 @@ def _rows_with_content(sheet: Any) -> tuple[dict[int, list[str]], int]:
     return rows, 0
 
 
-def _cell(cell: Any) -> str:
+def _cell(cell: Any, *, strikes: bool) -> str:
+    """Return the text of a cell; ``strikes`` says whether any cell is struck through."""
+    font = cell.font if strikes else None
+    struck = font is not None and bool(font.strike)
     value = getattr(cell.value, "text", cell.value)  # formulas of arrays are objects
+    if isinstance(value, list):  # a text whose parts look different
+        value = joined_runs(_part(each, struck=struck) for each in value)
+        struck = False
     if isinstance(value, str):
         value = _ESCAPED.sub(_unescaped, value)
-    return shown(value, getattr(cell, "number_format", "General"))
+    text = shown(value, getattr(cell, "number_format", "General"))
+    return joined_runs([TextRun(text, is_struck=struck)]) if struck else text
+
+
+def _part(part: Any, *, struck: bool) -> TextRun:
+    """Return a part of a cell; ``struck`` says how it looks where it says nothing itself."""
+    font = getattr(part, "font", None)
+    if font is None:
+        return TextRun(str(part), is_struck=struck)
+    raises = font.vertAlign == "superscript"
+    return TextRun(str(part), is_raised=raises, is_struck=bool(font.strike))
 
 
 def _unescaped(match: re.Match[str]) -> str:
