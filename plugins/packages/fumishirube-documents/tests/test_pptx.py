@@ -75,6 +75,22 @@ def test_shapes_with_equations_are_read(tmp_path: Path) -> None:
     )
 
 
+def test_a_slide_with_ink_is_read(tmp_path: Path) -> None:
+    shown = pptx.Presentation()
+    slide = shown.slides.add_slide(shown.slide_layouts[5])
+    slide.shapes.title.text = "Signed"
+    slide.shapes.title._element.addnext(  # noqa: SLF001 - the library has no ink
+        parse_xml(
+            '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/'
+            '2006" xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"><mc:Choice '
+            'Requires="p14"><p:contentPart/></mc:Choice><mc:Fallback><p:pic/></mc:Fallback>'
+            "</mc:AlternateContent>"
+        )
+    )
+    slide.shapes.add_textbox(0, 0, 1000, 1000).text_frame.text = "By the board"
+    assert text_of(tmp_path, shown) == "# Signed\n\nBy the board\n\n"
+
+
 def test_the_texts_of_a_diagram_are_read(tmp_path: Path) -> None:
     points = "".join(
         f"<d:pt><d:t><a:p><a:r><a:t>{text}</a:t></a:r></a:p></d:t></d:pt>"

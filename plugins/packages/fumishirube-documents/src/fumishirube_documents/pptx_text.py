@@ -12,6 +12,7 @@ from fumishirube_documents.run_texts import TextRun, joined_runs
 
 _COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _ALTERNATIVES, _CHOICE = f"{_COMPATIBILITY}AlternateContent", f"{_COMPATIBILITY}Choice"
+_INK = qn("p:contentPart")
 _NOT_STRUCK = "noStrike"
 _TEXT, _BREAK = qn("a:t"), qn("a:br")
 
@@ -27,6 +28,8 @@ def choose_alternatives(slide: Element) -> None:
             for element in [*choice]:
                 alternatives.addprevious(element)
             above.remove(alternatives)
+    for ink in [*slide.iter(_INK)]:  # which holds no text, and of which the library fails
+        ink.getparent().remove(ink)
 
 
 def frame_text(frame: Any) -> str:
@@ -36,8 +39,12 @@ def frame_text(frame: Any) -> str:
 
 def paragraph_text(paragraph: Any) -> str:
     """Return the text of a paragraph on one line, with its equations and powers."""
-    elements = paragraph._p.iter(_TEXT, _BREAK, EQUATION)  # noqa: SLF001 - not offered
-    return one_line(joined_runs(map(_run, elements)))
+    return element_text(paragraph._p)  # noqa: SLF001 - the library leaves equations out
+
+
+def element_text(paragraph: Element) -> str:
+    """Return the text of the element of a paragraph, on one line."""
+    return one_line(joined_runs(map(_run, paragraph.iter(_TEXT, _BREAK, EQUATION))))
 
 
 def _run(element: Element) -> TextRun:
