@@ -14,8 +14,8 @@ from fumishirube import Document, Heading, LoaderRemark, divide_at_headings
 from fumishirube.parsing import Place
 from fumishirube_documents.locked_office import unlocked_package
 from fumishirube_documents.markdown_rows import markdown_row
-from fumishirube_documents.number_formats import shown
 from fumishirube_documents.packages import check_package
+from fumishirube_documents.pptx_charts import chart_lines
 from fumishirube_documents.pptx_text import (
     choose_alternatives,
     frame_text,
@@ -74,7 +74,7 @@ def _texts(shapes: Iterable[Any]) -> Iterator[str]:
         elif getattr(shape, "has_table", False):
             yield from _rows(shape.table)
         elif getattr(shape, "has_chart", False) and shape.has_chart:
-            yield from _chart(shape.chart)
+            yield from chart_lines(shape.chart)
         elif marks := [*shape._element.iter(_DIAGRAM)]:  # noqa: SLF001 - no part of the library
             yield from _diagram(shape.part.related_part(marks[0].get(_DATA)))
         elif shape.has_text_frame:
@@ -100,35 +100,6 @@ def _rows(table: Any) -> Iterator[str]:
                 cells[place] = text
         yield markdown_row(cells)
         above = cells
-
-
-def _chart(chart: Any) -> Iterator[str]:
-    """Yield a chart's title, and its numbers as tables: categories or x across, a row a series."""
-    if chart.has_title and (title := frame_text(chart.chart_title.text_frame)):
-        yield title
-    try:
-        plots = [(plot, [*plot.series]) for plot in chart.plots]
-    except (ValueError, NotImplementedError):  # of a kind that the library does not know
-        return
-    for plot, rows in plots:
-        header = None
-        categories = [one_line(str(category)) for category in plot.categories]
-        for series in rows:
-            across = categories or _places_across(series)
-            if across != header:
-                yield markdown_row(["", *across])
-            header = across
-            values = (shown(value, "General") for value in series.values)
-            yield markdown_row([one_line(str(series.name)), *values])
-
-
-def _places_across(series: Any) -> list[str]:
-    """Return where the points of a series in a scatter chart are, from left to right."""
-    points = {
-        int(point.get("idx")): shown(float(point.v.text), "General")
-        for point in series._element.xpath("./c:xVal/c:numRef//c:pt")  # noqa: SLF001 - not offered
-    }
-    return [points.get(place, "") for place in range(len(series.values))]
 
 
 def _notes(slide: Any) -> Iterator[str]:
