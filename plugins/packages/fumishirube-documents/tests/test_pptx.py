@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import io
+import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pptx
+import pytest
 from fumishirube_documents import Pptx
 from lxml import etree
 from opened_loaders import running
+from PIL import Image
 from pptx.opc.constants import RELATIONSHIP_TYPE as RELATED
 from pptx.opc.package import Part
 from pptx.opc.packuri import PackURI
@@ -118,3 +122,99 @@ def test_the_texts_of_a_diagram_are_read(tmp_path: Path) -> None:
     )
     graphic.set("uri", f"{drawing}/diagram")
     assert "Draft\nReview\nRelease\n" in text_of(tmp_path, shown)
+
+
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize("order", [*itertools.permutations(range(3))])
+def test_boxes_of_a_column_or_a_row_are_read_in_its_order(
+    tmp_path: Path, order: Sequence[int], *, across: bool
+) -> None:
+    shown = pptx.Presentation()
+    slide = shown.slides.add_slide(shown.slide_layouts[6])
+    for place in order:
+        at = (900_000 * place, 0) if across else (0, 900_000 * place)
+        box = slide.shapes.add_textbox(*at, 1_000_000, 1_000_000)
+        box.text_frame.text = f"Step {place}"
+        slide.shapes.add_textbox(0, 0, 9_000_000, 9_000_000)  # an empty frame around all
+    assert "Step 0\nStep 1\nStep 2\n" in text_of(tmp_path, shown)
+
+
+def test_boxes_below_and_beside_each_other_are_read_as_they_were_drawn(tmp_path: Path) -> None:
+    shown = pptx.Presentation()
+    slide = shown.slides.add_slide(shown.slide_layouts[1])
+    for name, left, top in (("D", 1, 1), ("B", 0, 1), ("C", 1, 0), ("A", 0, 0)):
+        place = (1_000_000 * left, 1_000_000 * top, 1_000_000, 1_000_000)
+        slide.shapes.add_textbox(*place).text_frame.text = name
+    assert "D\nB\nC\nA\n" in text_of(tmp_path, shown)
+
+
+def test_a_box_at_a_place_that_is_no_number_is_read(tmp_path: Path) -> None:
+    shown = pptx.Presentation()
+    slide = shown.slides.add_slide(shown.slide_layouts[6])
+    for text, place in (("first", "1.5"), ("second", "0")):
+        box = slide.shapes.add_textbox(0, 0, 9, 9)
+        box.text_frame.text = text
+        box._element.find(f".//{qn('a:off')}").set("y", place)  # noqa: SLF001 - the library would not
+    assert "first\nsecond\n" in text_of(tmp_path, shown)
+
+
+def test_items_of_numbered_lists_have_their_numbers(tmp_path: Path) -> None:
+    shown = pptx.Presentation()
+    frame = shown.slides.add_slide(shown.slide_layouts[1]).placeholders[1].text_frame
+    for text, level, mark in (
+        ("Open", 0, 'type="arabicPeriod"'),
+        ("slowly", 1, 'type="alphaLcParenR"'),
+        ("wholly", 1, 'type="alphaLcParenR"'),
+        ("", 0, 'type="arabicPeriod"'),
+        ("Close", 0, 'type="arabicPeriod"'),
+        ("slowly", 1, 'type="alphaLcParenR"'),
+        ("And then", 0, ""),
+        ("Lock", 0, 'type="arabicParenBoth" startAt="7"'),
+        ("Go", 0, 'type="arabicParenBoth" startAt="7"'),
+        ("home", 1, 'type="romanLcPeriod"'),
+    ):
+        paragraph = frame.add_paragraph()
+        paragraph.text, paragraph.level = text, level
+        if mark:
+            paragraph._p.get_or_add_pPr().append(  # noqa: SLF001 - the library numbers nothing
+                parse_xml(
+                    f"<a:buAutoNum {mark} "
+                    'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"/>'
+                )
+            )
+    assert text_of(tmp_path, shown).splitlines()[2:-1] == [
+        "1. Open",
+        "  a) slowly",
+        "  b) wholly",
+        "2. Close",
+        "  a) slowly",
+        "And then",
+        "(7) Lock",
+        "(8) Go",
+        "  - home",
+    ]
+
+
+def test_footers_are_read_once_and_numbers_of_slides_are_not(tmp_path: Path) -> None:
+    shown = pptx.Presentation()
+    for date in ("May 1", "May 1", "May 2"):
+        slide = shown.slides.add_slide(shown.slide_layouts[6])
+        for kind, text in (("ftr", "ACME confidential"), ("dt", date), ("sldNum", "7")):
+            box = slide.shapes.add_textbox(0, 0, 1000, 1000)
+            box.text_frame.text = text
+            named = box._element.nvSpPr.nvPr  # noqa: SLF001 - the library adds no footers
+            named.append(named.makeelement(qn("p:ph"), {"type": kind, "idx": "10"}))
+    assert text_of(tmp_path, shown) == (
+        "# a 1\n\nACME confidential\nMay 1\n\n# a 2\n\n\n# a 3\n\nMay 2\n\n"
+    )
+
+
+def test_what_pictures_show_is_read_where_the_slide_says_it(tmp_path: Path) -> None:
+    shown = pptx.Presentation()
+    slide = shown.slides.add_slide(shown.slide_layouts[6])
+    for text in ("The pump\nand its valve", "photo 1.PNG", ""):
+        picture = io.BytesIO()
+        Image.new("RGB", (9, 9)).save(picture, "PNG")
+        named = slide.shapes.add_picture(picture, 0, 0)._element.nvPicPr  # noqa: SLF001 - no part of the library
+        named.cNvPr.set("descr", text)
+    assert text_of(tmp_path, shown) == "# a 1\n\n![The pump and its valve]\n\n"
