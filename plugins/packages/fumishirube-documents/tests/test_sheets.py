@@ -208,6 +208,17 @@ def test_cells_of_an_opendocument_sheet_over_rows_are_in_each_of_them(tmp_path: 
     ]
 
 
+def test_tabulators_line_breaks_and_readings_of_opendocument_glue_no_words(tmp_path: Path) -> None:
+    ruby = "<text:ruby><text:ruby-base>港</text:ruby-base><text:ruby-text>こう</text:ruby-text>"
+    texts = {"TAB": "a<text:tab/>b<text:line-break />c", "RUBY": f"東{ruby}</text:ruby>の"}
+    data = samples.edited(
+        opendocument("TAB RUBY plain"),
+        lambda part: re.sub(rb"TAB|RUBY", lambda match: texts[match[0].decode()].encode(), part),
+    )
+    text = load(tmp_path, "a.ods", data, OldSheets()).text
+    assert text.splitlines()[1:] == ["| a b c | 東港の | plain |"]
+
+
 def test_a_strict_workbook_is_read_by_its_values(tmp_path: Path) -> None:
     document = load(tmp_path, "a.xlsx", samples.strict(samples.workbook()), Xlsx())
     values = load(tmp_path, "b.xls", samples.workbook(), OldSheets())

@@ -17,6 +17,7 @@ from fumishirube_documents.locked_office import unlocked_old_sheet, unlocked_pac
 from fumishirube_documents.markdown_rows import markdown_row
 from fumishirube_documents.merged_cells import MergedRows, merged_in_opendocument, with_merged_cells
 from fumishirube_documents.number_formats import shown
+from fumishirube_documents.opendocument_texts import with_plain_texts
 from fumishirube_documents.packages import check_package
 from fumishirube_documents.run_texts import TextRun, joined_runs
 from fumishirube_documents.sheet_headers import MOST_HEADING, SheetRow, tables_of, trimmed
@@ -84,8 +85,11 @@ def _values(data: bytes, name: str, file_type: str) -> Document:
     """Return a workbook of any format, with values only."""
     from python_calamine import CalamineWorkbook  # noqa: PLC0415 - newer ones do not need it
 
+    merged: Mapping[str, Sequence[MergedRows]] = {}
+    if file_type == "ods":
+        data = with_plain_texts(data)
+        merged = merged_in_opendocument(data)
     book = CalamineWorkbook.from_filelike(BytesIO(data))
-    merged = merged_in_opendocument(data) if file_type == "ods" else {}
     sheets = (
         _Sheet(
             about.name,
