@@ -83,10 +83,26 @@ def test_outputs_are_read_when_asked_for_and_pictures_never(tmp_path: Path) -> N
     assert "iVBOR" not in text
 
 
-def test_the_kernel_names_the_language(tmp_path: Path) -> None:
-    about = {"kernelspec": {"language": "julia"}}
+@pytest.mark.parametrize(
+    ("about", "language"),
+    [
+        ({"kernelspec": {"language": "julia"}, "language_info": {"name": "x"}}, "julia"),
+        ({"kernelspec": {"name": "ir"}, "language_info": {"name": "R"}}, "R"),
+        ({"language_info": {"name": "C++17"}}, "C++17"),
+        ({"kernelspec": {"language": "``` x"}, "language_info": 3}, "python"),
+    ],
+)
+def test_the_kernel_names_the_language(tmp_path: Path, about: object, language: str) -> None:
     document = load(tmp_path, {"cells": CELLS, "metadata": about})
-    assert "```julia\n" in document.text
+    assert f"```{language}\n" in document.text
+
+
+def test_displayed_markdown_is_read_as_it_is_written(tmp_path: Path) -> None:
+    data = {"text/plain": "<IPython.core.display.Markdown object>", "text/markdown": ["**Fits**"]}
+    cell = {**CELLS[1], "outputs": [{"output_type": "display_data", "data": data}]}
+    text = load(tmp_path, {"cells": [cell]}, outputs=True).text
+    assert "```output\n**Fits**\n```\n" in text
+    assert "IPython" not in text
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"worksheets": []}', '{"cells": [1]}'])

@@ -14,6 +14,9 @@ from fumishirube_stages.loaders.headings import headings_of_each
 from fumishirube_stages.loaders.names import left_nothing, sources_ending
 
 _BACKTICKS = re.compile("`{3,}")
+_LANGUAGES = (("kernelspec", "language"), ("language_info", "name"))
+"""Where the metadata of a notebook name its language; the first lacks it in many of R and C++."""
+_LANGUAGE = re.compile(r"[\w+#.-]{1,40}")
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -32,7 +35,7 @@ class Notebook(Stage):
     """
 
     remembered: ClassVar[bool] = True
-    revision: ClassVar[int] = 3  # raw cells have no headings, and may title the notebook
+    revision: ClassVar[int] = 4  # names other languages of code, and reads displayed Markdown
 
     suffixes: tuple[str, ...] = (".ipynb",)
     outputs: bool = False
@@ -93,10 +96,13 @@ def _notebook(text: str) -> Mapping[str, Any]:
 
 
 def _language(notebook: Mapping[str, Any]) -> str:
-    about: Any = notebook
-    for key in ("metadata", "kernelspec", "language"):
-        about = about.get(key) if isinstance(about, dict) else None
-    return about if isinstance(about, str) and about.isalnum() else "python"
+    for keys in _LANGUAGES:
+        about: Any = notebook
+        for key in ("metadata", *keys):
+            about = about.get(key) if isinstance(about, dict) else None
+        if isinstance(about, str) and _LANGUAGE.fullmatch(about):
+            return about
+    return "python"
 
 
 def _joined(source: Any) -> str:
@@ -113,8 +119,10 @@ def _printed(cell: Mapping[str, Any]) -> Iterator[str]:
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
         data = output.get("data") if isinstance(output, dict) else None
-        plain = data.get("text/plain") if isinstance(data, dict) else None
-        text = _joined(plain or (output.get("text") if isinstance(output, dict) else None))
+        forms = data if isinstance(data, dict) else {}
+        # What displays Markdown has the name of a class as its plain text.
+        shown = forms.get("text/markdown") or forms.get("text/plain")
+        text = _joined(shown or (output.get("text") if isinstance(output, dict) else None))
         if text.strip():
             yield _COLOURS.sub("", text)
 

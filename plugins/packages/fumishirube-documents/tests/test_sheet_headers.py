@@ -11,14 +11,24 @@ import openpyxl
 import pytest
 from fumishirube_documents import Xlsx
 from opened_loaders import running
+from openpyxl.styles import Font
 
 from fumishirube import Document, Root, Source
 
 Row = Sequence[object]
 
 
-def parsed(folder: Path, rows: Sequence[Row], *merged: str, yen: Sequence[str] = ()) -> Document:
-    """Return a sheet of rows as it is read; the columns ``yen`` are shown in thousands."""
+def parsed(
+    folder: Path,
+    rows: Sequence[Row],
+    *merged: str,
+    yen: Sequence[str] = (),
+    bold: Sequence[int] = (),
+) -> Document:
+    """Return a sheet of rows as it is read.
+
+    The columns ``yen`` are shown in thousands, and the cells of the rows ``bold`` are bold.
+    """
     book = openpyxl.Workbook()
     sheet = book.active
     for row in rows:
@@ -28,6 +38,9 @@ def parsed(folder: Path, rows: Sequence[Row], *merged: str, yen: Sequence[str] =
     for column in yen:
         for cell in sheet[column]:
             cell.number_format = "#,##0,"
+    for number in bold:
+        for cell in sheet[number]:
+            cell.font = Font(bold=True)
     buffer = io.BytesIO()
     book.save(buffer)
     (folder / "a.xlsx").write_bytes(buffer.getvalue())
@@ -117,3 +130,23 @@ def test_what_a_sheet_says_of_itself_is_no_header(tmp_path: Path) -> None:
     parts = [(f"B-{n}", n) for n in range(80)]
     document = parsed(tmp_path, [*about, ("Part", "Price"), *parts])
     assert header_of(document, "B-77 ") == "Part | Price"
+
+
+QUESTIONS = [("Question", "Answer"), *((f"Why {letter}?", "So") for letter in "abcdefgh"), ()]
+REMEDIES = [(f"E-{letter}", "Restart it") for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" * 2]
+HEADED = len(QUESTIONS) + 1
+
+
+@pytest.mark.parametrize("caption", [[], [("Errors",)]])
+@pytest.mark.parametrize(
+    ("bold", "header"),
+    [([0], "Error | Remedy"), ([], "Question | Answer"), ([0, 1], "Question | Answer")],
+)
+def test_a_second_table_of_words_has_its_header_where_that_is_bold(
+    tmp_path: Path, caption: list[Row], bold: Sequence[int], header: str
+) -> None:
+    first = HEADED + len(caption)
+    rows = [*QUESTIONS, *caption, ("Error", "Remedy"), *REMEDIES, ("last", "Call us")]
+    captions = range(HEADED, first)
+    document = parsed(tmp_path, rows, bold=[*captions, *(first + place for place in bold)])
+    assert header_of(document, "| last |") == header

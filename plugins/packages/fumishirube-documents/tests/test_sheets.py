@@ -79,6 +79,18 @@ def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path: Path) -> None:
         (1500, "[$¥-411]#,##0", "¥1,500 (1500)"),
         (3, '0"個"', "3個 (3)"),
         (9.5, '#,##0.00" kg"', "9.50 kg (9.5)"),
+        (1234.5, '#,##0.00 "USD"', "1,234.50 USD (1234.5)"),
+        (5, '0 "°C"', "5 °C (5)"),
+        (3, '0 "m" "x"', "3 m x (3)"),
+        (-1500, '"approx." #,##0', "-approx. 1,500 (-1500)"),
+        (1500, "[$USD] #,##0.00", "USD 1,500.00 (1500)"),
+        (-1500, " [$USD] #,##0 ", "-USD 1,500 (-1500)"),
+        (1500, '_ "¥"* #,##0_ ', "¥1,500 (1500)"),
+        (7, 'General"人"', "7人 (7)"),
+        (-2.5, '"No. "General" kg"', "-No. 2.5 kg (-2.5)"),
+        (-3, "General;-General", "-3"),
+        (3, '"General "0', "General 3 (3)"),
+        (3, '[>2]General" kg";General', "3"),
         (1234567, '#,##0,"千円"', "1,235千円 (1234567)"),
         (123456789, '#,##0.0,,"百万円"', "123.5百万円 (123456789)"),
         (-1234567, "#,##0,;△#,##0,", "△1,235 (-1234567)"),
@@ -194,6 +206,17 @@ def test_cells_of_an_opendocument_sheet_over_rows_are_in_each_of_them(tmp_path: 
         "| Red |  |  | Tue | Astrid |",
         "| Red |  |  | Wed | A |",
     ]
+
+
+def test_tabulators_line_breaks_and_readings_of_opendocument_glue_no_words(tmp_path: Path) -> None:
+    ruby = "<text:ruby><text:ruby-base>港</text:ruby-base><text:ruby-text>こう</text:ruby-text>"
+    texts = {"TAB": "a<text:tab/>b<text:line-break />c", "RUBY": f"東{ruby}</text:ruby>の"}
+    data = samples.edited(
+        opendocument("TAB RUBY plain"),
+        lambda part: re.sub(rb"TAB|RUBY", lambda match: texts[match[0].decode()].encode(), part),
+    )
+    text = load(tmp_path, "a.ods", data, OldSheets()).text
+    assert text.splitlines()[1:] == ["| a b c | 東港の | plain |"]
 
 
 def test_a_strict_workbook_is_read_by_its_values(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ _COLOUR = re.compile(r"\[[A-Za-z]+\d*\]")
 _CONDITION = re.compile(r"\[[<>=]")
 _GROUPED = re.compile("[#0],[#0]")
 _MOST = 1e15
+_WHOLE_VALUE = "General"
+"""What stands for all digits of a value in a format, as in ``General" kg"``."""
 _PLACEHOLDER = re.compile("[#0?]")
 _DIGITS = re.compile(
     r"(?P<whole>[#0?](?:[#0?,]*[#0?])?|(?=\.[#0?]))(?:\.(?P<decimals>[0#?]{1,10}))?(?P<scale>,*)"
@@ -62,7 +64,7 @@ def _time(value: time) -> str:
 
 def _with_raw(value: float, number_format: str) -> str:
     raw = _raw(value)
-    if number_format == "General":  # what most cells have
+    if number_format == _WHOLE_VALUE:  # what most cells have
         return raw
     text = _number(value, number_format)
     return text if text == raw else f"{text} ({raw})"
@@ -78,18 +80,21 @@ def _number(value: float, number_format: str) -> str:
     section = _UNSEEN.sub(r"\1", sections[1] if own else sections[0])
     plain = _QUOTED.sub(" ", section)
     digits = _DIGITS.search(plain)
+    if digits and _PLACEHOLDER.search(plain, digits.end()):  # of a second number
+        digits = None
     number = abs(Decimal(repr(value)))
     if _SPACED_DIGITS.fullmatch(section) and 0 <= value < _MOST and not number % 1:
         return _with_signs_between(number, section)
-    if digits is None or _is_unknown(value, plain, number_format):
+    if _WHOLE_VALUE in plain and not _CONDITION.search(number_format):
+        written = _raw(abs(value))
+    elif digits is None or _is_unknown(value, plain, number_format):
         return _raw(value)
-    if _PLACEHOLDER.search(plain, digits.end()):
-        return _raw(value)
-    hundredths = "%" in _LITERAL.sub("", section)
-    written = _written(number.scaleb(2 * hundredths - 3 * len(digits["scale"])), digits)
+    else:
+        hundredths = "%" in _LITERAL.sub("", section)
+        written = _written(number.scaleb(2 * hundredths - 3 * len(digits["scale"])), digits)
     before, after = _around(section)
     signed = value < 0 and not (own and re.search(r"[-(△▲]", section))
-    return f"{'-' * signed}{before}{written}{after}".strip()
+    return f"{'-' * signed}{before.lstrip()}{written}{after}".strip()
 
 
 def _is_unknown(value: float, plain: str, number_format: str) -> bool:
@@ -119,19 +124,21 @@ def _with_signs_between(number: Decimal, section: str) -> str:
 
 def _around(section: str) -> tuple[str, str]:
     """Return the signs and the quoted texts before and after the digits of a format."""
-    begins = re.search(r"[#0?]", _QUOTED.sub(lambda match: " " * len(match.group()), section))
+    begins = re.search(
+        rf"{_WHOLE_VALUE}|[#0?]", _QUOTED.sub(lambda match: " " * len(match.group()), section)
+    )
     place = begins.start() if begins else len(section)
     return _literals(section[:place]), _literals(section[place:])
 
 
 def _literals(part: str) -> str:
-    signs = (match for match in re.finditer(_QUOTED.pattern + r"|([-()△▲])", part))
+    signs = (match for match in re.finditer(_QUOTED.pattern + r"|([-()△▲ ])", part))
     return "".join(next((group for group in match.groups() if group), "") for match in signs)
 
 
 def _date(day: date, number_format: str) -> str:
     """Return a date in ISO 8601; with the Japanese era if the format shows one."""
-    if number_format == "General" or not _ERA.search(
+    if number_format == _WHOLE_VALUE or not _ERA.search(
         re.sub(r'"[^"]*"|\[[^\]]*\]', _plain, number_format)
     ):
         return day.isoformat()

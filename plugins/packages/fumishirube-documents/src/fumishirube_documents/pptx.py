@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from io import BytesIO
 from typing import Any
 
 from pptx import Presentation
-from pptx.oxml import parse_xml
-from pptx.oxml.ns import qn
 
 from fumishirube import Document, Heading, LoaderRemark, divide_at_headings
 from fumishirube.parsing import Place
 from fumishirube_documents.locked_office import unlocked_package
-from fumishirube_documents.markdown_rows import markdown_row
-from fumishirube_documents.number_formats import shown
 from fumishirube_documents.packages import check_package
+from fumishirube_documents.pptx_shapes import SlideShapes
+from fumishirube_documents.pptx_text import choose_alternatives, frame_text, paragraph_text
 from fumishirube_documents.strict_packages import transitional
-
-_DIAGRAM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}relIds"
-_POINT = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}pt"
-_DATA = qn("r:dm")
 
 
 def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
@@ -35,11 +29,13 @@ def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     headings: list[Heading] = []
     places: list[Place] = []
     remarks: list[LoaderRemark] = []
+    shapes = SlideShapes()
     for number, slide in enumerate(Presentation(BytesIO(transitional(data))).slides, start=1):
+        choose_alternatives(slide.element)
         heading = slide.shapes.title
         if heading is not None and not heading.has_text_frame:  # a picture in the title's place
             heading = None
-        title = _line(heading.text_frame.text) if heading is not None else ""
+        title = frame_text(heading.text_frame) if heading is not None else ""
         # Several shapes of a slide may have the same id.
         own = None if heading is None else heading.element
         rest = (shape for shape in slide.shapes if shape.element is not own)
@@ -50,7 +46,7 @@ def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
                 LoaderRemark("hidden_slide", len(lines) + 1, f"slide {number} is hidden")
             )
         lines.append(f"# {title}")
-        texts = [*_texts(rest), *_notes(slide)]
+        texts = [*shapes.lines(rest), *_notes(slide)]
         # A title with nothing below is the text of its section.
         headings.append(Heading(title, 1, len(lines), len(lines) + bool(texts)))
         lines += ["", *texts, ""]
@@ -59,77 +55,10 @@ def parsed_pptx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     return Document("", "pptx", text, sections, places=tuple(places), remarks=tuple(remarks))
 
 
-def _texts(shapes: Iterable[Any]) -> Iterator[str]:
-    """Yield the lines of shapes and groups of shapes, in the order of the slide."""
-    for shape in shapes:
-        if hasattr(shape, "shapes"):
-            yield from _texts(shape.shapes)
-        elif getattr(shape, "has_table", False):
-            yield from _rows(shape.table)
-        elif getattr(shape, "has_chart", False) and shape.has_chart:
-            yield from _chart(shape.chart)
-        elif marks := [*shape._element.iter(_DIAGRAM)]:  # noqa: SLF001 - no part of the library
-            yield from _diagram(shape.part.related_part(marks[0].get(_DATA)))
-        elif shape.has_text_frame:
-            for paragraph in shape.text_frame.paragraphs:
-                if text := _line(paragraph.text):
-                    yield f"{'  ' * paragraph.level}- {text}" if paragraph.level else text
-
-
-def _diagram(part: Any) -> Iterator[str]:
-    """Yield the texts of a diagram ("SmartArt")."""
-    for point in parse_xml(part.blob).iter(_POINT):
-        if text := _line(" ".join(each.text or "" for each in point.iter(qn("a:t")))):
-            yield text
-
-
-def _rows(table: Any) -> Iterator[str]:
-    """Yield the rows of a table; a cell merged over rows is in each of them."""
-    above: list[str] = []
-    for row in table.rows:
-        cells = [_line(cell.text) for cell in row.cells]
-        for place, (cell, text) in enumerate(zip(row.cells, above, strict=False)):
-            if cell._tc.vMerge:  # noqa: SLF001 - the library does not tell rows from columns
-                cells[place] = text
-        yield markdown_row(cells)
-        above = cells
-
-
-def _chart(chart: Any) -> Iterator[str]:
-    """Yield a chart's title, and its numbers as tables: categories or x across, a row a series."""
-    if chart.has_title and (title := _line(chart.chart_title.text_frame.text)):
-        yield title
-    try:
-        plots = [(plot, [*plot.series]) for plot in chart.plots]
-    except (ValueError, NotImplementedError):  # of a kind that the library does not know
-        return
-    for plot, rows in plots:
-        header = None
-        categories = [_line(str(category)) for category in plot.categories]
-        for series in rows:
-            across = categories or _places_across(series)
-            if across != header:
-                yield markdown_row(["", *across])
-            header = across
-            values = (shown(value, "General") for value in series.values)
-            yield markdown_row([_line(str(series.name)), *values])
-
-
-def _places_across(series: Any) -> list[str]:
-    """Return where the points of a series in a scatter chart are, from left to right."""
-    points = {
-        int(point.get("idx")): shown(float(point.v.text), "General")
-        for point in series._element.xpath("./c:xVal/c:numRef//c:pt")  # noqa: SLF001 - not offered
-    }
-    return [points.get(place, "") for place in range(len(series.values))]
-
-
 def _notes(slide: Any) -> Iterator[str]:
-    frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-    notes = [line for each in (frame.text.split("\n") if frame else ()) if (line := _line(each))]
-    if notes:
+    if not slide.has_notes_slide:
+        return
+    choose_alternatives(slide.notes_slide.element)
+    frame = slide.notes_slide.notes_text_frame
+    if notes := [*filter(None, map(paragraph_text, frame.paragraphs if frame else ()))]:
         yield from ("", "Notes:", *notes)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.replace("\v", " ").split())

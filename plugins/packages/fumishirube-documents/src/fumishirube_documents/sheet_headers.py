@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise, zip_longest
 
 SheetRow = tuple[int, Sequence[str]]
@@ -15,6 +16,8 @@ _TITLE_ROWS = 10
 """The number of rows in which the first table of a sheet has its header."""
 _CAPTION_ROWS = 3
 """The same of a table below another one."""
+MOST_HEADING = _CAPTION_ROWS + 1
+"""The number of rows below an empty one of which it matters whether they are bold."""
 _MOST_LEVELS = 3
 _LOOKED_AT = 3
 """The number of rows below a header of which one has a value."""
@@ -25,19 +28,28 @@ _WITH_RAW = re.compile(r".* \(-?[\d.]+(?:-\d\d-\d\d)?\)")
 _YEAR = re.compile("(?:19|20)[0-9]{2}")
 
 
-def tables_of(rows: Sequence[SheetRow]) -> Mapping[int, str]:
+def tables_of(rows: Sequence[SheetRow], bold: AbstractSet[int] = frozenset()) -> Mapping[int, str]:
     """Return the places in ``rows`` where tables begin, with the header of each.
 
     The first begins with the sheet. Another one begins below an empty row, with a header above
-    values.
+    values, or whose header is bold; ``bold`` has the numbers of rows that are.
     """
     tables = {0: _header(rows, _TITLE_ROWS)}
     for place in range(1, len(rows)):
         if rows[place][0] != rows[place - 1][0] + 1:
             below = [*_without_gap(rows[place : place + _MOST_ROWS])]
-            if header := _header(below, _CAPTION_ROWS, above_values=True):
+            above_values = not _is_marked(below, bold)
+            if header := _header(below, _CAPTION_ROWS, above_values=above_values):
                 tables[place] = header
     return tables
+
+
+def _is_marked(rows: Sequence[SheetRow], bold: AbstractSet[int]) -> bool:
+    """Return whether the first row with several cells is bold, above one that is not."""
+    for (number, cells), (below, _) in pairwise(rows[:MOST_HEADING]):
+        if sum(map(bool, cells)) >= _LEAST_NAMES:
+            return number in bold and below not in bold
+    return False
 
 
 def _without_gap(rows: Sequence[SheetRow]) -> Iterator[SheetRow]:
@@ -114,7 +126,8 @@ def _has_value(cells: Sequence[str]) -> bool:
 
 def _is_value(cell: str) -> bool:
     """Return whether a cell holds a number or a date."""
-    return bool(cell) and (not cell.strip(_VALUE_SIGNS) or _WITH_RAW.fullmatch(cell) is not None)
+    bare = cell.strip("~")  # without the marks of what is struck through
+    return bool(bare) and (not bare.strip(_VALUE_SIGNS) or _WITH_RAW.fullmatch(bare) is not None)
 
 
 def trimmed(cells: Sequence[str]) -> list[str]:

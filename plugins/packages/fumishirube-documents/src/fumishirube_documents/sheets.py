@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from io import BytesIO
 from itertools import zip_longest
@@ -16,8 +17,10 @@ from fumishirube_documents.locked_office import unlocked_old_sheet, unlocked_pac
 from fumishirube_documents.markdown_rows import markdown_row
 from fumishirube_documents.merged_cells import MergedRows, merged_in_opendocument, with_merged_cells
 from fumishirube_documents.number_formats import shown
+from fumishirube_documents.opendocument_texts import with_plain_texts
 from fumishirube_documents.packages import check_package
-from fumishirube_documents.sheet_headers import SheetRow, tables_of, trimmed
+from fumishirube_documents.run_texts import TextRun, joined_runs
+from fumishirube_documents.sheet_headers import MOST_HEADING, SheetRow, tables_of, trimmed
 from fumishirube_documents.signatures import is_web_page
 
 _WORKBOOK, _OPENDOCUMENT = "an Excel workbook", "an OpenDocument file"
@@ -51,7 +54,7 @@ def parsed_xlsx(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
     # Most workbooks hold the value of each formula, and need not be opened again.
     written = cache(lambda: load_workbook(BytesIO(data), read_only=True).worksheets)
     try:
-        book = load_workbook(BytesIO(data), read_only=True, data_only=True)
+        book = load_workbook(BytesIO(data), read_only=True, data_only=True, rich_text=True)
         if book.worksheets:
             numbered = enumerate(book.worksheets)
             sheets = (_xlsx_sheet(sheet, number, written) for number, sheet in numbered)
@@ -82,8 +85,11 @@ def _values(data: bytes, name: str, file_type: str) -> Document:
     """Return a workbook of any format, with values only."""
     from python_calamine import CalamineWorkbook  # noqa: PLC0415 - newer ones do not need it
 
+    merged: Mapping[str, Sequence[MergedRows]] = {}
+    if file_type == "ods":
+        data = with_plain_texts(data)
+        merged = merged_in_opendocument(data)
     book = CalamineWorkbook.from_filelike(BytesIO(data))
-    merged = merged_in_opendocument(data) if file_type == "ods" else {}
     sheets = (
         _Sheet(
             about.name,
@@ -105,32 +111,56 @@ def _is_hidden(about: Any) -> bool:
 def _xlsx_sheet(sheet: Any, number: int, written: Callable[[], Sequence[Any]]) -> _Sheet:
     """Return a sheet; ``written`` returns all with formulas instead of values."""
     merged, uncounted = _scanned(sheet)
-    rows, unread = _rows_with_content(sheet)
+    rows, bold, unread = _rows_with_content(sheet)
     if uncounted:
         rows = _with_formulas(rows, _rows_with_content(written()[number])[0])
     read = [*with_merged_cells(rows.items(), merged)]
-    return _Sheet(sheet.title, read, sheet.sheet_state != "visible", unread)
+    return _Sheet(sheet.title, read, sheet.sheet_state != "visible", unread, bold)
 
 
-def _rows_with_content(sheet: Any) -> tuple[dict[int, list[str]], int]:
-    """Return the rows by number, and that of the first row that is not read, or 0."""
+def _rows_with_content(sheet: Any) -> tuple[dict[int, list[str]], set[int], int]:
+    """Return the rows by number, and that of the first row that is not read, or 0.
+
+    Between them are the numbers of rows that are bold, of the few that may head a table.
+    """
     sheet.reset_dimensions()  # the declared size may be wrong
     rows: dict[int, list[str]] = {}
-    empty = 0
+    strikes = any(font.strike for font in sheet.parent._fonts)  # noqa: SLF001 - asking each cell is slow
+    bold: set[int] = set()
+    empty = together = 0
     for number, row in enumerate(sheet.iter_rows(max_row=_MOST_ROWS), start=1):
-        cells = [_cell(cell) for cell in row]
+        cells = [_cell(cell, strikes=strikes) for cell in row]
         if any(cells):
+            together = together + 1 if number - 1 in rows else 1
             rows[number], empty = cells, 0
+            if together <= MOST_HEADING and all(c.font.bold for c in row if c.value is not None):
+                bold.add(number)
         elif row and (empty := empty + 1) > _MOST_EMPTY:  # a row that no file holds costs nothing
-            return rows, number + 1
-    return rows, 0
+            return rows, bold, number + 1
+    return rows, bold, 0
 
 
-def _cell(cell: Any) -> str:
+def _cell(cell: Any, *, strikes: bool) -> str:
+    """Return the text of a cell; ``strikes`` says whether any cell is struck through."""
+    font = cell.font if strikes else None
+    struck = font is not None and bool(font.strike)
     value = getattr(cell.value, "text", cell.value)  # formulas of arrays are objects
+    if isinstance(value, list):  # a text whose parts look different
+        value = joined_runs(_part(each, struck=struck) for each in value)
+        struck = False
     if isinstance(value, str):
         value = _ESCAPED.sub(_unescaped, value)
-    return shown(value, getattr(cell, "number_format", "General"))
+    text = shown(value, getattr(cell, "number_format", "General"))
+    return joined_runs([TextRun(text, is_struck=struck)]) if struck else text
+
+
+def _part(part: Any, *, struck: bool) -> TextRun:
+    """Return a part of a cell; ``struck`` says how it looks where it says nothing itself."""
+    font = getattr(part, "font", None)
+    if font is None:
+        return TextRun(str(part), is_struck=struck)
+    raises = font.vertAlign == "superscript"
+    return TextRun(str(part), is_raised=raises, is_struck=bool(font.strike))
 
 
 def _unescaped(match: re.Match[str]) -> str:
@@ -188,12 +218,13 @@ def _plain_rows(rows: Iterable[Sequence[object]]) -> Iterator[SheetRow]:
 
 
 class _Sheet(NamedTuple):
-    """A sheet, with the first row that is not read, or 0."""
+    """A sheet, with the first row that is not read, or 0, and rows that are bold."""
 
     title: str
     rows: Sequence[SheetRow]
     hidden: bool
     unread: int = 0
+    bold: AbstractSet[int] = frozenset()
 
 
 def _document(sheets: Iterable[_Sheet], name: str, kind: str) -> Document:
@@ -220,7 +251,7 @@ def _write_sheet(
     openings: list[tuple[int, str, str]],
 ) -> None:
     """Write a sheet, and add the lines on which its sections begin to ``openings``."""
-    tables, title, header = tables_of(sheet.rows), sheet.title, ""
+    tables, title, header = tables_of(sheet.rows, sheet.bold), sheet.title, ""
     places.append(Place(len(lines) + 1, sheet=title))
     openings.append((len(lines) + 1, title, ""))
     lines.append(f"# {' '.join(title.split())}{' (hidden sheet)' if sheet.hidden else ''}")
