@@ -13,6 +13,7 @@ import pypdfium2 as pdfium
 
 from fumishirube import Document, Heading, LoaderRemark, Section, Unreadable, divide_at_headings
 from fumishirube.parsing import Place, report_pages
+from fumishirube_documents.pdf_code import with_code
 from fumishirube_documents.pdf_columns import in_columns
 from fumishirube_documents.pdf_continued_tables import ContinuedTables
 from fumishirube_documents.pdf_edges import SeenLines, edges_of
@@ -196,7 +197,8 @@ def lines_of_page(file: Any, index: int, *, beyond_edges: bool) -> tuple[PdfPage
     seen = SeenLines(fragments, 0) if beyond_edges else SeenLines.of(fragments, edges)
     ordered = in_rows(seen.lines) if filled else [*from_the_right(seen.lines)]
     parts = with_grid_rows(ordered, grids)
-    joined = [*joined_cells(with_late_cells([*joined_lines([*with_header_rows(parts)])]))]
+    whole = with_code([*joined_lines([*with_header_rows(parts)])])
+    joined = [*joined_cells(with_late_cells(whole))]
     lines = [*with_wrapped_rows([*in_columns(joined)])]
     height = page.get_height()
     page.close()

@@ -64,6 +64,7 @@ def joined_lines(fragments: Sequence[PdfLine]) -> Iterator[PdfLine]:
                 cells=cells,
                 broken=fragment.broken,
                 bold=current.bold and fragment.bold,
+                pitch=current.pitch * (fragment.pitch > 0),
             )
             continue
         if current is not None:
@@ -92,7 +93,7 @@ def compounds_of(bodies: Sequence[Sequence[PdfLine]]) -> frozenset[str]:
 
 def divides_word(line: PdfLine, text: str, following: str) -> bool:
     """Return whether the last word of a line, of which this is the text, goes on in the next."""
-    if not text.endswith("-") or not _FIRST_WORD.fullmatch(following):
+    if line.pitch or not text.endswith("-") or not _FIRST_WORD.fullmatch(following):
         return False
     return line.broken or (DIVIDED.search(text) is not None and following[0].islower())
 

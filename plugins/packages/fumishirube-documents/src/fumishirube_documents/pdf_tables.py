@@ -31,7 +31,10 @@ _BEFORE, _AFTER = {"$", "¥", "€", "£", "("}, {")", "%", ")%"}
 
 
 class TextLine(NamedTuple):
-    """A line as it is written, and whether it is in a table, which ``goes_on`` from above."""
+    """A line as it is written, and whether it is in a table.
+
+    Where a table or code ``goes_on`` from above, no blank line is between.
+    """
 
     text: str
     in_table: bool = False
@@ -65,7 +68,8 @@ def table_row(cells: Sequence[str]) -> str:
 def _plain(line: PdfLine) -> TextLine:
     if line.row:
         return TextLine(line.row, in_table=True, goes_on=line.goes_on)
-    return TextLine(" ".join(cell.text for cell in line.cells) or line.text)
+    text = " ".join(cell.text for cell in line.cells) or line.text
+    return TextLine(text, goes_on=line.goes_on)
 
 
 def tables_in(lines: Sequence[PdfLine]) -> Iterator[tuple[int, int, list[Gutter]]]:
