@@ -40,6 +40,7 @@ from fumishirube_documents.pdf_late_cells import with_late_cells
 from fumishirube_documents.pdf_lines import PdfLine, page_fragments
 from fumishirube_documents.pdf_objects import PageObjects, text_page
 from fumishirube_documents.pdf_ocr import OcrFailed, ocr_lines
+from fumishirube_documents.pdf_readings import without_readings
 from fumishirube_documents.pdf_running_heads import PdfPage, RunningHeads
 from fumishirube_documents.pdf_tables import TextLine, with_rows
 from fumishirube_documents.pdf_turns import Turn, turn_of, turn_page
@@ -195,7 +196,8 @@ def lines_of_page(file: Any, index: int, *, beyond_edges: bool) -> tuple[PdfPage
     fragments = page_fragments(textpage, borders_of(grids))
     textpage.close()
     seen = SeenLines(fragments, 0) if beyond_edges else SeenLines.of(fragments, edges)
-    ordered = in_rows(seen.lines) if filled else [*from_the_right(seen.lines)]
+    read_lines = without_readings(seen.lines)
+    ordered = in_rows(read_lines) if filled else [*from_the_right(read_lines)]
     parts = with_grid_rows(ordered, grids)
     whole = with_code([*joined_lines([*with_header_rows(parts)])])
     joined = [*joined_cells(with_late_cells(whole))]

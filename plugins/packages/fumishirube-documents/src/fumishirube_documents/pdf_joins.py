@@ -5,9 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from fumishirube_documents.pdf_lines import DIVIDED, WIDE_GAP, Cell, PdfLine, continued, share_width
+from fumishirube_documents.pdf_lines import (
+    DIVIDED,
+    WIDE_GAP,
+    Cell,
+    PdfLine,
+    beside,
+    continued,
+    share_width,
+)
 
 _SAME_LINE = 0.4
+_SAME_PLACE = 0.1
+"""By how much, in letter sizes, parts with Japanese letters may begin before the end of others."""
 _LEAST_CELLS = 2
 _LEADING = 2.0
 """The most distance of the lines of a cell, in letter sizes."""
@@ -51,13 +61,14 @@ def joined_lines(fragments: Sequence[PdfLine]) -> Iterator[PdfLine]:
     current: PdfLine | None = None
     for fragment in fragments:
         if current is not None and _goes_on(current, fragment):
-            cells = (*current.cells, *fragment.cells)
+            cells, text = (*current.cells, *fragment.cells), f"{current.text} {fragment.text}"
             if fragment.left - current.right <= WIDE_GAP * current.size:
                 *before, last = current.cells
                 first, *after = fragment.cells
-                cells = (*before, Cell(f"{last.text} {first.text}", last.left, first.right), *after)
+                whole = Cell(beside(last.text, first.text), last.left, first.right)
+                cells, text = (*before, whole, *after), beside(current.text, fragment.text)
             current = current._replace(
-                text=f"{current.text} {fragment.text}",
+                text=text,
                 right=fragment.right,
                 top=max(current.top, fragment.top),
                 bottom=min(current.bottom, fragment.bottom),
@@ -77,7 +88,9 @@ def joined_lines(fragments: Sequence[PdfLine]) -> Iterator[PdfLine]:
 def _goes_on(current: PdfLine, fragment: PdfLine) -> bool:
     close = abs(current.bottom - fragment.bottom) < _SAME_LINE * max(current.size, 1)
     apart = bool(current.row or fragment.row or current.broken)
-    return close and fragment.left > current.right and not apart
+    together = not beside(current.text[-1:], fragment.text[:1]).count(" ")
+    left = current.right - _SAME_PLACE * current.size * together
+    return close and fragment.left > left and not apart
 
 
 def compounds_of(bodies: Sequence[Sequence[PdfLine]]) -> frozenset[str]:

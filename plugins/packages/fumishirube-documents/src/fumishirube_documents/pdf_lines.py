@@ -20,8 +20,12 @@ _LOWER = 0.35
 _HYPHENS = "\ufffe\x02"
 _GAPS = re.compile(
     rf"(?<=\S)(?:(?:[ \u3000]*[.·․‥…]){{6,}}[ \u3000]*|[ \u3000]+)(?=\S)|(?<=[{_HYPHENS}])(?=\S)"
+    r"|(?<=[ぁ-ヺー])(?=[々\u4e00-\u9fff])"
 )
-"""Spaces, the dots that lead to a number, and the places after hyphens that divide a word."""
+"""Spaces, the dots that lead to a number, and the places after hyphens that divide a word.
+
+Also those between kana, which may be a reading, and kanji.
+"""
 DIVIDED = re.compile(r"[^\W\d_]-$")
 """The end of a line that divides a word, or a compound of words."""
 _INVISIBLE = re.compile(f"[\x00\ufeff\u200b\u00ad{_HYPHENS}]|[\ud800-\udbff]?[\ud800-\udfff]")
@@ -134,12 +138,12 @@ def _fragments(textpage: Any, text: str, border: Border) -> Iterator[PdfLine]:
             gaps: list[_Gap] = []
             for space in _GAPS.finditer(text, first, start + len(stripped)):
                 begin, end = space.span()
-                hyphen = begin == end
+                hyphen = text[begin - 1] in _HYPHENS
                 gap = _Gap(begin, end, boxes.at(begin - 1 - hyphen), boxes.at(end))
                 if _is_new_line(gap):
                     yield _fragment(textpage.raw, boxes, text, (first, begin), gaps, border)
                     first, gaps = end, []
-                elif not hyphen:
+                elif begin < end:
                     gaps.append(gap)
             end = start + len(stripped)
             yield _fragment(textpage.raw, boxes, text, (first, end), gaps, border)
@@ -150,10 +154,13 @@ def _is_new_line(gap: _Gap) -> bool:
     """Return whether a line begins after a gap.
 
     PDFium joins lines that divide a word, those of which the second begins with one letter, and
-    cells beside each other of which the second stands a little lower.
+    cells beside each other of which the second stands a little lower. So it does readings and the
+    kanji below them, and kanji and the readings above them.
     """
     lower = gap.before[1] - gap.after[1] > _LOWER * (gap.before[3] - gap.before[1])
-    return gap.after[2] <= gap.before[0] and lower
+    back = gap.after[2] <= gap.before[0]
+    above = gap.after[1] > gap.before[3]
+    return (lower or above) and (back or (gap.begin == gap.end and gap.after[0] < gap.before[2]))
 
 
 def _fragment(
@@ -229,4 +236,10 @@ def continued(text: str, more: str) -> str:
         return text or more
     if DIVIDED.search(text):
         return text[:-1] + more if more[0].islower() else text + more
-    return f"{text}{'' if is_unspaced(text[-1]) and is_unspaced(more[0]) else ' '}{more}"
+    return beside(text, more)
+
+
+def beside(text: str, more: str) -> str:
+    """Return two texts beside each other, with a space unless both are Japanese there."""
+    apart = not text or not more or not (is_unspaced(text[-1]) and is_unspaced(more[0]))
+    return f"{text}{' ' if apart else ''}{more}"
