@@ -216,3 +216,14 @@ def test_a_hyphen_stays_in_words_that_have_it_elsewhere_and_before_capitals(tmp_
         "The well-known gauge and the reliable\nfloat are no longer well-known.\n"
         "It is a Non-GAAP\nfigure.\n\n"
     )
+
+
+def test_a_word_divided_at_the_end_of_a_page_does_not_go_on_in_a_footnote(tmp_path: Path) -> None:
+    page = [
+        ("This sentence is so long that it must be con-", "Helvetica", 10, 72, 80),
+        ("1 A footnote that stands at the end of the page.", "Helvetica", 7, 72, 62),
+    ]
+    assert parsed(tmp_path, drawn(page)).text == (
+        "This sentence is so long that it must be con-\n\n"
+        "1 A footnote that stands at the end of the page.\n\n"
+    )

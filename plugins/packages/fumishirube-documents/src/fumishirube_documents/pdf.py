@@ -292,10 +292,10 @@ class _PdfWriter:
                     self.lines.append("")
                 self.lines.append(text)
             numbers.append(len(self.lines))
-            following = texts[place + 1] if place + 1 < len(texts) else TextLine("")
-            inside = in_table or following.in_table
-            divided = not inside and divides_word(line, self.lines[-1], following.text)
-            previous = line
+            previous, divided = line, False
+            if place + 1 < len(texts) and not (in_table or texts[place + 1].in_table):
+                below, following = body[place + 1], texts[place + 1].text
+                divided = divides_word(line, self.lines[-1], below, following)
         return numbers
 
     def document(self, title: str, remarks: Sequence[LoaderRemark]) -> Document:

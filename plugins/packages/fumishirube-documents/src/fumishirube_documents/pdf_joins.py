@@ -21,6 +21,8 @@ _SAME_PLACE = 0.1
 _LEAST_CELLS = 2
 _LEADING = 2.0
 """The most distance of the lines of a cell, in letter sizes."""
+_FOOTNOTE = 0.85
+"""The most size of a footnote, as a share of that of the text."""
 _COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]+-[^\W\d_]+")
 _LAST_WORD = re.compile(r"(?<![^\W_])[^\W_]+(?=-$)")
 _FIRST_WORD = re.compile(r"([^\W_]+)(\S*)[ ]?(.*)")
@@ -104,9 +106,17 @@ def compounds_of(bodies: Sequence[Sequence[PdfLine]]) -> frozenset[str]:
     )
 
 
-def divides_word(line: PdfLine, text: str, following: str) -> bool:
-    """Return whether the last word of a line, of which this is the text, goes on in the next."""
-    if line.pitch or not text.endswith("-") or not _FIRST_WORD.fullmatch(following):
+def divides_word(line: PdfLine, text: str, below: PdfLine, following: str) -> bool:
+    """Return whether the last word of a line goes on in that below; both come with their texts.
+
+    It does not in a footnote.
+    """
+    if (
+        below.size < _FOOTNOTE * line.size
+        or line.pitch
+        or not text.endswith("-")
+        or not _FIRST_WORD.fullmatch(following)
+    ):
         return False
     return line.broken or (DIVIDED.search(text) is not None and following[0].islower())
 
