@@ -10,6 +10,8 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
+_LEAST_SLANT = 0.2
+"""The least slope of a letter that is turned; a page may be scanned askew."""
 _FONT_NAME = 128
 _BOLD = re.compile(rb"bold|black|heavy|demi|-W[6-9]\b", re.IGNORECASE)
 _TYPEWRITER = re.compile(
@@ -29,6 +31,14 @@ def letter_size(textpage: Any, place: int) -> float:
     if not pdfium.FPDFText_GetMatrix(textpage, place, byref(matrix)):
         return 0.0
     return float(pdfium.FPDFText_GetFontSize(textpage, place) * hypot(matrix.c, matrix.d))
+
+
+def is_slanted(textpage: Any, place: int) -> bool:
+    """Return whether a letter is turned, and not by quarters of a turn, as those of a watermark."""
+    matrix = pdfium.FS_MATRIX()
+    known = pdfium.FPDFText_GetMatrix(textpage, place, byref(matrix))
+    smaller, larger = sorted((abs(matrix.a), abs(matrix.b)))
+    return bool(known) and smaller > _LEAST_SLANT * larger
 
 
 def base_of(textpage: Any, place: int, bottom: float) -> float:

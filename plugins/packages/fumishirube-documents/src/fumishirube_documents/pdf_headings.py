@@ -115,7 +115,7 @@ class HeadingStyles(NamedTuple):
     @classmethod
     def of(cls, pages: Sequence[Sequence[PdfLine]]) -> HeadingStyles:
         """Return the styles of a document, from the lines of its pages."""
-        lines = [line for page in pages for line in page if line.size]
+        lines = [line for page in pages for line in page if line.size and not line.slanted]
         if not lines:
             return cls({}, None, 0)
         chars = Counter[float]()
@@ -163,7 +163,9 @@ class HeadingStyles(NamedTuple):
 
     def _level(self, line: PdfLine, previous: PdfLine | None, *, follows: bool) -> int:
         """Return the level of a line as a heading; 0 for others."""
-        if not line.size or len(line.text) > LONGEST_HEADING or not _says_something(line.text):
+        if not line.size or line.slanted or len(line.text) > LONGEST_HEADING:
+            return 0
+        if not _says_something(line.text):
             return 0
         level = self.levels.get(_rough(line.size))
         if level is not None:
@@ -211,7 +213,13 @@ def title_lines(body: Sequence[PdfLine], leading: Sequence[PdfLine]) -> int:
 
 def _is_title(line: PdfLine, left: float, right: float) -> bool:
     text, width = line.text, right - left
-    if not line.size or line.row or len(line.cells) > 1 or len(text) > LONGEST_HEADING:
+    if (
+        line.slanted
+        or line.row
+        or len(line.cells) > 1
+        or not line.size
+        or len(text) > LONGEST_HEADING
+    ):
         return False
     if not _says_something(text) or not _is_named(line) or text[0].islower():
         return False

@@ -90,6 +90,7 @@ def joined_lines(fragments: Sequence[PdfLine]) -> Iterator[PdfLine]:
 def _goes_on(current: PdfLine, fragment: PdfLine) -> bool:
     close = abs(current.bottom - fragment.bottom) < _SAME_LINE * max(current.size, 1)
     apart = bool(current.row or fragment.row or current.broken)
+    apart = apart or current.slanted != fragment.slanted
     together = not beside(current.text[-1:], fragment.text[:1]).count(" ")
     left = current.right - _SAME_PLACE * current.size * together
     return close and fragment.left > left and not apart

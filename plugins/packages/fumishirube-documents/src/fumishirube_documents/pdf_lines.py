@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pypdfium2.raw as pdfium
 
 from fumishirube.text import is_unspaced
-from fumishirube_documents.pdf_fonts import base_of, is_bold, letter_size, pitch_of
+from fumishirube_documents.pdf_fonts import base_of, is_bold, is_slanted, letter_size, pitch_of
 from fumishirube_documents.pdf_objects import light
 
 WIDE_GAP = 0.6
@@ -60,6 +60,7 @@ class PdfLine(NamedTuple):
     hyphen that only divides a word, and ``bold`` whether its first and last letter are bold.
     ``base`` is the height of its letters' feet, which those below the line do not change.
     ``pitch`` is by how much each letter of a line of code is right of the one before; else 0.
+    ``slanted`` is whether it is neither level nor upright.
     """
 
     text: str
@@ -75,6 +76,7 @@ class PdfLine(NamedTuple):
     goes_on: bool = False
     base: float = 0.0
     pitch: float = 0.0
+    slanted: bool = False
 
     def with_cells(self, cells: Sequence[Cell]) -> PdfLine:
         """Return the part of the line with some of its cells."""
@@ -204,6 +206,7 @@ def _fragment(
         is_bold(textpage, first) and is_bold(textpage, last),
         base=base_of(textpage, first, begin[1]),
         pitch=pitch_of(textpage, text, spans, size),
+        slanted=is_slanted(textpage, first),
     )
 
 
