@@ -29,6 +29,7 @@ from fumishirube_documents.pdf_headings import (
     outline_of,
     title_lines,
 )
+from fumishirube_documents.pdf_initials import with_initials
 from fumishirube_documents.pdf_joins import (
     completed_word,
     compounds_of,
@@ -200,7 +201,7 @@ def lines_of_page(file: Any, index: int, *, beyond_edges: bool) -> tuple[PdfPage
     ordered = in_rows(read_lines) if filled else [*from_the_right(read_lines)]
     parts = with_grid_rows(ordered, grids)
     whole = with_code([*joined_lines([*with_header_rows(parts)])])
-    joined = [*joined_cells(with_late_cells(whole))]
+    joined = [*joined_cells(with_late_cells([*with_initials(whole)]))]
     lines = [*with_wrapped_rows([*in_columns(joined)])]
     height = page.get_height()
     page.close()
