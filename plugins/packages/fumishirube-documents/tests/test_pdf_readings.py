@@ -59,3 +59,14 @@ def test_kana_that_are_no_readings_stay(tmp_path: Path) -> None:
     ]
     text = parsed(tmp_path, drawn(page)).text
     assert [line for line in text.splitlines() if line] == [each[0] for each in page]
+
+
+def test_vertical_writing_goes_on_from_kana_to_kanji(tmp_path: Path) -> None:
+    columns = ["この装置は水を温める。", "次の章に安全の話がある。"]
+    page = [
+        (letter, FONT, 12, 500 - 22 * column, 750 - 12.5 * row)
+        for column, text in enumerate(columns)
+        for row, letter in enumerate(text)
+    ]
+    (line,) = [each for each in parsed(tmp_path, drawn(page)).text.splitlines() if each]
+    assert line == " ".join(columns)

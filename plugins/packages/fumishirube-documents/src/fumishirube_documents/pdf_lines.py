@@ -17,6 +17,8 @@ WIDE_GAP = 0.6
 """A gap of this many letter sizes may separate two table cells."""
 _LOWER = 0.35
 """By which share of its height a letter at the left stands lower on a line of its own."""
+_READING = 0.6
+"""The size of a reading at most, in sizes of the kanji below it."""
 _HYPHENS = "\ufffe\x02"
 _GAPS = re.compile(
     rf"(?<=\S)(?:(?:[ \u3000]*[.·․‥…]){{6,}}[ \u3000]*|[ \u3000]+)(?=\S)|(?<=[{_HYPHENS}])(?=\S)"
@@ -142,7 +144,7 @@ def _fragments(textpage: Any, text: str, border: Border) -> Iterator[PdfLine]:
                 begin, end = space.span()
                 hyphen = text[begin - 1] in _HYPHENS
                 gap = _Gap(begin, end, boxes.at(begin - 1 - hyphen), boxes.at(end))
-                if _is_new_line(gap):
+                if _is_new_line(gap) or _is_at_reading(textpage.raw, gap):
                     yield _fragment(textpage.raw, boxes, text, (first, begin), gaps, border)
                     first, gaps = end, []
                 elif begin < end:
@@ -156,13 +158,26 @@ def _is_new_line(gap: _Gap) -> bool:
     """Return whether a line begins after a gap.
 
     PDFium joins lines that divide a word, those of which the second begins with one letter, and
-    cells beside each other of which the second stands a little lower. So it does readings and the
-    kanji below them, and kanji and the readings above them.
+    cells beside each other of which the second stands a little lower.
     """
-    lower = gap.before[1] - gap.after[1] > _LOWER * (gap.before[3] - gap.before[1])
-    back = gap.after[2] <= gap.before[0]
-    above = gap.after[1] > gap.before[3]
-    return (lower or above) and (back or (gap.begin == gap.end and gap.after[0] < gap.before[2]))
+    return gap.after[2] <= gap.before[0] and _descends(gap)
+
+
+def _descends(gap: _Gap) -> bool:
+    return gap.before[1] - gap.after[1] > _LOWER * (gap.before[3] - gap.before[1])
+
+
+def _is_at_reading(textpage: Any, gap: _Gap) -> bool:
+    """Return whether a gap is between a reading and the kanji below it, or the text and a reading.
+
+    PDFium joins these, too. Letters of vertical writing, which go down and up, are all as large.
+    """
+    below = gap.begin == gap.end and gap.after[0] < gap.before[2] and _descends(gap)
+    above = gap.after[2] <= gap.before[0] and gap.after[1] > gap.before[3]
+    if not below and not above:
+        return False
+    before, after = letter_size(textpage, gap.begin - 1), letter_size(textpage, gap.end)
+    return before <= _READING * after if below else after <= _READING * before
 
 
 def _fragment(
