@@ -11,6 +11,7 @@ import samples
 from drawn_pages import SENTENCE, Drawn, drawn, parsed
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen.canvas import Canvas
 
 from fumishirube.parsing import place_at
@@ -182,3 +183,44 @@ def test_an_entry_of_the_outline_is_at_the_line_that_reads_like_it(tmp_path: Pat
     outline = {"Leave": 1, "Leave types": 1, "Leave form": 1}
     document = parsed(tmp_path, samples.pdf([lines], outline=outline))
     assert [section.title for section in document.sections][1:] == [*outline]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ("The function opens the file, and gives back", "its number. It is closed by another."),
+        ("この関数はファイルを開き、番号を返", "す。開いたものは後で必ず閉じる。"),
+    ],
+)
+def test_text_above_code_of_smaller_letters_is_no_heading(
+    tmp_path: Path, sentences: Sequence[str]
+) -> None:
+    pdfmetrics.registerFont(UnicodeCIDFont("HeiseiMin-W3"))
+    height, page = 780.0, []
+    for chapter in range(4):
+        page.append((f"{chapter + 1} Files", "HeiseiMin-W3", 16, 72, height))
+        texts = [(text, "HeiseiMin-W3", 11) for text in sentences]
+        codes = [(f"int read_{n}(int file) {{ return file + {n}; }}", "Courier", 8)
+                 for n in range(8)]  # fmt: skip
+        for text, font, size in [*texts, *codes]:
+            height -= 14
+            page.append((text, font, size, 72, height))
+        height -= 30
+    names = [section.title for section in parsed(tmp_path, drawn(page)).sections]
+    assert names == [f"{chapter + 1} Files" for chapter in range(4)]
+
+
+@pytest.mark.parametrize("title", ["CAUTION", "Tip", "NOTE:", "注意", "【警告】"])
+def test_the_title_of_a_box_is_no_heading_for_the_text_below_the_box(
+    tmp_path: Path, title: str
+) -> None:
+    pdfmetrics.registerFont(UnicodeCIDFont("HeiseiMin-W3"))
+    page = [
+        ("5 Safety", "Helvetica-Bold", 14, 72, 760),
+        (" ".join(SENTENCE), "Helvetica", 10, 72, 740),
+        (title, "HeiseiMin-W3" if title > "z" else "Helvetica-Bold", 14, 76, 700),
+        ("Hot steam comes out of the valve.", "Helvetica", 10, 76, 680),
+        (" ".join(SENTENCE), "Helvetica", 10, 72, 640),
+    ]
+    (section,) = parsed(tmp_path, drawn(page)).sections
+    assert section.title == "5 Safety"

@@ -216,3 +216,34 @@ def test_a_hyphen_stays_in_words_that_have_it_elsewhere_and_before_capitals(tmp_
         "The well-known gauge and the reliable\nfloat are no longer well-known.\n"
         "It is a Non-GAAP\nfigure.\n\n"
     )
+
+
+def test_a_word_divided_at_the_end_of_a_page_does_not_go_on_in_a_footnote(tmp_path: Path) -> None:
+    page = [
+        ("This sentence is so long that it must be con-", "Helvetica", 10, 72, 80),
+        ("1 A footnote that stands at the end of the page.", "Helvetica", 7, 72, 62),
+    ]
+    assert parsed(tmp_path, drawn(page)).text == (
+        "This sentence is so long that it must be con-\n\n"
+        "1 A footnote that stands at the end of the page.\n\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("letter", "rest", "word"), [("T", "he machine", "The"), ("A", "long pump", "A long")]
+)
+def test_a_letter_as_high_as_two_lines_begins_the_first_of_them(
+    tmp_path: Path, letter: str, rest: str, word: str
+) -> None:
+    body = ["time it is hot enough for all that", "he wants, after a long day.", "It ends here."]
+    page = [
+        (letter, "Times-Roman", 36, 72, 680),
+        (f"{rest} is made for warm water, and in", "Times-Roman", 10, 98, 700),
+        *((line, "Times-Roman", 10, 98 - 26 * (n > 0), 687.5 - 12.5 * n)
+          for n, line in enumerate(body)),
+    ]  # fmt: skip
+    document = parsed(tmp_path, drawn(page))
+    assert [section.title for section in document.sections] == ["a"]
+    assert document.text == (
+        f"{word} {rest.split()[1]} is made for warm water, and in\n" + "\n".join(body) + "\n\n"
+    )

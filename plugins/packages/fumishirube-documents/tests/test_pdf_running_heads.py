@@ -221,3 +221,34 @@ def test_a_picture_between_running_heads_is_counted_and_a_page_of_heads_alone_is
     document = parsed(tmp_path, drawn(6, page))
     (remark,) = (each for each in document.remarks if each.code == "no_text")
     assert remark.message == "1 of 6 pages hold no text (2): they need OCR"
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("pages", [1, 4])
+def test_a_watermark_is_no_heading_and_left_out_where_it_repeats(
+    tmp_path: Path, *, first: bool, pages: int
+) -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4, invariant=1)
+    for number in range(pages):
+        for mark in (first, not first):
+            canvas.saveState()
+            if mark:
+                canvas.translate(150, 300)
+                canvas.rotate(45)
+                canvas.setFont("Helvetica", 80)
+                canvas.drawString(0, 0, "DRAFT")
+            else:
+                canvas.setFont("Helvetica-Bold", 16)
+                canvas.drawString(72, 780, f"Chapter {number + 1} of pumps")
+                canvas.setFont("Helvetica", 10)
+                for line in range(40):
+                    canvas.drawString(72, 750 - 14 * line, f"It is about valve {line * 7}.")
+            canvas.restoreState()
+        canvas.showPage()
+    canvas.save()
+    document = parsed(tmp_path, buffer.getvalue())
+    titles = {section.title for section in document.sections} - {"a"}
+    assert titles == {f"Chapter {number + 1} of pumps" for number in range(pages)}
+    left_out = "left out as a running head: DRAFT" in [each.message for each in document.remarks]
+    assert left_out == ("DRAFT" not in document.text) == (pages > 1)

@@ -271,3 +271,21 @@ def test_dots_that_lead_to_the_number_of_a_page_are_no_columns(tmp_path: Path) -
         page.append((".  " * 28, "Helvetica", 10, 140 + 8 * row, height))
         page.append((number, "Helvetica", 10, 400, height))
     assert parsed(tmp_path, drawn(page)).text == "| 1.1 Wells | 3 |\n| 1.2 Floats | 12 |\n\n"
+
+
+@pytest.mark.parametrize("signs", [("•", "•", "•"), ("1.", "2.", "3."), ("a)", "b)", "–")])
+def test_points_of_a_list_are_no_rows(tmp_path: Path, signs: tuple[str, ...]) -> None:
+    points = ["Open the door of the machine", "Take the filter out", "Close it"]
+    page = []
+    for row, (sign, point) in enumerate(zip(signs, points, strict=True)):
+        page.append((sign, "Helvetica", 10, 72, 700 - 14 * row))
+        page.append((point, "Helvetica", 10, 100, 700 - 14 * row))
+    text = parsed(tmp_path, drawn(page)).text
+    lines = [f"{sign} {point}\n" for sign, point in zip(signs, points, strict=True)]
+    assert text == "".join(lines) + "\n"
+
+
+def test_a_table_of_numbered_rows_stays_one(tmp_path: Path) -> None:
+    rows = ["No. | Part | Price", "1. | Bolt | 1.20", "2. | Nut | 0.10"]
+    text = parsed(tmp_path, columns(*((14, row) for row in rows))).text
+    assert text == "".join(f"| {row} |\n" for row in rows) + "\n"

@@ -41,7 +41,7 @@ class Pdf(IsolatedLoader):
 
     parser: ClassVar[str] = "fumishirube_documents.pdf:parsed_pdf"
     drawer: ClassVar[str] = "fumishirube_documents.pdf_pictures:drawn_page"
-    revision: ClassVar[int] = 13
+    revision: ClassVar[int] = 14
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "pypdfium2")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"ocr_seconds"}
 

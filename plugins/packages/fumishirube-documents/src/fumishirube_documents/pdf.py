@@ -13,6 +13,7 @@ import pypdfium2 as pdfium
 
 from fumishirube import Document, Heading, LoaderRemark, Section, Unreadable, divide_at_headings
 from fumishirube.parsing import Place, report_pages
+from fumishirube_documents.pdf_code import with_code
 from fumishirube_documents.pdf_columns import in_columns
 from fumishirube_documents.pdf_continued_tables import ContinuedTables
 from fumishirube_documents.pdf_edges import SeenLines, edges_of
@@ -28,6 +29,7 @@ from fumishirube_documents.pdf_headings import (
     outline_of,
     title_lines,
 )
+from fumishirube_documents.pdf_initials import with_initials
 from fumishirube_documents.pdf_joins import (
     completed_word,
     compounds_of,
@@ -39,6 +41,7 @@ from fumishirube_documents.pdf_late_cells import with_late_cells
 from fumishirube_documents.pdf_lines import PdfLine, page_fragments
 from fumishirube_documents.pdf_objects import PageObjects, text_page
 from fumishirube_documents.pdf_ocr import OcrFailed, ocr_lines
+from fumishirube_documents.pdf_readings import without_readings
 from fumishirube_documents.pdf_running_heads import PdfPage, RunningHeads
 from fumishirube_documents.pdf_tables import TextLine, with_rows
 from fumishirube_documents.pdf_turns import Turn, turn_of, turn_page
@@ -194,9 +197,11 @@ def lines_of_page(file: Any, index: int, *, beyond_edges: bool) -> tuple[PdfPage
     fragments = page_fragments(textpage, borders_of(grids))
     textpage.close()
     seen = SeenLines(fragments, 0) if beyond_edges else SeenLines.of(fragments, edges)
-    ordered = in_rows(seen.lines) if filled else [*from_the_right(seen.lines)]
+    read_lines = without_readings(seen.lines)
+    ordered = in_rows(read_lines) if filled else [*from_the_right(read_lines)]
     parts = with_grid_rows(ordered, grids)
-    joined = [*joined_cells(with_late_cells([*joined_lines([*with_header_rows(parts)])]))]
+    whole = with_code([*joined_lines([*with_header_rows(parts)])])
+    joined = [*joined_cells(with_late_cells([*with_initials(whole)]))]
     lines = [*with_wrapped_rows([*in_columns(joined)])]
     height = page.get_height()
     page.close()
@@ -288,10 +293,10 @@ class _PdfWriter:
                     self.lines.append("")
                 self.lines.append(text)
             numbers.append(len(self.lines))
-            following = texts[place + 1] if place + 1 < len(texts) else TextLine("")
-            inside = in_table or following.in_table
-            divided = not inside and divides_word(line, self.lines[-1], following.text)
-            previous = line
+            previous, divided = line, False
+            if place + 1 < len(texts) and not (in_table or texts[place + 1].in_table):
+                below, following = body[place + 1], texts[place + 1].text
+                divided = divides_word(line, self.lines[-1], below, following)
         return numbers
 
     def document(self, title: str, remarks: Sequence[LoaderRemark]) -> Document:

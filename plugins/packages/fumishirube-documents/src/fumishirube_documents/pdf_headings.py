@@ -22,11 +22,20 @@ _SMALLEST_BOLD = 0.9
 """The least size of a bold heading, as a share of the size of the text."""
 _MOST_BOLD = 0.3
 """The share of letters in a document from which being bold or large marks no headings."""
+_LEAST_TEXT, _LEAST_ENDING, _MOST_LARGER = 0.05, 0.05, 1.5
+"""What running text has, where that of most letters is code: the least shares of the letters, and
+of its lines that end a sentence, and how much larger it is at most."""
 _PARAGRAPH_GAP = 1.7
 _BULLETS = ("•", "●", "○", "▪", "■", "◦", "‣", "–", "— ", "* ", "- ", "・", "※", "†", "‡")
-_SENTENCE_ENDS = (".", ",", ";", "。", "、")
+_SENTENCE_ENDS = (".", ",", ";", "。", "、", "．", "，")
 _ABBREVIATED = re.compile(r"\b[A-Z]\w{0,3}\.$")
 """The end of a name, such as "Inc.", which is not that of a sentence."""
+_BOX_TITLE = re.compile(
+    r"\W*(?:note|tip|hint|caution|warning|danger|important|attention"
+    r"|注意|警告|危険|重要|注記|ヒント|メモ)\W*",
+    re.IGNORECASE,
+)
+"""The title of a box: the text below the box is not about it."""
 _CAPTION = re.compile(r"(?:fig(?:ure|\.)?|table|chart|exhibit)\b|[図表]|.*[=∑∫]", re.IGNORECASE)
 """Lines that are often centred, and name or are something else than the page."""
 _MOST_TITLE_LINES = 4
@@ -106,18 +115,24 @@ class HeadingStyles(NamedTuple):
     @classmethod
     def of(cls, pages: Sequence[Sequence[PdfLine]]) -> HeadingStyles:
         """Return the styles of a document, from the lines of its pages."""
-        chars, bold = Counter[float](), 0
-        for line in (line for page in pages for line in page if line.size):
-            chars[_rough(line.size)] += len(line.text)
-            bold += len(line.text) * line.bold
-        if not chars:
+        lines = [line for page in pages for line in page if line.size and not line.slanted]
+        if not lines:
             return cls({}, None, 0)
-        text_size = chars.most_common(1)[0][0]
+        chars = Counter[float]()
+        for line in lines:
+            chars[_rough(line.size)] += len(line.text)
+        running = _running_text(lines, chars)
+        text_size = max(running, key=lambda size: chars[size])
         most = _MOST_BOLD * chars.total()
         larger = sorted(
-            (size for size in chars if size >= _LARGER * text_size and chars[size] <= most),
+            (
+                size
+                for size in chars
+                if size >= _LARGER * text_size and chars[size] <= most and size not in running
+            ),
             reverse=True,
         )
+        bold = sum(len(line.text) for line in lines if line.bold)
         levels = {size: min(level, _LEVELS) for level, size in enumerate(larger, start=1)}
         lowest = min(len(larger) + 1, _LEVELS)
         level = lowest if bold <= most else None
@@ -148,7 +163,9 @@ class HeadingStyles(NamedTuple):
 
     def _level(self, line: PdfLine, previous: PdfLine | None, *, follows: bool) -> int:
         """Return the level of a line as a heading; 0 for others."""
-        if not line.size or len(line.text) > LONGEST_HEADING or not _says_something(line.text):
+        if not line.size or line.slanted or len(line.text) > LONGEST_HEADING:
+            return 0
+        if not _says_something(line.text):
             return 0
         level = self.levels.get(_rough(line.size))
         if level is not None:
@@ -156,6 +173,24 @@ class HeadingStyles(NamedTuple):
         alone = previous is None or follows or opens_paragraph(previous, line)
         large = line.bold and line.size >= self.least_size
         return self.bold if self.bold is not None and large and alone and _is_named(line) else 0
+
+
+def _running_text(lines: Sequence[PdfLine], chars: Counter[float]) -> Sequence[float]:
+    """Return the sizes of running text, in order: its lines often end a sentence.
+
+    Where there are none, it is that of most letters, which may be those of code.
+    """
+    common = chars.most_common(1)[0][0]
+    all_lines = Counter(_rough(line.size) for line in lines)
+    ends = Counter(_rough(line.size) for line in lines if not _is_named(line))
+    running = (
+        size
+        for size in sorted(chars)
+        if common <= size < _MOST_LARGER * common
+        and chars[size] >= _LEAST_TEXT * chars.total()
+        and ends[size] >= _LEAST_ENDING * all_lines[size]
+    )
+    return [*running] or [common]
 
 
 def title_lines(body: Sequence[PdfLine], leading: Sequence[PdfLine]) -> int:
@@ -178,7 +213,13 @@ def title_lines(body: Sequence[PdfLine], leading: Sequence[PdfLine]) -> int:
 
 def _is_title(line: PdfLine, left: float, right: float) -> bool:
     text, width = line.text, right - left
-    if not line.size or line.row or len(line.cells) > 1 or len(text) > LONGEST_HEADING:
+    if (
+        line.slanted
+        or line.row
+        or len(line.cells) > 1
+        or not line.size
+        or len(text) > LONGEST_HEADING
+    ):
         return False
     if not _says_something(text) or not _is_named(line) or text[0].islower():
         return False
@@ -223,9 +264,13 @@ def _rough(size: float) -> float:
 
 
 def _says_something(text: str) -> bool:
-    """Return whether a line may be a heading: it has letters, and is no list item or remark."""
+    """Return whether a line may be a heading: it has letters, and is no list item or remark.
+
+    Nor is it the title of a box.
+    """
     remark = text.startswith("(") and text.endswith(")")
-    return any(map(str.isalpha, text)) and not remark and not text.startswith(_BULLETS)
+    other = remark or text.startswith(_BULLETS) or _BOX_TITLE.fullmatch(text)
+    return any(map(str.isalpha, text)) and not other
 
 
 def _bare(text: str) -> str:

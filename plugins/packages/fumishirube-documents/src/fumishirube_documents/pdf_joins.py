@@ -5,12 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from fumishirube_documents.pdf_lines import DIVIDED, WIDE_GAP, Cell, PdfLine, continued, share_width
+from fumishirube_documents.pdf_lines import (
+    DIVIDED,
+    WIDE_GAP,
+    Cell,
+    PdfLine,
+    beside,
+    continued,
+    share_width,
+)
 
 _SAME_LINE = 0.4
+_SAME_PLACE = 0.1
+"""By how much, in letter sizes, parts with Japanese letters may begin before the end of others."""
 _LEAST_CELLS = 2
 _LEADING = 2.0
 """The most distance of the lines of a cell, in letter sizes."""
+_FOOTNOTE = 0.85
+"""The most size of a footnote, as a share of that of the text."""
 _COMPOUND = re.compile(r"(?<![^\W\d_])[^\W\d_]+-[^\W\d_]+")
 _LAST_WORD = re.compile(r"(?<![^\W_])[^\W_]+(?=-$)")
 _FIRST_WORD = re.compile(r"([^\W_]+)(\S*)[ ]?(.*)")
@@ -51,19 +63,21 @@ def joined_lines(fragments: Sequence[PdfLine]) -> Iterator[PdfLine]:
     current: PdfLine | None = None
     for fragment in fragments:
         if current is not None and _goes_on(current, fragment):
-            cells = (*current.cells, *fragment.cells)
+            cells, text = (*current.cells, *fragment.cells), f"{current.text} {fragment.text}"
             if fragment.left - current.right <= WIDE_GAP * current.size:
                 *before, last = current.cells
                 first, *after = fragment.cells
-                cells = (*before, Cell(f"{last.text} {first.text}", last.left, first.right), *after)
+                whole = Cell(beside(last.text, first.text), last.left, first.right)
+                cells, text = (*before, whole, *after), beside(current.text, fragment.text)
             current = current._replace(
-                text=f"{current.text} {fragment.text}",
+                text=text,
                 right=fragment.right,
                 top=max(current.top, fragment.top),
                 bottom=min(current.bottom, fragment.bottom),
                 cells=cells,
                 broken=fragment.broken,
                 bold=current.bold and fragment.bold,
+                pitch=current.pitch * (fragment.pitch > 0),
             )
             continue
         if current is not None:
@@ -76,7 +90,10 @@ def joined_lines(fragments: Sequence[PdfLine]) -> Iterator[PdfLine]:
 def _goes_on(current: PdfLine, fragment: PdfLine) -> bool:
     close = abs(current.bottom - fragment.bottom) < _SAME_LINE * max(current.size, 1)
     apart = bool(current.row or fragment.row or current.broken)
-    return close and fragment.left > current.right and not apart
+    apart = apart or current.slanted != fragment.slanted
+    together = not beside(current.text[-1:], fragment.text[:1]).count(" ")
+    left = current.right - _SAME_PLACE * current.size * together
+    return close and fragment.left > left and not apart
 
 
 def compounds_of(bodies: Sequence[Sequence[PdfLine]]) -> frozenset[str]:
@@ -90,9 +107,17 @@ def compounds_of(bodies: Sequence[Sequence[PdfLine]]) -> frozenset[str]:
     )
 
 
-def divides_word(line: PdfLine, text: str, following: str) -> bool:
-    """Return whether the last word of a line, of which this is the text, goes on in the next."""
-    if not text.endswith("-") or not _FIRST_WORD.fullmatch(following):
+def divides_word(line: PdfLine, text: str, below: PdfLine, following: str) -> bool:
+    """Return whether the last word of a line goes on in that below; both come with their texts.
+
+    It does not in a footnote.
+    """
+    if (
+        below.size < _FOOTNOTE * line.size
+        or line.pitch
+        or not text.endswith("-")
+        or not _FIRST_WORD.fullmatch(following)
+    ):
         return False
     return line.broken or (DIVIDED.search(text) is not None and following[0].islower())
 

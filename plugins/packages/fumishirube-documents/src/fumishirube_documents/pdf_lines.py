@@ -4,37 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from ctypes import (
-    addressof,
-    byref,
-    c_double,
-    c_int,
-    c_void_p,
-    cast,
-    create_string_buffer,
-    sizeof,
-)
-from math import hypot
+from ctypes import addressof, c_double, c_int, c_void_p, cast, sizeof
 from typing import Any, NamedTuple, TypeAlias
 
 import pypdfium2.raw as pdfium
 
 from fumishirube.text import is_unspaced
+from fumishirube_documents.pdf_fonts import base_of, is_bold, is_slanted, letter_size, pitch_of
 from fumishirube_documents.pdf_objects import light
 
 WIDE_GAP = 0.6
 """A gap of this many letter sizes may separate two table cells."""
 _LOWER = 0.35
 """By which share of its height a letter at the left stands lower on a line of its own."""
+_READING = 0.6
+"""The size of a reading at most, in sizes of the kanji below it."""
 _HYPHENS = "\ufffe\x02"
 _GAPS = re.compile(
     rf"(?<=\S)(?:(?:[ \u3000]*[.·․‥…]){{6,}}[ \u3000]*|[ \u3000]+)(?=\S)|(?<=[{_HYPHENS}])(?=\S)"
+    r"|(?<=[ぁ-ヺー])(?=[々\u4e00-\u9fff])"
 )
-"""Spaces, the dots that lead to a number, and the places after hyphens that divide a word."""
+"""Spaces, the dots that lead to a number, and the places after hyphens that divide a word.
+
+Also those between kana, which may be a reading, and kanji.
+"""
 DIVIDED = re.compile(r"[^\W\d_]-$")
 """The end of a line that divides a word, or a compound of words."""
-_FONT_NAME = 128
-_BOLD = re.compile(rb"bold|black|heavy|demi|-W[6-9]\b", re.IGNORECASE)
 _INVISIBLE = re.compile(f"[\x00\ufeff\u200b\u00ad{_HYPHENS}]|[\ud800-\udbff]?[\ud800-\udfff]")
 """Letters that are left out, and the pairs of units of letters above U+FFFF."""
 _PAIRED = re.compile("[\U00010000-\U0010ffff]")
@@ -62,10 +57,12 @@ def share_width(part: Cell | PdfLine, other: Cell | PdfLine) -> bool:
 class PdfLine(NamedTuple):
     """A line: its text, its left, bottom, right and top edge in points, and the letter size.
 
-    ``cells`` are the parts between wide gaps. ``row`` is its form as a row of a ruled table, which
-    ``goes_on`` from the row above. ``broken`` is whether it ends in a
+    ``cells`` are the parts between wide gaps. ``row`` is its form as a row of a ruled table. That,
+    and a line of code, ``goes_on`` from the line above. ``broken`` is whether it ends in a
     hyphen that only divides a word, and ``bold`` whether its first and last letter are bold.
     ``base`` is the height of its letters' feet, which those below the line do not change.
+    ``pitch`` is by how much each letter of a line of code is right of the one before; else 0.
+    ``slanted`` is whether it is neither level nor upright.
     """
 
     text: str
@@ -80,6 +77,8 @@ class PdfLine(NamedTuple):
     row: str = ""
     goes_on: bool = False
     base: float = 0.0
+    pitch: float = 0.0
+    slanted: bool = False
 
     def with_cells(self, cells: Sequence[Cell]) -> PdfLine:
         """Return the part of the line with some of its cells."""
@@ -143,12 +142,12 @@ def _fragments(textpage: Any, text: str, border: Border) -> Iterator[PdfLine]:
             gaps: list[_Gap] = []
             for space in _GAPS.finditer(text, first, start + len(stripped)):
                 begin, end = space.span()
-                hyphen = begin == end
+                hyphen = text[begin - 1] in _HYPHENS
                 gap = _Gap(begin, end, boxes.at(begin - 1 - hyphen), boxes.at(end))
-                if _is_new_line(gap):
+                if _is_new_line(gap) or _is_at_reading(textpage.raw, gap):
                     yield _fragment(textpage.raw, boxes, text, (first, begin), gaps, border)
                     first, gaps = end, []
-                elif not hyphen:
+                elif begin < end:
                     gaps.append(gap)
             end = start + len(stripped)
             yield _fragment(textpage.raw, boxes, text, (first, end), gaps, border)
@@ -161,8 +160,24 @@ def _is_new_line(gap: _Gap) -> bool:
     PDFium joins lines that divide a word, those of which the second begins with one letter, and
     cells beside each other of which the second stands a little lower.
     """
-    lower = gap.before[1] - gap.after[1] > _LOWER * (gap.before[3] - gap.before[1])
-    return gap.after[2] <= gap.before[0] and lower
+    return gap.after[2] <= gap.before[0] and _descends(gap)
+
+
+def _descends(gap: _Gap) -> bool:
+    return gap.before[1] - gap.after[1] > _LOWER * (gap.before[3] - gap.before[1])
+
+
+def _is_at_reading(textpage: Any, gap: _Gap) -> bool:
+    """Return whether a gap is between a reading and the kanji below it, or the text and a reading.
+
+    PDFium joins these, too. Letters of vertical writing, which go down and up, are all as large.
+    """
+    below = gap.begin == gap.end and gap.after[0] < gap.before[2] and _descends(gap)
+    above = gap.after[2] <= gap.before[0] and gap.after[1] > gap.before[3]
+    if not below and not above:
+        return False
+    before, after = letter_size(textpage, gap.begin - 1), letter_size(textpage, gap.end)
+    return before <= _READING * after if below else after <= _READING * before
 
 
 def _fragment(
@@ -178,7 +193,7 @@ def _fragment(
     broken = text[end - 1] in _HYPHENS
     last = end - 2 if broken and end - 1 > first else end - 1
     begin, finish = boxes.at(first), boxes.at(last)
-    size = _letter_size(textpage, first) or max(1.0, begin[3] - begin[1])
+    size = letter_size(textpage, first) or max(1.0, begin[3] - begin[1])
     borders = [
         gap
         for gap in gaps
@@ -187,6 +202,7 @@ def _fragment(
     ]
     starts = [(first, begin[0]), *((gap.end, gap.after[0]) for gap in borders)]
     ends = [*((gap.begin, gap.before[2]) for gap in borders), (last + 1, finish[2])]
+    spans = [(start, stop) for (start, _), (stop, _) in zip(starts, ends, strict=True)]
     cells = [
         Cell(_clean(text[start:stop]), left, right)
         for (start, left), (stop, right) in zip(starts, ends, strict=True)
@@ -202,31 +218,11 @@ def _fragment(
         size,
         tuple(cells),
         broken,
-        _is_bold(textpage, first) and _is_bold(textpage, last),
-        base=_base(textpage, first, begin[1]),
+        is_bold(textpage, first) and is_bold(textpage, last),
+        base=base_of(textpage, first, begin[1]),
+        pitch=pitch_of(textpage, text, spans, size),
+        slanted=is_slanted(textpage, first),
     )
-
-
-def _base(textpage: Any, place: int, bottom: float) -> float:
-    """Return the height at which a letter stands; ``bottom`` if unknown."""
-    left, base = c_double(), c_double()
-    known = pdfium.FPDFText_GetCharOrigin(textpage, place, byref(left), byref(base))
-    return float(base.value) if known else bottom
-
-
-def _letter_size(textpage: Any, place: int) -> float:
-    """Return the size of a letter on the page, in points; 0 if unknown."""
-    matrix = pdfium.FS_MATRIX()
-    if not pdfium.FPDFText_GetMatrix(textpage, place, byref(matrix)):
-        return 0.0
-    return float(pdfium.FPDFText_GetFontSize(textpage, place) * hypot(matrix.c, matrix.d))
-
-
-def _is_bold(textpage: Any, place: int) -> bool:
-    """Return whether the name of a letter's font says so; measured weights are unreliable."""
-    buffer, flags = create_string_buffer(_FONT_NAME), c_int()
-    size = pdfium.FPDFText_GetFontInfo(textpage, place, buffer, _FONT_NAME, byref(flags))
-    return 0 < size <= _FONT_NAME and _BOLD.search(buffer.value) is not None
 
 
 def _clean(text: str) -> str:
@@ -258,4 +254,10 @@ def continued(text: str, more: str) -> str:
         return text or more
     if DIVIDED.search(text):
         return text[:-1] + more if more[0].islower() else text + more
-    return f"{text}{'' if is_unspaced(text[-1]) and is_unspaced(more[0]) else ' '}{more}"
+    return beside(text, more)
+
+
+def beside(text: str, more: str) -> str:
+    """Return two texts beside each other, with a space unless both are Japanese there."""
+    apart = not text or not more or not (is_unspaced(text[-1]) and is_unspaced(more[0]))
+    return f"{text}{' ' if apart else ''}{more}"

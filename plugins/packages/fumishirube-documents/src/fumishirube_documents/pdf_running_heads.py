@@ -143,7 +143,7 @@ class _Edge(NamedTuple):
 
 
 def _edges(page: PdfPage) -> Iterator[_Edge]:
-    """Yield the first and last lines of a page."""
+    """Yield the first and last lines of a page, and its watermarks, as if they were near."""
     placed = sorted((line for line in page.lines if line.size), key=lambda line: -line.top)
     series = Counter(map(_form, placed))
     low, high = _EDGE_SHARE * page.height, (1 - _EDGE_SHARE) * page.height
@@ -153,17 +153,19 @@ def _edges(page: PdfPage) -> Iterator[_Edge]:
         sizes[round(line.size)] += len(line.text)
     large = _LARGER * max(sizes, key=sizes.__getitem__, default=0)
     for place, line in enumerate(placed):
-        if min(place, last - place) >= _EDGE_LINES:
+        is_large = line.size >= large and not _PAGE_NUMBER.fullmatch(_masked(line.text))
+        watermark = line.slanted and is_large
+        if min(place, last - place) >= _EDGE_LINES and not watermark:
             continue
         inner = place + 1 if 2 * place < last else place - 1
         yield _Edge(
             page,
             line,
             placed[inner] if 0 <= inner <= last and inner != place else None,
-            line.top < low or line.bottom > high,
+            watermark or line.top < low or line.bottom > high,
             place in {0, last},
             series[_form(line)] >= _SERIES,
-            line.size >= large and not _PAGE_NUMBER.fullmatch(_masked(line.text)),
+            is_large,
         )
 
 

@@ -23,6 +23,9 @@ ROW_STEP = 3.5
 """The greatest distance of the rows of a table, in letter sizes."""
 _MOST_BETWEEN = 2
 """The number of lines in the first column only, between parts of one table."""
+_POINT = re.compile(r"[•●○▪■□◦‣・–—*-]|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]+)[.)]|[①-⑳]")
+"""The sign before a point of a list."""
+_POINT_COLUMNS = 2
 _DOTS = re.compile(r"(?:(?<!\s)\s+)?(?:\.\s?){4,}\s*")
 """The dots that lead from a text to its number."""
 _SIGN_AFTER = re.compile(r"(.*\S)\s+([$¥€£])")
@@ -31,7 +34,10 @@ _BEFORE, _AFTER = {"$", "¥", "€", "£", "("}, {")", "%", ")%"}
 
 
 class TextLine(NamedTuple):
-    """A line as it is written, and whether it is in a table, which ``goes_on`` from above."""
+    """A line as it is written, and whether it is in a table.
+
+    Where a table or code ``goes_on`` from above, no blank line is between.
+    """
 
     text: str
     in_table: bool = False
@@ -46,13 +52,19 @@ class Gutter(NamedTuple):
 
 
 def with_rows(lines: Sequence[PdfLine]) -> Iterator[TextLine]:
-    """Yield the lines; rows of tables as Markdown rows with aligned cells."""
+    """Yield the lines; rows of tables as Markdown rows with aligned cells.
+
+    Points of a list, whose signs stand apart from them, are no rows.
+    """
     begin = 0
     for first, end, gutters in tables_in(lines):
         yield from map(_plain, lines[begin:first])
-        rows = [_filled(line.cells, gutters) for line in lines[first:end]]
-        for number, row in enumerate(without_parts(rows)):
-            yield TextLine(table_row(row), in_table=True, goes_on=number > 0)
+        rows = without_parts([_filled(line.cells, gutters) for line in lines[first:end]])
+        if all(len(row) == _POINT_COLUMNS and _POINT.fullmatch(row[0]) for row in rows):
+            yield from (TextLine(" ".join(row)) for row in rows)
+        else:
+            for number, row in enumerate(rows):
+                yield TextLine(table_row(row), in_table=True, goes_on=number > 0)
         begin = end
     yield from map(_plain, lines[begin:])
 
@@ -65,7 +77,8 @@ def table_row(cells: Sequence[str]) -> str:
 def _plain(line: PdfLine) -> TextLine:
     if line.row:
         return TextLine(line.row, in_table=True, goes_on=line.goes_on)
-    return TextLine(" ".join(cell.text for cell in line.cells) or line.text)
+    text = " ".join(cell.text for cell in line.cells) or line.text
+    return TextLine(text, goes_on=line.goes_on)
 
 
 def tables_in(lines: Sequence[PdfLine]) -> Iterator[tuple[int, int, list[Gutter]]]:
