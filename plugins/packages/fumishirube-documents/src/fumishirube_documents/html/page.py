@@ -19,10 +19,8 @@ from fumishirube_documents.html.div_tables import DivTables
 from fumishirube_documents.html.entries import Entries
 from fumishirube_documents.html.equations import Equation
 from fumishirube_documents.html.table import Table
+from fumishirube_documents.html.unread import Unread
 
-_SILENT = re.compile(
-    "canvas|iframe|no(?:embed|frames|script)|object|r[pt]|script|style|svg|template"
-)
 _BLOCK = re.compile(
     "address|article|aside|blockquote|body|caption|center|details|dialog|div|d[dlt]|fieldset|"
     "fig(?:caption|ure)|footer|form|h[1-6]|h(?:eader|group|r)|li|main|menu|nav|ol|option|p|pre|"
@@ -44,10 +42,13 @@ _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _RAISED = re.compile(r"[\w+\-−]")
 """A letter in a power or a mark of a note, which would be part of the number or word before it."""
 _ORDINAL = re.compile(r"st|nd|rd|th|[aeo]|er|[eè]re|[eè]me")
-_EQUATION_AGAIN = re.compile(r"(?:^|\s)(?:katex-html|mwe-math-fallback-)")
-"""The classes of what KaTeX and MediaWiki show for an equation that is beside it as MathML."""
 _DEEPEST_LIST = 8
-_MAIN_PARTS = ("main", "article")
+_MAIN_PARTS = {
+    "main": r"<main[\s>]",
+    "role=main": r"<\w+\s[^<>]*\brole\s*=\s*[\"']?main\b",
+    "article": r"<article[\s>]",
+}
+"""What marks the main part of a page, the surest first, and how its beginning is known."""
 
 
 class HtmlPage(NamedTuple):
@@ -62,15 +63,15 @@ class HtmlPage(NamedTuple):
 def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> HtmlPage:
     """Convert a page; any input gives a result.
 
-    Where the page has exactly one ``main`` element, or else one article, with text in it, the rest
-    is left out.
+    Where the page has exactly one ``main`` element, or else one in that role, or else one article,
+    with text in it, the rest is left out.
     """
     markup = _without_declarations(markup)
     if markup.lstrip().startswith("<?xml"):  # libxml2 takes these for comments, as HTML does
         markup = _CDATA.sub(lambda match: escape(match[1], quote=False), markup)
-    for tag in _MAIN_PARTS:
-        if len(re.findall(rf"<{tag}[\s>]", markup, re.IGNORECASE)) == 1:
-            page = _read(markup, ignored, tag, anchors=anchors)
+    for main, beginning in _MAIN_PARTS.items():
+        if len(re.findall(beginning, markup, re.IGNORECASE)) == 1:
+            page = _read(markup, ignored, main, anchors=anchors)
             if page.text:
                 return page._replace(marked=True)
     return _read(markup, ignored, "", anchors=anchors)
@@ -101,10 +102,11 @@ class _HtmlReader:
         self.lines: list[str] = []
         self.headings: list[Heading] = []
         self.title = ""
-        self._ignored = ignored
+        self._unread = Unread(ignored)
         self._main = main
         self._inside = 0 if main else 1
-        """The number of open elements that are read."""
+        """The number of open elements that are read: titles, and those named like the main part."""
+        self._main_tag = ""
         self._anchors = anchors
         self._silent = 0
         self._words: list[str] = []
@@ -130,9 +132,9 @@ class _HtmlReader:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Handle a start tag."""
+        self._begin_part(tag, attributes)
         if tag == "div":
             tag = self._divs.begin(attributes)
-        self._inside += tag in {self._main, "title"}
         if not self._inside:
             return
         self._raises = self._raises or tag == "sup"
@@ -174,10 +176,16 @@ class _HtmlReader:
 
     def end(self, tag: str) -> None:
         """Handle an end tag."""
+        within = tag in {self._main_tag, "title"}
         if tag == "div":
             tag = self._divs.end()
-        if not self._inside:
-            return
+        if self._inside:
+            self._end_element(tag)
+            self._inside -= within
+            if self._main_tag and not self._inside:
+                self._main = self._main_tag = ""
+
+    def _end_element(self, tag: str) -> None:
         self._raises = self._raises and tag != "sup"
         if self._silent:
             self._silent -= 1
@@ -193,7 +201,13 @@ class _HtmlReader:
             self.title = self.title or title
         elif _BLOCK.fullmatch(tag):
             self._end(tag)
-        self._inside -= tag in {self._main, "title"}
+
+    def _begin_part(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Note whether an element is in the part that is read."""
+        if self._main and not self._main_tag:
+            role = f"role={attributes.get('role', '').strip().lower()}"
+            self._main_tag = tag if self._main in {tag, role} else ""
+        self._inside += tag in {self._main_tag, "title"}
 
     def _begin_in_equation(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Handle a start tag if it is part of an equation; a block ends an open one."""
@@ -216,11 +230,6 @@ class _HtmlReader:
             text, self._equation = self._equation.text(), None
             self.data(text)
             self._after_equation = True
-
-    def _repeats_equation(self, attributes: Mapping[str, str]) -> bool:
-        if not self._after_equation:
-            return False
-        return _EQUATION_AGAIN.search(attributes.get("class", "")) is not None
 
     def _mark_above(self, raised: str) -> str:
         """Return the sign between a text and what is raised above it, such as a power."""
@@ -390,19 +399,11 @@ class _HtmlReader:
 
     def _begin_silent(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Handle a start tag if nothing is read until its end."""
-        silent = bool(self._silent) or self._is_silent(tag, attributes)
+        silent = bool(self._silent) or self._unread.has(
+            tag, attributes, after_equation=self._after_equation
+        )
         self._silent += silent
         return silent
-
-    def _is_silent(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        names = [tag, *(f".{name}" for name in attributes.get("class", "").split())]
-        names.append(f"#{attributes.get('id', '')}")
-        return (
-            bool(_SILENT.fullmatch(tag))
-            or "hidden" in attributes
-            or self._repeats_equation(attributes)
-            or not self._ignored.isdisjoint(names)
-        )
 
 
 def _plain(text: str) -> str:
