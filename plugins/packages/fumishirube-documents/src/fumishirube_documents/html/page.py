@@ -15,6 +15,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from fumishirube import Heading
+from fumishirube_documents.html.code import Code
 from fumishirube_documents.html.div_tables import DivTables
 from fumishirube_documents.html.entries import Entries
 from fumishirube_documents.html.equations import Equation
@@ -33,7 +34,6 @@ _MARKS = {"code": "`", **dict.fromkeys(("del", "s", "strike"), _STRUCK), "br": "
 _SPACE = re.compile(r"[ \t\n\f\r]+")
 _INVISIBLE = re.compile("[\ufeff\u00ad\u200b]")
 _ANCHOR = re.compile(r"[^\s{}]{1,200}")
-_LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source)-([\w+#.-]+)")
 _DECLARATIONS = re.compile(
     r"(\s*(?:<\?[^>]*>\s*)?(?:<!--.*?-->\s*)?<!doctype[^>\[]*)\[", re.IGNORECASE | re.DOTALL
 )
@@ -123,8 +123,7 @@ class _HtmlReader:
         self._divs = DivTables()
         self._raises = False
         """Whether the next text is the first of what is raised above the line."""
-        self._code: list[str] | None = None
-        self._language = ""
+        self._code: Code | None = None
         self._equation: Equation | None = None
         self._after_equation = False
 
@@ -144,10 +143,8 @@ class _HtmlReader:
         self._anchor = anchor if _ANCHOR.fullmatch(anchor) else self._anchor
         if anchor and self._in_term:
             self._open_entry(marked=True)
-        if self._code is not None:
-            self._language = self._language or _language(attributes)
-            if tag == "br":
-                self._code.append("\n")
+        if self._code:
+            self._code.begin(tag, attributes)
         elif _BLOCK.fullmatch(tag):
             self._begin(tag, attributes)
         elif tag in _MARKS:
@@ -167,8 +164,8 @@ class _HtmlReader:
         if self._raises and data.strip():
             self._raises = False
             data = f"{self._mark_above(data.strip())}{data}"
-        if self._code is not None:
-            self._code.append(data.replace("\r", ""))
+        if self._code:
+            self._code.data(data)
         elif data:
             self._words.append(_SPACE.sub(" ", data))
             if not self._level and not data.isspace():
@@ -191,7 +188,8 @@ class _HtmlReader:
             self._silent -= 1
         elif self._equation:
             self._end_in_equation(self._equation, tag)
-        elif self._code is not None:
+        elif self._code:
+            self._code.end(tag)
             if tag == "pre":
                 self._end_code()
         elif tag in _MARKS and tag != "br":
@@ -233,7 +231,7 @@ class _HtmlReader:
 
     def _mark_above(self, raised: str) -> str:
         """Return the sign between a text and what is raised above it, such as a power."""
-        before = "".join((self._words if self._code is None else self._code)[-1:])[-1:]
+        before = self._code.last if self._code else "".join(self._words[-1:])[-1:]
         if not (before.isalnum() or before in {")", "]"}) or not _RAISED.match(raised):
             return ""
         return "" if before.isdecimal() and _ORDINAL.fullmatch(raised.lower()) else "^"
@@ -247,8 +245,7 @@ class _HtmlReader:
     def finish(self) -> None:
         """Write what is still open."""
         self._end_equation()
-        if self._code is not None:
-            self._end_code()
+        self._end_code()
         while self._tables:
             self._end("table")
         self._flush()
@@ -269,7 +266,7 @@ class _HtmlReader:
     def _open(self, tag: str, attributes: Mapping[str, str]) -> None:
         match tag:
             case "pre":
-                self._code, self._language = [], _language(attributes)
+                self._code = Code(attributes)
             case "table":
                 self._tables.append(Table())
             case "ul" | "ol" | "menu":
@@ -370,12 +367,8 @@ class _HtmlReader:
         self.headings.append(heading)
 
     def _end_code(self) -> None:
-        text = "".join(self._code or ()).removeprefix("\n").rstrip()
-        self._code = None
-        if text.strip():
-            longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
-            fence = "`" * (longest + 1)
-            self._write([fence + self._language, *text.split("\n"), fence])
+        code, self._code = self._code, None
+        self._write(code.block() if code else ())
 
     def _take(self) -> str:
         """Return the collected words as lines without unneeded white space, and start again."""
@@ -400,7 +393,10 @@ class _HtmlReader:
     def _begin_silent(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Handle a start tag if nothing is read until its end."""
         silent = bool(self._silent) or self._unread.has(
-            tag, attributes, after_equation=self._after_equation
+            tag,
+            attributes,
+            after_equation=self._after_equation,
+            in_code=self._code is not None,
         )
         self._silent += silent
         return silent
@@ -413,11 +409,6 @@ def _plain(text: str) -> str:
 def _name(text: str) -> str:
     """Return the name of an entry; in old pages parts of it are code."""
     return _plain(text.replace("`", ""))
-
-
-def _language(attributes: Mapping[str, str]) -> str:
-    match = _LANGUAGE.search(attributes.get("class", ""))
-    return match[1] if match else ""
 
 
 def _number(text: str | None, otherwise: int = 1) -> int:

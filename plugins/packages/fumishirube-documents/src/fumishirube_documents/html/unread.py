@@ -14,8 +14,13 @@ _OPENED = re.compile("article|dd|details|div|[dou]l|li|section|t(?:able|body|r)"
 _NOT_SHOWN = re.compile(r"(?:^|[;\s])display\s*:\s*none\b", re.IGNORECASE)
 _ROLES = {"navigation": "nav", "contentinfo": "footer", "banner": "header", "search": "search"}
 """The elements that stand for the same as a role."""
-_EQUATION_AGAIN = re.compile(r"(?:^|\s)(?:katex-html|mwe-math-fallback-)")
-"""The classes of what KaTeX and MediaWiki show for an equation that is beside it as MathML."""
+_EQUATION_AGAIN = re.compile("katex-html|mwe-math-fallback-")
+"""The beginnings of the classes of what KaTeX and MediaWiki show for an equation that is beside it as MathML."""
+_NUMBERED = frozenset({"a", "small", "span", "td"})
+_LINE_NUMBERS = frozenset(
+    {"gutter", "hljs-ln-numbers", "lineno", "linenos", "ln", "lnt", "rouge-gutter"}
+)
+"""The classes of the numbers beside lines of code."""
 
 
 class Unread:
@@ -24,16 +29,20 @@ class Unread:
     def __init__(self, ignored: frozenset[str]) -> None:
         self._ignored = ignored
 
-    def has(self, tag: str, attributes: Mapping[str, str], *, after_equation: bool) -> bool:
-        """Return whether an element is left out; some only directly ``after_equation``."""
-        classes = attributes.get("class", "")
+    def has(
+        self, tag: str, attributes: Mapping[str, str], *, after_equation: bool, in_code: bool
+    ) -> bool:
+        """Return whether an element is left out; some only ``after_equation`` or ``in_code``."""
+        classes = attributes.get("class", "").split()
         names = {tag, _ROLES.get(attributes.get("role", ""), tag), f"#{attributes.get('id', '')}"}
-        names.update(f".{name}" for name in classes.split())
+        names.update(f".{name}" for name in classes)
         return (
             bool(_SILENT.fullmatch(tag))
             or not self._ignored.isdisjoint(names)
             or _is_hidden(tag, attributes)
-            or (after_equation and _EQUATION_AGAIN.search(classes) is not None)
+            or (after_equation and any(map(_EQUATION_AGAIN.match, classes)))
+            or (in_code and tag == "button")
+            or (tag in _NUMBERED and not _LINE_NUMBERS.isdisjoint(classes))
         )
 
 
