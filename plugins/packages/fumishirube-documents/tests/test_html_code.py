@@ -31,7 +31,7 @@ def text(folder: Path, page: str) -> str:
         ),
         # highlightjs-line-numbers
         (
-            '<pre><code><table><tbody><tr><td class="hljs-ln-line hljs-ln-numbers"><div>1</div></td>'
+            '<pre><code><table><tbody><tr><td class="hljs-ln-line hljs-ln-numbers"><p>1</p></td>'
             '<td class="hljs-ln-line">int a;</td></tr><tr><td class="hljs-ln-numbers">2</td>'
             "<td>  return a;</td></tr></tbody></table></code></pre>"
         ),
@@ -45,12 +45,13 @@ def text(folder: Path, page: str) -> str:
         ),
         # Hugo
         (
-            '<pre><code><span class="line"><span class="ln">1</span><span class="cl">int a;\n</span>'
+            '<pre><code><span class="line"><span class="ln">1</span><span>int a;\n</span>'
             '</span><span class="line"><span class="ln">2</span>  return a;</span></code></pre>'
         ),
         (
-            '<table><tr><td class="lntd"><pre><code><span class="lnt">1\n</span><span class="lnt">2\n'
-            "</span></code></pre></td><td><pre><code>int a;\n  return a;</code></pre></td></table>"
+            '<table><tr><td class="lntd"><pre><code><span class="lnt">1\n</span>'
+            '<span class="lnt">2\n</span></code></pre></td>'
+            "<td><pre><code>int a;\n  return a;</code></pre></td></table>"
         ),
         # MkDocs, Rouge
         (

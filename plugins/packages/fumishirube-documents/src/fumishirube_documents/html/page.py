@@ -29,6 +29,13 @@ _BLOCK = re.compile(
 )
 _NUMBER = re.compile(r"-?[0-9]{1,6}")
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
+_IN_HEADING = frozenset({"address", "center", "details", "div", "p", "section", "summary"})
+"""Blocks that a heading may have in it, and stay one."""
+_MOST_PARTS = 50
+"""The most pieces of text of a heading with blocks: what has more was not closed."""
+_LIKE_HEADING = frozenset({"div", "p"})
+_TITLE = "MsoTitle"
+"""The class of the title of a document that Word wrote."""
 _STRUCK = "~~"
 _MARKS = {"code": "`", **dict.fromkeys(("del", "s", "strike"), _STRUCK), "br": "\n"}
 _SPACE = re.compile(r"[ \t\n\f\r]+")
@@ -119,6 +126,10 @@ class _HtmlReader:
         self._entries = Entries()
         self._names_entry = False
         self._in_term = False
+        self._heading_tag = ""
+        """The tag of an open heading that is none by its name."""
+        self._link: int | None = None
+        """How many words are before an open link to a place, in a heading or term."""
         self._tables: list[Table | None] = []
         self._divs = DivTables()
         self._raises = False
@@ -149,6 +160,8 @@ class _HtmlReader:
             self._begin(tag, attributes)
         elif tag in _MARKS:
             self._words.append(_MARKS[tag])
+        elif tag == "a" and (self._level or self._in_term) and "#" in attributes.get("href", ""):
+            self._link = len(self._words)
         elif tag in {"img", "area"} and (alt := _plain(attributes.get("alt", ""))):
             self._words.append(f"![{alt}]")
 
@@ -194,6 +207,8 @@ class _HtmlReader:
                 self._end_code()
         elif tag in _MARKS and tag != "br":
             self._words.append(_MARKS[tag])
+        elif tag == "a":
+            self._end_link()
         elif tag == "title":
             title = _plain(self._take())
             self.title = self.title or title
@@ -229,6 +244,14 @@ class _HtmlReader:
             self.data(text)
             self._after_equation = True
 
+    def _end_link(self) -> None:
+        """Leave out a sign that links to the heading or term that it is in."""
+        if self._link is not None:
+            words = self._words[self._link :]
+            if not any(map(str.isalnum, "".join(w for w in words if not w.startswith("![")))):
+                del self._words[self._link :]
+            self._link = None
+
     def _mark_above(self, raised: str) -> str:
         """Return the sign between a text and what is raised above it, such as a power."""
         before = self._code.last if self._code else "".join(self._words[-1:])[-1:]
@@ -253,6 +276,9 @@ class _HtmlReader:
     # --- blocks -----------------------------------------------------------------------------
 
     def _begin(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if self._level and tag in _IN_HEADING and len(self._words) < _MOST_PARTS:
+            self._words.append(" ")
+            return
         table = self._tables[-1] if self._tables else None
         if table and (tag in _LEVELS or tag in {"table", "pre"}):
             self._unfold()
@@ -282,6 +308,8 @@ class _HtmlReader:
                 self._quoted += 1
             case _ if tag in _LEVELS:
                 self._level = _LEVELS[tag]
+            case _ if tag in _LIKE_HEADING and (level := _level(attributes)):
+                self._level, self._heading_tag = level, tag
 
     def _open_terms(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "dl":
@@ -304,6 +332,9 @@ class _HtmlReader:
         table = self._tables[-1] if self._tables else None
         if table and tag != "table":
             table.end(tag, self._words)
+            return
+        if self._level and tag in _IN_HEADING and tag != self._heading_tag:
+            self._words.append(" ")
             return
         self._flush()
         match tag:
@@ -341,7 +372,7 @@ class _HtmlReader:
 
     def _flush(self) -> None:
         """Write the collected words as a block: a heading, a list item, or a paragraph."""
-        level, self._level, self._in_term = self._level, 0, False
+        level, self._level, self._in_term, self._heading_tag = self._level, 0, False, ""
         text = self._take()
         if level:
             self._write_heading(_plain(text), level)
@@ -374,6 +405,7 @@ class _HtmlReader:
         """Return the collected words as lines without unneeded white space, and start again."""
         lines = re.sub(" +", " ", "".join(self._words).replace(2 * _STRUCK, "")).split("\n")
         self._words.clear()
+        self._link = None
         text = "\n".join(line for each in lines if (line := each.strip()))
         return "" if text in {_STRUCK, "`"} else text  # a mark around a block
 
@@ -409,6 +441,13 @@ def _plain(text: str) -> str:
 def _name(text: str) -> str:
     """Return the name of an entry; in old pages parts of it are code."""
     return _plain(text.replace("`", ""))
+
+
+def _level(attributes: Mapping[str, str]) -> int:
+    """Return the level of a heading that is none by its name; 0 of another element."""
+    if attributes.get("role") == "heading":
+        return min(max(_number(attributes.get("aria-level"), 2), 1), len(_LEVELS))
+    return 1 if _TITLE in attributes.get("class", "").split() else 0
 
 
 def _number(text: str | None, otherwise: int = 1) -> int:

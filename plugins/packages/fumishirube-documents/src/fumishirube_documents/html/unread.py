@@ -15,7 +15,7 @@ _NOT_SHOWN = re.compile(r"(?:^|[;\s])display\s*:\s*none\b", re.IGNORECASE)
 _ROLES = {"navigation": "nav", "contentinfo": "footer", "banner": "header", "search": "search"}
 """The elements that stand for the same as a role."""
 _EQUATION_AGAIN = re.compile("katex-html|mwe-math-fallback-")
-"""The beginnings of the classes of what KaTeX and MediaWiki show for an equation that is beside it as MathML."""
+"""The classes of what KaTeX and MediaWiki show for an equation that is beside it as MathML."""
 _NUMBERED = frozenset({"a", "small", "span", "td"})
 _LINE_NUMBERS = frozenset(
     {"gutter", "hljs-ln-numbers", "lineno", "linenos", "ln", "lnt", "rouge-gutter"}
