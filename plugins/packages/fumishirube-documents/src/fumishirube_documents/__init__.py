@@ -159,10 +159,11 @@ class Html(IsolatedLoader):
     In pages by Sphinx, functions, options and other entries are sections too, and on any page the
     terms of lists that a link can name. Where a page has one ``main`` element, or exactly one in
     that role, or exactly one article, the rest is left out. On other pages trafilatura, if it is
-    installed and ``main_text`` true, finds where the main text begins and ends. The ``ignored``
-    elements are left out with their content, given by name (also for elements in the role that a
-    name stands for, such as navigation for ``nav``), ``.class`` or ``#id``. With ``anchors`` the
-    line of a heading ends in its anchor, such as ``{#install}``, for opening it in a browser.
+    installed and ``main_text`` true, finds the main text, and blocks of links before and after it
+    are left out with what is beyond them. The ``ignored`` elements are left out with their
+    content, given by name (also for elements in the role that a name stands for, such as navigation
+    for ``nav``), ``.class`` or ``#id``. With ``anchors`` the line of a heading ends in its anchor,
+    such as ``{#install}``, for opening it in a browser.
     """
 
     parser: ClassVar[str] = "fumishirube_documents.html:parsed_html"

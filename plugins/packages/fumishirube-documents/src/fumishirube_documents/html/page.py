@@ -15,6 +15,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from fumishirube import Heading
+from fumishirube_documents.html.blocks import Block, Blocks
 from fumishirube_documents.html.code import Code
 from fumishirube_documents.html.div_tables import DivTables
 from fumishirube_documents.html.entries import Entries
@@ -59,12 +60,17 @@ _MAIN_PARTS = {
 
 
 class HtmlPage(NamedTuple):
-    """The text of a page, its headings, the title in its head, and whether it is a marked part."""
+    """The text of a page, its headings, the title in its head, and whether it is a marked part.
+
+    ``left_out`` is the number of its lines before and after the text, where these were cut off.
+    """
 
     text: str
     headings: Sequence[Heading]
     title: str
     marked: bool = False
+    blocks: Sequence[Block] = ()
+    left_out: tuple[int, int] = (0, 0)
 
 
 def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> HtmlPage:
@@ -99,7 +105,9 @@ def _read(markup: str, ignored: Sequence[str], main: str, *, anchors: bool) -> H
         parser.close()
     reader.finish()
     text = "\n".join(reader.lines)
-    return HtmlPage(f"{text}\n" if text else "", reader.headings, reader.title)
+    return HtmlPage(
+        f"{text}\n" if text else "", reader.headings, reader.title, blocks=reader.blocks.written
+    )
 
 
 class _HtmlReader:
@@ -109,6 +117,7 @@ class _HtmlReader:
         self.lines: list[str] = []
         self.headings: list[Heading] = []
         self.title = ""
+        self.blocks = Blocks()
         self._unread = Unread(ignored)
         self._main = main
         self._inside = 0 if main else 1
@@ -143,6 +152,7 @@ class _HtmlReader:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Handle a start tag."""
         self._begin_part(tag, attributes)
+        self.blocks.begin(tag, attributes)
         if tag == "div":
             tag = self._divs.begin(attributes)
         if not self._inside:
@@ -180,6 +190,7 @@ class _HtmlReader:
         if self._code:
             self._code.data(data)
         elif data:
+            self.blocks.data(data)
             self._words.append(_SPACE.sub(" ", data))
             if not self._level and not data.isspace():
                 self._anchor = ""
@@ -192,6 +203,7 @@ class _HtmlReader:
         if self._inside:
             self._end_element(tag)
             self._inside -= within
+            self.blocks.end(tag)
             if self._main_tag and not self._inside:
                 self._main = self._main_tag = ""
 
@@ -419,6 +431,7 @@ class _HtmlReader:
     def _add(self, block: Sequence[str], *, close: bool = False) -> None:
         if self.lines and not (close and self.lines[-1].strip()):
             self.lines.append("")
+        self.blocks.add(len(self.lines) + 1, block)
         quote = "> " * min(self._quoted, _DEEPEST_LIST)
         self.lines += [(quote + line).rstrip() for line in block]
 
