@@ -20,6 +20,7 @@ from fumishirube_documents.html.code import Code
 from fumishirube_documents.html.div_tables import DivTables
 from fumishirube_documents.html.entries import Entries
 from fumishirube_documents.html.equations import Equation
+from fumishirube_documents.html.spaces import collapsed, joined, plain
 from fumishirube_documents.html.table import Table
 from fumishirube_documents.html.unread import Unread
 
@@ -38,8 +39,8 @@ _LIKE_HEADING = frozenset({"div", "p"})
 _TITLE = "MsoTitle"
 """The class of the title of a document that Word wrote."""
 _STRUCK = "~~"
-_MARKS = {"code": "`", **dict.fromkeys(("del", "s", "strike"), _STRUCK), "br": "\n"}
-_SPACE = re.compile(r"[ \t\n\f\r]+")
+_MARKS = {"code": "`", **dict.fromkeys(("del", "s", "strike"), _STRUCK), "q": '"', "br": "\n"}
+_CONTROLS = frozenset({"button", "input", "label", "select", "textarea"})
 _INVISIBLE = re.compile("[\ufeff\u00ad\u200b]")
 _ANCHOR = re.compile(r"[^\s{}]{1,200}")
 _DECLARATIONS = re.compile(
@@ -168,12 +169,8 @@ class _HtmlReader:
             self._code.begin(tag, attributes)
         elif _BLOCK.fullmatch(tag):
             self._begin(tag, attributes)
-        elif tag in _MARKS:
-            self._words.append(_MARKS[tag])
-        elif tag == "a" and (self._level or self._in_term) and "#" in attributes.get("href", ""):
-            self._link = len(self._words)
-        elif tag in {"img", "area"} and (alt := _plain(attributes.get("alt", ""))):
-            self._words.append(f"![{alt}]")
+        else:
+            self._begin_inline(tag, attributes)
 
     def data(self, data: str) -> None:
         """Handle text."""
@@ -191,7 +188,7 @@ class _HtmlReader:
             self._code.data(data)
         elif data:
             self.blocks.data(data)
-            self._words.append(_SPACE.sub(" ", data))
+            self._words.append(collapsed(data))
             if not self._level and not data.isspace():
                 self._anchor = ""
 
@@ -219,6 +216,8 @@ class _HtmlReader:
                 self._end_code()
         elif tag in _MARKS and tag != "br":
             self._words.append(_MARKS[tag])
+        elif tag in _CONTROLS:
+            self._words.append(" ")
         elif tag == "a":
             self._end_link()
         elif tag == "title":
@@ -226,6 +225,16 @@ class _HtmlReader:
             self.title = self.title or title
         elif _BLOCK.fullmatch(tag):
             self._end(tag)
+
+    def _begin_inline(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag in _MARKS:
+            self._words.append(_MARKS[tag])
+        elif tag in _CONTROLS:
+            self._words.append(" ")
+        elif tag == "a" and (self._level or self._in_term) and "#" in attributes.get("href", ""):
+            self._link = len(self._words)
+        elif tag in {"img", "area"} and (alt := _plain(attributes.get("alt", ""))):
+            self._words.append(f"![{alt}]")
 
     def _begin_part(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Note whether an element is in the part that is read."""
@@ -415,7 +424,7 @@ class _HtmlReader:
 
     def _take(self) -> str:
         """Return the collected words as lines without unneeded white space, and start again."""
-        lines = re.sub(" +", " ", "".join(self._words).replace(2 * _STRUCK, "")).split("\n")
+        lines = joined(self._words).replace(2 * _STRUCK, "").split("\n")
         self._words.clear()
         self._link = None
         text = "\n".join(line for each in lines if (line := each.strip()))
@@ -448,7 +457,7 @@ class _HtmlReader:
 
 
 def _plain(text: str) -> str:
-    return _SPACE.sub(" ", _INVISIBLE.sub("", text)).strip()
+    return plain(_INVISIBLE.sub("", text))
 
 
 def _name(text: str) -> str:

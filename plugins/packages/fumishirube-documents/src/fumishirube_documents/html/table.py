@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-_SPACE = re.compile(r"\s+")
+from fumishirube_documents.html.spaces import joined, plain
+
 _WIDEST, _HIGHEST = 64, 1_000
 _MOST_COLUMNS = 1_000
 """The column from which a cell is in one column and one row only, and rows are not filled up."""
@@ -112,6 +112,6 @@ def _number(text: str | None, most: int) -> int:
 
 
 def _taken(words: list[str]) -> str:
-    text = _SPACE.sub(" ", "".join(words)).strip()
+    text = plain(joined(words))
     words.clear()
     return text.replace("|", r"\|")
