@@ -20,6 +20,7 @@ from fumishirube_documents.html.code import Code
 from fumishirube_documents.html.div_tables import DivTables
 from fumishirube_documents.html.entries import Entries
 from fumishirube_documents.html.equations import Equation
+from fumishirube_documents.html.lists import DEEPEST, Lists, number
 from fumishirube_documents.html.spaces import collapsed, joined, plain
 from fumishirube_documents.html.table import Table
 from fumishirube_documents.html.unread import Unread
@@ -29,7 +30,6 @@ _BLOCK = re.compile(
     "fig(?:caption|ure)|footer|form|h[1-6]|h(?:eader|group|r)|li|main|menu|nav|ol|option|p|pre|"
     "section|summary|table|tbody|t[dhr]|tfoot|thead|title|ul"
 )
-_NUMBER = re.compile(r"-?[0-9]{1,6}")
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _IN_HEADING = frozenset({"address", "center", "details", "div", "p", "section", "summary"})
 """Blocks that a heading may have in it, and stay one."""
@@ -51,7 +51,6 @@ _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _RAISED = re.compile(r"[\w+\-−]")
 """A letter in a power or a mark of a note, which would be part of the number or word before it."""
 _ORDINAL = re.compile(r"st|nd|rd|th|[aeo]|er|[eè]re|[eè]me")
-_DEEPEST_LIST = 8
 _MAIN_PARTS = {
     "main": r"<main[\s>]",
     "role=main": r"<\w+\s[^<>]*\brole\s*=\s*[\"']?main\b",
@@ -131,8 +130,7 @@ class _HtmlReader:
         self._anchor = ""
         self._item = ""
         self._quoted = 0
-        self._lists: list[int | None] = []
-        """The number of the next item of each open list; ``None`` without numbers that rise."""
+        self._lists = Lists()
         self._entries = Entries()
         self._names_entry = False
         self._in_term = False
@@ -317,10 +315,9 @@ class _HtmlReader:
             case "table":
                 self._tables.append(Table())
             case "ul" | "ol" | "menu":
-                upwards = tag == "ol" and "reversed" not in attributes
-                self._lists.append(_number(attributes.get("start")) if upwards else None)
+                self._lists.begin(tag, attributes)
             case "li":
-                self._item = self._marker(attributes.get("value"))
+                self._item = self._lists.marker(attributes)
             case "dl" | "dt" | "dd":
                 self._open_terms(tag, attributes)
             case "hr":
@@ -361,9 +358,9 @@ class _HtmlReader:
         match tag:
             case "table" if self._tables:
                 ended = self._tables.pop()
-                self._write(ended.lines() if ended else [])
+                self._write_below_item(ended.lines() if ended else [])
             case "ul" | "ol" | "menu":
-                del self._lists[-1:]
+                self._lists.end()
             case "dl":
                 self._entries.close()
             case "li" | "dd":
@@ -380,16 +377,6 @@ class _HtmlReader:
         for block in table.blocks() if table else ():
             self._write([block])
         self._words.extend(rest)
-
-    def _marker(self, value: str | None) -> str:
-        depth = min(len(self._lists), _DEEPEST_LIST)
-        indent = "  " * max(0, depth - 1)
-        number = self._lists[-1] if self._lists else None
-        if number is None:
-            return f"{indent}- "
-        number = _number(value, number)
-        self._lists[-1] = number + 1
-        return f"{indent}{number}. "
 
     def _flush(self) -> None:
         """Write the collected words as a block: a heading, a list item, or a paragraph."""
@@ -420,7 +407,14 @@ class _HtmlReader:
 
     def _end_code(self) -> None:
         code, self._code = self._code, None
-        self._write(code.block() if code else ())
+        self._write_below_item(code.block() if code else ())
+
+    def _write_below_item(self, block: Sequence[str]) -> None:
+        """Add code or a table; a number of an item that begins with it is a line of its own."""
+        item, self._item = self._item, " " * len(self._item)
+        if block and any(map(str.isalnum, item)):
+            self._write([item], close=True)
+        self._write(block)
 
     def _take(self) -> str:
         """Return the collected words as lines without unneeded white space, and start again."""
@@ -441,7 +435,7 @@ class _HtmlReader:
         if self.lines and not (close and self.lines[-1].strip()):
             self.lines.append("")
         self.blocks.add(len(self.lines) + 1, block)
-        quote = "> " * min(self._quoted, _DEEPEST_LIST)
+        quote = "> " * min(self._quoted, DEEPEST)
         self.lines += [(quote + line).rstrip() for line in block]
 
     def _begin_silent(self, tag: str, attributes: Mapping[str, str]) -> bool:
@@ -468,9 +462,5 @@ def _name(text: str) -> str:
 def _level(attributes: Mapping[str, str]) -> int:
     """Return the level of a heading that is none by its name; 0 of another element."""
     if attributes.get("role") == "heading":
-        return min(max(_number(attributes.get("aria-level"), 2), 1), len(_LEVELS))
+        return min(max(number(attributes.get("aria-level"), 2), 1), len(_LEVELS))
     return 1 if _TITLE in attributes.get("class", "").split() else 0
-
-
-def _number(text: str | None, otherwise: int = 1) -> int:
-    return int(text) if text and _NUMBER.fullmatch(text) else otherwise
