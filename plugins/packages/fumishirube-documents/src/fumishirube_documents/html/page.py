@@ -313,7 +313,7 @@ class _HtmlReader:
             case "pre":
                 self._code = Code(attributes)
             case "table":
-                self._tables.append(Table())
+                self._tables.append(Table(attributes))
             case "ul" | "ol" | "menu":
                 self._lists.begin(tag, attributes)
             case "li":

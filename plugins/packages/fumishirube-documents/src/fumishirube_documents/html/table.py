@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -10,6 +11,10 @@ from fumishirube_documents.html.spaces import joined, plain
 _WIDEST, _HIGHEST = 64, 1_000
 _MOST_COLUMNS = 1_000
 """The column from which a cell is in one column and one row only, and rows are not filled up."""
+
+_SIGNATURE = "memname"
+"""The class of a table in which Doxygen arranges the signature of a function."""
+_BEFORE, _WITHIN = re.compile(r" ([(),])"), re.compile(r"(\() ")
 
 
 class _Cell(NamedTuple):
@@ -23,17 +28,24 @@ class _Cell(NamedTuple):
 class Table:
     """Collects the cells of a table while it is parsed."""
 
-    def __init__(self) -> None:
+    def __init__(self, attributes: Mapping[str, str]) -> None:
+        self._is_signature = _SIGNATURE in attributes.get("class", "").split()
         self._caption = ""
         self._rows: list[list[_Cell]] = []
+        self._foot: list[list[_Cell]] = []
+        self._in_foot = False
+        """Whether rows are those of the foot, which is shown last wherever it is."""
         self._cell = _Cell("")
 
     def begin(self, tag: str, words: list[str], attributes: Mapping[str, str]) -> None:
         """Handle the start of a block in the table; ``words`` belong to its cell."""
         match tag:
+            case "thead" | "tbody" | "tfoot":
+                self._end_cell(words)
+                self._in_foot = tag == "tfoot"
             case "tr":
                 self._end_cell(words)
-                self._rows.append([])
+                self._part.append([])
             case "td" | "th":
                 self._end_cell(words)
                 columns = _number(attributes.get("colspan"), _WIDEST)
@@ -52,13 +64,17 @@ class Table:
                 self._add(_taken(words))
             case "caption":
                 self._caption = _taken(words)
-            case "tr":
+            case "tr" | "tfoot":
                 self._end_cell(words)
+                self._in_foot = self._in_foot and tag != "tfoot"
             case _:
                 words.append(" ")
 
     def lines(self) -> Sequence[str]:
         """Return the caption and the rows; the first row is the header."""
+        if self._is_signature:
+            signature = " ".join(block.strip() for block in self.blocks())
+            return [_WITHIN.sub(r"\1", _BEFORE.sub(r"\1", signature))]
         rows = [row for row in self._grid() if any(row)]
         width = min(max(map(len, rows), default=0), _MOST_COLUMNS)
         written = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows]
@@ -68,13 +84,13 @@ class Table:
 
     def blocks(self) -> Sequence[str]:
         """Return the caption and the cells as separate blocks."""
-        cells = [cell.text for row in self._rows for cell in row]
+        cells = [cell.text for row in (*self._rows, *self._foot) for cell in row]
         return [block.replace(r"\|", "|") for block in (self._caption, *cells) if block]
 
     def _grid(self) -> Iterator[list[str]]:
         """Yield the rows with each cell in its column; one over several rows is in each."""
         above: dict[int, _Cell] = {}
-        for row in self._rows:
+        for row in (*self._rows, *self._foot):
             texts: list[str] = []
             below: dict[int, _Cell] = {}
             cells = iter(row)
@@ -88,15 +104,19 @@ class Table:
                 yield texts
             above = below
 
+    @property
+    def _part(self) -> list[list[_Cell]]:
+        return self._foot if self._in_foot else self._rows
+
     def _end_cell(self, words: list[str]) -> None:
         text = _taken(words)
         if text:
             self._add(text)
 
     def _add(self, text: str) -> None:
-        if not self._rows:
-            self._rows.append([])
-        self._rows[-1].append(self._cell._replace(text=text))
+        if not self._part:
+            self._part.append([])
+        self._part[-1].append(self._cell._replace(text=text))
         self._cell = _Cell("")
 
 
