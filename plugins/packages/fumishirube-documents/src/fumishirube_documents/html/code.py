@@ -50,6 +50,11 @@ class Code:
         fence = "`" * (longest + 1)
         return [fence + self._language, *text.split("\n"), fence]
 
+    def in_line(self) -> str:
+        """Return the code on a line, marked if it has no marks itself, with spaces around it."""
+        text = " ".join("".join(self._parts).split())
+        return f" `{text}` " if text and "`" not in text else f" {text} "
+
     def _end_line(self) -> None:
         if self.last not in {"", "\n"}:
             self._parts.append("\n")

@@ -38,6 +38,8 @@ _MOST_PARTS = 50
 _LIKE_HEADING = frozenset({"div", "p"})
 _TITLE = "MsoTitle"
 """The class of the title of a document that Word wrote."""
+_MOST_CELL_LINES = 7
+"""The most lines, with fences, of code that is written in a cell of a table."""
 _STRUCK = "~~"
 _MARKS = {"code": "`", **dict.fromkeys(("del", "s", "strike"), _STRUCK), "q": '"', "br": "\n"}
 _CONTROLS = frozenset({"button", "input", "label", "select", "textarea"})
@@ -299,10 +301,13 @@ class _HtmlReader:
             self._words.append(" ")
             return
         table = self._tables[-1] if self._tables else None
-        if table and (tag in _LEVELS or tag in {"table", "pre"}):
+        heading = tag in _LEVELS
+        if table and (heading or tag in {"table", "pre"}) and not table.holds(heading=heading):
             self._unfold()
             table = None
-        if table:
+        if table and tag == "pre":
+            self._code = Code(attributes)
+        elif table:
             table.begin(tag, self._words, attributes)
         else:
             self._flush()
@@ -348,7 +353,7 @@ class _HtmlReader:
 
     def _end(self, tag: str) -> None:
         table = self._tables[-1] if self._tables else None
-        if table and tag != "table":
+        if table and (tag != "table" or table.inner):
             table.end(tag, self._words)
             return
         if self._level and tag in _IN_HEADING and tag != self._heading_tag:
@@ -371,7 +376,7 @@ class _HtmlReader:
     def _unfold(self) -> None:
         """Treat the cells of a layout table as blocks of the page from here on."""
         table = self._tables[-1]
-        self._tables[-1] = None
+        self._tables[-1:] = [None] * (1 + table.inner if table else 1)
         rest = self._words[:]
         self._words.clear()
         for block in table.blocks() if table else ():
@@ -407,6 +412,12 @@ class _HtmlReader:
 
     def _end_code(self) -> None:
         code, self._code = self._code, None
+        if code and self._tables and self._tables[-1]:
+            if len(code.block()) <= _MOST_CELL_LINES:
+                self._words.append(code.in_line())
+                return
+            self._unfold()
+            self._flush()
         self._write_below_item(code.block() if code else ())
 
     def _write_below_item(self, block: Sequence[str]) -> None:

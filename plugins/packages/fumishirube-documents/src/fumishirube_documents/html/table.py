@@ -14,6 +14,7 @@ _MOST_COLUMNS = 1_000
 
 _SIGNATURE = "memname"
 """The class of a table in which Doxygen arranges the signature of a function."""
+_PARTS = frozenset({"td", "th", "tr"})
 _BEFORE, _WITHIN = re.compile(r" ([(),])"), re.compile(r"(\() ")
 
 
@@ -30,6 +31,13 @@ class Table:
 
     def __init__(self, attributes: Mapping[str, str]) -> None:
         self._is_signature = _SIGNATURE in attributes.get("class", "").split()
+        self._arranges = attributes.get("role") == "presentation"
+        self._cells = self._heads = 0
+        """How many cells of the row have begun, and how many of these are headers."""
+        self._has_header = self._has_row_heads = False
+        self.inner = 0
+        """The number of open tables within the cell."""
+        self._inner_rows = self._inner_cells = 0
         self._caption = ""
         self._rows: list[list[_Cell]] = []
         self._foot: list[list[_Cell]] = []
@@ -37,8 +45,17 @@ class Table:
         """Whether rows are those of the foot, which is shown last wherever it is."""
         self._cell = _Cell("")
 
+    def holds(self, *, heading: bool) -> bool:
+        """Return whether code, a table or a ``heading`` in a cell is part of a row with headers."""
+        if self._arranges:
+            return False
+        return self._has_header or (self._has_row_heads and not heading)
+
     def begin(self, tag: str, words: list[str], attributes: Mapping[str, str]) -> None:
         """Handle the start of a block in the table; ``words`` belong to its cell."""
+        if self.inner or tag == "table":
+            self._begin_inner(tag, words)
+            return
         match tag:
             case "thead" | "tbody" | "tfoot":
                 self._end_cell(words)
@@ -46,8 +63,12 @@ class Table:
             case "tr":
                 self._end_cell(words)
                 self._part.append([])
+                self._has_header |= self._heads == self._cells > 1
+                self._cells = self._heads = 0
             case "td" | "th":
                 self._end_cell(words)
+                self._has_row_heads |= tag == "td" and self._heads == self._cells == 1
+                self._cells, self._heads = self._cells + 1, self._heads + (tag == "th")
                 columns = _number(attributes.get("colspan"), _WIDEST)
                 self._cell = _Cell("", columns, _number(attributes.get("rowspan"), _HIGHEST))
             case "caption":
@@ -59,6 +80,10 @@ class Table:
 
     def end(self, tag: str, words: list[str]) -> None:
         """Handle the end of a block in the table."""
+        if self.inner:
+            self.inner -= tag == "table"
+            words.append("" if tag in _PARTS else " ")
+            return
         match tag:
             case "td" | "th":
                 self._add(_taken(words))
@@ -67,6 +92,24 @@ class Table:
             case "tr" | "tfoot":
                 self._end_cell(words)
                 self._in_foot = self._in_foot and tag != "tfoot"
+            case _:
+                words.append(" ")
+
+    def _begin_inner(self, tag: str, words: list[str]) -> None:
+        """Handle the start of a block in a table within a cell, which is written on its line."""
+        while words and tag in _PARTS and not words[-1].strip():
+            words.pop()
+        match tag:
+            case "table":
+                self.inner += 1
+                self._inner_rows = self._inner_cells = 0
+                words.append(" ")
+            case "tr":
+                words.append("; " if self._inner_rows else " ")
+                self._inner_rows, self._inner_cells = self._inner_rows + 1, 0
+            case "td" | "th":
+                words.append(": " if self._inner_cells else " ")
+                self._inner_cells += 1
             case _:
                 words.append(" ")
 
