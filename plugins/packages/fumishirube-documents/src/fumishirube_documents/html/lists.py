@@ -19,7 +19,7 @@ _MOST_ROMAN = 3_999
 
 
 @dataclass
-class _List:
+class _OpenList:
     """The number of the next item, ``None`` without numbers that rise, and how it is written."""
 
     number: int | None
@@ -30,14 +30,14 @@ class Lists:
     """Follows the lists of a page."""
 
     def __init__(self) -> None:
-        self._open: list[_List] = []
+        self._open: list[_OpenList] = []
 
     def begin(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Open a list."""
         upwards = tag == "ol" and "reversed" not in attributes
         classes = (_CLASSES.get(name) for name in attributes.get("class", "").split())
         kind = attributes.get("type") or next(filter(None, classes), "1")
-        self._open.append(_List(number(attributes.get("start")) if upwards else None, kind))
+        self._open.append(_OpenList(number(attributes.get("start")) if upwards else None, kind))
 
     def end(self) -> None:
         """Close a list."""
