@@ -26,6 +26,7 @@ def text(folder: Path, page: str) -> str:
         ("한국어\n문서", "한국어 문서"),
         ("1&nbsp;&nbsp; Intro", "1 Intro"),
         ("He said <q>no</q>.", 'He said "no".'),
+        ("1010<sub>2</sub> = 10, CO<sub>2</sub>", "1010_2 = 10, CO2"),
         ("<label>macOS</label><label>Windows</label>", "macOS Windows"),
         ("<button>Copy</button><select><option>a</select>", "Copy\n\na"),
     ],

@@ -144,6 +144,7 @@ class _HtmlReader:
         self._divs = DivTables()
         self._raises = False
         """Whether the next text is the first of what is raised above the line."""
+        self._lowers = False
         self._code: Code | None = None
         self._equation: Equation | None = None
         self._after_equation = False
@@ -159,6 +160,7 @@ class _HtmlReader:
         if not self._inside:
             return
         self._raises = self._raises or tag == "sup"
+        self._lowers = self._lowers or tag == "sub"
         if self._begin_silent(tag, attributes) or self._begin_in_equation(tag, attributes):
             return
         anchor = attributes.get("id") or (tag == "a" and attributes.get("name")) or ""
@@ -184,6 +186,10 @@ class _HtmlReader:
         if self._raises and data.strip():
             self._raises = False
             data = f"{self._mark_above(data.strip())}{data}"
+        if self._lowers and data.strip():
+            self._lowers = False
+            digits = self._last.isdecimal() and data.strip()[0].isdecimal()
+            data = f"_{data}" if digits else data  # the base of a number
         if self._code:
             self._code.data(data)
         elif data:
@@ -206,6 +212,7 @@ class _HtmlReader:
 
     def _end_element(self, tag: str) -> None:
         self._raises = self._raises and tag != "sup"
+        self._lowers = self._lowers and tag != "sub"
         if self._silent:
             self._silent -= 1
         elif self._equation:
@@ -273,9 +280,14 @@ class _HtmlReader:
                 del self._words[self._link :]
             self._link = None
 
+    @property
+    def _last(self) -> str:
+        """The last character of the block, or an empty text."""
+        return self._code.last if self._code else "".join(self._words[-1:])[-1:]
+
     def _mark_above(self, raised: str) -> str:
         """Return the sign between a text and what is raised above it, such as a power."""
-        before = self._code.last if self._code else "".join(self._words[-1:])[-1:]
+        before = self._last
         if not (before.isalnum() or before in {")", "]"}) or not _RAISED.match(raised):
             return ""
         return "" if before.isdecimal() and _ORDINAL.fullmatch(raised.lower()) else "^"
