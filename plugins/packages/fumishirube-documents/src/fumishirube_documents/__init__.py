@@ -157,19 +157,21 @@ class Html(IsolatedLoader):
     """Claims HTML pages, and reads them as Markdown, divided at the headings.
 
     In pages by Sphinx, functions, options and other entries are sections too, and on any page the
-    terms of lists that a link can name. Where a page has a ``main`` element, or exactly one
-    article, the rest is left out. On other pages trafilatura, if it is installed and ``main_text``
-    true, finds where the main text begins and ends. The ``ignored`` elements are left out with
-    their content, given by name, ``.class`` or ``#id``. With ``anchors`` the line of a heading ends
-    in its anchor, such as ``{#install}``, for opening it in a browser.
+    terms of lists that a link can name. Where a page has one ``main`` element, or exactly one in
+    that role, or exactly one article, the rest is left out. On other pages trafilatura, if it is
+    installed and ``main_text`` true, finds the main text, and blocks of links before and after it
+    are left out with what is beyond them. The ``ignored`` elements are left out with their
+    content, given by name (also for elements in the role that a name stands for, such as navigation
+    for ``nav``), ``.class`` or ``#id``. With ``anchors`` the line of a heading ends in its anchor,
+    such as ``{#install}``, for opening it in a browser.
     """
 
     parser: ClassVar[str] = "fumishirube_documents.html:parsed_html"
-    revision: ClassVar[int] = 9
+    revision: ClassVar[int] = 10
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml", "trafilatura")
 
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
-    ignored: tuple[str, ...] = ("nav", ".headerlink", ".viewcode-link")
+    ignored: tuple[str, ...] = ("nav", ".headerlink", ".viewcode-link", ".mw-editsection")
     anchors: bool = True
     main_text: bool = True
 
@@ -194,7 +196,7 @@ class Epub(IsolatedLoader):
     """Claims e-books, and reads their chapters in order, as web pages."""
 
     parser: ClassVar[str] = "fumishirube_documents.epub:parsed_epub"
-    revision: ClassVar[int] = 7
+    revision: ClassVar[int] = 8
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 

@@ -15,27 +15,36 @@ from typing import NamedTuple
 from lxml import etree
 
 from fumishirube import Heading
+from fumishirube_documents.html.blocks import Block, Blocks
+from fumishirube_documents.html.code import Code
 from fumishirube_documents.html.div_tables import DivTables
 from fumishirube_documents.html.entries import Entries
 from fumishirube_documents.html.equations import Equation
+from fumishirube_documents.html.lists import DEEPEST, Lists, number
+from fumishirube_documents.html.spaces import collapsed, joined, plain
 from fumishirube_documents.html.table import Table
+from fumishirube_documents.html.unread import Unread
 
-_SILENT = re.compile(
-    "canvas|iframe|no(?:embed|frames|script)|object|r[pt]|script|style|svg|template"
-)
 _BLOCK = re.compile(
     "address|article|aside|blockquote|body|caption|center|details|dialog|div|d[dlt]|fieldset|"
     "fig(?:caption|ure)|footer|form|h[1-6]|h(?:eader|group|r)|li|main|menu|nav|ol|option|p|pre|"
     "section|summary|table|tbody|t[dhr]|tfoot|thead|title|ul"
 )
-_NUMBER = re.compile(r"-?[0-9]{1,6}")
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
+_IN_HEADING = frozenset({"address", "center", "details", "div", "p", "section", "summary"})
+"""Blocks that a heading may have in it, and stay one."""
+_MOST_PARTS = 50
+"""The most pieces of text of a heading with blocks: what has more was not closed."""
+_LIKE_HEADING = frozenset({"div", "p"})
+_TITLE = "MsoTitle"
+"""The class of the title of a document that Word wrote."""
+_MOST_CELL_LINES = 7
+"""The most lines, with fences, of code that is written in a cell of a table."""
 _STRUCK = "~~"
-_MARKS = {"code": "`", **dict.fromkeys(("del", "s", "strike"), _STRUCK), "br": "\n"}
-_SPACE = re.compile(r"[ \t\n\f\r]+")
+_MARKS = {"code": "`", **dict.fromkeys(("del", "s", "strike"), _STRUCK), "q": '"', "br": "\n"}
+_CONTROLS = frozenset({"button", "input", "label", "select", "textarea"})
 _INVISIBLE = re.compile("[\ufeff\u00ad\u200b]")
 _ANCHOR = re.compile(r"[^\s{}]{1,200}")
-_LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source)-([\w+#.-]+)")
 _DECLARATIONS = re.compile(
     r"(\s*(?:<\?[^>]*>\s*)?(?:<!--.*?-->\s*)?<!doctype[^>\[]*)\[", re.IGNORECASE | re.DOTALL
 )
@@ -44,33 +53,40 @@ _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _RAISED = re.compile(r"[\w+\-−]")
 """A letter in a power or a mark of a note, which would be part of the number or word before it."""
 _ORDINAL = re.compile(r"st|nd|rd|th|[aeo]|er|[eè]re|[eè]me")
-_EQUATION_AGAIN = re.compile(r"(?:^|\s)(?:katex-html|mwe-math-fallback-)")
-"""The classes of what KaTeX and MediaWiki show for an equation that is beside it as MathML."""
-_DEEPEST_LIST = 8
-_MAIN_PARTS = ("main", "article")
+_MAIN_PARTS = {
+    "main": r"<main[\s>]",
+    "role=main": r"<\w+\s[^<>]*\brole\s*=\s*[\"']?main\b",
+    "article": r"<article[\s>]",
+}
+"""What marks the main part of a page, the surest first, and how its beginning is known."""
 
 
 class HtmlPage(NamedTuple):
-    """The text of a page, its headings, the title in its head, and whether it is a marked part."""
+    """The text of a page, its headings, the title in its head, and whether it is a marked part.
+
+    ``left_out`` is the number of its lines before and after the text, where these were cut off.
+    """
 
     text: str
     headings: Sequence[Heading]
     title: str
     marked: bool = False
+    blocks: Sequence[Block] = ()
+    left_out: tuple[int, int] = (0, 0)
 
 
 def read(markup: str, ignored: Sequence[str], *, anchors: bool) -> HtmlPage:
     """Convert a page; any input gives a result.
 
-    Where the page has exactly one ``main`` element, or else one article, with text in it, the rest
-    is left out.
+    Where the page has exactly one ``main`` element, or else one in that role, or else one article,
+    with text in it, the rest is left out.
     """
     markup = _without_declarations(markup)
     if markup.lstrip().startswith("<?xml"):  # libxml2 takes these for comments, as HTML does
         markup = _CDATA.sub(lambda match: escape(match[1], quote=False), markup)
-    for tag in _MAIN_PARTS:
-        if len(re.findall(rf"<{tag}[\s>]", markup, re.IGNORECASE)) == 1:
-            page = _read(markup, ignored, tag, anchors=anchors)
+    for main, beginning in _MAIN_PARTS.items():
+        if len(re.findall(beginning, markup, re.IGNORECASE)) == 1:
+            page = _read(markup, ignored, main, anchors=anchors)
             if page.text:
                 return page._replace(marked=True)
     return _read(markup, ignored, "", anchors=anchors)
@@ -91,7 +107,9 @@ def _read(markup: str, ignored: Sequence[str], main: str, *, anchors: bool) -> H
         parser.close()
     reader.finish()
     text = "\n".join(reader.lines)
-    return HtmlPage(f"{text}\n" if text else "", reader.headings, reader.title)
+    return HtmlPage(
+        f"{text}\n" if text else "", reader.headings, reader.title, blocks=reader.blocks.written
+    )
 
 
 class _HtmlReader:
@@ -101,10 +119,12 @@ class _HtmlReader:
         self.lines: list[str] = []
         self.headings: list[Heading] = []
         self.title = ""
-        self._ignored = ignored
+        self.blocks = Blocks()
+        self._unread = Unread(ignored)
         self._main = main
         self._inside = 0 if main else 1
-        """The number of open elements that are read."""
+        """The number of open elements that are read: titles, and those named like the main part."""
+        self._main_tag = ""
         self._anchors = anchors
         self._silent = 0
         self._words: list[str] = []
@@ -112,17 +132,20 @@ class _HtmlReader:
         self._anchor = ""
         self._item = ""
         self._quoted = 0
-        self._lists: list[int | None] = []
-        """The number of the next item of each open list; ``None`` without numbers that rise."""
+        self._lists = Lists()
         self._entries = Entries()
         self._names_entry = False
         self._in_term = False
+        self._heading_tag = ""
+        """The tag of an open heading that is none by its name."""
+        self._link: int | None = None
+        """How many words are before an open link to a place, in a heading or term."""
         self._tables: list[Table | None] = []
         self._divs = DivTables()
         self._raises = False
         """Whether the next text is the first of what is raised above the line."""
-        self._code: list[str] | None = None
-        self._language = ""
+        self._lowers = False
+        self._code: Code | None = None
         self._equation: Equation | None = None
         self._after_equation = False
 
@@ -130,28 +153,26 @@ class _HtmlReader:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Handle a start tag."""
+        self._begin_part(tag, attributes)
+        self.blocks.begin(tag, attributes)
         if tag == "div":
             tag = self._divs.begin(attributes)
-        self._inside += tag in {self._main, "title"}
         if not self._inside:
             return
         self._raises = self._raises or tag == "sup"
+        self._lowers = self._lowers or tag == "sub"
         if self._begin_silent(tag, attributes) or self._begin_in_equation(tag, attributes):
             return
         anchor = attributes.get("id") or (tag == "a" and attributes.get("name")) or ""
         self._anchor = anchor if _ANCHOR.fullmatch(anchor) else self._anchor
         if anchor and self._in_term:
             self._open_entry(marked=True)
-        if self._code is not None:
-            self._language = self._language or _language(attributes)
-            if tag == "br":
-                self._code.append("\n")
+        if self._code:
+            self._code.begin(tag, attributes)
         elif _BLOCK.fullmatch(tag):
             self._begin(tag, attributes)
-        elif tag in _MARKS:
-            self._words.append(_MARKS[tag])
-        elif tag in {"img", "area"} and (alt := _plain(attributes.get("alt", ""))):
-            self._words.append(f"![{alt}]")
+        else:
+            self._begin_inline(tag, attributes)
 
     def data(self, data: str) -> None:
         """Handle text."""
@@ -165,35 +186,69 @@ class _HtmlReader:
         if self._raises and data.strip():
             self._raises = False
             data = f"{self._mark_above(data.strip())}{data}"
-        if self._code is not None:
-            self._code.append(data.replace("\r", ""))
+        if self._lowers and data.strip():
+            self._lowers = False
+            digits = self._last.isdecimal() and data.strip()[0].isdecimal()
+            data = f"_{data}" if digits else data  # the base of a number
+        if self._code:
+            self._code.data(data)
         elif data:
-            self._words.append(_SPACE.sub(" ", data))
+            self.blocks.data(data)
+            self._words.append(collapsed(data))
             if not self._level and not data.isspace():
                 self._anchor = ""
 
     def end(self, tag: str) -> None:
         """Handle an end tag."""
+        within = tag in {self._main_tag, "title"}
         if tag == "div":
             tag = self._divs.end()
-        if not self._inside:
-            return
+        if self._inside:
+            self._end_element(tag)
+            self._inside -= within
+            self.blocks.end(tag)
+            if self._main_tag and not self._inside:
+                self._main = self._main_tag = ""
+
+    def _end_element(self, tag: str) -> None:
         self._raises = self._raises and tag != "sup"
+        self._lowers = self._lowers and tag != "sub"
         if self._silent:
             self._silent -= 1
         elif self._equation:
             self._end_in_equation(self._equation, tag)
-        elif self._code is not None:
+        elif self._code:
+            self._code.end(tag)
             if tag == "pre":
                 self._end_code()
         elif tag in _MARKS and tag != "br":
             self._words.append(_MARKS[tag])
+        elif tag in _CONTROLS:
+            self._words.append(" ")
+        elif tag == "a":
+            self._end_link()
         elif tag == "title":
             title = _plain(self._take())
             self.title = self.title or title
         elif _BLOCK.fullmatch(tag):
             self._end(tag)
-        self._inside -= tag in {self._main, "title"}
+
+    def _begin_inline(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if tag in _MARKS:
+            self._words.append(_MARKS[tag])
+        elif tag in _CONTROLS:
+            self._words.append(" ")
+        elif tag == "a" and (self._level or self._in_term) and "#" in attributes.get("href", ""):
+            self._link = len(self._words)
+        elif tag in {"img", "area"} and (alt := _plain(attributes.get("alt", ""))):
+            self._words.append(f"![{alt}]")
+
+    def _begin_part(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Note whether an element is in the part that is read."""
+        if self._main and not self._main_tag:
+            role = f"role={attributes.get('role', '').strip().lower()}"
+            self._main_tag = tag if self._main in {tag, role} else ""
+        self._inside += tag in {self._main_tag, "title"}
 
     def _begin_in_equation(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Handle a start tag if it is part of an equation; a block ends an open one."""
@@ -217,14 +272,22 @@ class _HtmlReader:
             self.data(text)
             self._after_equation = True
 
-    def _repeats_equation(self, attributes: Mapping[str, str]) -> bool:
-        if not self._after_equation:
-            return False
-        return _EQUATION_AGAIN.search(attributes.get("class", "")) is not None
+    def _end_link(self) -> None:
+        """Leave out a sign that links to the heading or term that it is in."""
+        if self._link is not None:
+            words = self._words[self._link :]
+            if not any(map(str.isalnum, "".join(w for w in words if not w.startswith("![")))):
+                del self._words[self._link :]
+            self._link = None
+
+    @property
+    def _last(self) -> str:
+        """The last character of the block, or an empty text."""
+        return self._code.last if self._code else "".join(self._words[-1:])[-1:]
 
     def _mark_above(self, raised: str) -> str:
         """Return the sign between a text and what is raised above it, such as a power."""
-        before = "".join((self._words if self._code is None else self._code)[-1:])[-1:]
+        before = self._last
         if not (before.isalnum() or before in {")", "]"}) or not _RAISED.match(raised):
             return ""
         return "" if before.isdecimal() and _ORDINAL.fullmatch(raised.lower()) else "^"
@@ -238,8 +301,7 @@ class _HtmlReader:
     def finish(self) -> None:
         """Write what is still open."""
         self._end_equation()
-        if self._code is not None:
-            self._end_code()
+        self._end_code()
         while self._tables:
             self._end("table")
         self._flush()
@@ -247,11 +309,17 @@ class _HtmlReader:
     # --- blocks -----------------------------------------------------------------------------
 
     def _begin(self, tag: str, attributes: Mapping[str, str]) -> None:
+        if self._level and tag in _IN_HEADING and len(self._words) < _MOST_PARTS:
+            self._words.append(" ")
+            return
         table = self._tables[-1] if self._tables else None
-        if table and (tag in _LEVELS or tag in {"table", "pre"}):
+        heading = tag in _LEVELS
+        if table and (heading or tag in {"table", "pre"}) and not table.holds(heading=heading):
             self._unfold()
             table = None
-        if table:
+        if table and tag == "pre":
+            self._code = Code(attributes)
+        elif table:
             table.begin(tag, self._words, attributes)
         else:
             self._flush()
@@ -260,14 +328,13 @@ class _HtmlReader:
     def _open(self, tag: str, attributes: Mapping[str, str]) -> None:
         match tag:
             case "pre":
-                self._code, self._language = [], _language(attributes)
+                self._code = Code(attributes)
             case "table":
-                self._tables.append(Table())
+                self._tables.append(Table(attributes))
             case "ul" | "ol" | "menu":
-                upwards = tag == "ol" and "reversed" not in attributes
-                self._lists.append(_number(attributes.get("start")) if upwards else None)
+                self._lists.begin(tag, attributes)
             case "li":
-                self._item = self._marker(attributes.get("value"))
+                self._item = self._lists.marker(attributes)
             case "dl" | "dt" | "dd":
                 self._open_terms(tag, attributes)
             case "hr":
@@ -276,6 +343,8 @@ class _HtmlReader:
                 self._quoted += 1
             case _ if tag in _LEVELS:
                 self._level = _LEVELS[tag]
+            case _ if tag in _LIKE_HEADING and (level := _level(attributes)):
+                self._level, self._heading_tag = level, tag
 
     def _open_terms(self, tag: str, attributes: Mapping[str, str]) -> None:
         if tag == "dl":
@@ -296,16 +365,19 @@ class _HtmlReader:
 
     def _end(self, tag: str) -> None:
         table = self._tables[-1] if self._tables else None
-        if table and tag != "table":
+        if table and (tag != "table" or table.inner):
             table.end(tag, self._words)
+            return
+        if self._level and tag in _IN_HEADING and tag != self._heading_tag:
+            self._words.append(" ")
             return
         self._flush()
         match tag:
             case "table" if self._tables:
                 ended = self._tables.pop()
-                self._write(ended.lines() if ended else [])
+                self._write_below_item(ended.lines() if ended else [])
             case "ul" | "ol" | "menu":
-                del self._lists[-1:]
+                self._lists.end()
             case "dl":
                 self._entries.close()
             case "li" | "dd":
@@ -316,26 +388,16 @@ class _HtmlReader:
     def _unfold(self) -> None:
         """Treat the cells of a layout table as blocks of the page from here on."""
         table = self._tables[-1]
-        self._tables[-1] = None
+        self._tables[-1:] = [None] * (1 + table.inner if table else 1)
         rest = self._words[:]
         self._words.clear()
         for block in table.blocks() if table else ():
             self._write([block])
         self._words.extend(rest)
 
-    def _marker(self, value: str | None) -> str:
-        depth = min(len(self._lists), _DEEPEST_LIST)
-        indent = "  " * max(0, depth - 1)
-        number = self._lists[-1] if self._lists else None
-        if number is None:
-            return f"{indent}- "
-        number = _number(value, number)
-        self._lists[-1] = number + 1
-        return f"{indent}{number}. "
-
     def _flush(self) -> None:
         """Write the collected words as a block: a heading, a list item, or a paragraph."""
-        level, self._level, self._in_term = self._level, 0, False
+        level, self._level, self._in_term, self._heading_tag = self._level, 0, False, ""
         text = self._take()
         if level:
             self._write_heading(_plain(text), level)
@@ -361,17 +423,27 @@ class _HtmlReader:
         self.headings.append(heading)
 
     def _end_code(self) -> None:
-        text = "".join(self._code or ()).removeprefix("\n").rstrip()
-        self._code = None
-        if text.strip():
-            longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
-            fence = "`" * (longest + 1)
-            self._write([fence + self._language, *text.split("\n"), fence])
+        code, self._code = self._code, None
+        if code and self._tables and self._tables[-1]:
+            if len(code.block()) <= _MOST_CELL_LINES:
+                self._words.append(code.in_line())
+                return
+            self._unfold()
+            self._flush()
+        self._write_below_item(code.block() if code else ())
+
+    def _write_below_item(self, block: Sequence[str]) -> None:
+        """Add code or a table; a number of an item that begins with it is a line of its own."""
+        item, self._item = self._item, " " * len(self._item)
+        if block and any(map(str.isalnum, item)):
+            self._write([item], close=True)
+        self._write(block)
 
     def _take(self) -> str:
         """Return the collected words as lines without unneeded white space, and start again."""
-        lines = re.sub(" +", " ", "".join(self._words).replace(2 * _STRUCK, "")).split("\n")
+        lines = joined(self._words).replace(2 * _STRUCK, "").split("\n")
         self._words.clear()
+        self._link = None
         text = "\n".join(line for each in lines if (line := each.strip()))
         return "" if text in {_STRUCK, "`"} else text  # a mark around a block
 
@@ -385,28 +457,24 @@ class _HtmlReader:
     def _add(self, block: Sequence[str], *, close: bool = False) -> None:
         if self.lines and not (close and self.lines[-1].strip()):
             self.lines.append("")
-        quote = "> " * min(self._quoted, _DEEPEST_LIST)
+        self.blocks.add(len(self.lines) + 1, block)
+        quote = "> " * min(self._quoted, DEEPEST)
         self.lines += [(quote + line).rstrip() for line in block]
 
     def _begin_silent(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Handle a start tag if nothing is read until its end."""
-        silent = bool(self._silent) or self._is_silent(tag, attributes)
+        silent = bool(self._silent) or self._unread.has(
+            tag,
+            attributes,
+            after_equation=self._after_equation,
+            in_code=self._code is not None,
+        )
         self._silent += silent
         return silent
 
-    def _is_silent(self, tag: str, attributes: Mapping[str, str]) -> bool:
-        names = [tag, *(f".{name}" for name in attributes.get("class", "").split())]
-        names.append(f"#{attributes.get('id', '')}")
-        return (
-            bool(_SILENT.fullmatch(tag))
-            or "hidden" in attributes
-            or self._repeats_equation(attributes)
-            or not self._ignored.isdisjoint(names)
-        )
-
 
 def _plain(text: str) -> str:
-    return _SPACE.sub(" ", _INVISIBLE.sub("", text)).strip()
+    return plain(_INVISIBLE.sub("", text))
 
 
 def _name(text: str) -> str:
@@ -414,10 +482,8 @@ def _name(text: str) -> str:
     return _plain(text.replace("`", ""))
 
 
-def _language(attributes: Mapping[str, str]) -> str:
-    match = _LANGUAGE.search(attributes.get("class", ""))
-    return match[1] if match else ""
-
-
-def _number(text: str | None, otherwise: int = 1) -> int:
-    return int(text) if text and _NUMBER.fullmatch(text) else otherwise
+def _level(attributes: Mapping[str, str]) -> int:
+    """Return the level of a heading that is none by its name; 0 of another element."""
+    if attributes.get("role") == "heading":
+        return min(max(number(attributes.get("aria-level"), 2), 1), len(_LEVELS))
+    return 1 if _TITLE in attributes.get("class", "").split() else 0

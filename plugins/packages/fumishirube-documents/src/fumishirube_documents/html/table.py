@@ -6,10 +6,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-_SPACE = re.compile(r"\s+")
+from fumishirube_documents.html.spaces import joined, plain
+
 _WIDEST, _HIGHEST = 64, 1_000
 _MOST_COLUMNS = 1_000
 """The column from which a cell is in one column and one row only, and rows are not filled up."""
+
+_SIGNATURE = "memname"
+"""The class of a table in which Doxygen arranges the signature of a function."""
+_PARTS = frozenset({"td", "th", "tr"})
+_BEFORE, _WITHIN = re.compile(r" ([(),])"), re.compile(r"(\() ")
 
 
 class _Cell(NamedTuple):
@@ -23,19 +29,46 @@ class _Cell(NamedTuple):
 class Table:
     """Collects the cells of a table while it is parsed."""
 
-    def __init__(self) -> None:
+    def __init__(self, attributes: Mapping[str, str]) -> None:
+        self._is_signature = _SIGNATURE in attributes.get("class", "").split()
+        self._arranges = attributes.get("role") == "presentation"
+        self._cells = self._heads = 0
+        """How many cells of the row have begun, and how many of these are headers."""
+        self._has_header = self._has_row_heads = False
+        self.inner = 0
+        """The number of open tables within the cell."""
+        self._inner_rows = self._inner_cells = 0
         self._caption = ""
         self._rows: list[list[_Cell]] = []
+        self._foot: list[list[_Cell]] = []
+        self._in_foot = False
+        """Whether rows are those of the foot, which is shown last wherever it is."""
         self._cell = _Cell("")
+
+    def holds(self, *, heading: bool) -> bool:
+        """Return whether code, a table or a ``heading`` in a cell is part of a row with headers."""
+        if self._arranges:
+            return False
+        return self._has_header or (self._has_row_heads and not heading)
 
     def begin(self, tag: str, words: list[str], attributes: Mapping[str, str]) -> None:
         """Handle the start of a block in the table; ``words`` belong to its cell."""
+        if self.inner or tag == "table":
+            self._begin_inner(tag, words)
+            return
         match tag:
+            case "thead" | "tbody" | "tfoot":
+                self._end_cell(words)
+                self._in_foot = tag == "tfoot"
             case "tr":
                 self._end_cell(words)
-                self._rows.append([])
+                self._part.append([])
+                self._has_header |= self._heads == self._cells > 1
+                self._cells = self._heads = 0
             case "td" | "th":
                 self._end_cell(words)
+                self._has_row_heads |= tag == "td" and self._heads == self._cells == 1
+                self._cells, self._heads = self._cells + 1, self._heads + (tag == "th")
                 columns = _number(attributes.get("colspan"), _WIDEST)
                 self._cell = _Cell("", columns, _number(attributes.get("rowspan"), _HIGHEST))
             case "caption":
@@ -47,18 +80,44 @@ class Table:
 
     def end(self, tag: str, words: list[str]) -> None:
         """Handle the end of a block in the table."""
+        if self.inner:
+            self.inner -= tag == "table"
+            words.append("" if tag in _PARTS else " ")
+            return
         match tag:
             case "td" | "th":
                 self._add(_taken(words))
             case "caption":
                 self._caption = _taken(words)
-            case "tr":
+            case "tr" | "tfoot":
                 self._end_cell(words)
+                self._in_foot = self._in_foot and tag != "tfoot"
+            case _:
+                words.append(" ")
+
+    def _begin_inner(self, tag: str, words: list[str]) -> None:
+        """Handle the start of a block in a table within a cell, which is written on its line."""
+        while words and tag in _PARTS and not words[-1].strip():
+            words.pop()
+        match tag:
+            case "table":
+                self.inner += 1
+                self._inner_rows = self._inner_cells = 0
+                words.append(" ")
+            case "tr":
+                words.append("; " if self._inner_rows else " ")
+                self._inner_rows, self._inner_cells = self._inner_rows + 1, 0
+            case "td" | "th":
+                words.append(": " if self._inner_cells else " ")
+                self._inner_cells += 1
             case _:
                 words.append(" ")
 
     def lines(self) -> Sequence[str]:
         """Return the caption and the rows; the first row is the header."""
+        if self._is_signature:
+            signature = " ".join(block.strip() for block in self.blocks())
+            return [_WITHIN.sub(r"\1", _BEFORE.sub(r"\1", signature))]
         rows = [row for row in self._grid() if any(row)]
         width = min(max(map(len, rows), default=0), _MOST_COLUMNS)
         written = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in rows]
@@ -68,13 +127,13 @@ class Table:
 
     def blocks(self) -> Sequence[str]:
         """Return the caption and the cells as separate blocks."""
-        cells = [cell.text for row in self._rows for cell in row]
+        cells = [cell.text for row in (*self._rows, *self._foot) for cell in row]
         return [block.replace(r"\|", "|") for block in (self._caption, *cells) if block]
 
     def _grid(self) -> Iterator[list[str]]:
         """Yield the rows with each cell in its column; one over several rows is in each."""
         above: dict[int, _Cell] = {}
-        for row in self._rows:
+        for row in (*self._rows, *self._foot):
             texts: list[str] = []
             below: dict[int, _Cell] = {}
             cells = iter(row)
@@ -88,15 +147,19 @@ class Table:
                 yield texts
             above = below
 
+    @property
+    def _part(self) -> list[list[_Cell]]:
+        return self._foot if self._in_foot else self._rows
+
     def _end_cell(self, words: list[str]) -> None:
         text = _taken(words)
         if text:
             self._add(text)
 
     def _add(self, text: str) -> None:
-        if not self._rows:
-            self._rows.append([])
-        self._rows[-1].append(self._cell._replace(text=text))
+        if not self._part:
+            self._part.append([])
+        self._part[-1].append(self._cell._replace(text=text))
         self._cell = _Cell("")
 
 
@@ -112,6 +175,6 @@ def _number(text: str | None, most: int) -> int:
 
 
 def _taken(words: list[str]) -> str:
-    text = _SPACE.sub(" ", "".join(words)).strip()
+    text = plain(joined(words))
     words.clear()
     return text.replace("|", r"\|")
