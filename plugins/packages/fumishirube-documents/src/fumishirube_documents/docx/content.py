@@ -52,7 +52,8 @@ class DocxReader:
         self._title = ""
         self._body = document.element.body
         self._styles = _styles(document.styles.element)
-        self._text = ParagraphTexts(document.styles.element).text
+        self._texts = ParagraphTexts(document.styles.element)
+        self._text = self._texts.text
         self._plain: Mapping[Element, int] = {}
         if not any(self._is_heading(p) for p in self._body.iter(qn("w:p"))):
             blocks = _blocks(self._body)
@@ -81,14 +82,14 @@ class DocxReader:
                     if next(cell.iterancestors(qn("w:tbl"))) is block:
                         self._read(cell)
             else:
-                self._write(table_lines(block, self._text))
+                self._write(table_lines(block, self._text_in_cell))
                 self._write_notes(block, close=False)
 
     def _paragraph(self, paragraph: Element) -> None:
-        name, style = self._style(paragraph)
         text = self._text(paragraph)
+        marker = self._marker(paragraph, text)
+        style = self._style(paragraph)
         if text and not _CONTENTS.fullmatch(style.name):
-            marker = self._marker(paragraph, name, style)
             if style.name == "title" and not self._headings and not self._title:
                 self._title = text
             if style.level is None:
@@ -101,24 +102,33 @@ class DocxReader:
             if next(outer) is paragraph:
                 self._read(box)
 
-    def _style(self, paragraph: Element) -> tuple[str, _Style]:
-        """Return the name and the style of a paragraph, with its own properties applied."""
+    def _text_in_cell(self, paragraph: Element) -> str:
+        """Return the text of a paragraph in a table, with its number, which may be all it has."""
+        text = self._text(paragraph)
+        marker = self._marker(paragraph, text).strip()
+        return text if marker == "-" else f"{marker} {text}"
+
+    def _style(self, paragraph: Element) -> _Style:
+        """Return the style of a paragraph, with its own properties applied."""
         properties = paragraph.find(qn("w:pPr"))
-        name = value_of(properties, "pStyle")
-        style = _own(properties, self._styles.get(name, _Style()))
-        return name, style._replace(level=self._plain.get(paragraph, style.level))
+        style = _own(properties, self._styles.get(value_of(properties, "pStyle"), _Style()))
+        return style._replace(level=self._plain.get(paragraph, style.level))
 
     def _is_heading(self, paragraph: Element) -> bool:
-        return self._style(paragraph)[1].level is not None
+        return self._style(paragraph).level is not None
 
     def _is_item(self, paragraph: Element) -> bool:
-        return self._style(paragraph)[1].list not in {"", "0"}
+        return self._style(paragraph).list not in {"", "0"}
 
-    def _marker(self, paragraph: Element, name: str, style: _Style) -> str:
-        if style.list in {"", "0"}:
+    def _marker(self, paragraph: Element, text: str) -> str:
+        """Count a paragraph of a list, and return its marker; Word counts empty ones too."""
+        style = self._style(paragraph)
+        counts = text or self._texts.shows_mark(paragraph)
+        if style.list in {"", "0"} or not counts or _CONTENTS.fullmatch(style.name):
             return ""
         place = style.place
         if place is None:
+            name = value_of(paragraph.find(qn("w:pPr")), "pStyle")
             place = self._numbering.level_of(style.list, name)
         marker = self._numbering.next(style.list, place)
         return marker if style.level is not None else f"{'  ' * place}{marker}"

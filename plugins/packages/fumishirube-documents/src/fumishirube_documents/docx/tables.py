@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from docx.oxml.ns import qn
 from lxml.etree import _Element as Element
@@ -18,7 +18,7 @@ _MOST_COLUMNS = 64
 def table_lines(table: Element, text: Callable[[Element], str]) -> list[str]:
     """Return a table's rows as lines; a cell merged over rows is in each of them.
 
-    ``text`` returns that of a paragraph.
+    ``text`` returns that of a paragraph; it is called once for each that is shown, in order.
     """
     rows: list[list[str]] = []
     for row in table.iter(qn("w:tr")):
@@ -36,11 +36,16 @@ def _cells(row: Element, above: Sequence[str], text: Callable[[Element], str]) -
         properties = cell.find(qn("w:tcPr"))
         merged = None if properties is None else properties.find(qn("w:vMerge"))
         goes_on = merged is not None and merged.get(qn("w:val")) != "restart"
-        shown = (p for p in cell.iter(qn("w:p")) if next(p.iterancestors(FALLBACK), None) is None)
-        own = " ".join(" ".join(text(paragraph) for paragraph in shown).split())
-        cells.append(above[len(cells)] if goes_on and len(cells) < len(above) else own)
+        if goes_on and len(cells) < len(above):
+            cells.append(above[len(cells)])
+        else:
+            cells.append(" ".join(" ".join(map(text, _shown(cell))).split()))
         cells += [""] * (_number(value_of(properties, "gridSpan"), 1) - 1)
     return cells
+
+
+def _shown(cell: Element) -> Iterator[Element]:
+    return (p for p in cell.iter(qn("w:p")) if next(p.iterancestors(FALLBACK), None) is None)
 
 
 def _number(columns: str, default: int) -> int:

@@ -17,6 +17,7 @@ FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallbac
 UNREAD = {qn(f"w:{name}") for name in ("del", "moveFrom", "pPr", "rPr", "rt", "txbxContent")}
 UNREAD.add(FALLBACK)
 NOTES = {qn("w:footnoteReference"): "footnote", qn("w:endnoteReference"): "endnote"}
+_GONE = {qn("w:del"), qn("w:moveFrom")}
 _CHARACTERS = {
     qn("w:tab"): " ",
     qn("w:ptab"): " ",
@@ -37,7 +38,7 @@ class ParagraphTexts:
     def text(self, paragraph: Element) -> str:
         """Return the lines of a paragraph, without unneeded white space."""
         pieces: list[str] = []
-        hides = value_of(paragraph.find(qn("w:pPr")), "pStyle") in self._hiding
+        hides = self._hides(paragraph)
         walker = etree.iterwalk(paragraph, events=("start",))
         for _, element in walker:
             tag = element.tag
@@ -51,11 +52,28 @@ class ParagraphTexts:
         lines = (_SPACE.sub(" ", line).strip() for line in "".join(pieces).split("\n"))
         return "\n".join(line for line in lines if line).replace("\ufeff", "")
 
+    def shows_mark(self, paragraph: Element) -> bool:
+        """Return whether the mark at the end of a paragraph is neither deleted nor hidden."""
+        properties = paragraph.find(f"{qn('w:pPr')}/{qn('w:rPr')}")
+        hidden = is_on(properties, "vanish")
+        hidden = self._hides(paragraph) if hidden is None else hidden
+        return not hidden and not lacks_mark(paragraph)
+
+    def _hides(self, paragraph: Element) -> bool:
+        """Return whether the style of a paragraph hides its letters."""
+        return value_of(paragraph.find(qn("w:pPr")), "pStyle") in self._hiding
+
     def _is_hidden(self, run: Element, *, hides: bool) -> bool:
         """Return whether a run is hidden; ``hides`` says what the style of its paragraph does."""
         properties = run.find(qn("w:rPr"))
         own = is_on(properties, "vanish")
         return hides or value_of(properties, "rStyle") in self._hiding if own is None else own
+
+
+def lacks_mark(paragraph: Element) -> bool:
+    """Return whether the mark at the end of a paragraph was deleted or moved elsewhere."""
+    properties = paragraph.find(f"{qn('w:pPr')}/{qn('w:rPr')}")
+    return properties is not None and any(each.tag in _GONE for each in properties)
 
 
 def note(kind: str, number: str) -> str:
