@@ -109,6 +109,21 @@ def test_symbols_are_read(tmp_path: Path, font: str, code: str, shown: str) -> N
     assert paragraph(tmp_path, run("5 "), symbol, run("V")) == f"5 {shown}V"
 
 
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [("2705", "✅"), ("26A0", "⚠"), ("1F600", "😀"), ("D83D", "\ufffd"), ("", "\ufffd")],
+)
+def test_emoji_are_read_where_word_names_their_code(tmp_path: Path, code: str, shown: str) -> None:
+    symbols = "http://schemas.microsoft.com/office/word/2015/wordml/symex"
+    markup = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+    either = (
+        f"<c:AlternateContent xmlns:c='{markup}' xmlns:s='{symbols}'><c:Choice Requires='s'>"
+        f"<s:symEx s:font='Segoe UI Emoji' s:char='{code}'/></c:Choice>"
+        "<c:Fallback><w:t>☐</w:t></c:Fallback></c:AlternateContent>"
+    )
+    assert paragraph(tmp_path, run("Tested "), f"<w:r>{either}</w:r>") == f"Tested {shown}"
+
+
 @pytest.mark.parametrize("kind", ["character", "paragraph"])
 def test_letters_that_a_style_hides_are_not_read(tmp_path: Path, kind: str) -> None:
     def write(document: Word) -> None:

@@ -11,12 +11,13 @@ from lxml.etree import _Element as Element
 
 from fumishirube_documents.docx.equations import EQUATION, equation, raised
 from fumishirube_documents.docx.styles import is_on, style_chain, style_elements, value_of
-from fumishirube_documents.docx.symbols import symbol
+from fumishirube_documents.docx.symbols import emoji, symbol
 
 FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 UNREAD = {qn(f"w:{name}") for name in ("del", "moveFrom", "pPr", "rPr", "rt", "txbxContent")}
 UNREAD.add(FALLBACK)
 NOTES = {qn("w:footnoteReference"): "footnote", qn("w:endnoteReference"): "endnote"}
+_EMOJI = "{http://schemas.microsoft.com/office/word/2015/wordml/symex}symEx"
 _GONE = {qn("w:del"), qn("w:moveFrom")}
 _CHARACTERS = {
     qn("w:tab"): " ",
@@ -99,6 +100,8 @@ def _piece(element: Element) -> str:
         return f"![{shown}]" if shown else ""
     if tag == qn("w:sym"):
         return symbol(element)
+    if tag == _EMOJI:
+        return emoji(element)
     if tag in NOTES:
         return note(NOTES[tag], str(element.get(qn("w:id"), "")))
     return _CHARACTERS.get(tag, "")
