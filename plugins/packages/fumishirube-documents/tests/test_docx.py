@@ -260,6 +260,27 @@ def test_a_note_in_a_table_follows_the_table(tmp_path: Path) -> None:
     assert load(tmp_path, with_note(table)).text == "| text[^1] | b |\n\n[^1]: note\n"
 
 
+@pytest.mark.parametrize("change", ["del", "moveFrom", "vanish"])
+@pytest.mark.parametrize("boxed", [False, True])
+def test_a_note_is_not_read_where_its_reference_is_not(
+    tmp_path: Path, change: str, *, boxed: bool
+) -> None:
+    hidden = "<w:rPr><w:vanish/></w:rPr>" * (change == "vanish")
+    reference = f"<w:r>{hidden}<w:footnoteReference w:id='1'/></w:r>"
+    gone = reference if hidden else f"<w:{change}>{reference}</w:{change}>"
+    block = f"<w:p>{gone}<w:r><w:t>text</w:t></w:r></w:p>"
+    if boxed:
+        block = f"<w:tbl><w:tr><w:tc>{block}</w:tc><w:tc><w:p/></w:tc></w:tr></w:tbl>"
+    expected = "| text |  |\n" if boxed else "text\n"
+    assert load(tmp_path, with_note(block)).text == expected
+
+
+def test_a_note_in_a_text_box_is_read_once_below_the_text_of_the_box(tmp_path: Path) -> None:
+    box = f"<w:p><w:r><w:t>before</w:t><w:pict><w:txbxContent>{NOTED}</w:txbxContent></w:pict>"
+    data = with_note(f"{box}</w:r></w:p>")
+    assert load(tmp_path, data).text == "before\n\ntext[^1]\n[^1]: note\n"
+
+
 @pytest.mark.parametrize("form", ["strict", "with macros"])
 def test_documents_in_other_forms_of_word_are_read_alike(tmp_path: Path, form: str) -> None:
     usual = word(guide)

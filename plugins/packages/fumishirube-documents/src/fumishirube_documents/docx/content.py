@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -18,8 +18,8 @@ from fumishirube import Heading
 from fumishirube_documents.docx.numbering import Numbering
 from fumishirube_documents.docx.plain_headings import plain_headings
 from fumishirube_documents.docx.styles import style_chain, style_elements, value_of
-from fumishirube_documents.docx.tables import table_lines
-from fumishirube_documents.docx.text import FALLBACK, NOTES, UNREAD, ParagraphTexts, note
+from fumishirube_documents.docx.tables import shown_paragraphs, table_lines
+from fumishirube_documents.docx.text import FALLBACK, UNREAD, ParagraphTexts, note
 
 _HEADING = re.compile(r"heading ([1-9])")
 _CONTENTS = re.compile(r"toc \d|toc heading|table of figures")
@@ -83,7 +83,7 @@ class DocxReader:
                         self._read(cell)
             else:
                 self._write(table_lines(block, self._text_in_cell))
-                self._write_notes(block, close=False)
+                self._write_notes(shown_paragraphs(block), close=False)
 
     def _paragraph(self, paragraph: Element) -> None:
         text = self._text(paragraph)
@@ -96,7 +96,7 @@ class DocxReader:
                 self._write_plain(text, marker)
             else:
                 self._write_heading(f"{marker} {text}" if marker not in {"", "-"} else text, style)
-            self._write_notes(paragraph)
+            self._write_notes([paragraph])
         for box in paragraph.iter(qn("w:txbxContent")):
             outer = box.iterancestors(qn("w:txbxContent"), FALLBACK, qn("w:p"))
             if next(outer) is paragraph:
@@ -146,11 +146,10 @@ class DocxReader:
         line = len(self._lines)
         self._headings.append(Heading(title, level, line, line + 1))
 
-    def _write_notes(self, block: Element, *, close: bool = True) -> None:
-        """Write the notes that a block refers to; the first one below a blank line or not."""
-        for tag, kind in NOTES.items():
-            for reference in block.iter(tag):
-                number = str(reference.get(qn("w:id"), ""))
+    def _write_notes(self, paragraphs: Iterable[Element], *, close: bool = True) -> None:
+        """Write the notes of paragraphs; the first one below a blank line unless ``close``."""
+        for paragraph in paragraphs:
+            for kind, number in self._texts.notes(paragraph):
                 if text := self._notes.get((kind, number)):
                     self._write([f"{note(kind, number)}: {text}"], close=close)
                     close = True

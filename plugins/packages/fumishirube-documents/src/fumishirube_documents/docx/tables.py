@@ -39,13 +39,14 @@ def _cells(row: Element, above: Sequence[str], text: Callable[[Element], str]) -
         if goes_on and len(cells) < len(above):
             cells.append(above[len(cells)])
         else:
-            cells.append(" ".join(" ".join(map(text, _shown(cell))).split()))
+            cells.append(" ".join(" ".join(map(text, shown_paragraphs(cell))).split()))
         cells += [""] * (_number(value_of(properties, "gridSpan"), 1) - 1)
     return cells
 
 
-def _shown(cell: Element) -> Iterator[Element]:
-    return (p for p in cell.iter(qn("w:p")) if next(p.iterancestors(FALLBACK), None) is None)
+def shown_paragraphs(parent: Element) -> Iterator[Element]:
+    """Yield the paragraphs of a table or cell, also those in text boxes."""
+    return (p for p in parent.iter(qn("w:p")) if next(p.iterancestors(FALLBACK), None) is None)
 
 
 def _number(columns: str, default: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from docx.oxml.ns import qn
 from lxml import etree
@@ -38,20 +38,28 @@ class ParagraphTexts:
 
     def text(self, paragraph: Element) -> str:
         """Return the lines of a paragraph, without unneeded white space."""
-        pieces: list[str] = []
+        text = "".join(map(_piece, self._shown(paragraph)))
+        lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
+        return "\n".join(line for line in lines if line).replace("\ufeff", "")
+
+    def notes(self, paragraph: Element) -> Iterator[tuple[str, str]]:
+        """Yield the kinds and numbers of the notes to which the text of a paragraph refers."""
+        for element in self._shown(paragraph):
+            if element.tag in NOTES:
+                yield NOTES[element.tag], str(element.get(qn("w:id"), ""))
+
+    def _shown(self, paragraph: Element) -> Iterator[Element]:
+        """Yield the elements of a paragraph that a reader sees, an equation as a whole."""
         hides = self._hides(paragraph)
         walker = etree.iterwalk(paragraph, events=("start",))
         for _, element in walker:
             tag = element.tag
             if tag in UNREAD or (tag == qn("w:r") and self._is_hidden(element, hides=hides)):
                 walker.skip_subtree()
-            elif tag == EQUATION:
-                pieces.append(equation(element))
+                continue
+            if tag == EQUATION:
                 walker.skip_subtree()
-            else:
-                pieces.append(_piece(element))
-        lines = (_SPACE.sub(" ", line).strip() for line in "".join(pieces).split("\n"))
-        return "\n".join(line for line in lines if line).replace("\ufeff", "")
+            yield element
 
     def shows_mark(self, paragraph: Element) -> bool:
         """Return whether the mark at the end of a paragraph is neither deleted nor hidden."""
@@ -90,6 +98,8 @@ def _hides(chain: Iterable[Element]) -> bool:
 def _piece(element: Element) -> str:
     """Return what an element adds to its paragraph, without the elements in it."""
     tag = element.tag
+    if tag == EQUATION:
+        return equation(element)
     if tag == qn("w:t"):
         run = element.getparent()
         properties = None if run is None else run.find(qn("w:rPr"))
