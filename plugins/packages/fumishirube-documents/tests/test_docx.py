@@ -175,6 +175,25 @@ def test_a_table_of_contents_is_left_out(tmp_path: Path) -> None:
     assert text(tmp_path, write) == "# 休暇\n"
 
 
+def test_contents_without_a_style_of_their_own_are_left_out(tmp_path: Path) -> None:
+    made = "<w:docPartObj><w:docPartGallery w:val='{}'/></w:docPartObj>"
+    control = (
+        f"<w:sdt><w:sdtPr>{made}</w:sdtPr><w:sdtContent>"
+        "<w:p><w:hyperlink w:anchor='a'><w:r><w:t>休暇</w:t></w:r></w:hyperlink></w:p>"
+        "</w:sdtContent></w:sdt>"
+    )
+    heading = "<w:p><w:pPr><w:pStyle w:val='Heading1'/></w:pPr><w:r><w:t>休暇</w:t></w:r></w:p>"
+    made_by_word = control.format("Table of Contents")
+    assert text(tmp_path, body(made_by_word, heading)) == "# 休暇\n"
+    assert text(tmp_path, body(control.format("Cover Pages"), heading)) == "休暇\n\n# 休暇\n"
+
+
+def test_a_text_box_that_was_deleted_is_not_read(tmp_path: Path) -> None:
+    box = "<w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"
+    gone = f"<w:del><w:r><w:pict>{box}</w:pict></w:r></w:del>"
+    assert text(tmp_path, body(f"<w:p>{gone}<w:r><w:t>after</w:t></w:r></w:p>")) == "after\n"
+
+
 def test_a_cell_merged_over_rows_is_in_each_of_them(tmp_path: Path) -> None:
     def write(document: Word) -> None:
         table = document.add_table(3, 2)

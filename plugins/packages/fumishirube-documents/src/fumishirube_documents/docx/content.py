@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -15,11 +15,12 @@ from docx.oxml.parser import parse_xml
 from lxml.etree import _Element as Element
 
 from fumishirube import Heading
+from fumishirube_documents.docx.blocks import blocks, nearest
 from fumishirube_documents.docx.numbering import Numbering
 from fumishirube_documents.docx.plain_headings import plain_headings
 from fumishirube_documents.docx.styles import style_chain, style_elements, value_of
 from fumishirube_documents.docx.tables import shown_paragraphs, table_lines
-from fumishirube_documents.docx.text import FALLBACK, UNREAD, ParagraphTexts, note
+from fumishirube_documents.docx.text import ParagraphTexts, note
 
 _HEADING = re.compile(r"heading ([1-9])")
 _CONTENTS = re.compile(r"toc \d|toc heading|table of figures")
@@ -56,8 +57,11 @@ class DocxReader:
         self._text = self._texts.text
         self._plain: Mapping[Element, int] = {}
         if not any(self._is_heading(p) for p in self._body.iter(qn("w:p"))):
-            blocks = _blocks(self._body)
-            own = (each for each in blocks if each.tag == qn("w:p") and not self._is_item(each))
+            own = (
+                each
+                for each in blocks(self._body)
+                if each.tag == qn("w:p") and not self._is_item(each)
+            )
             self._plain = plain_headings(document.styles.element, own)
         part = document.part
         self._numbering = Numbering(_related(part, RELATED.NUMBERING))
@@ -74,7 +78,7 @@ class DocxReader:
         return DocxContent(f"{text}\n" if text else "", self._headings, title)
 
     def _read(self, parent: Element) -> None:
-        for block in _blocks(parent):
+        for block in blocks(parent):
             if block.tag == qn("w:p"):
                 self._paragraph(block)
             elif self._arranges(block):
@@ -97,10 +101,8 @@ class DocxReader:
             else:
                 self._write_heading(f"{marker} {text}" if marker not in {"", "-"} else text, style)
             self._write_notes([paragraph])
-        for box in paragraph.iter(qn("w:txbxContent")):
-            outer = box.iterancestors(qn("w:txbxContent"), FALLBACK, qn("w:p"))
-            if next(outer) is paragraph:
-                self._read(box)
+        for box in nearest(paragraph, "txbxContent"):
+            self._read(box)
 
     def _text_in_cell(self, paragraph: Element) -> str:
         """Return the text of a paragraph in a table, with its number, which may be all it has."""
@@ -174,20 +176,6 @@ class DocxReader:
         cells = [*table.iter(qn("w:tc"))]
         nested = next(table.iterdescendants(qn("w:tbl")), None) is not None
         return len(cells) == 1 or nested or any(map(self._is_heading, table.iter(qn("w:p"))))
-
-
-def _blocks(parent: Element) -> Iterator[Element]:
-    """Yield paragraphs and tables in order, also those in content controls and insertions."""
-    waiting = [iter(parent)]
-    while waiting:
-        for child in waiting[-1]:
-            if child.tag in {qn("w:p"), qn("w:tbl")}:
-                yield child
-            elif child.tag not in UNREAD:
-                waiting.append(iter(child))
-                break
-        else:
-            waiting.pop()
 
 
 def _own(properties: Element | None, style: _Style) -> _Style:
