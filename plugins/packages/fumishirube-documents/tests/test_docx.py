@@ -124,6 +124,13 @@ def test_numbers_that_word_shows_are_in_the_titles(tmp_path: Path) -> None:
     assert titles == ["第一章 総則", "一.1 目的", "一.2 範囲", "第二章 休暇", "二.1 種類"]
 
 
+STYLED = "<w:pPr><w:pStyle w:val='Heading1'/></w:pPr>"
+
+
+def spaced(letters: str) -> str:
+    return f"<w:r><w:t xml:space='preserve'>{letters}</w:t></w:r>"
+
+
 # --- what is read, and what is not -----------------------------------------------------------
 
 
@@ -135,6 +142,28 @@ def test_what_was_inserted_is_read_and_what_was_deleted_is_not(tmp_path: Path) -
         "<w:hyperlink><w:r><w:t>e</w:t></w:r></w:hyperlink></w:p>"
     )
     assert text(tmp_path, write) == "abe\n"
+
+
+GONE = "<w:pPr><w:pStyle w:val='Heading1'/><w:rPr><w:del w:id='1'/></w:rPr></w:pPr>"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "shown"),
+    [
+        ([GONE + spaced("The pump "), spaced("must not run dry.")], "The pump must not run dry.\n"),
+        ([GONE + spaced("a "), GONE + spaced("b "), STYLED + spaced("c")], "# a b c\n"),
+        (["<w:del><w:r><w:delText>old</w:delText></w:r></w:del>", spaced("new")], "new\n"),
+        ([spaced("a"), GONE + spaced("last")], "a\n\n# last\n"),
+    ],
+)
+def test_a_paragraph_goes_on_where_its_mark_was_deleted(
+    tmp_path: Path, blocks: list[str], shown: str
+) -> None:
+    paragraphs = [f"<w:p>{block}</w:p>" for block in blocks]
+    assert text(tmp_path, body(*paragraphs)) == shown
+    cell = f"<w:tc>{''.join(paragraphs)}</w:tc>"
+    boxed = text(tmp_path, body(f"<w:tbl><w:tr>{cell}</w:tr></w:tbl>"))
+    assert boxed == shown
 
 
 def test_content_controls_and_text_boxes_are_read(tmp_path: Path) -> None:

@@ -8,7 +8,10 @@ from docx.oxml.ns import qn
 from lxml.etree import _Element as Element
 
 from fumishirube_documents.docx.styles import value_of
-from fumishirube_documents.docx.text import UNREAD
+from fumishirube_documents.docx.text import UNREAD, lacks_mark
+
+_APART = {qn("w:tbl"), qn("w:sdt")}
+"""What ends a paragraph, whatever was deleted."""
 
 
 def nearest(parent: Element, *names: str) -> Iterator[Element]:
@@ -33,6 +36,26 @@ def nearest(parent: Element, *names: str) -> Iterator[Element]:
 def blocks(parent: Element) -> Iterator[Element]:
     """Yield paragraphs and tables in order."""
     return nearest(parent, "p", "tbl")
+
+
+def join_paragraphs(body: Element) -> None:
+    """Move the text of paragraphs whose mark was deleted to the beginning of the next ones."""
+    for parent in {each.getparent(): None for each in body.iter(qn("w:p")) if lacks_mark(each)}:
+        following: Element | None = None
+        for block in reversed(parent):
+            if block.tag != qn("w:p"):
+                following = None if block.tag in _APART else following
+            elif following is None or not lacks_mark(block):
+                following = block
+            else:
+                _move(block, following)
+
+
+def _move(paragraph: Element, following: Element) -> None:
+    properties = following.find(qn("w:pPr"))
+    place = 0 if properties is None else following.index(properties) + 1
+    following[place:place] = [each for each in paragraph if each.tag != qn("w:pPr")]
+    paragraph.getparent().remove(paragraph)
 
 
 def _is_contents(element: Element) -> bool:

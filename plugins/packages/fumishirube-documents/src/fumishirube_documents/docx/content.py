@@ -15,7 +15,7 @@ from docx.oxml.parser import parse_xml
 from lxml.etree import _Element as Element
 
 from fumishirube import Heading
-from fumishirube_documents.docx.blocks import blocks, nearest
+from fumishirube_documents.docx.blocks import blocks, join_paragraphs, nearest
 from fumishirube_documents.docx.numbering import Numbering
 from fumishirube_documents.docx.plain_headings import plain_headings
 from fumishirube_documents.docx.styles import style_chain, style_elements, value_of
@@ -52,6 +52,7 @@ class DocxReader:
         self._headings: list[Heading] = []
         self._title = ""
         self._body = document.element.body
+        join_paragraphs(self._body)
         self._styles = _styles(document.styles.element)
         self._texts = ParagraphTexts(document.styles.element)
         self._text = self._texts.text
