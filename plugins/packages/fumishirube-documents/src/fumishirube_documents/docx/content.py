@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
+from itertools import chain
 from typing import NamedTuple
 
 from docx.document import Document
@@ -19,7 +20,7 @@ from fumishirube_documents.docx.blocks import blocks, join_paragraphs, nearest
 from fumishirube_documents.docx.numbering import Numbering
 from fumishirube_documents.docx.plain_headings import plain_headings
 from fumishirube_documents.docx.styles import style_chain, style_elements, value_of
-from fumishirube_documents.docx.tables import shown_paragraphs, table_lines
+from fumishirube_documents.docx.tables import cells_of, shown_paragraphs, table_lines
 from fumishirube_documents.docx.text import ParagraphTexts, note
 
 _HEADING = re.compile(r"heading ([1-9])")
@@ -82,10 +83,9 @@ class DocxReader:
         for block in blocks(parent):
             if block.tag == qn("w:p"):
                 self._paragraph(block)
-            elif self._arranges(block):
-                for cell in block.iter(qn("w:tc")):
-                    if next(cell.iterancestors(qn("w:tbl"))) is block:
-                        self._read(cell)
+            elif self._arranges(cells := cells_of(block)):
+                for cell in chain.from_iterable(cells):
+                    self._read(cell)
             else:
                 self._write(table_lines(block, self._text_in_cell))
                 self._write_notes(shown_paragraphs(block), close=False)
@@ -172,11 +172,19 @@ class DocxReader:
             self._lines.append("")
         self._lines += block
 
-    def _arranges(self, table: Element) -> bool:
-        """Return whether a table is layout only: it has headings, tables or one cell."""
-        cells = [*table.iter(qn("w:tc"))]
-        nested = next(table.iterdescendants(qn("w:tbl")), None) is not None
-        return len(cells) == 1 or nested or any(map(self._is_heading, table.iter(qn("w:p"))))
+    def _arranges(self, cells: Sequence[Sequence[Element]]) -> bool:
+        """Return whether a table is layout only: one cell, or headings and tables in most.
+
+        In a table of one row or column, one cell with a heading or a table is enough.
+        """
+        every = [cell for row in cells for cell in row]
+        divided = sum(any(map(self._divides, blocks(cell))) for cell in every)
+        filled = sum(any(text.text for text in cell.iter(qn("w:t"))) for cell in every)
+        narrow = len(cells) == 1 or max(map(len, cells), default=0) == 1
+        return len(every) == 1 or (divided > 0 and (narrow or 2 * divided >= filled))
+
+    def _divides(self, block: Element) -> bool:
+        return block.tag == qn("w:tbl") or self._is_heading(block)
 
 
 def _own(properties: Element | None, style: _Style) -> _Style:
