@@ -10,6 +10,7 @@ from lxml import etree
 from lxml.etree import _Element as Element
 
 from fumishirube_documents.docx.equations import EQUATION, equation, raised
+from fumishirube_documents.docx.fields import chosen, equations_in, is_checked
 from fumishirube_documents.docx.styles import is_on, style_chain, style_elements, value_of
 from fumishirube_documents.docx.symbols import emoji, symbol
 
@@ -26,6 +27,13 @@ _CHARACTERS = {
     qn("w:cr"): "\n",
     qn("w:noBreakHyphen"): "-",
 }
+_READERS = {
+    EQUATION: equation,
+    _EMOJI: emoji,
+    qn("w:sym"): symbol,
+    qn("w:checkBox"): is_checked,
+    qn("w:ddList"): chosen,
+}
 _SPACE = re.compile(r"[ \t\r\f\v\u00a0]+")
 
 
@@ -38,7 +46,8 @@ class ParagraphTexts:
 
     def text(self, paragraph: Element) -> str:
         """Return the lines of a paragraph, without unneeded white space."""
-        text = "".join(map(_piece, self._shown(paragraph)))
+        elements = equations_in(self._shown(paragraph))
+        text = "".join(each if isinstance(each, str) else _piece(each) for each in elements)
         lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
         return "\n".join(line for line in lines if line).replace("\ufeff", "")
 
@@ -98,8 +107,6 @@ def _hides(chain: Iterable[Element]) -> bool:
 def _piece(element: Element) -> str:
     """Return what an element adds to its paragraph, without the elements in it."""
     tag = element.tag
-    if tag == EQUATION:
-        return equation(element)
     if tag == qn("w:t"):
         run = element.getparent()
         properties = None if run is None else run.find(qn("w:rPr"))
@@ -108,10 +115,6 @@ def _piece(element: Element) -> str:
     if tag == qn("wp:docPr"):
         shown = " ".join(element.get("descr", "").split())
         return f"![{shown}]" if shown else ""
-    if tag == qn("w:sym"):
-        return symbol(element)
-    if tag == _EMOJI:
-        return emoji(element)
     if tag in NOTES:
         return note(NOTES[tag], str(element.get(qn("w:id"), "")))
-    return _CHARACTERS.get(tag, "")
+    return _READERS[tag](element) if tag in _READERS else _CHARACTERS.get(tag, "")
