@@ -46,6 +46,28 @@ def test_numbers_that_are_raised_are_no_digits_of_the_number_before(
     assert paragraph(tmp_path, run(text), RAISED.format(power)) == shown
 
 
+STRUCK = "<w:r><w:rPr><w:{}/></w:rPr><w:t xml:space='preserve'>{}</w:t></w:r>"
+
+
+@pytest.mark.parametrize(
+    ("runs", "shown"),
+    [
+        ([STRUCK.format("strike", "12 bar"), run(" 8 bar")], "~~12 bar~~ 8 bar"),
+        ([STRUCK.format("dstrike", "12 bar"), run(" 8 bar")], "~~12 bar~~ 8 bar"),
+        ([STRUCK.format("strike w:val='0'", "12 bar")], "12 bar"),
+        ([STRUCK.format("strike", "12 "), STRUCK.format("strike", "bar")], "~~12 bar~~"),
+        ([STRUCK.format("strike", "12 "), run("8 bar")], "~~12~~ 8 bar"),
+        ([run("8"), STRUCK.format("strike", " "), run("bar")], "8 bar"),
+        (
+            [STRUCK.format("strike", "12"), "<w:r><w:br/></w:r>", STRUCK.format("strike", "13")],
+            "~~12~~\n~~13~~",
+        ),
+    ],
+)
+def test_struck_text_is_marked(tmp_path: Path, runs: list[str], shown: str) -> None:
+    assert paragraph(tmp_path, *runs) == shown
+
+
 @pytest.mark.property
 @given(st.text())
 def test_raised_text_is_equal_to_what_it_was_in_a_search(text: str) -> None:

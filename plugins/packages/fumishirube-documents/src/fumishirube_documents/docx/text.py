@@ -34,6 +34,8 @@ _READERS = {
     qn("w:checkBox"): is_checked,
     qn("w:ddList"): chosen,
 }
+_STRUCK = re.compile("\0([^\0]*)\0")
+"""Text that is struck, between characters that XML does not allow."""
 _SPACE = re.compile(r"[ \t\r\f\v\u00a0]+")
 
 
@@ -48,6 +50,7 @@ class ParagraphTexts:
         """Return the lines of a paragraph, without unneeded white space."""
         elements = equations_in(self._shown(paragraph))
         text = "".join(each if isinstance(each, str) else _piece(each) for each in elements)
+        text = _STRUCK.sub(_marked, text.replace("\0\0", ""))
         lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
         return "\n".join(line for line in lines if line).replace("\ufeff", "")
 
@@ -104,14 +107,22 @@ def _hides(chain: Iterable[Element]) -> bool:
     return next((hidden for hidden in own if hidden is not None), False)
 
 
+def _marked(match: re.Match[str]) -> str:
+    words = match[1].strip()
+    return match[1].replace(words, f"~~{words}~~") if words else match[1]
+
+
 def _piece(element: Element) -> str:
     """Return what an element adds to its paragraph, without the elements in it."""
     tag = element.tag
     if tag == qn("w:t"):
         run = element.getparent()
         properties = None if run is None else run.find(qn("w:rPr"))
-        is_raised = value_of(properties, "vertAlign") == "superscript"
-        return raised(element.text or "") if is_raised else element.text or ""
+        text = element.text or ""
+        if value_of(properties, "vertAlign") == "superscript":
+            text = raised(text)
+        struck = is_on(properties, "strike") or is_on(properties, "dstrike")
+        return f"\0{text}\0" if struck else text
     if tag == qn("wp:docPr"):
         shown = " ".join(element.get("descr", "").split())
         return f"![{shown}]" if shown else ""
