@@ -93,7 +93,30 @@ BASE = part("e", letters("x"))
         (part("sSup", BASE, part("sup", letters("3"))), "x³"),
         (part("sSup", BASE, part("sup", letters("n"))), "x^n"),
         (part("sSup", BASE, part("sup", letters("n+1"))), "x^(n+1)"),
-        (part("sSub", BASE, part("sub", letters("1"))), "x1"),
+        (part("sSub", BASE, part("sub", letters("1"))), "x_1"),
+        (part("sSub", BASE, part("sub", letters("n+1"))), "x_(n+1)"),
+        (part("sSub", BASE, part("sub")), "x"),
+        (part("sSubSup", BASE, part("sub", letters("12")), part("sup", letters("2"))), "x_12²"),
+        (part("d", part("e", letters("1")), BASE), "(1, x)"),
+        (part("d", "<m:dPr><m:sepChr m:val='|'/></m:dPr>", BASE, BASE), "(x|x)"),
+        (part("d", part("e", part("m", *[part("mr", BASE, BASE)] * 2))), "(x, x; x, x)"),
+        (
+            part(
+                "d",
+                "<m:dPr><m:begChr m:val='{'/><m:endChr m:val=''/></m:dPr>",
+                part("e", part("eqArr", part("e", letters("10, x&gt;0")), BASE)),
+            ),
+            "{10, x>0; x",
+        ),
+        (
+            part(
+                "f",
+                "<m:fPr><m:type m:val='noBar'/></m:fPr>",
+                part("num", letters("n")),
+                part("den", letters("2")),
+            ),
+            "(n 2)",
+        ),
         (part("rad", part("deg"), BASE), "√x"),
         (part("rad", part("deg", letters("3")), part("e", letters("a+b"))), "³√(a+b)"),
         (letters("2") + part("d", part("e", letters("a+b"))), "2(a+b)"),
@@ -102,6 +125,16 @@ BASE = part("e", letters("x"))
             "[x]",
         ),
         (part("nary", "<m:naryPr><m:chr m:val='∑'/></m:naryPr>", BASE), "∑x"),
+        (
+            part(
+                "nary",
+                "<m:naryPr><m:chr m:val='∑'/></m:naryPr>",
+                part("sub", letters("i=1")),
+                part("sup", letters("10")),
+                part("e", letters("5i")),
+            ),
+            "∑_(i=1)¹⁰ 5i",
+        ),
         ("<w:del>" + letters("0") + "</w:del>" + letters("1"), "1"),
     ],
 )
