@@ -95,6 +95,44 @@ def test_an_empty_step_counts_where_word_shows_its_number(
     assert lines(tmp_path, data) == ["1. Open the lid", f"{number} Close the lid"]
 
 
+@pytest.mark.parametrize(
+    ("form", "shown"),
+    [
+        ("aiueoFullWidth", "アイウ"),
+        ("iroha", "イロハ"),
+        ("irohaFullWidth", "イロハ"),
+        ("ideographTraditional", "甲乙丙"),
+        ("ideographZodiac", "子丑寅"),
+        ("ideographZodiacTraditional", ["甲子", "乙丑", "丙寅"]),
+        ("japaneseLegal", "壱弐参"),
+        ("japaneseCounting", "一二三"),
+        ("decimalEnclosedCircle", "①②③"),
+        ("decimalEnclosedParen", "⑴⑵⑶"),
+        ("decimalEnclosedFullstop", "⒈⒉⒊"),
+        ("ordinal", ["1st", "2nd", "3rd"]),
+    ],
+)
+def test_numbers_have_the_form_of_their_list(
+    tmp_path: Path, form: str, shown: str | list[str]
+) -> None:
+    data = listed(*map(item, "abc"), form=form, shown="第%1条")
+    expected = [f"第{sign}条 {text}" for sign, text in zip(shown, "abc", strict=True)]
+    assert lines(tmp_path, data) == expected
+
+
+def test_numbers_behind_the_last_sign_of_a_form_are_written_in_digits(tmp_path: Path) -> None:
+    data = listed(*[item("x")] * 11, form="ideographTraditional", shown="%1")
+    assert lines(tmp_path, data)[9:] == ["癸 x", "11 x"]
+
+
+def test_ordinal_numbers_have_their_endings(tmp_path: Path) -> None:
+    data = listed(*[item("x")] * 23, form="ordinal", shown="%1")
+    assert lines(tmp_path, data)[9:] == [
+        f"{number} x"
+        for number in ("10th", "11th", "12th", "13th", "14th", "15th", "16th", "17th", "18th")
+    ] + [f"{number} x" for number in ("19th", "20th", "21st", "22nd", "23rd")]
+
+
 @pytest.mark.property
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["step", ""]), st.booleans()), max_size=12))
