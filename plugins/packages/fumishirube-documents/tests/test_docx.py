@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import samples
 from docx.document import Document as Word
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.oxml.parser import parse_xml
@@ -247,6 +249,26 @@ def test_headers_footers_and_comments_are_named_not_read(tmp_path: Path) -> None
         "left out as a running head: 様式第七号",
         "1 comment is not read",
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("chart", "chart"), ("diagramData", "diagram"), ("aFChunk", "inserted file")],
+)
+@pytest.mark.parametrize("number", [1, 2])
+def test_charts_diagrams_and_inserted_files_are_named_not_read(
+    tmp_path: Path, kind: str, name: str, number: int
+) -> None:
+    related = f"http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}"
+
+    def write(document: Word) -> None:
+        package = document.part.package
+        for place in range(number):
+            part = Part(PackURI(f"/word/part{place}.xml"), "application/xml", b"<a/>", package)
+            document.part.relate_to(part, related)
+
+    shown = f"1 {name} is" if number == 1 else f"{number} {name}s are"
+    assert [remark.message for remark in load(tmp_path, write).remarks] == [f"{shown} not read"]
 
 
 def test_a_table_that_arranges_the_page_is_no_table(tmp_path: Path) -> None:

@@ -97,6 +97,11 @@ def lacks_mark(paragraph: Element) -> bool:
     return properties is not None and any(each.tag in _GONE for each in properties)
 
 
+def words(paragraph: Element) -> str:
+    """Return all letters of a paragraph, those too that a reader does not see."""
+    return " ".join("".join(text.text or "" for text in paragraph.iter(qn("w:t"))).split())
+
+
 def note(kind: str, number: str) -> str:
     """Return the mark of a note."""
     return f"[^{number}]" if kind == "footnote" else f"[^e{number}]"
