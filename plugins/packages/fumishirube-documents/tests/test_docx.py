@@ -324,6 +324,12 @@ def test_a_note_follows_the_paragraph_that_refers_to_it(tmp_path: Path) -> None:
     assert load(tmp_path, with_note(NOTED)).text == "text[^1]\n[^1]: note\n"
 
 
+def test_the_mark_of_a_note_is_not_in_the_title(tmp_path: Path) -> None:
+    document = load(tmp_path, with_note(NOTED.replace("<w:p>", f"<w:p>{STYLED}")))
+    assert document.text == "# text[^1]\n[^1]: note\n"
+    assert [section.title for section in document.sections] == ["text"]
+
+
 def test_a_note_in_a_table_follows_the_table(tmp_path: Path) -> None:
     cells = f"<w:tc>{NOTED}</w:tc><w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc>"
     table = f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>"

@@ -96,11 +96,13 @@ class DocxReader:
         style = self._style(paragraph)
         if text and not _CONTENTS.fullmatch(style.name):
             if style.name == "title" and not self._headings and not self._title:
-                self._title = text
+                self._title = self._texts.title(paragraph)
             if style.level is None:
                 self._write_plain(text, marker)
             else:
-                self._write_heading(f"{marker} {text}" if marker not in {"", "-"} else text, style)
+                lead = "" if marker in {"", "-"} else f"{marker} "
+                title = lead + (self._texts.title(paragraph) or text)
+                self._write_heading(lead + " ".join(text.split()), title, style)
             self._write_notes([paragraph])
         for box in nearest(paragraph, "txbxContent"):
             self._read(box)
@@ -142,10 +144,9 @@ class DocxReader:
         block = [lead + first, *(" " * len(lead) + line for line in rest)]
         self._write(block, close=bool(lead))
 
-    def _write_heading(self, text: str, style: _Style) -> None:
+    def _write_heading(self, text: str, title: str, style: _Style) -> None:
         level = style.level or 1
-        title = " ".join(text.split())
-        self._write([f"{'#' * min(level, _DEEPEST_HASHES)} {title}"])
+        self._write([f"{'#' * min(level, _DEEPEST_HASHES)} {text}"])
         line = len(self._lines)
         self._headings.append(Heading(title, level, line, line + 1))
 

@@ -46,13 +46,14 @@ class ParagraphTexts:
         elements = style_elements(styles)
         self._hiding = {name for name in elements if _hides(style_chain(name, elements))}
 
+    def title(self, heading: Element) -> str:
+        """Return the text of a heading on one line, without the marks of its notes."""
+        shown = (each for each in self._shown(heading) if each.tag not in NOTES)
+        return " ".join(_written(shown).split())
+
     def text(self, paragraph: Element) -> str:
         """Return the lines of a paragraph, without unneeded white space."""
-        elements = equations_in(self._shown(paragraph))
-        text = "".join(each if isinstance(each, str) else _piece(each) for each in elements)
-        text = _STRUCK.sub(_marked, text.replace("\0\0", ""))
-        lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
-        return "\n".join(line for line in lines if line).replace("\ufeff", "")
+        return _written(self._shown(paragraph))
 
     def notes(self, paragraph: Element) -> Iterator[tuple[str, str]]:
         """Yield the kinds and numbers of the notes to which the text of a paragraph refers."""
@@ -110,6 +111,13 @@ def note(kind: str, number: str) -> str:
 def _hides(chain: Iterable[Element]) -> bool:
     own = (is_on(style.find(qn("w:rPr")), "vanish") for style in chain)
     return next((hidden for hidden in own if hidden is not None), False)
+
+
+def _written(elements: Iterable[Element]) -> str:
+    pieces = (each if isinstance(each, str) else _piece(each) for each in equations_in(elements))
+    text = _STRUCK.sub(_marked, "".join(pieces).replace("\0\0", ""))
+    lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
+    return "\n".join(line for line in lines if line).replace("\ufeff", "")
 
 
 def _marked(match: re.Match[str]) -> str:
