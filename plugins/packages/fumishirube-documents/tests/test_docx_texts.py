@@ -68,6 +68,23 @@ def test_struck_text_is_marked(tmp_path: Path, runs: list[str], shown: str) -> N
     assert paragraph(tmp_path, *runs) == shown
 
 
+def test_lines_behind_a_break_keep_the_spaces_before_them(tmp_path: Path) -> None:
+    code = f"{run('  if  a:')}<w:r><w:br/></w:r>{run('    b = 1  ')}<w:r><w:br/></w:r>{run(' ')}"
+    assert paragraph(tmp_path, code) == "if a:\n    b = 1"
+
+
+@pytest.mark.parametrize("name", ["HTML Preformatted", "Source Code"])
+def test_paragraphs_of_code_keep_their_spaces(tmp_path: Path, name: str) -> None:
+    def write(document: Word) -> None:
+        style = document.styles.add_style(name, 1)
+        document.styles.add_style("Own", 1).base_style = style
+        for line in ("def f():", "    return  1 "):
+            document.add_paragraph(line, style="Own")
+
+    shown = load(tmp_path, "a.docx", word(write), Docx()).text
+    assert shown == "def f():\n\n    return  1\n"
+
+
 @pytest.mark.property
 @given(st.text())
 def test_raised_text_is_equal_to_what_it_was_in_a_search(text: str) -> None:

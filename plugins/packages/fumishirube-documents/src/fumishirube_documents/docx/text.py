@@ -36,6 +36,8 @@ _READERS = {
 }
 _STRUCK = re.compile("\0([^\0]*)\0")
 """Text that is struck, between characters that XML does not allow."""
+_CODE = {"HTML Preformatted", "Code", "Source Code", "Preformatted Text", "macro"}
+"""The names of styles for code: of Word, pandoc and LibreOffice."""
 _SPACE = re.compile(r"[ \t\r\f\v\u00a0]+")
 
 
@@ -44,6 +46,11 @@ class ParagraphTexts:
 
     def __init__(self, styles: Element) -> None:
         elements = style_elements(styles)
+        self._code = {
+            name
+            for name in elements
+            if any(value_of(each, "name") in _CODE for each in style_chain(name, elements))
+        }
         self._hiding = {name for name in elements if _hides(style_chain(name, elements))}
 
     def title(self, heading: Element) -> str:
@@ -52,8 +59,12 @@ class ParagraphTexts:
         return " ".join(_written(shown).split())
 
     def text(self, paragraph: Element) -> str:
-        """Return the lines of a paragraph, without unneeded white space."""
-        return _written(self._shown(paragraph))
+        """Return the lines of a paragraph, without unneeded white space.
+
+        Lines behind a line break keep the spaces before them, lines of code all.
+        """
+        is_code = value_of(paragraph.find(qn("w:pPr")), "pStyle") in self._code
+        return _written(self._shown(paragraph), is_code=is_code)
 
     def notes(self, paragraph: Element) -> Iterator[tuple[str, str]]:
         """Yield the kinds and numbers of the notes to which the text of a paragraph refers."""
@@ -113,11 +124,25 @@ def _hides(chain: Iterable[Element]) -> bool:
     return next((hidden for hidden in own if hidden is not None), False)
 
 
-def _written(elements: Iterable[Element]) -> str:
+def _written(elements: Iterable[Element], *, is_code: bool = False) -> str:
     pieces = (each if isinstance(each, str) else _piece(each) for each in equations_in(elements))
     text = _STRUCK.sub(_marked, "".join(pieces).replace("\0\0", ""))
-    lines = (_SPACE.sub(" ", line).strip() for line in text.split("\n"))
-    return "\n".join(line for line in lines if line).replace("\ufeff", "")
+    first, *rest = text.replace("\ufeff", "").split("\n")
+    if is_code:
+        lines = [line.rstrip() for line in (first, *rest)]
+    else:
+        lines = [_spaced(first).strip(), *map(_indented, rest)]
+    return "\n".join(filter(None, lines))
+
+
+def _spaced(line: str) -> str:
+    return _SPACE.sub(" ", line)
+
+
+def _indented(line: str) -> str:
+    """Return a line with the spaces at its beginning, which code needs."""
+    words = _spaced(line).strip()
+    return f"{' ' * (len(line) - len(line.lstrip(' ')))}{words}" if words else ""
 
 
 def _marked(match: re.Match[str]) -> str:
