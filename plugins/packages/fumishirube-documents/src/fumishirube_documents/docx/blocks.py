@@ -52,9 +52,13 @@ def join_paragraphs(body: Element) -> None:
 
 
 def _move(paragraph: Element, following: Element) -> None:
-    properties = following.find(qn("w:pPr"))
-    place = 0 if properties is None else following.index(properties) + 1
-    following[place:place] = [each for each in paragraph if each.tag != qn("w:pPr")]
+    first = next(iter(following), None)  # a search for the properties may pass all children
+    properties = first if first is not None and first.tag == qn("w:pPr") else None
+    for each in reversed([each for each in paragraph if each.tag != qn("w:pPr")]):
+        if properties is None:
+            following.insert(0, each)
+        else:
+            properties.addnext(each)
     paragraph.getparent().remove(paragraph)
 
 
