@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import samples
 from docx.document import Document as Word
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.oxml.parser import parse_xml
@@ -124,6 +126,13 @@ def test_numbers_that_word_shows_are_in_the_titles(tmp_path: Path) -> None:
     assert titles == ["第一章 総則", "一.1 目的", "一.2 範囲", "第二章 休暇", "二.1 種類"]
 
 
+STYLED = "<w:pPr><w:pStyle w:val='Heading1'/></w:pPr>"
+
+
+def spaced(letters: str) -> str:
+    return f"<w:r><w:t xml:space='preserve'>{letters}</w:t></w:r>"
+
+
 # --- what is read, and what is not -----------------------------------------------------------
 
 
@@ -135,6 +144,28 @@ def test_what_was_inserted_is_read_and_what_was_deleted_is_not(tmp_path: Path) -
         "<w:hyperlink><w:r><w:t>e</w:t></w:r></w:hyperlink></w:p>"
     )
     assert text(tmp_path, write) == "abe\n"
+
+
+GONE = "<w:pPr><w:pStyle w:val='Heading1'/><w:rPr><w:del w:id='1'/></w:rPr></w:pPr>"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "shown"),
+    [
+        ([GONE + spaced("The pump "), spaced("must not run dry.")], "The pump must not run dry.\n"),
+        ([GONE + spaced("a "), GONE + spaced("b "), STYLED + spaced("c")], "# a b c\n"),
+        (["<w:del><w:r><w:delText>old</w:delText></w:r></w:del>", spaced("new")], "new\n"),
+        ([spaced("a"), GONE + spaced("last")], "a\n\n# last\n"),
+    ],
+)
+def test_a_paragraph_goes_on_where_its_mark_was_deleted(
+    tmp_path: Path, blocks: list[str], shown: str
+) -> None:
+    paragraphs = [f"<w:p>{block}</w:p>" for block in blocks]
+    assert text(tmp_path, body(*paragraphs)) == shown
+    cell = f"<w:tc>{''.join(paragraphs)}</w:tc>"
+    boxed = text(tmp_path, body(f"<w:tbl><w:tr>{cell}</w:tr></w:tbl>"))
+    assert boxed == shown
 
 
 def test_content_controls_and_text_boxes_are_read(tmp_path: Path) -> None:
@@ -175,6 +206,25 @@ def test_a_table_of_contents_is_left_out(tmp_path: Path) -> None:
     assert text(tmp_path, write) == "# 休暇\n"
 
 
+def test_contents_without_a_style_of_their_own_are_left_out(tmp_path: Path) -> None:
+    made = "<w:docPartObj><w:docPartGallery w:val='{}'/></w:docPartObj>"
+    control = (
+        f"<w:sdt><w:sdtPr>{made}</w:sdtPr><w:sdtContent>"
+        "<w:p><w:hyperlink w:anchor='a'><w:r><w:t>休暇</w:t></w:r></w:hyperlink></w:p>"
+        "</w:sdtContent></w:sdt>"
+    )
+    heading = "<w:p><w:pPr><w:pStyle w:val='Heading1'/></w:pPr><w:r><w:t>休暇</w:t></w:r></w:p>"
+    made_by_word = control.format("Table of Contents")
+    assert text(tmp_path, body(made_by_word, heading)) == "# 休暇\n"
+    assert text(tmp_path, body(control.format("Cover Pages"), heading)) == "休暇\n\n# 休暇\n"
+
+
+def test_a_text_box_that_was_deleted_is_not_read(tmp_path: Path) -> None:
+    box = "<w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"
+    gone = f"<w:del><w:r><w:pict>{box}</w:pict></w:r></w:del>"
+    assert text(tmp_path, body(f"<w:p>{gone}<w:r><w:t>after</w:t></w:r></w:p>")) == "after\n"
+
+
 def test_a_cell_merged_over_rows_is_in_each_of_them(tmp_path: Path) -> None:
     def write(document: Word) -> None:
         table = document.add_table(3, 2)
@@ -199,6 +249,26 @@ def test_headers_footers_and_comments_are_named_not_read(tmp_path: Path) -> None
         "left out as a running head: 様式第七号",
         "1 comment is not read",
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("chart", "chart"), ("diagramData", "diagram"), ("aFChunk", "inserted file")],
+)
+@pytest.mark.parametrize("number", [1, 2])
+def test_charts_diagrams_and_inserted_files_are_named_not_read(
+    tmp_path: Path, kind: str, name: str, number: int
+) -> None:
+    related = f"http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}"
+
+    def write(document: Word) -> None:
+        package = document.part.package
+        for place in range(number):
+            part = Part(PackURI(f"/word/part{place}.xml"), "application/xml", b"<a/>", package)
+            document.part.relate_to(part, related)
+
+    shown = f"1 {name} is" if number == 1 else f"{number} {name}s are"
+    assert [remark.message for remark in load(tmp_path, write).remarks] == [f"{shown} not read"]
 
 
 def test_a_table_that_arranges_the_page_is_no_table(tmp_path: Path) -> None:
@@ -254,10 +324,37 @@ def test_a_note_follows_the_paragraph_that_refers_to_it(tmp_path: Path) -> None:
     assert load(tmp_path, with_note(NOTED)).text == "text[^1]\n[^1]: note\n"
 
 
+def test_the_mark_of_a_note_is_not_in_the_title(tmp_path: Path) -> None:
+    document = load(tmp_path, with_note(NOTED.replace("<w:p>", f"<w:p>{STYLED}")))
+    assert document.text == "# text[^1]\n[^1]: note\n"
+    assert [section.title for section in document.sections] == ["text"]
+
+
 def test_a_note_in_a_table_follows_the_table(tmp_path: Path) -> None:
     cells = f"<w:tc>{NOTED}</w:tc><w:tc><w:p><w:r><w:t>b</w:t></w:r></w:p></w:tc>"
     table = f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>"
     assert load(tmp_path, with_note(table)).text == "| text[^1] | b |\n\n[^1]: note\n"
+
+
+@pytest.mark.parametrize("change", ["del", "moveFrom", "vanish"])
+@pytest.mark.parametrize("boxed", [False, True])
+def test_a_note_is_not_read_where_its_reference_is_not(
+    tmp_path: Path, change: str, *, boxed: bool
+) -> None:
+    hidden = "<w:rPr><w:vanish/></w:rPr>" * (change == "vanish")
+    reference = f"<w:r>{hidden}<w:footnoteReference w:id='1'/></w:r>"
+    gone = reference if hidden else f"<w:{change}>{reference}</w:{change}>"
+    block = f"<w:p>{gone}<w:r><w:t>text</w:t></w:r></w:p>"
+    if boxed:
+        block = f"<w:tbl><w:tr><w:tc>{block}</w:tc><w:tc><w:p/></w:tc></w:tr></w:tbl>"
+    expected = "| text |  |\n" if boxed else "text\n"
+    assert load(tmp_path, with_note(block)).text == expected
+
+
+def test_a_note_in_a_text_box_is_read_once_below_the_text_of_the_box(tmp_path: Path) -> None:
+    box = f"<w:p><w:r><w:t>before</w:t><w:pict><w:txbxContent>{NOTED}</w:txbxContent></w:pict>"
+    data = with_note(f"{box}</w:r></w:p>")
+    assert load(tmp_path, data).text == "before\n\ntext[^1]\n[^1]: note\n"
 
 
 @pytest.mark.parametrize("form", ["strict", "with macros"])

@@ -46,6 +46,45 @@ def test_numbers_that_are_raised_are_no_digits_of_the_number_before(
     assert paragraph(tmp_path, run(text), RAISED.format(power)) == shown
 
 
+STRUCK = "<w:r><w:rPr><w:{}/></w:rPr><w:t xml:space='preserve'>{}</w:t></w:r>"
+
+
+@pytest.mark.parametrize(
+    ("runs", "shown"),
+    [
+        ([STRUCK.format("strike", "12 bar"), run(" 8 bar")], "~~12 bar~~ 8 bar"),
+        ([STRUCK.format("dstrike", "12 bar"), run(" 8 bar")], "~~12 bar~~ 8 bar"),
+        ([STRUCK.format("strike w:val='0'", "12 bar")], "12 bar"),
+        ([STRUCK.format("strike", "12 "), STRUCK.format("strike", "bar")], "~~12 bar~~"),
+        ([STRUCK.format("strike", "12 "), run("8 bar")], "~~12~~ 8 bar"),
+        ([run("8"), STRUCK.format("strike", " "), run("bar")], "8 bar"),
+        (
+            [STRUCK.format("strike", "12"), "<w:r><w:br/></w:r>", STRUCK.format("strike", "13")],
+            "~~12~~\n~~13~~",
+        ),
+    ],
+)
+def test_struck_text_is_marked(tmp_path: Path, runs: list[str], shown: str) -> None:
+    assert paragraph(tmp_path, *runs) == shown
+
+
+def test_lines_behind_a_break_keep_the_spaces_before_them(tmp_path: Path) -> None:
+    code = f"{run('  if  a:')}<w:r><w:br/></w:r>{run('    b = 1  ')}<w:r><w:br/></w:r>{run(' ')}"
+    assert paragraph(tmp_path, code) == "if a:\n    b = 1"
+
+
+@pytest.mark.parametrize("name", ["HTML Preformatted", "Source Code"])
+def test_paragraphs_of_code_keep_their_spaces(tmp_path: Path, name: str) -> None:
+    def write(document: Word) -> None:
+        style = document.styles.add_style(name, 1)
+        document.styles.add_style("Own", 1).base_style = style
+        for line in ("def f():", "    return  1 "):
+            document.add_paragraph(line, style="Own")
+
+    shown = load(tmp_path, "a.docx", word(write), Docx()).text
+    assert shown == "def f():\n\n    return  1\n"
+
+
 @pytest.mark.property
 @given(st.text())
 def test_raised_text_is_equal_to_what_it_was_in_a_search(text: str) -> None:
@@ -71,7 +110,30 @@ BASE = part("e", letters("x"))
         (part("sSup", BASE, part("sup", letters("3"))), "x³"),
         (part("sSup", BASE, part("sup", letters("n"))), "x^n"),
         (part("sSup", BASE, part("sup", letters("n+1"))), "x^(n+1)"),
-        (part("sSub", BASE, part("sub", letters("1"))), "x1"),
+        (part("sSub", BASE, part("sub", letters("1"))), "x_1"),
+        (part("sSub", BASE, part("sub", letters("n+1"))), "x_(n+1)"),
+        (part("sSub", BASE, part("sub")), "x"),
+        (part("sSubSup", BASE, part("sub", letters("12")), part("sup", letters("2"))), "x_12²"),
+        (part("d", part("e", letters("1")), BASE), "(1, x)"),
+        (part("d", "<m:dPr><m:sepChr m:val='|'/></m:dPr>", BASE, BASE), "(x|x)"),
+        (part("d", part("e", part("m", *[part("mr", BASE, BASE)] * 2))), "(x, x; x, x)"),
+        (
+            part(
+                "d",
+                "<m:dPr><m:begChr m:val='{'/><m:endChr m:val=''/></m:dPr>",
+                part("e", part("eqArr", part("e", letters("10, x&gt;0")), BASE)),
+            ),
+            "{10, x>0; x",
+        ),
+        (
+            part(
+                "f",
+                "<m:fPr><m:type m:val='noBar'/></m:fPr>",
+                part("num", letters("n")),
+                part("den", letters("2")),
+            ),
+            "(n 2)",
+        ),
         (part("rad", part("deg"), BASE), "√x"),
         (part("rad", part("deg", letters("3")), part("e", letters("a+b"))), "³√(a+b)"),
         (letters("2") + part("d", part("e", letters("a+b"))), "2(a+b)"),
@@ -80,6 +142,16 @@ BASE = part("e", letters("x"))
             "[x]",
         ),
         (part("nary", "<m:naryPr><m:chr m:val='∑'/></m:naryPr>", BASE), "∑x"),
+        (
+            part(
+                "nary",
+                "<m:naryPr><m:chr m:val='∑'/></m:naryPr>",
+                part("sub", letters("i=1")),
+                part("sup", letters("10")),
+                part("e", letters("5i")),
+            ),
+            "∑_(i=1)¹⁰ 5i",
+        ),
         ("<w:del>" + letters("0") + "</w:del>" + letters("1"), "1"),
     ],
 )
@@ -107,6 +179,21 @@ def test_equations_are_written_on_a_line(tmp_path: Path, written: str, shown: st
 def test_symbols_are_read(tmp_path: Path, font: str, code: str, shown: str) -> None:
     symbol = f"<w:r><w:sym w:font='{font}' w:char='{code}'/></w:r>"
     assert paragraph(tmp_path, run("5 "), symbol, run("V")) == f"5 {shown}V"
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [("2705", "✅"), ("26A0", "⚠"), ("1F600", "😀"), ("D83D", "\ufffd"), ("", "\ufffd")],
+)
+def test_emoji_are_read_where_word_names_their_code(tmp_path: Path, code: str, shown: str) -> None:
+    symbols = "http://schemas.microsoft.com/office/word/2015/wordml/symex"
+    markup = "http://schemas.openxmlformats.org/markup-compatibility/2006"
+    either = (
+        f"<c:AlternateContent xmlns:c='{markup}' xmlns:s='{symbols}'><c:Choice Requires='s'>"
+        f"<s:symEx s:font='Segoe UI Emoji' s:char='{code}'/></c:Choice>"
+        "<c:Fallback><w:t>☐</w:t></c:Fallback></c:AlternateContent>"
+    )
+    assert paragraph(tmp_path, run("Tested "), f"<w:r>{either}</w:r>") == f"Tested {shown}"
 
 
 @pytest.mark.parametrize("kind", ["character", "paragraph"])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
+from itertools import chain
 from typing import NamedTuple
 
 from docx.document import Document
@@ -15,11 +16,12 @@ from docx.oxml.parser import parse_xml
 from lxml.etree import _Element as Element
 
 from fumishirube import Heading
+from fumishirube_documents.docx.blocks import blocks, join_paragraphs, nearest
 from fumishirube_documents.docx.numbering import Numbering
 from fumishirube_documents.docx.plain_headings import plain_headings
 from fumishirube_documents.docx.styles import style_chain, style_elements, value_of
-from fumishirube_documents.docx.tables import table_lines
-from fumishirube_documents.docx.text import FALLBACK, NOTES, UNREAD, ParagraphTexts, note
+from fumishirube_documents.docx.tables import cells_of, shown_paragraphs, table_lines
+from fumishirube_documents.docx.text import ParagraphTexts, note
 
 _HEADING = re.compile(r"heading ([1-9])")
 _CONTENTS = re.compile(r"toc \d|toc heading|table of figures")
@@ -51,12 +53,17 @@ class DocxReader:
         self._headings: list[Heading] = []
         self._title = ""
         self._body = document.element.body
+        join_paragraphs(self._body)
         self._styles = _styles(document.styles.element)
-        self._text = ParagraphTexts(document.styles.element).text
+        self._texts = ParagraphTexts(document.styles.element)
+        self._text = self._texts.text
         self._plain: Mapping[Element, int] = {}
         if not any(self._is_heading(p) for p in self._body.iter(qn("w:p"))):
-            blocks = _blocks(self._body)
-            own = (each for each in blocks if each.tag == qn("w:p") and not self._is_item(each))
+            own = (
+                each
+                for each in blocks(self._body)
+                if each.tag == qn("w:p") and not self._is_item(each)
+            )
             self._plain = plain_headings(document.styles.element, own)
         part = document.part
         self._numbering = Numbering(_related(part, RELATED.NUMBERING))
@@ -73,52 +80,60 @@ class DocxReader:
         return DocxContent(f"{text}\n" if text else "", self._headings, title)
 
     def _read(self, parent: Element) -> None:
-        for block in _blocks(parent):
+        for block in blocks(parent):
             if block.tag == qn("w:p"):
                 self._paragraph(block)
-            elif self._arranges(block):
-                for cell in block.iter(qn("w:tc")):
-                    if next(cell.iterancestors(qn("w:tbl"))) is block:
-                        self._read(cell)
+            elif self._arranges(cells := cells_of(block)):
+                for cell in chain.from_iterable(cells):
+                    self._read(cell)
             else:
-                self._write(table_lines(block, self._text))
-                self._write_notes(block, close=False)
+                self._write(table_lines(block, self._text_in_cell))
+                self._write_notes(shown_paragraphs(block), close=False)
 
     def _paragraph(self, paragraph: Element) -> None:
-        name, style = self._style(paragraph)
         text = self._text(paragraph)
+        marker = self._marker(paragraph, text)
+        style = self._style(paragraph)
         if text and not _CONTENTS.fullmatch(style.name):
-            marker = self._marker(paragraph, name, style)
             if style.name == "title" and not self._headings and not self._title:
-                self._title = text
+                self._title = self._texts.title(paragraph)
             if style.level is None:
                 self._write_plain(text, marker)
             else:
-                self._write_heading(f"{marker} {text}" if marker not in {"", "-"} else text, style)
-            self._write_notes(paragraph)
-        for box in paragraph.iter(qn("w:txbxContent")):
-            outer = box.iterancestors(qn("w:txbxContent"), FALLBACK, qn("w:p"))
-            if next(outer) is paragraph:
-                self._read(box)
+                lead = "" if marker in {"", "-"} else f"{marker} "
+                title = lead + (self._texts.title(paragraph) or text)
+                self._write_heading(lead + " ".join(text.split()), title, style)
+            self._write_notes([paragraph])
+        for box in nearest(paragraph, "txbxContent"):
+            self._read(box)
 
-    def _style(self, paragraph: Element) -> tuple[str, _Style]:
-        """Return the name and the style of a paragraph, with its own properties applied."""
+    def _text_in_cell(self, paragraph: Element) -> str:
+        """Return the text of a paragraph in a table, with its number, which may be all it has."""
+        text = self._text(paragraph)
+        marker = self._marker(paragraph, text).strip()
+        return text if marker == "-" else f"{marker} {text}"
+
+    def _style(self, paragraph: Element) -> _Style:
+        """Return the style of a paragraph, with its own properties applied."""
         properties = paragraph.find(qn("w:pPr"))
-        name = value_of(properties, "pStyle")
-        style = _own(properties, self._styles.get(name, _Style()))
-        return name, style._replace(level=self._plain.get(paragraph, style.level))
+        style = _own(properties, self._styles.get(value_of(properties, "pStyle"), _Style()))
+        return style._replace(level=self._plain.get(paragraph, style.level))
 
     def _is_heading(self, paragraph: Element) -> bool:
-        return self._style(paragraph)[1].level is not None
+        return self._style(paragraph).level is not None
 
     def _is_item(self, paragraph: Element) -> bool:
-        return self._style(paragraph)[1].list not in {"", "0"}
+        return self._style(paragraph).list not in {"", "0"}
 
-    def _marker(self, paragraph: Element, name: str, style: _Style) -> str:
-        if style.list in {"", "0"}:
+    def _marker(self, paragraph: Element, text: str) -> str:
+        """Count a paragraph of a list, and return its marker; Word counts empty ones too."""
+        style = self._style(paragraph)
+        counts = text or self._texts.shows_mark(paragraph)
+        if style.list in {"", "0"} or not counts or _CONTENTS.fullmatch(style.name):
             return ""
         place = style.place
         if place is None:
+            name = value_of(paragraph.find(qn("w:pPr")), "pStyle")
             place = self._numbering.level_of(style.list, name)
         marker = self._numbering.next(style.list, place)
         return marker if style.level is not None else f"{'  ' * place}{marker}"
@@ -129,18 +144,16 @@ class DocxReader:
         block = [lead + first, *(" " * len(lead) + line for line in rest)]
         self._write(block, close=bool(lead))
 
-    def _write_heading(self, text: str, style: _Style) -> None:
+    def _write_heading(self, text: str, title: str, style: _Style) -> None:
         level = style.level or 1
-        title = " ".join(text.split())
-        self._write([f"{'#' * min(level, _DEEPEST_HASHES)} {title}"])
+        self._write([f"{'#' * min(level, _DEEPEST_HASHES)} {text}"])
         line = len(self._lines)
         self._headings.append(Heading(title, level, line, line + 1))
 
-    def _write_notes(self, block: Element, *, close: bool = True) -> None:
-        """Write the notes that a block refers to; the first one below a blank line or not."""
-        for tag, kind in NOTES.items():
-            for reference in block.iter(tag):
-                number = str(reference.get(qn("w:id"), ""))
+    def _write_notes(self, paragraphs: Iterable[Element], *, close: bool = True) -> None:
+        """Write the notes of paragraphs; the first one below a blank line unless ``close``."""
+        for paragraph in paragraphs:
+            for kind, number in self._texts.notes(paragraph):
                 if text := self._notes.get((kind, number)):
                     self._write([f"{note(kind, number)}: {text}"], close=close)
                     close = True
@@ -160,25 +173,19 @@ class DocxReader:
             self._lines.append("")
         self._lines += block
 
-    def _arranges(self, table: Element) -> bool:
-        """Return whether a table is layout only: it has headings, tables or one cell."""
-        cells = [*table.iter(qn("w:tc"))]
-        nested = next(table.iterdescendants(qn("w:tbl")), None) is not None
-        return len(cells) == 1 or nested or any(map(self._is_heading, table.iter(qn("w:p"))))
+    def _arranges(self, cells: Sequence[Sequence[Element]]) -> bool:
+        """Return whether a table is layout only: one cell, or headings and tables in most.
 
+        In a table of one row or column, one cell with a heading or a table is enough.
+        """
+        every = [cell for row in cells for cell in row]
+        divided = sum(any(map(self._divides, blocks(cell))) for cell in every)
+        filled = sum(any(text.text for text in cell.iter(qn("w:t"))) for cell in every)
+        narrow = len(cells) == 1 or max(map(len, cells), default=0) == 1
+        return len(every) == 1 or (divided > 0 and (narrow or 2 * divided >= filled))
 
-def _blocks(parent: Element) -> Iterator[Element]:
-    """Yield paragraphs and tables in order, also those in content controls and insertions."""
-    waiting = [iter(parent)]
-    while waiting:
-        for child in waiting[-1]:
-            if child.tag in {qn("w:p"), qn("w:tbl")}:
-                yield child
-            elif child.tag not in UNREAD:
-                waiting.append(iter(child))
-                break
-        else:
-            waiting.pop()
+    def _divides(self, block: Element) -> bool:
+        return block.tag == qn("w:tbl") or self._is_heading(block)
 
 
 def _own(properties: Element | None, style: _Style) -> _Style:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from docx.oxml.ns import qn
@@ -15,6 +15,25 @@ _KANJI = "〇一二三四五六七八九"
 _KANA = (
     "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲン"
 )
+_IROHA = (
+    "イロハニホヘトチリヌルヲワカヨタレソツネナラム"
+    "ウヰノオクヤマケフコエテアサキユメミシヱヒモセスン"
+)
+_STEMS, _BRANCHES = "甲乙丙丁戊己庚辛壬癸", "子丑寅卯辰巳午未申酉戌亥"
+_CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
+_SIGNS: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("aiueo", "aiueoFullWidth"), _KANA),
+    **dict.fromkeys(("iroha", "irohaFullWidth"), _IROHA),
+    "ideographTraditional": _STEMS,
+    "ideographZodiac": _BRANCHES,
+    "ideographZodiacTraditional": [_STEMS[n % 10] + _BRANCHES[n % 12] for n in range(60)],
+    **dict.fromkeys(("decimalEnclosedCircle", "decimalEnclosedCircleChinese"), _CIRCLED),
+    "decimalEnclosedParen": "⑴⑵⑶⑷⑸⑹⑺⑻⑼⑽⑾⑿⒀⒁⒂⒃⒄⒅⒆⒇",
+    "decimalEnclosedFullstop": "⒈⒉⒊⒋⒌⒍⒎⒏⒐⒑⒒⒓⒔⒕⒖⒗⒘⒙⒚⒛",
+    "japaneseLegal": "壱弐参四伍六七八九",
+}
+"""The signs of the first numbers of a form; those behind them are written in digits."""
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 _ROMAN = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 _LARGE = 50
 _WIDE = str.maketrans("0123456789", "０１２３４５６７８９")
@@ -120,14 +139,15 @@ def _written(number: int, form: str) -> str:
     if form in {"lowerRoman", "upperRoman"} and small:
         roman = _roman(number)
         return roman.upper() if form == "upperRoman" else roman
-    if form.startswith("aiueo") and 0 < number <= len(_KANA):
-        return _KANA[number - 1]
+    if signs := _SIGNS.get(form):
+        return signs[number - 1] if 0 < number <= len(signs) else str(number)
+    if form == "ordinal":
+        ending = "th" if number % 100 in {11, 12, 13} else _ENDINGS.get(number % 10, "th")
+        return f"{number}{ending}"
     if form.startswith(("japanese", "ideograph", "chinese")) and 0 < number < 100:
         tens, ones = divmod(number, 10)
         ten = f"{_KANJI[tens] if tens > 1 else ''}十" if tens else ""
         return ten + (_KANJI[ones] if ones else "")
-    if form.startswith("decimalEnclosedCircle") and 0 < number <= 20:
-        return chr(ord("①") + number - 1)
     if form.startswith("decimalFullWidth"):
         return str(number).translate(_WIDE)
     return {"none": "", "decimalZero": f"{number:02}"}.get(form, str(number))

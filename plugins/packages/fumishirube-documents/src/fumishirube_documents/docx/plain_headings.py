@@ -10,6 +10,7 @@ from docx.oxml.ns import qn
 from lxml.etree import _Element as Element
 
 from fumishirube_documents.docx.styles import is_on, style_chain, style_elements, value_of
+from fumishirube_documents.docx.text import words
 
 _LARGER = 1.15
 _MOST = 0.3
@@ -45,32 +46,28 @@ def plain_headings(styles: Element, paragraphs: Iterable[Element]) -> Mapping[El
     """Return the paragraphs that look like headings, with their levels."""
     looks = _styles(styles)
     default = _look(styles.find(f"{qn('w:docDefaults')}/{qn('w:rPrDefault')}"))
-    letters = {each: _letters(each, looks, default) for each in paragraphs if _text(each)}
-    total = sum(len(_text(each)) for each in letters)
+    letters = {each: _letters(each, looks, default) for each in paragraphs if words(each)}
+    total = sum(len(words(each)) for each in letters)
     sizes = Counter[float]()
     for each, (size, _) in letters.items():
-        sizes[size] += len(_text(each))
+        sizes[size] += len(words(each))
     if not sizes:
         return {}
     body, most = sizes.most_common(1)[0][0], _MOST * total
     larger = sorted((s for s in sizes if s >= _LARGER * body and sizes[s] <= most), reverse=True)
-    bold = sum(len(_text(each)) for each, look in letters.items() if look.bold)
+    bold = sum(len(words(each)) for each, look in letters.items() if look.bold)
     lowest = len(larger) + 1 if bold <= most else 0
     levels = {
         each: larger.index(size) + 1 if size in larger else lowest * is_bold
         for each, (size, is_bold) in letters.items()
-        if _may_be_heading(_text(each))
+        if _may_be_heading(words(each))
     }
     return {each: min(level, _DEEPEST) for each, level in levels.items() if level}
 
 
 def _may_be_heading(text: str) -> bool:
-    words = any(map(str.isalpha, text))
-    return words and len(text) <= _LONGEST and not text.endswith(_SENTENCE_ENDS)
-
-
-def _text(paragraph: Element) -> str:
-    return "".join(text.text or "" for text in paragraph.iter(qn("w:t"))).strip()
+    has_letters = any(map(str.isalpha, text))
+    return has_letters and len(text) <= _LONGEST and not text.endswith(_SENTENCE_ENDS)
 
 
 def _letters(paragraph: Element, looks: Mapping[str, _Look], default: _Look) -> _Letters:

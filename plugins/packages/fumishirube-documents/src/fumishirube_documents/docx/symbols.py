@@ -1,4 +1,4 @@
-"""Reads the characters that Word inserts as symbols: by a font and a place in it."""
+"""Reads the characters that Word inserts as symbols: by a font and a place in it, or a code."""
 
 from __future__ import annotations
 
@@ -20,6 +20,14 @@ _WINGDINGS = dict(zip(b"\x6c\x6f\xa7\xa8\xdf\xe0\xfb\xfc\xfd\xfe", "●□▪◻
 _FONTS = {"symbol": _SYMBOL, "wingdings": _WINGDINGS}
 _PRIVATE = range(0xE000, 0xF900)
 _UNKNOWN = "\ufffd"
+
+
+def emoji(element: Element) -> str:
+    """Return the character of a ``w16se:symEx``, whose code is that of Unicode."""
+    codes = (str(code) for name, code in element.attrib.items() if str(name).endswith("}char"))
+    code = next(codes, "")
+    sign = chr(int(code, 16)) if re.fullmatch("[0-9A-Fa-f]{1,5}", code) else _UNKNOWN
+    return sign if sign.isprintable() else _UNKNOWN
 
 
 def symbol(element: Element) -> str:
