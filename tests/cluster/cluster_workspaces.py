@@ -18,6 +18,8 @@ from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 
 MANUALS = Path(__file__).parents[2] / "manuals"
+TRUSTED = {"FUMISHIRUBE_TRUST": "true"}
+"""The variables with which a workspace may name hosts."""
 
 
 @contextmanager
@@ -36,7 +38,7 @@ def opened(
     index = {"use": "opensearch", "with": settings} if settings else {"use": "tantivy"}
     config = {"pipelines": {"manual": {"index": index, **(stages or {})}}}
     (folder / "fumishirube.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    variables = {"MANUALS_ROOT": str(manuals), **(environ or {})}
+    variables = {"MANUALS_ROOT": str(manuals), **TRUSTED, **(environ or {})}
     application = open_application(folder, strangers=True, environ=variables)
     try:
         yield application
@@ -51,7 +53,7 @@ def index_command(option: str) -> Sequence[str]:
 
 def index_environment(manuals: Path) -> Mapping[str, str]:
     """Return the environment of that command."""
-    return {"PATH": "/usr/bin:/bin", "MANUALS_ROOT": str(manuals), "PYTHONUTF8": "1"}
+    return {"PATH": "/usr/bin:/bin", "MANUALS_ROOT": str(manuals), "PYTHONUTF8": "1", **TRUSTED}
 
 
 def first_ten(application: Application, manual: str, query: Query) -> Sequence[tuple[str, int]]:

@@ -18,14 +18,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("cluster")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def trusted() -> Iterator[None]:
-    """Trust the hosts that the workspaces of these tests name."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FUMISHIRUBE_TRUST", "true")
-        yield
-
-
 @pytest.fixture(scope="session")
 def artifacts() -> None:
     """Skip where no node can be started, and say why."""

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from cluster_nodes import Cluster
-from cluster_workspaces import first_ten, opened
+from cluster_workspaces import TRUSTED, first_ten, opened
 
 from fumishirube import NotFound, Query
 from fumishirube.faces.cli.workspace import search_context
@@ -51,7 +51,7 @@ class Indexer:
 
     @property
     def environ(self) -> dict[str, str]:
-        return {**os.environ, "MANUALS_ROOT": str(self.manuals)}
+        return {**os.environ, "MANUALS_ROOT": str(self.manuals), **TRUSTED}
 
     def index(self, *words: str) -> str:
         """Run the command, and return what it writes to standard error."""

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import pytest
 from cluster_nodes import Cluster
-from cluster_workspaces import MANUALS, eventually_listed, first_ten, opened
+from cluster_workspaces import MANUALS, TRUSTED, eventually_listed, first_ten, opened
 
 from fumishirube import Query, Root
 from fumishirube.engine.vectors.distant_vectors import DistantVectors
@@ -99,7 +99,7 @@ def test_vectors_are_searched_in_the_requests_for_sections(
 
 def doctor(workspace: Path) -> str:
     """Return what ``fumishirube doctor`` prints."""
-    environ = {**os.environ, "MANUALS_ROOT": str(MANUALS)}
+    environ = {**os.environ, "MANUALS_ROOT": str(MANUALS), **TRUSTED}
     command = [sys.executable, "-m", "fumishirube", "doctor"]
     done = subprocess.run(
         command, cwd=workspace, env=environ, capture_output=True, text=True, check=False
