@@ -8,7 +8,7 @@ import pytest
 from docx.document import Document as Word
 from docx.oxml.parser import parse_xml
 from fumishirube_documents import Docx
-from fumishirube_documents.docx.equations import raised
+from fumishirube_documents.numerals import raised
 from hypothesis import given
 from hypothesis import strategies as st
 from opened_loaders import load

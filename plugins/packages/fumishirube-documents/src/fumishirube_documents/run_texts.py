@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
-from fumishirube_documents.docx.equations import raised
+from fumishirube_documents.numerals import raised
 
 
 class TextRun(NamedTuple):
@@ -22,6 +22,11 @@ def joined_runs(runs: Iterable[TextRun]) -> str:
     pieces = []
     for is_struck, alike in groupby(runs, key=lambda run: run.is_struck):
         text = "".join(raised(run.text) if run.is_raised else run.text for run in alike)
-        words = text.strip()
-        pieces.append(text.replace(words, f"~~{words}~~", 1) if is_struck and words else text)
+        pieces.append(struck(text) if is_struck else text)
     return "".join(pieces)
+
+
+def struck(text: str) -> str:
+    """Return a text with the marks of what is struck through around its words."""
+    words = text.strip()
+    return text.replace(words, f"~~{words}~~", 1) if words else text

@@ -1,4 +1,4 @@
-"""Writes powers and equations of Word documents on a line."""
+"""Writes equations of Word documents on a line."""
 
 from __future__ import annotations
 
@@ -9,19 +9,14 @@ from docx.oxml.ns import qn
 from lxml.etree import _Element as Element
 
 from fumishirube_documents.equation_terms import term
+from fumishirube_documents.numerals import raised
 
 _MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 EQUATION = f"{_MATHS}oMath"
 _BASE = f"{_MATHS}e"
 _BETWEEN = {"m": "; ", "eqArr": "; ", "mr": ", "}
 _UNREAD = {qn("w:del"), qn("w:moveFrom")}
-_RAISED = str.maketrans("0123456789+-\u2212", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 _POWER = re.compile(r"[0-9+\u2212-]*")
-
-
-def raised(text: str) -> str:
-    """Return a text with its digits and signs as superscripts; letters have none."""
-    return text.translate(_RAISED)
 
 
 def equation(element: Element) -> str:

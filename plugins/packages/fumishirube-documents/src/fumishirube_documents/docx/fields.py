@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from docx.oxml.ns import qn
 from lxml.etree import _Element as Element
 
-from fumishirube_documents.docx.equations import raised
 from fumishirube_documents.docx.styles import is_on, value_of
 from fumishirube_documents.equation_terms import term
+from fumishirube_documents.numerals import CIRCLED, raised
 
 INSTRUCTION = qn("w:instrText")
 FIELD = qn("w:fldChar")
@@ -21,11 +21,10 @@ _PART = re.compile(r"\\([a-z])((?:\s*\\[^(),;]*)?)\s*\(([^()]*)\)", re.IGNORECAS
 _REST = re.compile(r"\\[a-z]+", re.IGNORECASE)
 _LONGEST, _DEEPEST = 1000, 8
 _FRAMES = set("○◯□△◇")
-_CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳㉑㉒㉓㉔㉕㉖㉗㉘㉙㉚㉛㉜㉝㉞㉟㊱㊲㊳㊴㊵㊶㊷㊸㊹㊺㊻㊼㊽㊾㊿"
-_SIGNS = {str(number): sign for number, sign in enumerate(_CIRCLED, start=1)}
+_SIGNS = {str(number): sign for number, sign in enumerate(CIRCLED, start=1)}
 
 
-def is_checked(box: Element) -> str:
+def box_sign(box: Element) -> str:
     """Return ``☒`` or ``☐``, the state of a check box."""
     own = is_on(box, "checked")
     return "☒" if (is_on(box, "default") if own is None else own) else "☐"

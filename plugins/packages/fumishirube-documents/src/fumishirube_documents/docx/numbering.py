@@ -10,6 +10,7 @@ from docx.oxml.ns import qn
 from lxml.etree import _Element as Element
 
 from fumishirube_documents.docx.styles import is_on, value_of
+from fumishirube_documents.numerals import CIRCLED, roman
 
 _KANJI = "〇一二三四五六七八九"
 _KANA = (
@@ -20,21 +21,19 @@ _IROHA = (
     "ウヰノオクヤマケフコエテアサキユメミシヱヒモセスン"
 )
 _STEMS, _BRANCHES = "甲乙丙丁戊己庚辛壬癸", "子丑寅卯辰巳午未申酉戌亥"
-_CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 _SIGNS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("aiueo", "aiueoFullWidth"), _KANA),
     **dict.fromkeys(("iroha", "irohaFullWidth"), _IROHA),
     "ideographTraditional": _STEMS,
     "ideographZodiac": _BRANCHES,
     "ideographZodiacTraditional": [_STEMS[n % 10] + _BRANCHES[n % 12] for n in range(60)],
-    **dict.fromkeys(("decimalEnclosedCircle", "decimalEnclosedCircleChinese"), _CIRCLED),
+    **dict.fromkeys(("decimalEnclosedCircle", "decimalEnclosedCircleChinese"), CIRCLED[:20]),
     "decimalEnclosedParen": "⑴⑵⑶⑷⑸⑹⑺⑻⑼⑽⑾⑿⒀⒁⒂⒃⒄⒅⒆⒇",
     "decimalEnclosedFullstop": "⒈⒉⒊⒋⒌⒍⒎⒏⒐⒑⒒⒓⒔⒕⒖⒗⒘⒙⒚⒛",
     "japaneseLegal": "壱弐参四伍六七八九",
 }
 """The signs of the first numbers of a form; those behind them are written in digits."""
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
-_ROMAN = ((10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
 _LARGE = 50
 _WIDE = str.maketrans("0123456789", "０１２３４５６７８９")
 _PLACE = re.compile(r"%([1-9])")
@@ -137,8 +136,7 @@ def _written(number: int, form: str) -> str:
         letters = chr(ord("a") + (number - 1) % 26) * min(9, (number + 25) // 26)
         return letters.upper() if form == "upperLetter" else letters
     if form in {"lowerRoman", "upperRoman"} and small:
-        roman = _roman(number)
-        return roman.upper() if form == "upperRoman" else roman
+        return roman(number).upper() if form == "upperRoman" else roman(number)
     if signs := _SIGNS.get(form):
         return signs[number - 1] if 0 < number <= len(signs) else str(number)
     if form == "ordinal":
@@ -151,11 +149,3 @@ def _written(number: int, form: str) -> str:
     if form.startswith("decimalFullWidth"):
         return str(number).translate(_WIDE)
     return {"none": "", "decimalZero": f"{number:02}"}.get(form, str(number))
-
-
-def _roman(number: int) -> str:
-    written = ""
-    for value, letters in _ROMAN:
-        written += letters * (number // value)
-        number %= value
-    return written

@@ -9,10 +9,12 @@ from docx.oxml.ns import qn
 from lxml import etree
 from lxml.etree import _Element as Element
 
-from fumishirube_documents.docx.equations import EQUATION, equation, raised
-from fumishirube_documents.docx.fields import chosen, equations_in, is_checked
+from fumishirube_documents.docx.equations import EQUATION, equation
+from fumishirube_documents.docx.fields import box_sign, chosen, equations_in
 from fumishirube_documents.docx.styles import is_on, style_chain, style_elements, value_of
 from fumishirube_documents.docx.symbols import emoji, symbol
+from fumishirube_documents.numerals import raised
+from fumishirube_documents.run_texts import struck
 
 FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 UNREAD = {qn(f"w:{name}") for name in ("del", "moveFrom", "pPr", "rPr", "rt", "txbxContent")}
@@ -31,7 +33,7 @@ _READERS = {
     EQUATION: equation,
     _EMOJI: emoji,
     qn("w:sym"): symbol,
-    qn("w:checkBox"): is_checked,
+    qn("w:checkBox"): box_sign,
     qn("w:ddList"): chosen,
 }
 _STRUCK = re.compile("\0([^\0]*)\0")
@@ -126,7 +128,7 @@ def _hides(chain: Iterable[Element]) -> bool:
 
 def _written(elements: Iterable[Element], *, is_code: bool = False) -> str:
     pieces = (each if isinstance(each, str) else _piece(each) for each in equations_in(elements))
-    text = _STRUCK.sub(_marked, "".join(pieces).replace("\0\0", ""))
+    text = _STRUCK.sub(lambda match: struck(match[1]), "".join(pieces).replace("\0\0", ""))
     first, *rest = text.replace("\ufeff", "").split("\n")
     if is_code:
         lines = [line.rstrip() for line in (first, *rest)]
@@ -143,11 +145,6 @@ def _indented(line: str) -> str:
     """Return a line with the spaces at its beginning, which code needs."""
     words = _spaced(line).strip()
     return f"{' ' * (len(line) - len(line.lstrip(' ')))}{words}" if words else ""
-
-
-def _marked(match: re.Match[str]) -> str:
-    words = match[1].strip()
-    return match[1].replace(words, f"~~{words}~~") if words else match[1]
 
 
 def _piece(element: Element) -> str:

@@ -6,15 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fumishirube_documents.numerals import roman
+
 DEEPEST = 8
 """Lists below this depth are written as if they were in it."""
 _NUMBER = re.compile(r"-?[0-9]{1,6}")
 _CLASSES = {"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"}
 """The types of lists that docutils names by classes."""
-_ROMAN = (
-    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc")),
-    *((50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
-)
 _MOST_ROMAN = 3_999
 
 
@@ -65,7 +63,7 @@ def _written(value: int, kind: str) -> str:
     if kind in {"a", "A"} and value > 0:
         text = _letters(value)
     elif kind in {"i", "I"} and 0 < value <= _MOST_ROMAN:
-        text = _roman(value)
+        text = roman(value)
     return text.upper() if kind.isupper() else text
 
 
@@ -74,12 +72,4 @@ def _letters(value: int) -> str:
     while value > 0:
         value, letter = divmod(value - 1, 26)
         text = chr(ord("a") + letter) + text
-    return text
-
-
-def _roman(value: int) -> str:
-    text = ""
-    for each, letters in _ROMAN:
-        text += letters * (value // each)
-        value %= each
     return text
