@@ -126,6 +126,7 @@ ACTS = {
     "made_folder": 'made_folder(context.folder("state").folder_below("counts")) / "counts.db"',
     "open_own": "handle = open_own(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)",
     "refuse_link": "refuse_link(folder)  # an OSError if it is one",
+    "remove_database": "remove_database(counts)  # a damaged one: the next connection makes it",
     "take_lock": "take_lock(handle, seconds=1.0)  # False: another process has it",
     "texts_of": "for passage_text in texts_of(corpus):\n    ...",
     "hook": "@hook\ndef register_refiners(register: Register[Refiner]) -> None:\n"

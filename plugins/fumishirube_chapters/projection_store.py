@@ -13,7 +13,7 @@ from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from fumishirube import Root
-from fumishirube.disk import check_database, made_folder
+from fumishirube.disk import check_database, made_folder, remove_database
 from fumishirube.text import OffsetMap, Projection, TextForm
 
 T = TypeVar("T")
@@ -117,8 +117,7 @@ class ProjectionStore:
             except sqlite3.DatabaseError:
                 self._disconnect()
                 self._check()
-                for suffix in ("-wal", "-shm", ""):  # a new file must not meet an old log
-                    self._file.with_name(self._file.name + suffix).unlink(missing_ok=True)
+                remove_database(self._file)
                 return act(self._open())
         except ForeignFile:
             self._broken = True

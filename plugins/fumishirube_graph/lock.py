@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fumishirube import AlreadyServed, ConfigError, Forbidden, Root
-from fumishirube.disk import take_lock
+from fumishirube.disk import open_own, take_lock
 
 FOLDER, NAME = ".ubp", "serve.lock"
 
@@ -84,7 +84,7 @@ class ServeLock:
     def _opened(self) -> int:
         try:
             self._workspace.make(FOLDER)
-            return os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
+            return open_own(self._path, os.O_RDWR | os.O_CREAT, 0o666)
         except (Forbidden, OSError) as error:
             raise ConfigError(
                 f"{FOLDER}/{NAME}: it cannot be opened as a file; make {FOLDER} a folder where it "
@@ -116,7 +116,7 @@ def holder(path: Path) -> int | None:
 def _is_locked(path: Path) -> bool:
     """Tell whether a process has the operating system's lock of a file."""
     try:
-        handle = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+        handle = open_own(path, os.O_RDWR)
     except OSError:
         return False
     try:

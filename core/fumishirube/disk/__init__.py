@@ -3,7 +3,13 @@
 from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import LITERAL, OTHERS, clean_name, clean_new_path, clean_path, is_below
-from fumishirube.disk.own_files import check_database, made_folder, open_own, refuse_link
+from fumishirube.disk.own_files import (
+    check_database,
+    made_folder,
+    open_own,
+    refuse_link,
+    remove_database,
+)
 from fumishirube.disk.rights import FolderRights
 from fumishirube.disk.scratch import ScratchFolder, replace_file
 from fumishirube.disk.stored import StoredFile
@@ -32,6 +38,7 @@ __all__ = [
     "made_folder",
     "open_own",
     "refuse_link",
+    "remove_database",
     "replace_file",
     "take_lock",
 ]

@@ -73,12 +73,24 @@ def check_database(path: Path) -> None:
     Raises:
         OSError: when one of them is a link, or cannot be read.
     """
-    files = [path.with_name(path.name + suffix) for suffix in ("", "-journal", "-wal", "-shm")]
-    for file in files:
+    for file in _database_files(path):
         refuse_link(file)
-    if _names_a_further_file(files[1]):
-        for file in files:
-            file.unlink(missing_ok=True)
+    if _names_a_further_file(path.with_name(f"{path.name}-journal")):
+        remove_database(path)
+
+
+def remove_database(path: Path) -> None:
+    """Delete an SQLite database, its file last: a new one must not meet an old journal.
+
+    Raises:
+        OSError: when that is not permitted.
+    """
+    for file in _database_files(path):
+        file.unlink(missing_ok=True)
+
+
+def _database_files(path: Path) -> list[Path]:
+    return [path.with_name(path.name + suffix) for suffix in ("-journal", "-wal", "-shm", "")]
 
 
 def _names_a_further_file(journal: Path) -> bool:

@@ -10,7 +10,7 @@ from threading import Lock
 from time import time
 from typing import NamedTuple
 
-from fumishirube.disk import check_database
+from fumishirube.disk import check_database, remove_database
 
 FILE = "rates.db"
 _MINUTE = 60.0
@@ -100,8 +100,7 @@ class _RateFile:
             _log.warning(
                 "%s is damaged and made again: no calls of people are used", self._file.name
             )
-            for suffix in ("-journal", ""):  # the file last: a new one must not meet an old journal
-                self._file.with_name(self._file.name + suffix).unlink(missing_ok=True)
+            remove_database(self._file)
             return _use(self._current(), name, number, per_minute)
 
     def _current(self) -> sqlite3.Connection:

@@ -12,7 +12,13 @@ from contextlib import closing, contextmanager
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from fumishirube.disk.locks import take_lock
-from fumishirube.disk.own_files import check_database, made_folder, open_own, own_entries
+from fumishirube.disk.own_files import (
+    check_database,
+    made_folder,
+    open_own,
+    own_entries,
+    remove_database,
+)
 from fumishirube.disk.roots import Root
 
 T = TypeVar("T")
@@ -105,8 +111,7 @@ class VectorFile:
 
     def remove(self) -> None:
         """Delete the file, and its journals."""
-        for suffix in ("", "-journal", "-wal", "-shm"):
-            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+        remove_database(self._path)
 
     @contextmanager
     def writing(self, go_on: Callable[[], bool]) -> Iterator[bool]:
