@@ -177,6 +177,7 @@ def test_pages_that_are_alike_and_not_linked_are_suggested(tmp_path: Path) -> No
     application.close()
 
 
+@pytest.mark.slow
 def test_only_the_suggestions_to_show_are_kept(tmp_path: Path) -> None:
     number = 150
     documents(tmp_path, {f"{n:03}.md": f"# Page\n\nInvoice {n} is paid.\n" for n in range(number)})

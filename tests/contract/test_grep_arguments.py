@@ -86,6 +86,7 @@ def test_manuals_that_are_not_there_are_refused(server: Fumishirube) -> None:
     assert server.refused("manual_grep", any=["a"], manual_id=["m", "n"])["code"] == "not_found"
 
 
+@pytest.mark.slow
 def test_hostile_texts_are_answered(grep_workspace: Path) -> None:
     with Wire(grep_workspace) as wire:
         wire.ok("manual_ls")

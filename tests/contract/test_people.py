@@ -254,6 +254,7 @@ def test_a_token_counts_until_its_last_day(team: TeamServer) -> None:
     assert "expired token" in team.users("list").out
 
 
+@pytest.mark.slow
 def test_a_reload_reaches_every_person_and_keeps_sessions_and_traces(team: TeamServer) -> None:
     session = team.session("aiko")
     query = {"manual_id": "給付編", "query": "期限", "required_terms": ["期限"]}
@@ -346,6 +347,7 @@ def test_a_batch_that_may_be_sent_later_says_when(team: TeamServer) -> None:
     assert f"try again in {wait} seconds" in as_large.json()["message"]
 
 
+@pytest.mark.slow
 def test_all_workers_count_the_calls_of_a_person_together(three_workers: TeamServer) -> None:
     team = three_workers
     team.users("add", "fay", "--read", "manuals/給付編", "--per-minute", "6")

@@ -192,6 +192,7 @@ def test_a_damaged_file_is_named(spoil: Any, told: str) -> None:
     assert FORMAT_VERSION == 1
 
 
+@pytest.mark.slow
 def test_the_command_line_names_a_file_that_is_damaged_or_missing(workspace: Path) -> None:
     (workspace / "bad.json").write_text("{")
     for words in (("replay", "bad.json"), ("diff", "bad.json", "bad.json")):
@@ -299,6 +300,7 @@ def test_the_file_s_configuration_counts_unless_the_current_one_is_asked_for(
     }
 
 
+@pytest.mark.slow
 def test_the_environment_does_not_overrule_the_file(workspace: Path) -> None:
     exported(workspace, LEXICAL_COVERAGE_WEIGHT="0.9")
     told = replay(workspace, LEXICAL_COVERAGE_WEIGHT="0.1")
@@ -309,6 +311,7 @@ def test_the_environment_does_not_overrule_the_file(workspace: Path) -> None:
     assert not told["same_scores"]
 
 
+@pytest.mark.slow
 def test_a_path_that_was_not_exported_is_taken_from_here(workspace: Path) -> None:
     configure(workspace, "{loaders: [{use: markdown, with: {exclude: [/x/secret.md]}}]}")
     exported(workspace)
@@ -384,6 +387,7 @@ def test_another_version_of_a_plugin_is_named(workspace: Path) -> None:
 # --- two of them ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_searches_are_compared_by_file_and_by_id(workspace: Path) -> None:
     exported(workspace)
     configure(workspace, "{scorers: [{use: lexical, with: {coverage_weight: 0.9}}]}")
@@ -429,6 +433,7 @@ def test_two_files_need_no_workspace(workspace: Path, tmp_path: Path) -> None:
     assert "the ranking is the same, scores included" in done.out
 
 
+@pytest.mark.slow
 def test_the_kept_traces_are_listed_newest_first(workspace: Path) -> None:
     assert fumishirube("trace", cwd=workspace).out.startswith("no traces are stored")
     first, second = found(workspace), found(workspace, "travel")
@@ -448,6 +453,7 @@ def test_a_list_in_a_pipe_has_the_whole_queries(workspace: Path) -> None:
     assert exported.json["id"] == trace_id
 
 
+@pytest.mark.slow
 def test_the_command_after_an_export_is_one_that_works(workspace: Path) -> None:
     (workspace / "in").mkdir()
     (workspace / "in" / "fumishirube.yaml").write_text("roots: {manuals: ../manuals}\n")

@@ -250,6 +250,7 @@ def test_it_is_asked_again_when_a_link_leads_elsewhere(clone: Clone) -> None:
     assert clone.run("tools").code == 2
 
 
+@pytest.mark.slow
 def test_trust_is_for_one_workspace_and_can_be_taken_back(clone: Clone) -> None:
     vault_above(clone)
     assert clone.run("trust").code == 0
@@ -263,6 +264,7 @@ def test_trust_is_for_one_workspace_and_can_be_taken_back(clone: Clone) -> None:
     assert entries == {}
 
 
+@pytest.mark.slow
 def test_trust_is_kept_where_no_workspace_decides(clone: Clone) -> None:
     vault_above(clone)
     assert clone.run("trust").code == 0
@@ -308,6 +310,7 @@ def test_what_stays_inside_needs_no_trust(clone: Clone) -> None:
     assert not (clone.top / "config").exists() or "clone" not in (clone.top / STORE).read_text()
 
 
+@pytest.mark.slow
 def test_init_trusts_what_it_writes_and_shows_it_before(clone: Clone) -> None:
     vault_above(clone)
     words = ("init", "--client", "claude-code", "--project", str(clone.top))

@@ -383,6 +383,7 @@ def test_an_import_or_a_listing_writes_nothing_into_the_workspace(
     assert sorted(workspace.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_built_ins_alone_write_no_marks(tmp_path: Path) -> None:
     write(tmp_path, {"m/a.md": PAGE})
     code = (
@@ -454,6 +455,7 @@ def test_without_a_state_folder_marks_make_none(tmp_path: Path) -> None:
     assert crashed_work(state) == []
 
 
+@pytest.mark.slow
 def test_marks_of_workspaces_that_nobody_opened_again_are_removed_after_a_day(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -504,6 +506,7 @@ for _ in range(200):
 """
 
 
+@pytest.mark.slow
 def test_processes_that_begin_and_look_at_once_never_lose_their_marks(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _MARKS_OFTEN, str(tmp_path)]
     processes = [subprocess.Popen(command) for _ in range(3)]

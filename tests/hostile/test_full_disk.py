@@ -105,6 +105,7 @@ def test_a_limit_to_files_leaves_what_was_indexed(tmp_path: Path) -> None:
     assert len(json.dumps(after)) > len(json.dumps(before))
 
 
+@pytest.mark.slow
 def test_a_first_index_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     words = " ".join(f"word{number}" for number in range(30_000))
     write(tmp_path, {"m/a.md": f"# A\nleave {words}\n"})
@@ -143,6 +144,7 @@ def test_a_note_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     assert note.read_text(encoding="utf-8").startswith("draft\n")
 
 
+@pytest.mark.slow
 def test_the_doctor_says_of_a_full_disk_to_make_room(tmp_path: Path) -> None:
     words = " ".join(f"word{number}" for number in range(30_000))
     write(tmp_path, {"m/a.md": f"# A\nleave {words}\n"})
@@ -154,6 +156,7 @@ def test_the_doctor_says_of_a_full_disk_to_make_room(tmp_path: Path) -> None:
     assert "check the file and its permissions" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_no_fault_of_the_arguments(tmp_path: Path) -> None:
     documents(tmp_path, {"a.md": "# Leave\n"})
     for words in (["index"], ["search", "leave"]):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from manuals import write
 from stdio import Fumishirube
 
@@ -13,6 +14,7 @@ FILES = {f"guide/{n}.md": f"# File {n}\n\nneedle{n} in common words\n" for n in 
 REBUILDS = 3
 
 
+@pytest.mark.slow
 def test_finds_find_while_the_index_is_built_anew(tmp_path: Path) -> None:
     workspace = write(tmp_path, FILES)
     command = [sys.executable, "-m", "fumishirube", "--workspace", str(workspace)]

@@ -62,6 +62,7 @@ def after(steps: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["opened()", "fill(index, 2)"])
 def test_an_index_without_a_thread_is_kept_and_the_limit_is_named(call: str) -> None:
     lines = after(f"""
@@ -83,6 +84,7 @@ print(len(opened().pages()))
     ]
 
 
+@pytest.mark.slow
 def test_an_index_without_room_is_written_as_soon_as_there_is_room() -> None:
     """Also in other processes: nothing of the failure holds the lock of the writer."""
     lines = after("""
@@ -96,6 +98,7 @@ print(fill(index, 3), len(opened().pages()))
     assert lines == ["the disk is full, or a file may not grow further; make room", "True 3"]
 
 
+@pytest.mark.slow
 def test_records_for_which_there_is_no_room_leave_no_file() -> None:
     lines = after("""
 limit(resource.RLIMIT_FSIZE, 20_000)
@@ -105,6 +108,7 @@ print([file.name for file in folder.iterdir()])
     assert lines == ["[]"]
 
 
+@pytest.mark.slow
 def test_an_index_whose_files_cannot_be_opened_now_is_kept() -> None:
     """Files with other times are compared with their checksums, for which they are opened."""
     lines = after("""

@@ -186,6 +186,7 @@ def test_wrong_options_are_refused(workspace: Path, words: Any, message: str) ->
     assert message in done.err
 
 
+@pytest.mark.slow
 def test_folders_in_place_are_served_to_the_agent(workspace: Path, tmp_path: Path) -> None:
     shutil.copytree(workspace / "manuals" / "field-guide", tmp_path / "field-guide")
     agent = scripted("mcp", "{mcp_config}", "{prompt}")
@@ -200,6 +201,7 @@ def test_folders_in_place_are_served_to_the_agent(workspace: Path, tmp_path: Pat
     assert str(tmp_path) not in done.err
 
 
+@pytest.mark.slow
 def test_what_is_trusted_is_trusted_of_the_server_too(workspace: Path, tmp_path: Path) -> None:
     trusting = tmp_path / "trusting"
     trusting.mkdir()
@@ -346,6 +348,7 @@ def test_runs_are_compared_on_the_questions_that_both_have(tmp_path: Path) -> No
     assert AgentRun.load(tmp_path / "run.json") == ours
 
 
+@pytest.mark.slow
 def test_a_run_that_cannot_be_written_leaves_the_former_one(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     saved = AgentRun(OURS, "a", "g", (answer("q1", 10, (True,)),))

@@ -40,6 +40,7 @@ def test_every_path_is_there(text: str) -> None:
     assert {path for path in named if not (PROJECT / path).exists()} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_of_the_guide_is_there(command: str) -> None:
     program, *words = shlex.split(command)

@@ -76,6 +76,7 @@ def test_the_bridge_answers_as_its_backend_and_as_the_tools_do(
     assert backend.logged('"endpoint":"GET /probe_page"')
 
 
+@pytest.mark.slow
 def test_tools_without_an_endpoint_run_here(workspace: Path) -> None:
     with bridge(workspace, f"http://127.0.0.1:{free_port()}") as client:
         assert client.ok("manual_ls")["items"]
@@ -135,6 +136,7 @@ def test_cancelling_a_call_aborts_its_request(workspace: Path, backend: HttpServ
         client.ping()
 
 
+@pytest.mark.slow
 def test_a_prefix_and_a_token_are_kept(workspace: Path, tmp_path: Path) -> None:
     served = probing(tmp_path / "served", "server: {base_path: /api}\n")
     token = {"FUMISHIRUBE_HTTP_TOKEN": "öffne dich, Sesam"}
@@ -212,6 +214,7 @@ def test_connections_are_kept(workspace: Path) -> None:
         assert backend.connections == 1
 
 
+@pytest.mark.slow
 def test_a_get_is_asked_again_a_few_times(workspace: Path) -> None:
     with answering(None, None, NAMES) as backend, bridge(workspace, backend.url) as client:
         assert client.answer("probe_names") == {"names": ["給付編"]}
@@ -221,6 +224,7 @@ def test_a_get_is_asked_again_a_few_times(workspace: Path) -> None:
         assert len(backend.requests) == 3
 
 
+@pytest.mark.slow
 def test_a_post_is_asked_again_only_where_a_kept_connection_was_closed(workspace: Path) -> None:
     found = response("200 OK", b'{"results": []}')
     with answering(None, found) as backend, bridge(workspace, backend.url) as client:
@@ -328,6 +332,7 @@ def test_an_answer_that_trickles_is_cut_off(workspace: Path) -> None:
             assert client.answer("probe_names")["code"] == "backend_timeout"
 
 
+@pytest.mark.slow
 def test_proxies_are_not_asked(workspace: Path) -> None:
     proxies = {"HTTP_PROXY": "http://127.0.0.1:9", "ALL_PROXY": "http://127.0.0.1:9"}
     with answering(NAMES) as backend, bridge(workspace, backend.url, **proxies) as client:

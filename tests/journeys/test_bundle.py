@@ -57,6 +57,7 @@ def read(place: Path) -> Any:
     return json.loads(place.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_the_bundle_says_what_the_project_says(unpacked: Path, tmp_path: Path) -> None:
     manifest, told = read(unpacked / "manifest.json"), BUILD.described()
     assert {key: manifest[key] for key in ("name", "version", "description", "license")} == {

@@ -222,6 +222,7 @@ def test_help_has_an_example(tmp_path: Path, verb: list[str]) -> None:
     assert fumishirube(cwd=tmp_path).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8", "en_US.ISO-8859-1"])
 def test_output_is_utf_8_whatever_the_locale(workspace: Path, locale: str) -> None:
     words = ("find", "申請", "--manual", "給付金編", "--limit", "1")
@@ -292,6 +293,7 @@ def test_the_unexpected_is_one_line_with_an_id(own: Path) -> None:
     assert "passwd" in told.err
 
 
+@pytest.mark.slow
 def test_verbose_tells_even_what_goes_wrong_with_the_command_itself(own: Path) -> None:
     script = (
         "import sys; sys.modules['fumishirube_manual.commands.coverage_lines'] = None; "

@@ -60,6 +60,7 @@ def test_the_next_command_keeps_the_workspace_that_was_named(workspace: Path) ->
     assert fumishirube(*following[1:], cwd=workspace.parent).code == 0
 
 
+@pytest.mark.slow
 def test_the_account_of_a_find_is_a_command_away(own: Path) -> None:
     for limit in ("1", "5"):
         found = fumishirube("find", "対象", "--limit", limit, "-v", cwd=own)
@@ -220,6 +221,7 @@ def test_find_suggests_the_manual_that_was_meant(workspace: Path) -> None:
     assert "did you mean 'field-guide'?" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "how_often"),
     [("en", r"--or TEXT .*?up to (\d+) times"), ("ja", r"--or TEXT .*?(\d+) 回まで")],

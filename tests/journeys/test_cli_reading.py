@@ -89,6 +89,7 @@ def test_a_citation_of_one_line_is_read_to_the_end_of_its_section(workspace: Pat
     assert f"the first line must be within 1..{len(text)}" in beyond.err
 
 
+@pytest.mark.slow
 def test_read_explains_what_to_do_instead(workspace: Path) -> None:
     inside = fumishirube("read", "field-guide/power.md", "--line", "12", cwd=workspace)
     assert inside.code == 1

@@ -110,6 +110,7 @@ def test_the_page_has_every_option_of_grep_toc_read_and_scan_and_only_options_th
         assert {option for option in own if f"`{option}" not in page} == set()
 
 
+@pytest.mark.slow
 def test_json_may_stand_before_a_command_of_a_command(workspace: Path) -> None:
     for words in (("vault",), ("vault", "ls"), ("trace",), ("trace", "ls"), ("plugins",)):
         plain = fumishirube(*words, cwd=workspace)
@@ -159,6 +160,7 @@ def in_a_deleted_folder(gone: Path, *words: str) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.slow
 def test_a_deleted_current_folder_is_named(tmp_path: Path) -> None:
     write(tmp_path, {"m/a.md": "# Oil\n\nOil.\n"})
     gone = tmp_path / "gone"
@@ -170,6 +172,7 @@ def test_a_deleted_current_folder_is_named(tmp_path: Path) -> None:
     assert (done.code, done.out.splitlines()[0]) == (0, "m/")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("find", "battery"), ("grep", "battery")])
 def test_matched_words_are_coloured_on_a_terminal_alone(
     workspace: Path, words: tuple[str, ...]

@@ -246,6 +246,7 @@ def test_empty_lines_divide_sentences_as_ever(text: str) -> None:
     assert known_item._SENTENCE_ENDS.split(text) == AS_IT_WAS.split(text)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_empty_lines_are_passed_over_in_linear_time() -> None:
     """A square of them took minutes."""

@@ -91,6 +91,7 @@ def test_a_file_that_ends_within_a_character_is_searched_and_its_defect_is_named
     assert "the file ends within a character, which is read as �" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="a file that can seek becomes a pipe")
 def test_a_server_starts_with_its_output_thrown_away(workspace: Path) -> None:
     words = [installed_script(), "serve"]

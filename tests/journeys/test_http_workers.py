@@ -114,6 +114,7 @@ def test_what_workers_say_to_each_other_is_closed_to_clients(server: HttpServer)
         assert answer.json()["error"] == "not_found"
 
 
+@pytest.mark.slow
 def test_a_trace_is_readable_at_every_worker_at_once(server: HttpServer) -> None:
     for _ in range(3):
         trace = posted(server, "/tools/manual_find", FIND).json()["trace_id"]
@@ -124,6 +125,7 @@ def test_a_trace_is_readable_at_every_worker_at_once(server: HttpServer) -> None
     assert unknown.status_code == 404
 
 
+@pytest.mark.slow
 def test_traces_need_no_files_to_be_readable_everywhere(tmp_path: Path) -> None:
     probing(tmp_path, "traces: {files: false}\n")
     with HttpServer(tmp_path, "--workers", "2") as server:
@@ -224,6 +226,7 @@ def test_what_is_wrong_is_said_once(tmp_path: Path) -> None:
     assert done.err.count("configuration error") == 1
 
 
+@pytest.mark.slow
 def test_documents_are_followed_by_one_worker_and_read_by_all(tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()

@@ -72,6 +72,7 @@ def test_the_change_is_shown_and_nothing_is_written(home: Path, client: str) -> 
     assert not (home / FILES[client]).exists()
 
 
+@pytest.mark.slow
 def test_what_is_written_starts_a_server_from_anywhere(home: Path) -> None:
     written: set[tuple[str, ...]] = set()
     for client in FILES:
@@ -437,6 +438,7 @@ def test_options_that_exclude_each_other_are_known(
     assert message in done.err
 
 
+@pytest.mark.slow
 def test_an_installation_without_its_script_runs_no_module_of_the_current_folder(
     home: Path,
 ) -> None:

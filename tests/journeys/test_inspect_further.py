@@ -161,6 +161,7 @@ def test_a_report_is_known_by_its_content(tmp_path: Path, rows: str, run: str) -
     assert read_report(tmp_path / run).kind == "an agent's run"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 def test_the_means_of_a_large_evaluation_take_linear_time() -> None:
     """Resampling a hundred thousand rows takes minutes."""

@@ -69,6 +69,7 @@ def new_plugin(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_command_of_a_surface_counts_in_every_manual_that_ls_lists(tmp_path: Path) -> None:
     files = package_files("fumishirube-recent", "surface", load_plugins(strangers=False))
     site = claim(tmp_path / "site", "fumishirube-recent", "recent = fumishirube_recent")
@@ -244,6 +245,7 @@ def test_the_package_installs_passes_and_swaps_in(
     assert f"no {noun} is called 'recent'" in gone.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("mypy") is None, reason="mypy is not installed")
 @pytest.mark.parametrize("noun", INSTALLED)
 def test_the_package_is_typed(noun: str, tmp_path: Path) -> None:

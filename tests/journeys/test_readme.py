@@ -107,6 +107,7 @@ def test_a_transcript_shows_what_the_command_prints(
     assert output_of(step.command, workspace, readme) == settled(step.output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("readme", READMES, ids=lambda readme: readme.name)
 def test_client_configurations_start_the_server(readme: Path, workspace: Path) -> None:
     servers = [

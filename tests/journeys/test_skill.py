@@ -67,6 +67,7 @@ def test_the_skill_is_short_and_says_when_it_is_of_use() -> None:
     assert len(body.split()) <= WORDS
 
 
+@pytest.mark.slow
 def test_the_skill_comes_with_the_wheel(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(command, cwd=PROJECT, check=True, capture_output=True)

@@ -388,6 +388,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="the limit is POSIX's")
 @pytest.mark.parametrize(
     "words",

@@ -107,6 +107,7 @@ def test_the_header_of_many_rows_is_that_of_each(lines: list[str]) -> None:
     assert {*headers(lines, rows)} == each
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(30)
 def test_all_rows_of_a_long_table_are_shown_with_their_header() -> None:
     """For each row, its table was read from the top."""
@@ -228,6 +229,7 @@ def test_an_excerpt_is_a_stretch_of_its_line(line: str, most: int) -> None:
     assert len(plain) <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [0, 3, 90_000, 1_000_000])
 def test_of_a_very_long_line_the_best_sentence_is_shown_and_few_are_read(
     before: int, monkeypatch: pytest.MonkeyPatch

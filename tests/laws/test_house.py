@@ -469,6 +469,7 @@ def test_a_module_is_imported_when_a_public_name_of_it_is_used() -> None:
     assert "fumishirube.traces.records" in after
 
 
+@pytest.mark.slow
 def test_every_public_name_can_be_the_first_that_is_imported() -> None:
     """A cycle of imports fails, or not, depending on the module that comes first."""
     modules = [f"fumishirube.{name}" for name in fumishirube._MODULES]

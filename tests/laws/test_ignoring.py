@@ -91,6 +91,7 @@ files_of_rules = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(times(120, 3600))
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git to compare with")
 @settings(max_examples=times(40, 2_000), derandomize=not TORTURE)

@@ -110,6 +110,7 @@ def test_what_cannot_be_built_leaves_the_former_as_it_was(opened: Opened) -> Non
     assert (folder / f"{trace}.json").is_file(), "it still writes what it keeps"
 
 
+@pytest.mark.slow
 def test_no_search_leaves_objects_that_only_the_garbage_collector_frees(opened: Opened) -> None:
     """A search has thousands of objects; a cycle among them would keep all until a collection."""
     application = opened()

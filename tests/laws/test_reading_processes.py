@@ -146,6 +146,7 @@ def _alone(manuals: Path, state: Path, loaders: Sequence[Loader] = LOADERS) -> o
             return answers(indexed.bring_up_to_date(Budget()))
 
 
+@pytest.mark.slow
 def test_many_files_are_read_elsewhere_and_answer_alike(
     begun: list[int], large: Path, alone: object, tmp_path: Path
 ) -> None:
@@ -202,6 +203,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 _HOW = ("dies", "exits", "raises", "gives", "renames", "prints", "hangs")
 
 
+@pytest.mark.slow
 @pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("how", "reasons"),

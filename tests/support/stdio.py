@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
 from anyio.from_thread import start_blocking_portal
+from checked_schemas import remember_checks
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import get_default_environment, stdio_client
 from warm_start import kill, process_of, warm_script
@@ -58,6 +59,8 @@ HELLO = {
     "capabilities": {},
     "clientInfo": {"name": "test", "version": "1"},
 }
+
+remember_checks()
 
 
 class Answer(NamedTuple):
