@@ -85,9 +85,11 @@ def test_a_match_remains_if_the_pattern_matches_elsewhere_in_its_line(
     assert [text for _, _, text, *_ in file["texts"]] == ["LC_ALL", "FEAT_ONE", "RUST_LOG"]
 
 
-def test_case_counts_if_it_is_requested_or_for_capitals_alone(server: Fumishirube) -> None:
+def test_case_counts_if_it_is_requested_or_for_capitals(server: Fumishirube) -> None:
     names = ["FEAT_ONE", "RUST_LOG"]
-    assert lines(grep(server, any=names, without="Feat_Three")) == [3, 4]
+    assert lines(grep(server, any=names, without="feat_three")) == [3, 4]
+    assert lines(grep(server, any=names, without="(?i)Feat_Three")) == [3, 4]
+    assert lines(grep(server, any=names, without="Feat_Three")) == [3, 4, 5]
     assert lines(grep(server, any=names, without="FEAT_THREE", exact=False)) == [3, 4]
     assert lines(grep(server, any=names, without="FEAT_THREE")) == [3, 4, 5]
     assert lines(grep(server, any=["RUST_LOG"], without="FEAT_THREE", exact=True)) == [5]

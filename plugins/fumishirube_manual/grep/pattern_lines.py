@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from time import monotonic
@@ -195,12 +195,13 @@ def pattern_matcher(
     budget: Budget,
     *,
     exact: bool | None,
+    heeds_case: Callable[[str], bool] = names_case,
     word: bool = False,
     parameter: str = "regex",
 ) -> PatternMatcher:
     """Return a matcher for a pattern.
 
-    Case and indents count if ``exact``; without a value case does if the pattern names one.
+    Case and indents count if ``exact``; without a value case does if the pattern heeds it.
     ``parameter`` is named in errors.
 
     Raises:
@@ -221,7 +222,7 @@ def pattern_matcher(
             "of running text, in place of the line feed",
             parameter=parameter,
         )
-    cased = names_case(pattern) if exact is None else exact
+    cased = heeds_case(pattern) if exact is None else exact
     wanted = wanted if exact else below_indents(wanted)
     query = Query(wanted, case_sensitive=cased, budget=budget)
     return PatternMatcher(context, query, required_literals(pattern))

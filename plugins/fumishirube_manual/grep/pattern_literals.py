@@ -37,16 +37,31 @@ def names_case(pattern: str) -> bool:
     tree = _parsed(pattern)
     if tree.state.flags & re.IGNORECASE:
         return False
-    letters: list[str] = []
     for members in _classes(tree):
-        ends = [chr(end) for code, value in members if code is codes.RANGE for end in value]
-        ranges = {end.isupper() for end in ends if _has_case(end)}
+        ranges = {end.isupper() for end in _letters(members, (codes.RANGE,))}
         if len(ranges) == 1:
             return True  # it would match all letters if case were ignored
-        letters += ends
-        letters += [chr(value) for code, value in members if code in _SINGLE]
-    cased = [*filter(_has_case, letters)]
+    cased = _cased_letters(tree)
     return len(cased) > 1 and all(map(str.isupper, cased))
+
+
+def holds_capital(pattern: str) -> bool:
+    """Tell whether a valid regular expression is written with a capital, and heeds case."""
+    tree = _parsed(pattern)
+    return not tree.state.flags & re.IGNORECASE and any(map(str.isupper, _cased_letters(tree)))
+
+
+def _cased_letters(tree: Any) -> list[str]:
+    """Return the letters of a syntax tree that have two cases, with the ends of its ranges."""
+    kinds = (codes.RANGE, *_SINGLE)
+    return [letter for members in _classes(tree) for letter in _letters(members, kinds)]
+
+
+def _letters(members: Sequence[tuple[Any, Any]], kinds: Sequence[Any]) -> list[str]:
+    """Return the letters with two cases among the members of a class that are of some kinds."""
+    values = [value for code, value in members if code in kinds]
+    ends = [end for value in values for end in (value if isinstance(value, tuple) else (value,))]
+    return [chr(end) for end in ends if _has_case(chr(end))]
 
 
 def _classes(tree: Any) -> Iterator[Sequence[tuple[Any, Any]]]:

@@ -38,7 +38,7 @@ from fumishirube_manual.grep.line_pages import LinePage
 from fumishirube_manual.grep.matched_texts import MatchedTexts
 from fumishirube_manual.grep.matching_lines import LineMatcher, TextMatcher
 from fumishirube_manual.grep.pattern_lines import pattern_matcher
-from fumishirube_manual.grep.pattern_literals import names_case
+from fumishirube_manual.grep.pattern_literals import holds_capital, names_case
 from fumishirube_manual.grep.plain_lines import grep_text
 from fumishirube_manual.json_escapes import unescaped
 from fumishirube_manual.scopes import (
@@ -198,7 +198,15 @@ def _matcher(context: SurfaceContext, params: GrepParams, budget: Budget) -> Lin
     matcher, exact = _including(context, params, budget), params.exact
     if not params.without:
         return matcher
-    excluded = pattern_matcher(context, params.without, budget, exact=exact, parameter="without")
+    # What is left out is not seen: the pattern "Cargo" leaves no "cargo" out.
+    excluded = pattern_matcher(
+        context,
+        params.without,
+        budget,
+        exact=exact,
+        heeds_case=holds_capital,
+        parameter="without",
+    )
     return ExcludingMatcher(matcher, excluded, matches=params.tallies)
 
 
@@ -262,7 +270,7 @@ def _search(
 
 def _offset(cursor: str | None) -> tuple[int, str]:
     """Return the start of the page, and the fingerprint of the lines when the cursor was issued."""
-    if cursor is None:
+    if not cursor:  # some clients fill in every parameter
         return 0, ""
     match = _CURSOR.fullmatch(cursor)
     if match is None:
