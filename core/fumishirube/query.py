@@ -115,7 +115,7 @@ class Query:
     within: frozenset[str] | None = None
     stage_arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
     alternatives: tuple[str, ...] = field(
-        default=(), metadata={"key": lambda texts: tuple(map(fold, texts))}
+        default=(), metadata={"key": lambda texts: tuple(map(_spelling, texts))}
     )
     synonyms: tuple[Synonyms, ...] = ()
     pool: int | None = None
@@ -140,7 +140,7 @@ class Query:
 
     def key(self) -> QueryKey:
         """Return the hashable identity of the query, in which terms have no order."""
-        text = self.text if self.case_sensitive else fold(self.text)
+        text = self.text if self.case_sensitive else _spelling(self.text)
         rest = tuple((n, make(getattr(self, n))) for n, make in _KEYS.items() if n != "text")
         return QueryKey(text, rest)
 
@@ -223,6 +223,11 @@ class Query:
         adapters = _adapters()
         read = {n: adapters[n].validate_python(v, strict=n in _EXACT) for n, v in record.items()}
         return cls(**read)
+
+
+def _spelling(text: str) -> str:
+    """Return a text folded, but for its spaces: they divide it into concepts, also in Japanese."""
+    return "\n".join(filter(None, map(fold, text.split())))
 
 
 def _hashable(value: Any) -> Hashable:

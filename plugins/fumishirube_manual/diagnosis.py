@@ -127,9 +127,9 @@ def _unproven(trace: Trace) -> tuple[Status, str] | None:
         return None
     if waiting := _waiting(trace):
         return "required_fallback", f"index_unfinished:{waiting}_files_not_searched"
-    if not report.missing and report.out_of_time:
+    if not report.missing and (report.out_of_time or (rows and trace.excluded)):
         return _not_in_top(trace)
-    if not report.missing and not rows and trace.excluded:
+    if not report.missing and trace.excluded:
         return "required_fallback", f"nothing_left:{len(trace.excluded)}_sections_excluded"
     return None
 

@@ -36,6 +36,11 @@ MANUALS: dict[str, str | bytes] = {
     "papers/copy.md": "# 写し\n証明書の写しを使う。\n",
     "papers/hand.md": "# 窓口\n窓口へ提出する。\n",
     "papers/both.md": "# 両方\n届書の提出先は窓口である。\n",
+    "trip/a.md": "# 節1\n災害と日当。災害日当を払う。\n",
+    "trip/b.md": "# 節2\n災害のときの連絡。\n",
+    "trip/c.md": "# 節3\n日当の額。\n",
+    "trip/d.md": "# 節4\n大災害に備える。\n",
+    "trip/e.md": "# 節5\n日当は千円。\n",
     "field/power.md": "# Calibration\nCalibrate the sensor. Battery voltage matters.\n",
     **{f"wide/{n:03}.md": f"# 届出{n}\n届出の期限は{n}日である。\n" for n in range(120)},
     **{f"noisy/{n:02}.md": f"# 支払{n}\n" + "年金の支払日。" * n for n in range(1, 31)},
@@ -286,6 +291,25 @@ def test_a_follow_up_says_what_it_passed_over(application: Application) -> None:
         application, "対象", "m1", "対象", only_unscanned_from_trace_id=second["trace_id"]
     )
     assert third["candidates"] == third["coverage"]["matched"] == 0
+
+
+def test_follow_ups_return_all_that_a_longer_list_has(application: Application) -> None:
+    def asked(most: int, **more: Any) -> tuple[Any, list[str]]:
+        budget = {"max_candidates": most}
+        answer = covered(application, "災害日当の額", "trip", "災害日当", budget=budget, **more)
+        page = ask(application, "manual_hits", trace_id=answer["trace_id"])["items"]
+        return answer, [row["ref"]["path"] for row in page]
+
+    _, everything = asked(10)
+    answer, paths = asked(2)
+    assert len(everything) == 5
+    assert paths == everything[:2]
+    for _ in range(2):
+        answer, more = asked(2, only_unscanned_from_trace_id=answer["trace_id"])
+        assert answer["status"] == "required_fallback"
+        assert answer["failure_reason"] == f"required_terms_not_in_top_{len(more)}"
+        paths += more
+    assert sorted(paths) == sorted(everything)
 
 
 def test_a_follow_up_that_finds_nothing_says_why(application: Application) -> None:

@@ -117,11 +117,25 @@ def test_a_cached_finding_has_its_ranking_with_the_texts(opened: Opened) -> None
     assert second.ranking.left_out == first.ranking.left_out
 
 
-@pytest.mark.parametrize(
-    "again", ["対象外に なる　場合", "対象外になる場合 ", "対象外になる\n場合"]
-)
-def test_spelling_does_not_matter(opened: Opened, again: str) -> None:
-    assert modes(opened(), {}, {"text": again}) == ["miss", "exact"]
+def test_spelling_does_not_matter(opened: Opened) -> None:
+    spellings = ["対象外 API", "　対象外\n ａｐｉ ", "対象外  Ａpi"]
+    questions = [{"text": text} for text in spellings]
+    assert modes(opened(), *questions) == ["miss", "exact", "exact"]
+
+
+def test_what_a_stage_can_tell_apart_is_another_question(opened: Opened) -> None:
+    application = opened()
+    for one, other in (("対象外 場合", "対象外場合"), ("日当 休暇", "日当・休暇")):
+        assert modes(application, {"text": one}, {"text": other}) == ["miss", "miss"]
+        reworded = [{"text": "別表", "alternatives": (text,)} for text in (one, other)]
+        assert modes(application, *reworded) == ["miss", "miss"]
+
+
+def test_a_pattern_is_the_same_question_only_as_written(opened: Opened) -> None:
+    application = opened("pipelines: {manual: {scorers: [regex], fusers: []}}")
+    patterns = [r"\w\d", r"\W\d", r"\w\d"]
+    questions: list[dict[str, Any]] = [{"text": text, "required": ()} for text in patterns]
+    assert modes(application, *questions) == ["miss", "miss", "exact"]
 
 
 def test_the_order_of_the_terms_does_not_matter(opened: Opened) -> None:

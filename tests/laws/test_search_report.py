@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -133,3 +134,18 @@ def test_what_a_stage_drops_without_a_word_is_left_out(workspace: Path) -> None:
     assert (report.returned, total.returned > 1) == (1, True)
     assert report.matched >= total.matched
     assert report.left_out["not_returned"] >= total.returned - 1
+
+
+def test_the_first_of_the_sure_matches_does_not_depend_on_how_many_are_wanted(
+    tmp_path: Path,
+) -> None:
+    """The stages find nothing; the index would put the section that repeats one word first."""
+    long = "休暇を述べる。" + "規程の本文を続ける。" * 30 + "賃金。"
+    files = {"m/a.md": f"# a\n{'休暇。' * 4}\n", "m/b.md": f"# b\n{long}\n"}
+    files |= {f"m/z{n}.md": f"# z{n}\n別の頁{n}。\n" for n in range(6)}
+    yaml = "pipelines: {manual: {scorers: [plain], fusers: []}}"
+    (write(tmp_path, files) / "fumishirube.yaml").write_text(yaml, encoding="utf-8")
+    with closing(open_application(tmp_path, strangers=False, environ={})) as opened:
+        find = opened.contexts["manual"].find
+        rankings = [find("m", Query("休暇 賃金", limit=most)).ranking for most in (1, 2)]
+    assert [[hit.passage.path for hit in r.hits] for r in rankings] == [["b.md"], ["b.md", "a.md"]]

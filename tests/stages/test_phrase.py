@@ -121,6 +121,8 @@ def test_only_the_first_passages_by_depth_are_looked_at() -> None:
     assert len(list(PhraseScorer().score(Query("red blue"), corpus, candidates))) == 20
     hits = PhraseScorer(depth=2).score(Query("red blue"), corpus, candidates)
     assert [hit.passage.path for hit in hits] == ["00.md", "01.md"]
+    hits = PhraseScorer(depth=2**64).score(Query("red blue"), corpus, candidates)
+    assert len([*hits]) == len(items)
 
 
 def test_a_section_without_a_stretch_does_not_end_the_search() -> None:

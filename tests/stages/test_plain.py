@@ -76,6 +76,12 @@ def test_a_filter_looks_for_words_in_any_field() -> None:
     assert passes_filter(item, Query("x"))
 
 
+def test_a_filter_takes_any_form_of_a_word_as_the_count_of_sections_does() -> None:
+    item = passage("a.md", body="the policies on \u03b1 radiation")
+    assert passes_filter(item, Query("x", must=("policy", "alpha")))
+    assert not passes_filter(item, Query("x", must=("police",)))
+
+
 def test_a_passage_may_be_returned_by_its_file_its_place_and_its_words() -> None:
     item = passage("a.md", 3, body="red")
     assert may_return(item, Query("x"))

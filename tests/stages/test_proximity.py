@@ -51,6 +51,13 @@ def test_a_concept_beside_itself_is_not_near_to_another() -> None:
     assert scored(f"red red{' ' * 77}blue") == [("0.md", FAR)]
 
 
+def test_a_word_inside_another_is_none_and_its_plural_is_one() -> None:
+    assert scored("the pump: a party may boil", text="pump oil art") == []
+    assert scored("the valves and the oils", text="valve oil") == [("0.md", NEAR)]
+    assert scored("a policy", text="policy policies") == []
+    assert scored("赤pumpと青oil", text="pump oil") == [("0.md", NEAR)]
+
+
 def test_a_query_of_one_concept_has_no_nearness_and_three_have() -> None:
     assert scored("red blue", text="red") == []
     assert scored("green blue", text="red blue green") == [("0.md", NEAR)]
@@ -60,6 +67,7 @@ def test_only_the_first_passages_by_depth_are_looked_at() -> None:
     bodies = [apart(10)] * 22
     assert len(scored(*bodies)) == 20
     assert [path for path, _ in scored(*bodies, stage=Proximity(depth=2))] == ["0.md", "1.md"]
+    assert len(scored(*bodies, stage=Proximity(depth=2**64))) == 22
 
 
 def test_a_passage_without_nearness_does_not_end_the_search() -> None:

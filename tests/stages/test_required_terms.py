@@ -196,6 +196,14 @@ def test_when_nothing_passes_the_first_gate_remains_without_weak_matches() -> No
     assert result.diagnostics["kept"] == ["absent"]
 
 
+def test_a_follow_up_keeps_its_weak_matches_where_sections_with_the_terms_are_excluded() -> None:
+    rows, excluded = (Hit(B, 3.0, coverage=0.1),), frozenset({("a.md", 1)})
+    for term, hits in (("red", rows), ("absent", ())):
+        query = Query("x", required=(term,), exclude=excluded)
+        empty = [Ranking()] * (len(plan(STAGE, query)) - 1)
+        assert fused(query, Ranking(rows), *empty).hits == hits
+
+
 def test_a_query_of_no_terms_keeps_its_weak_matches() -> None:
     row = Hit(A, 4.0)
     result = fused(Query("の"), Ranking((row,)))

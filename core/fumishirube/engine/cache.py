@@ -39,10 +39,14 @@ class CacheScope(NamedTuple):
 
 
 class CacheKey(NamedTuple):
-    """The cache's key of a query: its scope, and its text in normal form."""
+    """The cache's key of a query: its scope, and its text in normal form.
+
+    ``written`` are its texts as written, if a stage may tell these from others of the same form.
+    """
 
     scope: CacheScope
     text: str
+    written: tuple[str, ...] = ()
 
     @classmethod
     def of(

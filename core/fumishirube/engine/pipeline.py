@@ -16,7 +16,7 @@ from pydantic import JsonValue
 from fumishirube.corpus import Corpus
 from fumishirube.corpus_kinds import rehearse, unsearched
 from fumishirube.engine.rankings import merge_by_rank
-from fumishirube.engine.reports import SearchCounts, SureMatches, report_search
+from fumishirube.engine.reports import MOST_CONTINUED, SearchCounts, SureMatches, report_search
 from fumishirube.engine.search_hits import OwnSections, allowed_hits, completed, limited, merge_hits
 from fumishirube.engine.stage_calls import AtWork, Overdue, Recorder, StageCall, within_deadline
 from fumishirube.engine.stage_results import (
@@ -38,8 +38,6 @@ _log = logging.getLogger("fumishirube")
 
 _REHEARSAL = StageCall("index", "rehearsal", "the index")
 _COUNTING = StageCall("report", "counts", "the count of further matches")
-_CONTINUED = 50
-"""Sure matches are added to a search up to this number of hits."""
 
 
 class NamedStage(NamedTuple, Generic[S]):
@@ -202,7 +200,7 @@ class _Search:
         query, hits = self.query, ranking.hits
         if (hits and not query.exclude) or query.budget.spent:
             return ranking
-        room = min(query.limit or _CONTINUED, _CONTINUED) - len(hits)
+        room = min(query.limit or MOST_CONTINUED, MOST_CONTINUED) - len(hits)
         known = query.exclude | {hit.passage.key for hit in hits}
         highest = hits[-1].score if hits else 1.0
         further = SureMatches(query, self.corpus).further(known, room, highest)

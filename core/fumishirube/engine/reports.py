@@ -26,6 +26,8 @@ from fumishirube.text.query_concepts import concepts
 from fumishirube.text.word_forms import mentions
 from fumishirube.traces.records import PARTIAL, UNRANKED, SectionKey, Span, omitted_sections
 
+MOST_CONTINUED = 50
+"""Sure matches are added to a search up to this number of hits."""
 _MOST_TEXTS = 64
 """The most required terms and concepts that are searched; further ones are ignored."""
 
@@ -72,19 +74,20 @@ class SureMatches:
     def further(self, known: Collection[SectionKey], room: int, highest: float) -> Sequence[Hit]:
         """Return up to ``room`` matches that are not known, below the ``highest`` score.
 
-        Their score is the share of required terms and concepts that they contain.
+        Their score is the share of required terms and concepts that they contain. As many are
+        compared for any ``room``, so that the first ones do not depend on it.
         """
         if not self.texts or room < 1:
             return ()
         terms = dict.fromkeys(term for text in self.texts for term in self._corpus.terms(text))
         clause = Bool(should=tuple(map(Term, terms)), must=(self._clause,))
         hits = []
-        for passage, _ in self._corpus.search(clause, len(known) + room):
+        for passage, _ in self._corpus.search(clause, len(known) + MOST_CONTINUED):
             present = self.texts_in(passage)
             if present and passage.key not in known:
                 share = len(present) / len(self.texts)
                 hits.append(Hit(passage, highest * share, coverage=share, matched=present))
-        return sorted(hits[:room], key=Hit.sort_key)
+        return sorted(hits, key=Hit.sort_key)[:room]
 
 
 @dataclass

@@ -91,13 +91,15 @@ class Finder(NamedTuple):
         cached = self.shared.cached if query.cache is None else query.cache
         if query.exclude or not cached:
             return None
-        return CacheKey.of(
+        key = CacheKey.of(
             query,
             state.corpus.manual_id,
             state.fingerprint,
             self.configured.answer_fingerprint + self.shared.versions,
             thresholds,
         )
+        as_written = self.configured.reads_as_written
+        return key._replace(written=(query.text, *query.alternatives)) if as_written else key
 
     def _trace(
         self,

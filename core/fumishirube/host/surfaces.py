@@ -99,6 +99,18 @@ class ConfiguredSurface:
         )
 
     @cached_property
+    def reads_as_written(self) -> bool:
+        """Whether a stage may answer texts differently that are equal when folded.
+
+        Any stage of a plugin may, and a built-in that says ``as_written``, such as for patterns.
+        """
+        return any(
+            getattr(named.stage, "as_written", False) or self.plugins.foreign(named.plugin)
+            for kind_name in ("scorers", "fusers", "refiners")
+            for named in self.stages[kind_name]
+        )
+
+    @cached_property
     def index_fingerprint(self) -> str:
         """The fingerprint that an index depends on: folding, loaders, tokenizer and index.
 

@@ -47,10 +47,11 @@ class RequiredTerms(Stage):
 
     Terms that occur in nearly every section are ignored. When g_req finds no section, the hits of
     g0 remain, without those that match only weakly; all of them if g_req was not run for lack of
-    time. Weak is a hit that covers less than ``weak_coverage`` and has neither a phrase, number or
-    code of the query, nor two of its concepts close together, nor a whole part of it between
-    spaces. In languages with spaces each word is such a part: without these hits, two of 22
-    questions with a wrong required term lost their first hit.
+    time, or if sections with the terms may be among those excluded. Weak is a hit that covers less
+    than ``weak_coverage`` and has neither a phrase, number or code of the query, nor two of its
+    concepts close together, nor a whole part of it between spaces. In languages with spaces each
+    word is such a part: without these hits, two of 22 questions with a wrong required term lost
+    their first hit.
 
     For a query without required terms and of up to ``picked_up_to`` concepts, the rarest content
     words are picked. A longer one has words that only say what is wanted, such as "rounded to two
@@ -112,7 +113,10 @@ class RequiredTerms(Stage):
             for outcome, share in zip(gated_runs, trust, strict=True)
             if share < 1
         }
-        relaxed = bool(terms.effective) and not gated and self._complete(query, outcomes, corpus)
+        # A follow-up excludes sections: those with the terms may be among them.
+        present = query.exclude and any(terms.counts[term] for term in terms.effective)
+        relaxed = bool(terms.effective) and not (gated or present)
+        relaxed = relaxed and self._complete(query, outcomes, corpus)
         dropped: list[LeftOut] = []
         if relaxed:
             hits, dropped = self._without_noise(hits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property, lru_cache
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
@@ -62,7 +62,7 @@ class PhraseScorer(Stage):
         if query.text not in known:
             known[query.text] = _SpanRarity(query.text, corpus, self.particle_weight)
         rarities = known[query.text]
-        for key, passage in islice(candidates.items(), self.depth):
+        for key, passage in [*candidates.items()][: self.depth]:
             if key not in scored:
                 scored[key] = self._score(passage, phrases, rarities, weight)
             if scored[key].labels:
@@ -184,14 +184,15 @@ def _parts(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def _whole_words(stretch: str, start: int, end: int) -> str:
     """Cut incomplete words at both ends."""
-    while start < end and start and _inside_word(stretch[start - 1], stretch[start]):
+    while start < end and start and inside_word(stretch[start - 1], stretch[start]):
         start += 1
-    while end > start and end < len(stretch) and _inside_word(stretch[end - 1], stretch[end]):
+    while end > start and end < len(stretch) and inside_word(stretch[end - 1], stretch[end]):
         end -= 1
     return stretch[start:end].strip()
 
 
-def _inside_word(left: str, right: str) -> bool:
+def inside_word(left: str, right: str) -> bool:
+    """Tell whether two neighbours belong to one word that is written between spaces."""
     return left.isalnum() and right.isalnum() and not is_cjk(left) and not is_cjk(right)
 
 

@@ -1,13 +1,14 @@
 """Concepts of the query that are close together."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from fumishirube import Corpus, Env, Hit, Passage, Query, Stage
-from fumishirube.text import concepts
+from fumishirube.text import concepts, term_forms
+from fumishirube_stages.scorers.phrase import inside_word
 
 _PLACES = 32
 
@@ -16,7 +17,8 @@ class Proximity(Stage):
     """Adds a bonus when two different concepts of the query start close to each other.
 
     The bonus is ``near`` up to ``near_characters``, ``far`` up to ``far_characters``, and nothing
-    beyond. Only the first ``depth`` candidates are scored.
+    beyond. A word counts in singular and plural, and not inside another word. Only the first
+    ``depth`` candidates are scored.
     """
 
     generates: ClassVar[bool] = False
@@ -34,10 +36,12 @@ class Proximity(Stage):
         texts = [concept.text for concept in concepts(query.text)]
         if len(texts) < 2:  # noqa: PLR2004 - nearness needs two
             return
+        # A form that two words have in common, such as policy and policies, is of the first alone.
+        forms = {form: text for text in reversed(texts) for form in term_forms(text)}
         gaps = query.state.shared(dict[tuple[str, int], int | None], "proximity", query.text)
-        for key, passage in islice(candidates.items(), self.depth):
+        for key, passage in [*candidates.items()][: self.depth]:
             if key not in gaps:
-                gaps[key] = _gap(passage.fields["body"], texts)
+                gaps[key] = _gap(passage.fields["body"], forms)
             bonus = self._bonus(gaps[key])
             if bonus:
                 yield Hit(passage, bonus, frozenset({"proximity"}))
@@ -48,16 +52,24 @@ class Proximity(Stage):
         return self.near if gap <= self.near_characters else self.far
 
 
-def _gap(text: str, concepts: list[str]) -> int | None:
-    """Return the least distance between the starts of two different concepts."""
+def _gap(text: str, forms: Mapping[str, str]) -> int | None:
+    """Return the least distance between the starts of two concepts, which are given by form."""
     places: list[tuple[int, str]] = []
-    for concept in concepts:
-        place, most = text.find(concept), len(places) + _PLACES
-        while place >= 0 and len(places) < most:
-            places.append((place, concept))
-            place = text.find(concept, place + 1)
+    for form, concept in forms.items():
+        places += ((place, concept) for place in islice(_places(text, form), _PLACES))
     places.sort()
     gaps = [
         later - earlier for (earlier, left), (later, right) in pairwise(places) if left != right
     ]
     return min(gaps, default=None)
+
+
+def _places(text: str, form: str) -> Iterator[int]:
+    """Yield where a form of a concept starts, except inside longer words."""
+    place = text.find(form)
+    while place >= 0:
+        end = place + len(form)
+        begun = inside_word(text[max(0, place - 1) : place], form[0])
+        if not begun and not inside_word(form[-1], text[end : end + 1]):
+            yield place
+        place = text.find(form, place + 1)

@@ -44,6 +44,7 @@ class Regex(Stage):
     """
 
     generates: ClassVar[bool] = True
+    as_written: ClassVar[bool] = True
 
     deadline_ms: Annotated[int, Field(ge=1, le=_DAY_MS)] = 1000
     chapter_deadline_ms: Annotated[int, Field(ge=1, le=_DAY_MS)] = 250

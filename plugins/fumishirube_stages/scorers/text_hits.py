@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from fumishirube import Corpus, Hit, Passage, Query, texts_of
-from fumishirube.text import Projection, TextForm, TextRange, fold, form_of, occurs
+from fumishirube.text import Projection, TextForm, TextRange, form_of
 
 
 def first_text_hits(query: Query, corpus: Corpus, form: TextForm) -> Iterator[Hit]:
@@ -27,10 +27,7 @@ def first_text_hits(query: Query, corpus: Corpus, form: TextForm) -> Iterator[Hi
 
 def passes_filter(passage: Passage, query: Query) -> bool:
     """Return whether a passage contains all terms that this run requires."""
-    return all(
-        any(occurs(text, term) for text in passage.fields.values())
-        for term in map(fold, query.must)
-    )
+    return len(query.terms_in(passage, query.must)) == len({*query.must})
 
 
 def may_return(passage: Passage, query: Query) -> bool:

@@ -15,6 +15,7 @@ class Vector(Stage):
     """Generates candidates by the similarity of vectors; without vectors, none."""
 
     generates: ClassVar[bool] = True
+    as_written: ClassVar[bool] = True
     document_score: ClassVar[str] = "vector"
     needs: ClassVar[tuple[str, ...]] = ("vectors",)
 
