@@ -131,8 +131,8 @@ class GuardedLoader(GuardedStage[Loader]):
 
     @cached_property
     def source_code(self) -> str:
-        """A digest of the code, which is part of the stamps of the claimed files."""
-        return source_digest(type(self._stage))
+        """A digest of the code and its version, part of the stamps of the claimed files."""
+        return source_digest(type(self._stage), self._work.distribution)
 
     def sources(self, root: Root) -> tuple[Source, ...]:
         """Return the claimed files, or those of the last listing if it fails or takes too long."""
