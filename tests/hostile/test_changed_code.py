@@ -79,18 +79,20 @@ def titles(workspace: Path, query: str) -> list[str]:
     return [hit["title"] for hit in done.json["hits"]] if done.code == 0 else []
 
 
-def test_a_file_is_read_again_by_a_corrected_loader(workspace: Path) -> None:
+def test_a_file_is_read_again_by_a_corrected_or_updated_loader(workspace: Path) -> None:
     (workspace / "fumishirube.yaml").write_text(
         "pipelines: {manual: {loaders: [defaults, ini]}}\n", encoding="utf-8"
     )
     install(workspace, LOADER, "raise KeyError('x')")
     assert titles(workspace, "alarm") == []
     assert "correct the file, or its loader" in run(workspace, "doctor").out
-    install(workspace, LOADER, "title = 'Old settings'")
-    assert titles(workspace, "alarm") == ["Old settings"]
+    install(workspace, LOADER, "from importlib.metadata import version; title = version('owner')")
+    assert titles(workspace, "alarm") == ["1.0"]
     assert "its loader failed" not in run(workspace, "doctor").out
-    install(workspace, LOADER, "title = 'Settings'")
-    assert titles(workspace, "alarm") == ["Settings"]
+    about = workspace.parent / "plugins" / "owner-1.0.dist-info"
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: owner\nVersion: 2.0\n")
+    about.rename(about.with_name("owner-2.0.dist-info"))
+    assert titles(workspace, "alarm") == ["2.0"]
 
 
 def test_another_tokenizer_has_another_index(workspace: Path) -> None:
@@ -108,24 +110,26 @@ def test_another_tokenizer_has_another_index(workspace: Path) -> None:
     assert len([*indexes.iterdir()]) == 2
 
 
-def test_other_data_or_another_version_of_a_tokenizer_has_another_index(workspace: Path) -> None:
+def test_other_data_or_another_module_of_a_tokenizer_has_another_index(workspace: Path) -> None:
     text = "pipelines: {manual: {tokenizer: words}}\n"
     (workspace / "fumishirube.yaml").write_text(text, encoding="utf-8")
     plugins = stranger(workspace.parent / "plugins", "owner", "from words import *\n")
     package = plugins / "words"
     package.mkdir()
     line = "if term not in (Path(__file__).parent / 'left_out.txt').read_text().split()"
+    line = f"{line} and __import__('owner_words').keeps(term)"
     module = f"from pathlib import Path\n{TOKENIZER.replace('{line}', line)}"
     (package / "__init__.py").write_text(module, encoding="utf-8")
     (package / "left_out.txt").write_text("oil", encoding="utf-8")
+    (plugins / "owner_words.py").write_text("keeps = bool\n", encoding="utf-8")
+    record = plugins / "owner-1.0.dist-info" / "RECORD"
+    record.write_text("owner.py,,\nowner_words.py,,\nwords/__init__.py,,\n", encoding="utf-8")
     assert titles(workspace, "air") == []
     (package / "left_out.txt").write_text("air", encoding="utf-8")
     assert titles(workspace, "oil") == ["Oil"]
     indexes = workspace / ".fumishirube" / "index" / "m"
     assert len([*indexes.iterdir()]) == 2
-    metadata = plugins / "owner-1.0.dist-info" / "METADATA"
-    metadata.write_text("Metadata-Version: 2.1\nName: owner\nVersion: 2.0\n")
-    metadata.parent.rename(plugins / "owner-2.0.dist-info")
+    (plugins / "owner_words.py").write_text("keeps = str.strip\n", encoding="utf-8")
     assert titles(workspace, "oil") == ["Oil"]
     assert len([*indexes.iterdir()]) == 3
 

@@ -190,7 +190,7 @@ def test_a_file_that_could_not_be_opened_is_read_again(tmp_path: Path) -> None:
 def test_texts_without_absolute_paths_stay(text: str) -> None:
     error = NotFound(text, place=text)
     drop_paths(error)
-    if not any(f"{sign}/" in f" {text}" for sign in " é'\"") and "\\" not in text:
+    if not any(f"{sign}/" in f" {text}" for sign in " é:'\"") and "\\" not in text:
         assert (str(error), error.details["place"]) == (text, text)
 
 
@@ -204,9 +204,19 @@ def test_texts_without_absolute_paths_stay(text: str) -> None:
         ("links of the form /l/chat/0", "links of the form /l/chat/0"),
         ("see https://example.org/usr/a and manual://m/usr/a.md", None),
         ("either/or, 5/6", None),
+        ("cannot open:/usr/lib/x.py", "cannot open:x.py"),
+        ("no page file:///usr/share/doc/a.md", "no page file:a.md"),
+        ("no page file:///C:/Users/me/a.md", "no page file:a.md"),
+        ("file:/usr/lib/x.db?mode=ro", "file:x.db?mode=ro"),
+        ("//usr/lib/x.py", "x.py"),
+        ("ファイル/usr/lib/x.pyがない", "ファイルx.pyがない"),
+        ("資料/usr/規程/a.md, 資料/詳細/usr/lib/a.md", None),
+        (f"/usr/lib/{'x' * 999}, /{'x' * 999}/a.md", f"{'x' * 999}, /{'x' * 999}/a.md"),
     ],
 )
 def test_only_absolute_paths_are_replaced(text: str, shown: str | None) -> None:
-    error = NotFound(text)
+    error = NotFound(text, places={text: (text,)})
     drop_paths(error)
-    assert str(error) == (text if shown is None else shown)
+    expected = text if shown is None else shown
+    assert str(error) == expected
+    assert error.details == {"places": {expected: (expected,)}}

@@ -27,7 +27,7 @@ class Late(Stage):
             root.read_bytes("absent.json")
         if self._mode(root) == "outside":
             outside = [Source("../n/x.late"), Source("/etc/hosts"), Source("")]
-            return [*outside, Source("a.late"), Source("b.late")]
+            return [*outside, Source("./a.late"), Source("a.late"), Source("b.late")]
         if self._mode(root) == "ungoverned":
             return [Source("a.late", None)]
         return [Source(e.path) for e in root.files() if e.path.endswith(".late")]
@@ -200,7 +200,7 @@ def test_paths_outside_the_manual_are_dropped_and_that_is_said(workspace: Path, 
         answer = server.ok("manual_find", **asked)
         assert answer["candidates"] == len(FILES)
         assert "loader 'late' of plugin stranger failed" in answer["degraded"]
-        problem = "paths that are not below the folder of the manual: 3"
+        problem = "paths that no file of the manual has: 4"
         assert f"plugin stranger: loader 'late' failed on m: {problem}" in server.hang_up()
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -360,6 +361,37 @@ def test_the_new_code_of_a_plugin_is_used_and_broken_code_is_not(
         (voiced / "fumishirube_voice.py").write_text(_PLUGIN % "mended")
         assert until(server, 4)[-1].startswith("reloaded; tools that went: manual_")
         assert said() == "mended"
+
+
+def test_all_modules_of_a_plugin_are_imported_again(
+    tmp_path: Path, voiced: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editable installation lists a file with the folder of its modules, and none of these."""
+    code = (_PLUGIN % "").replace('WORD = ""', "from fumishirube_word import WORD")
+    (voiced / "fumishirube_voice.py").write_text(code)
+    (voiced / "voice.pth").write_text(f"{voiced}\n", encoding="utf-8")
+    (voiced / "fumishirube_voice-1.0.dist-info" / "RECORD").write_text("voice.pth,,\n")
+    write(tmp_path, "surfaces: [{use: voice}]\n")
+    (voiced / "fumishirube_word.py").write_text("WORD = 'first'\n")
+    monkeypatch.syspath_prepend(voiced)
+    reopen = partial(open_application, tmp_path, environ={})
+    first = reopen()
+    live = Reloader(
+        ServedApplication(first, nullcontext),
+        InputWatcher(first.loaded.inputs),
+        lambda former, revision: reopen(former=former, revision=revision),
+        nullcontext,
+    )
+    try:
+        (voiced / "fumishirube_word.py").write_text("WORD = 'another'\n")
+        live._look()
+        live._look()
+        said = call_tool(live.application.tools["voice"], {}, Call(Session()))
+        assert said == {"text": "another"}
+    finally:
+        live.close()
+        for name in ("fumishirube_voice", "fumishirube_word"):
+            sys.modules.pop(name, None)
 
 
 @pytest.mark.slow

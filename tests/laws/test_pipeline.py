@@ -31,11 +31,12 @@ from fumishirube import (
 )
 from fumishirube.config.pipelines import PipelineSpec, Use
 from fumishirube.engine.pipeline import NamedStage, Pipeline, failures
-from fumishirube.errors import Cancelled
+from fumishirube.errors import Cancelled, PluginError
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.query import SearchState
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, QUERIES
+from fumishirube.text.synonyms import Synonyms
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_stages.fusers.rrf import Rrf
 from fumishirube_stages.tokenizers.bigram import Bigram
@@ -333,7 +334,35 @@ def test_the_runs_of_a_failing_fuser_are_merged_by_rank(
     ]
     named = [each for each in walk(span) if each.error]
     assert [(each.kind, each.name) for each in named] == [("fuser", "calling-0")]
-    with pytest.raises((ZeroDivisionError, TypeError, ValueError)):
+    with pytest.raises((ZeroDivisionError, PluginError)):
+        replace(stages, strict=True).run(Query("x"), CORPUS)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"text": "\ud800"},
+        {"alternatives": ("\ud800",)},
+        {"within": frozenset({1, 2})},
+        {"exclude": frozenset({"a.md"})},
+        {"exclude": frozenset({(1, "a.md")})},
+        {"synonyms": None},
+        {"synonyms": (("word", "other"),)},
+        {"synonyms": (Synonyms("word", "other"),)},  # type: ignore[arg-type]
+        {"stage_arguments": None},
+        {"case_sensitive": None},
+    ],
+)
+def test_a_run_whose_query_no_stage_can_use_is_a_fault_of_the_fuser(wrong: dict[str, Any]) -> None:
+    WHAT["plan"] = lambda query: [Run("only", replace(query, **wrong))]
+    WHAT["fuse"] = lambda outcomes: outcomes[0].ranking
+    stages = pipeline([All()], [Calling()])
+    ranking, span, *_ = stages.run(Query("x"), CORPUS)
+    assert paths(ranking) == ["a.md", "b.md", "c.md"]
+    assert [text.partition(": ")[0] for text in failures(span)] == [
+        "stage 'calling-0' failed and was skipped"
+    ]
+    with pytest.raises(PluginError, match="stage 'calling-0' failed: "):
         replace(stages, strict=True).run(Query("x"), CORPUS)
 
 

@@ -29,7 +29,7 @@ from fumishirube import (
     Stage,
 )
 from fumishirube.engine.pipeline import NamedStage, Pipeline, failures
-from fumishirube.errors import Cancelled
+from fumishirube.errors import Cancelled, PluginError
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.query import SearchState
@@ -303,5 +303,5 @@ def test_sections_that_the_manual_lacks_are_dropped_and_counted(verb: str) -> No
     assert failures(span) == [f"stage 'slow' of plugin 'strangers': {told}"]
     assert [failure.problem for failure in failed] == [told]
     assert report.returned == 3
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(PluginError, match=f"failed: {told}"):
         pipeline(verb, Inventing(), strict=True).run(Query("旅費"), CORPUS)

@@ -341,6 +341,8 @@ class _Search:
                 return verb(), None
         except BaseException as error:
             if self.pipeline.strict or self._passes(error):
+                if isinstance(error, WrongResult):
+                    raise PluginError(f"{named} failed: {error}") from error
                 raise
             reason = str(error) if isinstance(error, WrongResult | PluginError) else ""
             innocent = named.trusted and isinstance(error, PluginError)

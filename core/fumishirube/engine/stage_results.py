@@ -13,6 +13,7 @@ from fumishirube.model import Hit, LeftOut, MatchCount, Passage, Ranking, TermUs
 from fumishirube.query import Query, Run
 from fumishirube.text.encoding import has_surrogates
 from fumishirube.text.projections import TextRange
+from fumishirube.text.synonyms import Synonyms
 
 T = TypeVar("T")
 
@@ -31,6 +32,7 @@ def checked_plan(runs: Iterable[Run]) -> tuple[Run, ...]:
         raise WrongResult("a plan has one run or more")
     for run in plan:
         _require(isinstance(run.name, str), "the name of a run is text")
+        _require(not has_surrogates(run.name), "the name of a run is Unicode text")
         _require(isinstance(run.query, Query), "a run has a query")
         _require(_are_finite([run.weight]), "the weight of a run is a number")
         _check_query(run.query)
@@ -104,14 +106,32 @@ def _check_reports(ranking: Ranking) -> None:
 
 
 def _check_query(query: Query) -> None:
-    texts = (query.required, query.must, query.alternatives)
-    _require(isinstance(query.text, str) and all(map(_are_texts, texts)), "a query has texts")
+    lists = (query.required, query.must, query.alternatives)
+    _require(isinstance(query.text, str) and all(map(_are_texts, lists)), "a query has texts")
+    texts = "\n".join((query.text, *chain.from_iterable(lists)))
+    _require(not has_surrogates(texts), "texts of a query are Unicode")
     _require(query.limit is None or isinstance(query.limit, int), "a limit is a number")
     _require(query.pool is None or isinstance(query.pool, int), "a pool is a number")
+    _require(isinstance(query.case_sensitive, bool), "case_sensitive is true or false")
     _require(isinstance(query.budget, Budget), "a query has a budget")
-    _require(isinstance(query.exclude, Collection), "a query excludes sections")
+    _require(_are_sections(query.exclude), "a query excludes sections")
+    _require(_are_sections(query.read), "sections were read")
     _require(query.within is None or isinstance(query.within, Collection), "a scope has paths")
+    _require(_are(query.within or (), str), "a scope has paths")
+    _require(isinstance(query.stage_arguments, Mapping), "arguments of stages are a mapping")
+    _require(isinstance(query.synonyms, tuple), "synonyms are a tuple")
+    _require(_are(query.synonyms, Synonyms), "synonyms are words and others of their meaning")
+    words = [(row.word, row.others) for row in query.synonyms]
+    _require(all(isinstance(w, str) and _are_texts(o) for w, o in words), "synonyms are texts")
     _require(hasattr(query.state, "begin"), "a query has a state")
+
+
+def _are_sections(keys: Collection[tuple[str, int]]) -> bool:
+    """Tell whether these are sections by path and line, all at once: there may be thousands."""
+    if not isinstance(keys, Collection) or not _are(keys, tuple) or {*map(len, keys)} - {2}:
+        return False
+    paths, lines = zip(*keys, strict=True) if keys else ((), ())
+    return _are(paths, str) and _are(lines, int)
 
 
 def _require(condition: bool, message: str) -> None:  # noqa: FBT001 - as of an assertion

@@ -131,8 +131,8 @@ class GuardedLoader(GuardedStage[Loader]):
 
     @cached_property
     def source_code(self) -> str:
-        """A digest of the code, which is part of the stamps of the claimed files."""
-        return source_digest(type(self._stage))
+        """A digest of the code and its version, part of the stamps of the claimed files."""
+        return source_digest(type(self._stage), self._work.distribution)
 
     def sources(self, root: Root) -> tuple[Source, ...]:
         """Return the claimed files, or those of the last listing if it fails or takes too long."""
@@ -154,16 +154,16 @@ class GuardedLoader(GuardedStage[Loader]):
         return self._claims.get(root.path, ())
 
     def _drop_outside(self, root: Root, work: ForeignWork) -> None:
-        """Drop what was listed outside the manual; that is a failure too, whatever else it lists.
+        """Drop what no file of the manual is called; that is a failure too, whatever else it lists.
 
         Raises:
             PluginError: when there is any, and the configuration is strict.
         """
         listed = self._claims[root.path]
-        inside = tuple(source for source in listed if _is_relative(source.path))
+        inside = tuple(source for source in listed if _is_plain(source.path))
         if len(inside) < len(listed):
             number = len(listed) - len(inside)
-            problem = f"paths that are not below the folder of the manual: {number}"
+            problem = f"paths that no file of the manual has: {number}"
             self._claims[root.path] = inside
             self._guard.log.record(work, problem)
             self._check(PluginError(problem), root.path.name)
@@ -240,8 +240,8 @@ class GuardedLoader(GuardedStage[Loader]):
             raise PluginError(f"{message}: {described(error)}") from error
 
 
-def _is_relative(path: str) -> bool:
-    return bool(path) and path[0] not in "/\\" and ".." not in path.split("/")
+def _is_plain(path: str) -> bool:
+    return path[:1] != "\\" and {"", ".", ".."}.isdisjoint(path.split("/"))
 
 
 def is_source(source: object) -> bool:

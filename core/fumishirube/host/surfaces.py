@@ -128,7 +128,7 @@ class ConfiguredSurface:
     def identity(self, named: NamedStage[Stage]) -> str:
         """Return the fingerprint of a stage, with what its plugin consists of if it is foreign."""
         report = self.plugins.foreign(named.plugin)
-        own = f"{source_digest(type(named.stage))}-{report.version}" if report else ""
+        own = source_digest(type(named.stage), report.distribution) if report else ""
         return named.stage.fingerprint + own
 
     @cached_property

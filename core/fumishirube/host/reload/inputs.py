@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from fumishirube.plugins.entry_points import DISTRIBUTION, InstalledPlugin, installed
+from fumishirube.plugins.installed_modules import installed_modules
 
 Stamp: TypeAlias = tuple[int, int, int] | None
 """A file's time, size and place; ``None`` for a missing file."""
@@ -73,6 +74,7 @@ class InputWatcher:
         self._strangers = strangers
         self._path: tuple[Stamp, ...] | None = None
         self._plugins: list[InstalledPlugin] = []
+        self._modules: set[str] = set()
 
     def look(self) -> Inputs:
         """Return the inputs as they are now."""
@@ -80,6 +82,10 @@ class InputWatcher:
         if path != self._path:
             self._path = path
             self._plugins = [p for p in installed() if self._strangers or p.builtin]
+            owners = {p.distribution: p.point.dist for p in self._plugins if not p.builtin}
+            self._modules = {
+                name for owner in owners.values() if owner for name in installed_modules(owner)
+            }
         known = [*sys.modules]
         return Inputs(
             {file: _stamp(file) for file in self.files},
@@ -89,9 +95,9 @@ class InputWatcher:
 
     @property
     def strangers(self) -> set[str]:
-        """The packages and modules of plugins that are not built in."""
+        """The packages and modules of plugins that are not built in, all of each distribution."""
         modules = (plugin.module for plugin in self._plugins if not plugin.builtin)
-        return {package(module) for module in modules if module}
+        return {package(module) for module in modules if module} | self._modules
 
 
 def package(module: str) -> str:
