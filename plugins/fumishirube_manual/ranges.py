@@ -142,19 +142,20 @@ def _file(context: SurfaceContext, requested: Citation) -> tuple[Manual, str]:
     if requested.manual_id != EVERY_MANUAL:
         return manual_by_id(context, requested.manual_id), requested.path
     manuals = {manual_id: context.manual(manual_id) for manual_id in context.manuals()}
-    holding = [manual for manual in manuals.values() if requested.path in manual.paths()]
-    if not holding:
-        manual_id, _, path = requested.path.partition("/")
-        if path and manual_id in manuals:
-            return manuals[manual_id], path
+    manual_id, _, inner = requested.path.partition("/")
+    named = [(manuals[manual_id], inner)] if inner and manual_id in manuals else []
+    readings = [*((manual, requested.path) for manual in manuals.values()), *named]
+    # What the named manual lacks, it refuses itself: a link, or a name that is nearly right.
+    places = [(manual, path) for manual, path in readings if path in manual.paths()] or named
+    if not places:
         raise NotFound("no manual has this file", path=requested.path)
-    if len(holding) > 1:
-        candidates: Any = [manual.id for manual in holding][:MOST_LISTED]
+    if len(places) > 1:
+        candidates: Any = [*dict.fromkeys(manual.id for manual, _ in places)][:MOST_LISTED]
         raise InvalidParameter(
-            f"several manuals have this file: cite {Citation(candidates[0], requested.path)}",
+            f"several manuals have this file: cite {Citation(candidates[0], places[0][1])}",
             candidate_ids=candidates,
         )
-    return holding[0], requested.path
+    return places[0]
 
 
 def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:

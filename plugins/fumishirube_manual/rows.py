@@ -78,7 +78,7 @@ def cited_path(path: str, manual_id: str | None = None) -> str:
     return cited if manual_id is not None else cited.removeprefix(f"{_SCHEME}-/")
 
 
-def shown_row(item: Json, hit: ShownHit) -> Json:
+def shown_row(trace: Trace, item: Json, hit: ShownHit) -> Json:
     """Return a row with its evidence and its copies."""
     extra: Json = {}
     if wording := wording_of(hit.row):
@@ -96,13 +96,18 @@ def shown_row(item: Json, hit: ShownHit) -> Json:
     if hit.evidence.exceptions:
         extra["exceptions"] = [hit.row.end_line + 1, hit.evidence.exceptions]
     if hit.copies:
-        extra["also"] = [_copy(copy, hit.row.path) for copy in hit.copies]
+        extra["also"] = [_copy(trace, copy, hit.row.path) for copy in hit.copies]
     return item | extra
 
 
-def _copy(copy: Copy, path: str) -> JsonValue:
-    """Return the place of a copy, without the path if it is ``path``, and in what it differs."""
-    place = "" if copy.row.path == path else cited_path(copy.row.path)
+def _copy(trace: Trace, copy: Copy, path: str) -> JsonValue:
+    """Return the place of a copy, without the path if it is ``path``, and in what it differs.
+
+    The manual is named if it is another one than that of ``path``.
+    """
+    manual_id, inner = trace.file(copy.row.path)
+    other = manual_id if manual_id != trace.file(path)[0] else None
+    place = "" if copy.row.path == path else cited_path(inner, other)
     ref = f"{place}#L{copy.row.start_line}"
     differences: Json = {}
     if copy.lacks:

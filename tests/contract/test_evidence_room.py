@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 from evidence_manuals import PARTS, PERMITS, WATERING, items, line
-from manuals import write
+from manuals import ask, opened, write
 from stdio import Fumishirube
 
 pytest_plugins = ["evidence_servers"]
@@ -46,6 +47,25 @@ def test_room_is_filled_with_good_passages_only(tmp_path: Path) -> None:
     lines = [text for hit in filled for _, text in hit["lines"]]
     assert sum(text.startswith("Lamp") for text in lines) == 20
     assert sum(text.startswith("Oil") for text in lines) < 5
+
+
+def test_a_long_table_is_shown_in_time_by_its_length(tmp_path: Path) -> None:
+    rows = "".join(f"| pump valve | {number} |\n" for number in range(1_000))
+    application = opened(
+        write(tmp_path, {"m/a.md": f"# Parts\n\n| part | no |\n|---|---|\n{rows}"})
+    )
+    find = {"query": "pump oil", "required_terms": ["pump"], "manual_id": "m", "use_cache": False}
+
+    def seconds(**more: int) -> float:
+        before = time.process_time()
+        (hit,) = ask(application, "manual_find", **find, **more)["inline_hits"]["items"]
+        assert (len(hit["lines"]) > 50) == bool(more)
+        return time.process_time() - before
+
+    plain = min(seconds(), seconds())
+    # Comparing all rows after each that is added took eight times as long.
+    assert min(seconds(max_chars=50_000), seconds(max_chars=50_000)) < 5 * plain
+    application.close()
 
 
 def test_each_part_of_a_question_is_answered_with_whole_passages(server: Fumishirube) -> None:

@@ -128,8 +128,24 @@ def test_all_places_of_an_equal_line_are_listed_while_there_is_room(tmp_path: Pa
         *with_room, others = places()
         assert (len(with_room), others) == (100, "+26")
         *full, others = places(max_chars=300)
-        assert (len(full), others) == (24, "+102")
-        assert with_room[:24] == full
+        assert (len(full), others) == (25, "+101")
+        assert with_room[:25] == full
+
+
+def test_long_paths_take_no_more_room_than_an_answer_may_have(tmp_path: Path) -> None:
+    text = "# Pump\n\nA pump is on.\n"
+    files = {f"m/{'of-a-long-name-' * 5}{number}/a.md": text for number in range(30)}
+    with Fumishirube(write(tmp_path, files)) as server:
+        asked = {"manual_id": "*", "any": ["is on"], "max_chars": 300}
+        (group,) = server.ok("manual_grep", **asked)["groups"]
+        *listed, others = group["also"]["3"]
+        assert sum(map(len, listed)) < 400
+        assert len(listed) + int(others) == 29
+        counted = server.ok("manual_grep", **asked, count_only=True)
+        *first, rest = counted["counts"]
+        assert 0 < sum(len(row["path"]) for row in first) < 300
+        assert rest == {"path": "/", "count": 30 - len(first)}
+        assert counted["total"] == 30
 
 
 def test_the_text_part_says_that_case_counts_because_of_capitals(server: Fumishirube) -> None:

@@ -204,6 +204,23 @@ def test_ranges_may_be_written_with_the_manual_before_the_path(tmp_path: Path) -
         assert error["code"] == "not_found"
 
 
+def test_the_place_of_a_copy_in_another_manual_names_that_manual(tmp_path: Path) -> None:
+    same = "# Refunds\n\nA refund is paid within 14 days.\n"
+    files = {"a/old.md": same, "a/sub/old.md": same, "b/new.md": same}
+    with Fumishirube(write(tmp_path, files | {"c/b/new.md": "# Gates\n"})) as server:
+        find = {"query": "refund paid", "required_terms": ["refund"], "manual_id": "*"}
+        (item,) = server.ok("manual_find", **find)["inline_hits"]["items"]
+        assert item["also"] == ["sub/old.md#L1", "manual://b/new.md#L1"]
+        read = server.ok("manual_read", refs=item["also"])["items"]
+        assert [(row["manual_id"], row["path"]) for row in read] == [
+            ("a", "sub/old.md"),
+            ("b", "new.md"),
+        ]
+        # Of the manual b, or of the manual c in its folder b.
+        refused = server.refused("manual_read", refs=["b/new.md#L1"])
+        assert refused["details"]["candidate_ids"] == ["c", "b"]
+
+
 @pytest.mark.parametrize(
     ("place", "after", "goes_on"),
     [("L3-L5", [7, "Hours"], True), ("L5", [7, "Hours"], True), ("L7-L9", [11, "Keys"], None)],

@@ -32,6 +32,7 @@ from fumishirube_stages.tokenizers.bigram import Bigram
 ALL = {sentence: each for sentences in SENTENCES.values() for sentence, each in sentences.items()}
 FORMS = st.sampled_from(("NFC", "NFD", "NFKC", "NFKD"))
 LETTERS = "كتابَُِّْـآأإىیةهשלםָּׁ־׳ёЁе\u0301\u0308\u0306за٣۴๔กำ้่ีहन्दीｱa -\n"
+HINDI = "हिन्दी भाषा है।"
 UNSEEN = "\u00ad\u200b\u2060\ufeff\ufe0f\U000e0100"
 TEXTS = st.lists(st.sampled_from([*ALL]), min_size=1, max_size=4)
 
@@ -45,6 +46,7 @@ def server(
         _write(workspace / "manuals" / name, [*sentences], request.param)
     spellings = ["\n\n".join(each) for each in SPELLINGS.values()]
     _write(workspace / "manuals" / "spellings", spellings, request.param)
+    _write(workspace / "manuals" / "marks", [HINDI], request.param)
     with Wire(workspace) as wire:
         wire.ok("manual_ls")
         yield wire
@@ -218,7 +220,11 @@ def test_a_text_of_marks_alone_is_refused(server: Wire, text: str) -> None:
         assert refused["code"] == "invalid_parameter"
 
 
-def test_words_of_letters_with_marks_are_whole() -> None:
-    assert Bigram().terms(fold("हिन्दी भाषा है।")) == ["हिन्दी", "भाषा", "है"]
+def test_words_of_letters_with_marks_are_whole(server: Wire) -> None:
+    assert Bigram().terms(fold(HINDI)) == ["हिन्दी", "भाषा", "है"]
+    found = {
+        text for text in ("हिन्दी", "दी", "हिन", "भाष") if _paths(server, text, "marks", word=True)
+    }
+    assert found == {"हिन्दी"}
     corpus = SequenceCorpus((), Bigram().terms)
     assert corpus.count(Term("ह")).number == corpus.count(Part("ह")).number == 0

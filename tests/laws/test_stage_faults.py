@@ -129,6 +129,14 @@ def test_a_stage_that_sleeps_is_abandoned_and_named_with_its_seconds(
     assert CALLS.count(verb) == 1, "it is not called again"
 
 
+def test_what_matches_is_returned_though_the_stage_that_finds_it_is_abandoned() -> None:
+    stages = Pipeline([NamedStage("slow", Sleeping(verb="score"))], [], [])
+    query = Query("旅費", required=("旅費",), budget=Budget.of(1))
+    ranking, _, report, _ = stages.run(query, CORPUS)
+    assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md", "2.md"]
+    assert (report.out_of_time, report.strict) == (True, 3)
+
+
 class Uncounted(MemoryCorpus):
     """Does not count the sections with a text until the test is over."""
 
@@ -278,6 +286,7 @@ def test_a_find_with_a_stage_that_sleeps_is_degraded_and_not_kept(
         assert [row.path for row in trace.search.rows] == ["a.md"]
         assert trace.degraded is not None
         assert "stage 'slow' of plugin 'strangers' was abandoned after" in trace.degraded
+        assert trace.report.out_of_time
 
 
 class Inventing(Stage):

@@ -139,7 +139,7 @@ class _Search:
         self.corpus = corpus
         self.abandoned = abandoned
         self.recorder = Recorder()
-        self.counts = SearchCounts()
+        self.counts = SearchCounts(out_of_time=bool(abandoned))
         self.failed: dict[StageCall, StageFailure] = {}
         self.began = time.monotonic()
         self._sections = OwnSections(corpus, self.counts.candidates)
@@ -195,10 +195,12 @@ class _Search:
     def _continued(self, ranking: Ranking) -> Ranking:
         """Add sure matches to a follow-up, or to a search without hits.
 
-        Stages return the best candidates, which may all be excluded in a follow-up.
+        Stages return the best candidates, which may all be excluded in a follow-up. What matches
+        is returned however short the time, also if the stage that finds it was abandoned.
         """
         query, hits = self.query, ranking.hits
-        if (hits and not query.exclude) or query.budget.spent:
+        enough = hits or not self.abandoned
+        if (hits and not query.exclude) or (enough and query.budget.spent):
             return ranking
         room = min(query.limit or MOST_CONTINUED, MOST_CONTINUED) - len(hits)
         known = query.exclude | {hit.passage.key for hit in hits}

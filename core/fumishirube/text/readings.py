@@ -39,8 +39,8 @@ _SCRIPTS = {
     "katakana": f"[{KATAKANA}]",
     "hangul": f"[{HANGUL}]",
     "unspaced": f"[{UNSPACED}]",
-    "letters": f"[^\\W{JOINED}]",
-    "digits": f"[^\\W{JOINED}]",
+    "letters": f"(?:[^\\W{JOINED}]|[{INDIC}])",
+    "digits": f"(?:[^\\W{JOINED}]|[{INDIC}])",
 }
 """Characters that must not be beside a whole word of a script."""
 _JAPANESE = ("han", "hiragana", "katakana")

@@ -133,7 +133,7 @@ def _matching(head: str, text: str, texts: Sequence[str]) -> Emphasised:
 
 
 def _path(row: Any, only: str) -> str:
-    return f"{row.get('manual_id', only)}/{row['path']}"
+    return f"{row.get('manual_id', only)}/{row['path'].removeprefix('/')}"
 
 
 def _explain(answer: Any, only: str, options: Namespace) -> None:

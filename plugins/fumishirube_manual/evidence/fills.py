@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from heapq import heapify, heappop, heapreplace
+from heapq import heappop, heapreplace
 from typing import NamedTuple
 
 from fumishirube import TraceRow
@@ -41,6 +41,17 @@ class _Passage(NamedTuple):
     concepts: Sequence[Mapping[str, float]]
 
 
+class _Alike(NamedTuple):
+    """Passages with the same concepts of a wording, by number: the last has the highest value.
+
+    As their claims fall alike, that one also has the highest claim.
+    """
+
+    wording: int
+    concepts: Mapping[str, float]
+    waiting: list[tuple[float, int]]
+
+
 def fill(
     reader: EvidenceReader, shown: list[ShownHit], later: Sequence[TraceRow], chars: int
 ) -> None:
@@ -60,17 +71,8 @@ def fill(
     ]
     filling = _Filling(shown, chars)
     passages = [*_valued(_passages(reader, [*shown, *new]))]
-    queue = [(-filling.claim(each)[0], place) for place, each in enumerate(passages)]
-    heapify(queue)
-    while queue:
-        before, place = queue[0]
-        claim = -filling.claim(passages[place])[0]
-        if claim > before:  # claims only fall, so that the first that has not fallen is the best
-            heapreplace(queue, (claim, place))
-            continue
-        heappop(queue)
-        if -claim >= _LEAST_CLAIM:
-            filling.add(passages[place])
+    for passage in _best_first(passages, filling):
+        filling.add(passage)
     shown += [hit for hit in new if id(hit) in filling.added]
     for hit in shown:
         hit.evidence = _filled(reader, hit, filling.added.get(id(hit), ()))
@@ -101,11 +103,15 @@ class _Filling:
     def claim(self, passage: _Passage) -> tuple[float, int]:
         """Return the value of a passage for the wording that it serves best now, and that one."""
         return max(
-            (value * self._new(concepts) / (1 + self._has[wording] / _FAIR_CHARS), wording)
+            (self.claim_for(wording, value, concepts), wording)
             for wording, (value, concepts) in enumerate(
                 zip(passage.values, passage.concepts, strict=True)
             )
         )
+
+    def claim_for(self, wording: int, value: float, concepts: Mapping[str, float]) -> float:
+        """Return what a value for a wording, of a passage with some concepts, is worth now."""
+        return value * self._new(concepts) / (1 + self._has[wording] / _FAIR_CHARS)
 
     def _new(self, weights: Mapping[str, float]) -> float:
         """Return the share of its value that a passage with some concepts has now."""
@@ -128,6 +134,49 @@ class _Filling:
         self._known.update(*passage.concepts)
         self._has[wording] += size
         self._left -= size
+
+
+def _best_first(passages: Sequence[_Passage], filling: _Filling) -> Iterator[_Passage]:
+    """Yield the passage with the highest claim, each once, as long as one has enough of a claim.
+
+    Claims change with each passage that is added, and only the best of those alike is compared.
+    """
+    groups = _alike(passages)
+    queue = [(-math.inf, 0, number) for number in range(len(groups))]
+    done: set[int] = set()
+    while queue:
+        _, _, number = queue[0]
+        wording, concepts, waiting = groups[number]
+        while waiting and waiting[-1][1] in done:
+            waiting.pop()
+        if not waiting:
+            heappop(queue)
+            continue
+        value, place = waiting[-1]
+        claim = filling.claim_for(wording, value, concepts)
+        now = (-claim, place, number)
+        if now > queue[0]:  # claims only fall, so that the first that has not fallen is the best
+            heapreplace(queue, now)
+        elif claim < _LEAST_CLAIM:
+            return
+        else:
+            done.add(place)
+            yield passages[place]
+
+
+def _alike(passages: Sequence[_Passage]) -> Sequence[_Alike]:
+    """Return the groups of passages for each wording, without those that have no claim to it."""
+    groups: dict[tuple[int, frozenset[str]], _Alike] = {}
+    for place, passage in enumerate(passages):
+        each = zip(passage.values, passage.concepts, strict=True)
+        for wording, (value, concepts) in enumerate(each):
+            if value >= _LEAST_CLAIM:
+                key = wording, frozenset(concepts)
+                group = groups.setdefault(key, _Alike(wording, concepts, []))
+                group.waiting.append((value, place))
+    for group in groups.values():
+        group.waiting.sort(key=lambda waiting: (waiting[0], -waiting[1]))
+    return [*groups.values()]
 
 
 def _valued(passages: Iterator[_Passage]) -> Iterator[_Passage]:

@@ -42,7 +42,7 @@ class LineGroup(Answer):
 
 
 class LineCount(Answer):
-    """How many lines match in a file, or in a folder, whose path ends with a slash."""
+    """How many lines match in a file, or in a folder with a slash at its end; ``/`` is the rest."""
 
     manual_id: OrAbsent[str] = None
     path: str

@@ -21,8 +21,9 @@ from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, Sp
 from fumishirube_manual.rows import cited_path
 from fumishirube_manual.text_parts import heading_of, last_heading, section_of
 
-_ALSO, _ALSO_WITH_ROOM = 24, 100
-"""The most places listed for equal lines, on a full page and on another; others are counted."""
+_ALSO, _ALSO_CHARS = 100, 300
+"""The most places listed for equal lines, and on a full page after how many characters of them no
+further ones are; others are counted."""
 _GROUP_CHARS = 34
 _FILE_CHARS, _SECTION_CHARS = 2, 3
 """The characters beside a path, and beside the headings of a section, in the answer as text."""
@@ -79,16 +80,17 @@ class Entry:
     lines: Sequence[tuple[int, str]]
     file_lines: Sequence[str] = ()
     also: list[str] = field(default_factory=list)
+    also_chars: int = 0
     more: int = 0
     heading: str = ""
     """That of the last place of an equal line."""
 
-    def repeat(self, place: LinePlace, text: FileText, most: int) -> int:
-        """Add a place of an equal line, up to ``most``; return how many characters that takes.
+    def repeat(self, place: LinePlace, text: FileText, *, full: bool) -> int:
+        """Add a place of an equal line, if there is room; return how many characters that takes.
 
         A heading follows the place if it is another one than that of the place before it.
         """
-        if len(self.also) >= most:
+        if len(self.also) >= _ALSO or (full and self.also_chars >= _ALSO_CHARS):
             self.more += 1
             return 0
         heading = last_heading(section_of(text.headings(place.line), text.path))
@@ -96,7 +98,9 @@ class Entry:
         self.heading = heading
         named = named and heading != heading_of(self.line)
         self.also.append(place.relative_to(self.place) + f" {heading}" * named)
-        return len(self.also[-1]) + 3
+        taken = len(self.also[-1]) + 3
+        self.also_chars += taken
+        return taken
 
     @property
     def line(self) -> str:
@@ -169,8 +173,8 @@ class LinePage:
                 self.remaining[place[:2]] += 1
                 self.remaining_texts.update(match.texts)
             elif number >= self._offset and self.entries[number - self._offset].place != place:
-                most = _ALSO_WITH_ROOM if self._left > 0 else _ALSO
-                self._left -= self.entries[number - self._offset].repeat(place, text, most)
+                entry = self.entries[number - self._offset]
+                self._left -= entry.repeat(place, text, full=self._left <= 0)
 
     def _key(self, place: LinePlace, around: Mapping[int, str]) -> bytes:
         """Return the key of equal lines; with context, the neighbouring lines must be equal too."""

@@ -180,7 +180,7 @@ def _items(
     for hit in hits:
         rank = ranks[id(hit.row)]
         later = {"rank": rank} if rank > covered else {}
-        yield shown_row(integrated(trace, hit.row, extras) | later, hit)
+        yield shown_row(trace, integrated(trace, hit.row, extras) | later, hit)
 
 
 def _other_names(

@@ -96,9 +96,8 @@ def hits_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[HitsPara
         wanted = rows[offset : offset + limit]
         if kind == "integrated_top" and "lines" in settings.extras:
             shown = zip(trace.search.rows[offset : offset + limit], wanted, strict=True)
-            wanted = _with_lines(
-                EvidenceReader(context, trace, places="documents" in settings.extras), shown
-            )
+            reader = EvidenceReader(context, trace, places="documents" in settings.extras)
+            wanted = _with_lines(trace, reader, shown)
         items = tuple(fitting(wanted))
         return HitsAnswer(
             trace_id=trace.id,
@@ -129,9 +128,14 @@ def hits_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[HitsPara
     )
 
 
-def _with_lines(reader: EvidenceReader, rows: Iterable[tuple[TraceRow, Json]]) -> list[Json]:
+def _with_lines(
+    trace: Trace, reader: EvidenceReader, rows: Iterable[tuple[TraceRow, Json]]
+) -> list[Json]:
     """Return the rows, each with its most relevant text, about one line."""
-    return [shown_row(item, ShownHit(row, reader.evidence(row, LINE_CHARS))) for row, item in rows]
+    return [
+        shown_row(trace, item, ShownHit(row, reader.evidence(row, LINE_CHARS)))
+        for row, item in rows
+    ]
 
 
 def _rows(trace: Trace, kind: Kind, settings: ManualSurface) -> Sequence[Json]:
