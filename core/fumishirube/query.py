@@ -15,6 +15,7 @@ from fumishirube.budget import Budget
 from fumishirube.corpus import Bool, Clause, Corpus, Holds, Pages
 from fumishirube.model import Passage, Ranking
 from fumishirube.text.folding import fold
+from fumishirube.text.query_concepts import concepts
 from fumishirube.text.synonyms import Synonyms, replace_synonyms
 from fumishirube.text.word_forms import mentions
 
@@ -226,8 +227,15 @@ class Query:
 
 
 def _spelling(text: str) -> str:
-    """Return a text folded, but for its spaces: they divide it into concepts, also in Japanese."""
+    """Return a text folded, with the spaces that folding removes where they divide a concept."""
+    folded = fold(text)
+    if _concept_texts(text) == _concept_texts(folded):
+        return folded
     return "\n".join(filter(None, map(fold, text.split())))
+
+
+def _concept_texts(text: str) -> list[str]:
+    return [concept.text for concept in concepts(text)]
 
 
 def _hashable(value: Any) -> Hashable:
