@@ -15,7 +15,6 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
@@ -34,6 +33,7 @@ IDLE = 1800
 
 _SESSION_ID = "mcp-session-id"
 _ENDED = (200, 404)
+"""The statuses of a DELETE after which there is no session."""
 _NO_MESSAGE = RefusedLine(error_message(None, types.INVALID_REQUEST, "Invalid Request"))
 
 
@@ -80,6 +80,7 @@ class Streamable:
             max_sessions=SESSIONS + AT_ONCE,
         )
         server.middleware.append(self._begin)
+        self._largest = largest
         self._open: OrderedDict[str, _OpenSession] = OrderedDict()
 
     def running(self) -> AbstractAsyncContextManager[None]:
@@ -90,10 +91,11 @@ class Streamable:
         """Answer a request; if it opens a session too many, end the one that is idle longest."""
         message = None
         if scope["method"] == "POST":
-            body = await Request(scope, receive).body()
+            body = await _read(receive, self._largest)
             message = await to_thread.run_sync(parsed_line, body) or _NO_MESSAGE
             if isinstance(message, RefusedLine):
-                await _reply(message.answer)(scope, receive, send)
+                status = 413 if len(body) > self._largest else 400
+                await _reply(message.answer, status)(scope, receive, send)
                 return
             if isinstance(message, types.JSONRPCError):  # perhaps in place of a broken response
                 body = encoded(message)
@@ -109,7 +111,7 @@ class Streamable:
         identity = str(message.id)  # as the manager tells its requests apart
         if identity in known.ids:
             refusal = error_message(message.id, types.INVALID_REQUEST, "this id is in use")
-            await _reply(refusal)(scope, receive, send)
+            await _reply(refusal, 400)(scope, receive, send)
             return
         known.ids.add(identity)
         try:
@@ -188,8 +190,19 @@ class Streamable:
         return None if session is None else session.state
 
 
-def _reply(refusal: types.JSONRPCError) -> Response:
-    return Response(encoded(refusal), 400, media_type="application/json")
+def _reply(refusal: types.JSONRPCError, status: int) -> Response:
+    return Response(encoded(refusal), status, media_type="application/json")
+
+
+async def _read(receive: Receive, most: int) -> bytes:
+    """Return the body of a request; the rest of one with more bytes is not read."""
+    body = bytearray()
+    more = True
+    while more and len(body) <= most:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return bytes(body)
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
