@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from time import monotonic
 from urllib.parse import quote
 
-from fumishirube import Call, Citation, InvalidParameter, NotFound, SurfaceContext, ToolError
+from fumishirube import (
+    Call,
+    Citation,
+    InvalidParameter,
+    Manual,
+    NotFound,
+    SurfaceContext,
+    ToolError,
+)
 from fumishirube.disk import clean_name, clean_path
 from fumishirube.text import Lines, fold
 from fumishirube.tools import Content, Resource, Resources, Template
@@ -17,6 +26,9 @@ from fumishirube_manual.cited_places import has_hash
 SCHEME = "manual"
 MOST_CHARS = 24_000
 """The most characters of one reading: less than 25,000 tokens, in any script."""
+
+LISTED_SECONDS = 0.5
+"""Seconds in which files that a manual listed count as listed: less than between two looks."""
 
 _PLAIN, _MARKDOWN = "text/plain", "text/markdown"
 _MIMES = {"md": _MARKDOWN, "markdown": _MARKDOWN, "json": "application/json"}
@@ -51,11 +63,27 @@ def _stamp(context: SurfaceContext, uri: str) -> str:
     """Return what changes with the file of a URI: its size and time."""
     cited = Citation.parse(uri)
     manual_id, path = clean_name(cited.manual_id, "uri"), clean_path(cited.path, "uri")
+    manual = manual_by_id(context, manual_id)
+    entry = manual.root.stat(path)
     # What is not listed, such as a hidden file, does not exist here either.
-    for entry in manual_by_id(context, manual_id).entries(path.rpartition("/")[0]):
-        if entry.path == path and entry.kind == "file":
-            return f"{entry.size} {entry.modified_ns}"
-    raise NotFound("the manual lists no such file", path=path)
+    if not context.keep("listed paths", _ListedPaths).lists(manual, path):
+        raise NotFound("the manual lists no such file", path=path)
+    return f"{entry.size} {entry.modified_ns}"
+
+
+class _ListedPaths:
+    """The paths of manuals, remembered while a server looks at many files, one after the other."""
+
+    def __init__(self) -> None:
+        self._paths: dict[str, tuple[float, frozenset[str]]] = {}
+
+    def lists(self, manual: Manual, path: str) -> bool:
+        """Tell whether a manual lists an existing file; it is searched again for a new one."""
+        until, paths = self._paths.get(manual.id, (0.0, frozenset[str]()))
+        if path not in paths or monotonic() > until:
+            paths = frozenset(manual.paths())
+            self._paths[manual.id] = monotonic() + LISTED_SECONDS, paths
+        return path in paths
 
 
 def propose(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import AsyncIterator
@@ -13,12 +14,15 @@ import anyio
 import mcp_types as types
 import pytest
 from http_server import HttpServer
-from manuals import stranger, write
+from manuals import opened, stranger, write
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.extension import ClientExtension
 from mcp.client.stdio import stdio_client
 from mcp.shared.subscriptions import ResourceUpdated
-from stdio import Wire, command_line
+from stdio import Wire, checked, command_line
+
+from fumishirube import NotFound
+from fumishirube.disk.roots import Root
 
 ERAS = ["legacy", "2026-07-28"]
 UI = "io.modelcontextprotocol/ui"
@@ -123,6 +127,44 @@ async def test_no_one_is_asked_without_need(workspace: Path, era: str) -> None:
         assert (await client.call_tool("manual_find", SEARCH)).is_error
 
 
+class Answering(Wire):
+    """A client that declares forms, and answers a question with anything."""
+
+    def request(self, method: str, params: Any) -> dict[str, Any]:
+        """Send a request; the first one declares the ability."""
+        declared = {"capabilities": {"elicitation": {}}} if method == "initialize" else {}
+        return super().request(method, {**params, **declared})
+
+    def answered(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """Make a call that asks, and return its result after that answer."""
+        call = {"name": "manual_find", "arguments": SEARCH}
+        self._send({"jsonrpc": "2.0", "id": "call", "method": "tools/call", "params": call})
+        question = json.loads(self._output.readline())
+        assert question["method"] == "elicitation/create"
+        self._send({"jsonrpc": "2.0", "id": question["id"], **answer})
+        message = json.loads(self._output.readline())
+        assert message["id"] == "call"
+        result: dict[str, Any] = message["result"]
+        return result
+
+
+async def test_a_client_that_cannot_ask_is_as_one_whose_person_declines(workspace: Path) -> None:
+    results = (*({}, "x", None, {"action": "bogus"}), {"action": "decline"})
+    contents = ([1], {"manual_id": {"a": 1}}, {"manual_id": 3})
+    with Answering(workspace) as wire:
+        wire.ok("manual_ls")
+        for answer in (
+            {"error": {"code": -1, "message": "a secret"}},
+            {"error": "x"},
+            *({"result": result} for result in results),
+            *({"result": {"action": "accept", "content": content}} for content in contents),
+        ):
+            refused = checked(wire.answered(answer), workspace)
+            assert refused.payload["message"] == "manual_id is required", answer
+        log = wire.hang_up()
+    assert log.count("manual_find") == 2 + len(results) + len(contents)
+
+
 ASKER = """
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -221,6 +263,28 @@ async def test_a_change_just_before_another_subscription_is_told_too(workspace: 
         await client.subscribe_resource("manual://bikes/oil.md")
         with anyio.fail_after(20):
             await arrived.wait()
+
+
+def test_a_look_at_many_files_searches_their_folder_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = write(tmp_path, {f"m/{number}.md": "# Oil\n" for number in range(60)})
+    application = opened(workspace)
+    (resources,) = application.catalog.resources
+    assert resources.stamp is not None
+    surveyed, looks = Root.survey, []
+    monkeypatch.setattr(Root, "survey", lambda *given: looks.append("look") or surveyed(*given))
+    monkeypatch.setattr("fumishirube_manual.resources.LISTED_SECONDS", 60)
+    before = [resources.stamp(f"manual://m/{number}.md") for number in range(60)]
+    assert looks == ["look"]
+    (workspace / "manuals" / "m" / "7.md").write_text("# Another\n", encoding="utf-8")
+    (workspace / "manuals" / "m" / "new.md").write_text("# New\n", encoding="utf-8")
+    assert resources.stamp("manual://m/7.md") != before[7]
+    assert resources.stamp("manual://m/new.md")
+    (workspace / "manuals" / "m" / "8.md").unlink()
+    with pytest.raises(NotFound):
+        resources.stamp("manual://m/8.md")
+    application.close()
 
 
 async def test_a_newer_client_listens_to_a_file(workspace: Path) -> None:

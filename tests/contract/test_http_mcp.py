@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from http_server import HttpServer, probing
+from http_server import HttpServer, eventually, probing
 from manuals import write
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
-from stdio import checked
+from stdio import HELLO, checked
 from strangers import stranger
 
 ERAS = ["legacy", "2026-07-28", "auto"]
@@ -123,15 +124,72 @@ async def test_a_failing_tool_takes_nothing_along(server: HttpServer) -> None:
         assert not (await called(client, server, "probe_names")).is_error
 
 
-@pytest.mark.parametrize("content", [b"", b"null", b"{", b"[[[[", b"\xff", b"[" * 100_000])
-async def test_what_is_no_message_is_refused(server: HttpServer, content: bytes) -> None:
-    headers = {
-        "content-type": "application/json",
-        "accept": "application/json, text/event-stream",
-    }
-    answer = server.client.post("/mcp", content=content, headers=headers)
-    assert 400 <= answer.status_code < 500
+MESSAGE = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        *((text, -32700) for text in (b"{", b"[[[[", b"\xff", b"[" * 40_000)),
+        *((text, -32600) for text in (b"", b"null", b"[]", b"[%b]" % PING)),
+        (PING.replace(b"1", b"true"), -32600),
+        (PING.replace(b":1", b":1.5"), -32600),
+        (b'{"jsonrpc":"2.0","id":16}', -32600),
+    ],
+)
+async def test_what_is_no_message_is_refused(server: HttpServer, content: bytes, code: int) -> None:
+    answer = server.client.post("/mcp", content=content, headers=MESSAGE)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["code"] == code
+    assert answer.json()["error"]["message"] in ("Parse error", "Invalid Request")
     assert server.is_well()
+
+
+def opened(server: HttpServer) -> dict[str, str]:
+    """Open a session, and return the headers of its requests."""
+    hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}
+    answer = server.client.post("/mcp", json=hello, headers=MESSAGE)
+    return {**MESSAGE, "mcp-session-id": answer.headers["mcp-session-id"]}
+
+
+async def test_a_mark_of_the_byte_order_begins_no_other_message(server: HttpServer) -> None:
+    answer = server.client.post("/mcp", content=BOM_UTF8 + PING, headers=opened(server))
+    assert answer.status_code == 200
+    assert '{"jsonrpc":"2.0","id":1,"result":{}}' in answer.text
+
+
+async def test_a_refused_end_leaves_a_session_as_it_is(server: HttpServer) -> None:
+    headers = opened(server)
+    end = {**headers, "mcp-protocol-version": "1999-01-01"}
+    assert server.client.delete("/mcp", headers=end).status_code == 405
+    call = {"name": "manual_toc", "arguments": {"manual_id": "給付編"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    refused = server.client.post("/mcp", json=message, headers=headers)
+    assert '"required_first_call":"manual_ls"' in refused.text
+    assert server.client.delete("/mcp", headers=headers).status_code == 200
+    assert server.client.post("/mcp", json=message, headers=headers).status_code == 404
+
+
+@pytest.mark.parametrize("identity", [5, "5"])
+def test_an_id_in_use_is_refused_until_its_request_ends(
+    server: HttpServer, identity: object
+) -> None:
+    """So that no request gets the answer of another one."""
+    headers, mark = opened(server), f"in-use-{type(identity).__name__}"
+    wait = {"name": "probe_wait", "arguments": {"mark": mark, "seconds": 60}}
+    waiting = {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": wait}
+    ping = {"jsonrpc": "2.0", "id": identity, "method": "ping"}
+    began = server.workspace / "manuals" / f"{mark}.began"
+    with server.client.stream("POST", "/mcp", json=waiting, headers=headers):
+        eventually(began.exists)
+        refused = server.client.post("/mcp", json=ping, headers=headers)
+        assert refused.status_code == 400
+        assert refused.json()["error"] == {"code": -32600, "message": "this id is in use"}
+        assert refused.json()["id"] == identity
+        other = server.client.post("/mcp", json={**ping, "id": 6}, headers=headers)
+        assert other.status_code == 200
+    eventually(lambda: server.client.post("/mcp", json=ping, headers=headers).is_success)
 
 
 async def test_a_message_over_4_mib_is_refused(server: HttpServer) -> None:

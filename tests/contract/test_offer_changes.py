@@ -168,17 +168,24 @@ async def test_a_client_in_memory_reads_texts_and_bytes(era: str) -> None:
         assert (image.blob, image.mime_type) == ("AP8=", "image/png")
 
 
+@pytest.mark.filterwarnings("ignore:resources/.*subscribe is removed")
 async def test_clients_that_are_gone_are_forgotten() -> None:
-    server = served()
+    """Also what they subscribed to, which takes places of others, and at once."""
+    server = served(stamp=len)
     entry = server.get_notification_handler("notifications/initialized")
     assert entry is not None
     known = entry.handler.__self__._older
-    for _ in range(5):
-        async with Client(server, mode="legacy") as client:
-            await client.list_prompts()
-            assert known
-    gc.collect()
+    gc.disable()
+    try:
+        for number in range(5):
+            async with Client(server, mode="legacy") as client:
+                await client.subscribe_resource(f"x://{number}")
+                assert known
+                assert server.subscriptions._wanted() == {f"x://{number}"}
+    finally:
+        gc.enable()
     assert not known
+    assert not server.subscriptions._wanted()
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])

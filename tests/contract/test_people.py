@@ -9,9 +9,9 @@ import socket
 import ssl
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 import httpx2
 import pytest
 from certificates import certificate
-from http_server import SECONDS
+from http_server import SECONDS, eventually
 from people_server import HELLO, MCP, TeamServer, names
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 from strangers import stranger
@@ -50,12 +50,15 @@ def message(answer: httpx2.Response) -> dict[str, Any]:
     return parsed
 
 
-def eventually(holds: Any) -> None:
-    """Wait until something holds."""
-    deadline = time.monotonic() + SECONDS
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+@contextmanager
+def listening(team: TeamServer, name: str, session: str) -> Iterator[Callable[[], str]]:
+    """Open the stream of a session; what is yielded returns the next method in it."""
+    headers = {**MCP, **team.headers(name), "mcp-session-id": session}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert team.client.post("/mcp", json=ready, headers=headers).status_code == 202
+    with team.client.stream("GET", "/mcp", headers=headers) as stream:
+        lines = (line[5:] for line in stream.iter_lines() if line.startswith("data: {"))
+        yield lambda: str(json.loads(next(lines))["method"])
 
 
 def test_each_person_has_the_manuals_of_the_rights(team: TeamServer) -> None:
@@ -208,7 +211,9 @@ def test_people_and_rights_change_while_the_server_runs(team: TeamServer) -> Non
     trace = team.call("eve", "manual_find", **query).json()["trace_id"]
     session = team.session("eve")
 
-    assert team.users("set", "eve", "--read", "manuals/事務編").code == 0
+    with listening(team, "eve", session) as notified:
+        assert team.users("set", "eve", "--read", "manuals/事務編").code == 0
+        assert notified() == "notifications/tools/list_changed"
     assert names(team.call("eve", "manual_ls")) == ["事務編"]
     assert team.call("eve", "manual_hits", trace_id=trace).status_code == 404
     called = message(team.mcp("eve", "tools/call", session, name="manual_ls", arguments={}))

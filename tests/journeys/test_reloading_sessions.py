@@ -21,6 +21,7 @@ ENVELOPE = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 SEARCH = {"query": "入院", "required_terms": ["入院"], "manual_id": "給付編"}
+WIDE = "surfaces: [{use: manual}, {use: vault}]\n"
 NARROW = "surfaces: [{use: manual}]\n"
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(90)]
@@ -34,7 +35,7 @@ def anyio_backend() -> str:
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     folder = probing(tmp_path)
-    write(folder, "surfaces: [{use: manual}, {use: vault}]\n")
+    write(folder, WIDE)
     return folder
 
 
@@ -89,7 +90,7 @@ def test_a_session_goes_on_with_what_it_knows(client: Watching) -> None:
 
 def test_who_knows_the_list_is_not_told_of_it_again(client: Watching) -> None:
     client.names()
-    write(client.workspace, "surfaces: [{use: manual}, {use: vault}]\nlimits: {depth: 9}\n")
+    write(client.workspace, f"{WIDE}traces: {{keep: 9}}\n")
     assert client.logged_line() == "reloaded\n"
     client.ping()
     write(client.workspace, "surfaces: [{use: manua}]\n")
@@ -102,14 +103,15 @@ def test_who_knows_the_list_is_not_told_of_it_again(client: Watching) -> None:
 
 
 def test_a_newer_client_that_listens_is_told(workspace: Path) -> None:
+    """Also where the files alone are others."""
     with Newer(workspace) as client:
-        wanted = {"toolsListChanged": True}
+        wanted = {"resourcesListChanged": True}
         client.ask("subscriptions/listen", notifications=wanted)
         assert client.next()["method"] == "notifications/subscriptions/acknowledged"
         client.ask("tools/call", name="manual_ls", arguments={})
         assert client.next()["result"]["structuredContent"]
-        write(workspace, NARROW)
-        assert client.next()["method"] == CHANGED
+        write(workspace, f"{WIDE}limits: {{depth: 9}}\n")
+        assert client.next()["method"] == CHANGED.replace("tools", "resources")
         client.ask("tools/call", name="manual_find", arguments=SEARCH)
         assert client.next()["result"]["structuredContent"]["trace_id"]
 
@@ -190,5 +192,5 @@ async def test_a_newer_client_over_http_that_listens_is_told(server: HttpServer)
                 methods.append(json.loads(line.removeprefix("data: ")).get("method"))
                 if CHANGED in methods:
                     break
-                write(server.workspace, NARROW)
+                write(server.workspace, f"{WIDE}pipelines: {{manual: {{loaders: [markdown]}}}}\n")
     assert methods == ["notifications/subscriptions/acknowledged", CHANGED]

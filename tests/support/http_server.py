@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -34,6 +34,14 @@ def environment(**environ: str) -> dict[str, str]:
     """Return variables for a process that finds the probing plugin."""
     kept = {name: value for name, value in os.environ.items() if name not in NEUTRAL}
     return {**kept, "PYTHONPATH": str(PROBE), **environ}
+
+
+def eventually(holds: Callable[[], object]) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 class Serving:

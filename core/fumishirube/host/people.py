@@ -53,6 +53,11 @@ class PersonalTools(ToolHost):
             for surface in self.surfaces
         ]
 
+    @property
+    def listed_from(self) -> tuple[object, ...]:
+        """What decides which files the person sees, besides the files."""
+        return *super().listed_from, self.rights
+
     def _of(self, surface: ConfiguredSurface) -> FolderRights:
         return self.rights.get(surface.surface.root, FolderRights())
 

@@ -193,6 +193,13 @@ class ToolHost:
         return Catalog((*map(paged, self.tools.values()),), *self._further, self.instructions)
 
     @property
+    def listed_from(self) -> tuple[object, ...]:
+        """What decides which files clients see, besides the files."""
+        config = self.config
+        loaders = {surface.name: surface.stages["loaders"] for surface in self.surfaces}
+        return config.roots, config.listing, config.limits, self.loaded.own, loaders
+
+    @property
     def instructions(self) -> str:
         """The instructions for a client: those of each surface, and a warning."""
         return " ".join([*filter(None, self.texts("instructions")), WARNING])

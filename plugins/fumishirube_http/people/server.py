@@ -58,8 +58,7 @@ class PersonServer:
             memory = before.application.memory if same else None
             fresh = self._reloader.serve_person(self.name, person.rights, memory)
             self._http.replace_application(fresh.application)
-            notify = not fresh.catalog.same_listing(before.catalog)
-            self._publisher.publish(fresh.catalog, notify=notify)
+            self._publisher.publish(fresh.catalog, notify=not fresh.same_lists(before))
             # Last: requests that see the new rights here do not wait for them.
             self._served, self.person = fresh, person
             before.mark_replaced()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from weakref import WeakKeyDictionary, WeakSet
 
 import anyio
 import mcp_types as types
@@ -42,7 +41,7 @@ class ResourceSubscriptions:
         self._publisher = publisher
         self._bus = bus
         self._listening = Counter[str]()
-        self._older: WeakKeyDictionary[Connection, set[str]] = WeakKeyDictionary()
+        self._older: dict[Connection, set[str]] = {}
         self._stamps: dict[str, str] = {}
         self._any = anyio.Event()
 
@@ -59,7 +58,10 @@ class ResourceSubscriptions:
         if not await to_thread.run_sync(self._stamp, uri):
             raise MCPError(types.INVALID_PARAMS, "there is no such resource to subscribe to")
         connection = connection_of(ctx)
-        uris = self._older.setdefault(connection, set())
+        if connection not in self._older:
+            self._older[connection] = set()
+            connection.exit_stack.callback(self._older.pop, connection, None)
+        uris = self._older[connection]
         if uri not in uris and len(self._wanted()) >= MOST_SUBSCRIPTIONS:
             refusal = f"at most {MOST_SUBSCRIPTIONS} resources can be subscribed to"
             raise MCPError(types.INVALID_PARAMS, refusal)
@@ -141,7 +143,7 @@ class ChangeNotifier:
         self._publisher = publisher
         self._bus = InMemorySubscriptionBus()
         self._listen = ListenHandler(self._bus)
-        self._older: WeakSet[Connection] = WeakSet()
+        self._older: set[Connection] = set()
         self.resources = ResourceSubscriptions(publisher, self._bus)
 
     async def listen(
@@ -156,7 +158,10 @@ class ChangeNotifier:
 
     async def initialized(self, ctx: RequestContext, _: types.NotificationParams) -> None:
         """Register a client of the older protocol, which is notified without a subscription."""
-        self._older.add(connection_of(ctx))
+        connection = connection_of(ctx)
+        if connection not in self._older:
+            self._older.add(connection)
+            connection.exit_stack.callback(self._older.discard, connection)
 
     @asynccontextmanager
     async def announcements(self) -> AsyncIterator[None]:

@@ -1,4 +1,4 @@
-"""Lines of input: the messages that they are, or the errors with which they are answered."""
+"""Messages as bytes: those of lines of input, or what they are answered with; lines of output."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import mcp_types as types
 from pydantic import ValidationError
+
+from fumishirube.tools.calls import compact, plain
 
 MOST_DIGITS = 4_000
 """The longest integer, in characters, that is read as one."""
@@ -21,7 +23,11 @@ class RefusedLine(NamedTuple):
 
 
 def parsed_line(line: bytes) -> types.JSONRPCMessage | RefusedLine | None:
-    """Return a line's message or refusal; ``None`` for an empty line or a broken response."""
+    """Return a line's message or refusal; ``None`` for an empty line.
+
+    For a broken response that is an error, so that whoever waits for it goes on; ``None`` if it
+    has no id.
+    """
     adapter = types.jsonrpc_message_adapter
     line = line.removeprefix(BOM_UTF8)
     with suppress(ValidationError):
@@ -42,10 +48,11 @@ def parsed_line(line: bytes) -> types.JSONRPCMessage | RefusedLine | None:
         # A request with an id of another type looks like a notification, and would wait for ever.
         if not isinstance(message, types.JSONRPCNotification) or raw.get("id") is None:
             return message
-    if isinstance(raw, dict) and "method" not in raw and raw.keys() & {"result", "error"}:
-        return None
     identity = raw.get("id") if isinstance(raw, dict) else None
     known = identity if isinstance(identity, str) or type(identity) is int else None
+    if isinstance(raw, dict) and "method" not in raw and raw.keys() & {"result", "error"}:
+        broken = error_message(known, types.INVALID_REQUEST, "Invalid response")
+        return None if known is None else broken
     return RefusedLine(error_message(known, types.INVALID_REQUEST, "Invalid Request"))
 
 
@@ -61,3 +68,17 @@ def error_message(identity: str | int | None, code: int, message: str) -> types.
     """Return an answer that is an error of the protocol; ``identity`` is that of the request."""
     error = types.ErrorData(code=code, message=message)
     return types.JSONRPCError(jsonrpc="2.0", id=identity, error=error)
+
+
+def encoded(message: types.JSONRPCMessage) -> bytes:
+    """Return a message as JSON, whatever is in it."""
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+    except ValueError:
+        # Most likely a lone surrogate: a bad file name must not end the connection.
+        try:
+            return compact(plain(message.model_dump(by_alias=True, exclude_unset=True))).encode()
+        except (ValueError, TypeError):
+            identity = getattr(message, "id", None)
+            failed = error_message(identity, types.INTERNAL_ERROR, "The answer is not JSON")
+            return failed.model_dump_json(by_alias=True, exclude_unset=True).encode()

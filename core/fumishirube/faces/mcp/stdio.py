@@ -19,12 +19,11 @@ from anyio.lowlevel import EventLoopToken, current_token
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 
-from fumishirube.faces.mcp.incoming import RefusedLine, error_message, parsed_line
+from fumishirube.faces.mcp.incoming import RefusedLine, encoded, parsed_line
 from fumishirube.faces.mcp.server import build_server
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.scheduler import SWITCH_SECONDS
 from fumishirube.host.standard_streams import Wire, exit_within
-from fumishirube.tools.calls import compact, plain
 from fumishirube.tools.definitions import Session
 
 GRACE = 0.2
@@ -185,7 +184,7 @@ async def _write(
     async with outgoing:
         async for item in outgoing:
             message = item.message
-            line = partial(wire.write, _encoded(message))
+            line = partial(wire.write, encoded(message))
             try:
                 await to_thread.run_sync(line, abandon_on_cancel=True, limiter=limiter)
             except OSError:
@@ -194,19 +193,6 @@ async def _write(
                 return
             _follow(message, pending)
             collector.record_answer()
-
-
-def _encoded(message: types.JSONRPCMessage) -> bytes:
-    try:
-        return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
-    except ValueError:
-        # Most likely a lone surrogate: a bad file name must not end the connection.
-        try:
-            return compact(plain(message.model_dump(by_alias=True, exclude_unset=True))).encode()
-        except (ValueError, TypeError):
-            identity = getattr(message, "id", None)
-            failed = error_message(identity, types.INTERNAL_ERROR, "The answer is not JSON")
-            return failed.model_dump_json(by_alias=True, exclude_unset=True).encode()
 
 
 class IdleCollector:

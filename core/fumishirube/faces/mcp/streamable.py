@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
+import mcp_types as types
+from anyio import to_thread
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from fumishirube.faces.mcp.incoming import RefusedLine, encoded, error_message, parsed_line
 from fumishirube.faces.mcp.requests import CallReporter, RequestContext, connection_of
 from fumishirube.faces.mcp.server import build_server
 from fumishirube.host.catalog import CatalogPublisher
@@ -27,14 +32,18 @@ IDLE = 1800
 """Seconds without a request after which a session ends."""
 
 _SESSION_ID = "mcp-session-id"
+_ENDED = (200, 404)
+"""The statuses of a DELETE after which there is no session."""
+_NO_MESSAGE = RefusedLine(error_message(None, types.INVALID_REQUEST, "Invalid Request"))
 
 
 @dataclass
 class _OpenSession:
-    """The state of a session, and the number of its requests in progress."""
+    """The state of a session, its requests in progress, and the ids of those that have one."""
 
     state: Session = field(default_factory=Session)
     requests: int = 0
+    ids: set[str] = field(default_factory=set)
 
 
 class Streamable:
@@ -71,6 +80,7 @@ class Streamable:
             max_sessions=SESSIONS + AT_ONCE,
         )
         server.middleware.append(self._begin)
+        self._largest = largest
         self._open: OrderedDict[str, _OpenSession] = OrderedDict()
 
     def running(self) -> AbstractAsyncContextManager[None]:
@@ -79,19 +89,55 @@ class Streamable:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; if it opens a session too many, end the one that is idle longest."""
+        message = None
+        if scope["method"] == "POST":
+            body = await _read(receive, self._largest)
+            message = await to_thread.run_sync(parsed_line, body) or _NO_MESSAGE
+            if isinstance(message, RefusedLine):
+                status = 413 if len(body) > self._largest else 400
+                await _reply(message.answer, status)(scope, receive, send)
+                return
+            if isinstance(message, types.JSONRPCError):  # perhaps in place of a broken response
+                body = encoded(message)
+            receive = _again(body.removeprefix(BOM_UTF8), receive)
         session = Headers(scope=scope).get(_SESSION_ID)
         if session is None:
             await self._answer_first(scope, receive, send)
             return
         known = self._open.get(session, _OpenSession())
+        if not isinstance(message, types.JSONRPCRequest):
+            await self._answer_in(session, known, scope, receive, send)
+            return
+        identity = str(message.id)  # as the manager tells its requests apart
+        if identity in known.ids:
+            refusal = error_message(message.id, types.INVALID_REQUEST, "this id is in use")
+            await _reply(refusal, 400)(scope, receive, send)
+            return
+        known.ids.add(identity)
+        try:
+            await self._answer_in(session, known, scope, receive, send)
+        finally:
+            known.ids.discard(identity)
+
+    async def _answer_in(
+        self, session: str, known: _OpenSession, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answer a request of a session."""
+        status = 0
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
         known.requests += 1
         try:
-            await self._manager.handle_request(scope, receive, send)
+            await self._manager.handle_request(scope, receive, watched)
         finally:
             known.requests -= 1
             if session in self._open:
                 self._open.move_to_end(session)
-        if scope["method"] == "DELETE":
+        if scope["method"] == "DELETE" and status in _ENDED:
             self._open.pop(session, None)
 
     async def _answer_first(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -142,6 +188,31 @@ class Streamable:
             return None
         session = self._open.get(ctx.request.headers.get(_SESSION_ID, ""))
         return None if session is None else session.state
+
+
+def _reply(refusal: types.JSONRPCError, status: int) -> Response:
+    return Response(encoded(refusal), status, media_type="application/json")
+
+
+async def _read(receive: Receive, most: int) -> bytes:
+    """Return the body of a request; the rest of one with more bytes is not read."""
+    body = bytearray()
+    more = True
+    while more and len(body) <= most:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return bytes(body)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return a function that receives a body again."""
+    first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return first.pop() if first else await receive()
+
+    return again
 
 
 def _session_ids(message: Message) -> Sequence[str]:

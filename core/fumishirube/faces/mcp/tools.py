@@ -14,6 +14,7 @@ from anyio import to_thread
 from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from fumishirube.errors import ToolError
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner, failure_of
@@ -208,7 +209,7 @@ def shows_forms(ctx: RequestContext) -> bool:
 
 
 async def elicit(ctx: RequestContext, question: Question) -> str | types.InputRequiredResult | None:
-    """Ask, and return the answer, or ``None`` if it was declined.
+    """Ask, and return the answer, or ``None`` if it was declined or is unusable.
 
     A client of the newer protocol gets the question as the result of its call, which it repeats.
     """
@@ -216,9 +217,12 @@ async def elicit(ctx: RequestContext, question: Question) -> str | types.InputRe
     if ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
         asking = types.ElicitRequest(params=request)
         return types.InputRequiredResult(input_requests={question.parameter: asking})
-    response = await ctx.session.elicit_form(
-        request.message, request.requested_schema, related_request_id=ctx.request_id
-    )
+    try:
+        response = await ctx.session.elicit_form(
+            request.message, request.requested_schema, related_request_id=ctx.request_id
+        )
+    except (MCPError, ValidationError):
+        return None
     return _chosen(question, response)
 
 

@@ -72,6 +72,11 @@ class Served(Generic[HostT]):
             self.catalog = replace(counted, tools=[*map(paged, counted.tools)])
             self._lifespan = stack.pop_all()
 
+    def same_lists(self, other: Served[Any]) -> bool:
+        """Tell whether clients see the same tools, prompts and resources."""
+        same_files = self.application.listed_from == other.application.listed_from
+        return same_files and self.catalog.same_listing(other.catalog)
+
     def mark_replaced(self) -> None:
         """Note that no new calls come in."""
         self._replaced = time.monotonic()
@@ -235,7 +240,7 @@ class Reloader:
         self._current.mark_replaced()
         self._spent.append(self._current)
         self._current = served
-        self.publisher.publish(served.catalog, notify=_lists_changed(self._spent[-1], served))
+        self.publisher.publish(served.catalog, notify=not served.same_lists(self._spent[-1]))
         _report_changes(old, fresh)
 
 
@@ -245,13 +250,6 @@ def _check_nothing_lost(old: Application, fresh: Application) -> None:
     failing = [problem for _, problem in fresh.plugins.left_out if problem not in known]
     if failing:
         raise PluginError("; ".join(failing))
-
-
-def _lists_changed(old: ServedApplication, fresh: ServedApplication) -> bool:
-    """Tell whether clients would see other tools, prompts or resources."""
-    before, now = old.application.config, fresh.application.config
-    folders = (before.roots, before.listing) != (now.roots, now.listing)
-    return folders or not fresh.catalog.same_listing(old.catalog)
 
 
 def _report_changes(old: Application, fresh: Application) -> None:
