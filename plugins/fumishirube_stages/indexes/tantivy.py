@@ -26,15 +26,13 @@ from fumishirube import (
 from fumishirube.disk import ScratchFolder
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
 from fumishirube_stages.indexes.tantivy_documents import TERMS, Documents, add_all, document, schema
-from fumishirube_stages.indexes.tantivy_files import (
-    CheckedSearcher,
-    CommittedFiles,
+from fumishirube_stages.indexes.tantivy_errors import (
     is_damage,
     is_starved,
-    linked_copy,
     open_problem,
     write_problem,
 )
+from fumishirube_stages.indexes.tantivy_files import CheckedSearcher, CommittedFiles, linked_copy
 from fumishirube_stages.indexes.tantivy_records import (
     IndexedPage,
     RecordCache,
