@@ -38,7 +38,8 @@ from fumishirube import (
     Term,
     Unreadable,
 )
-from fumishirube.engine.folder_index import FolderIndex, IndexState, _FolderUpdate
+from fumishirube.engine.folder_index import FolderIndex, _FolderUpdate
+from fumishirube.engine.index_states import IndexState
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library
 from fumishirube.engine.pipeline import NamedStage, Pipeline
