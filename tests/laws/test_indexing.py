@@ -551,6 +551,26 @@ def test_who_finds_the_writer_busy_answers_from_the_last_state(manuals: Path, st
         assert set(found(got)) - set(found(before)) == {("new.md", 1)}
 
 
+def test_a_file_that_is_gone_is_not_found_though_the_writer_is_busy(
+    manuals: Path, state: Path, tmp_path: Path
+) -> None:
+    with opened(manuals, state) as one, opened(manuals, state, writer_wait_ms=0) as other:
+        other.bring_up_to_date(Budget())
+        with one._index.writing(Budget()):
+            write(manuals, {"a.md": None, "chapter.txt": None})
+            got = other.bring_up_to_date(Budget.of(50))
+        assert got.degraded == "another process is updating the index; this is the state before"
+        corpus, words = got.corpus, ["休暇", "password", "absent"]
+        assert {path for path, _ in found(got)} == {"sub/b.md", "codes.json"}
+        assert (got.files, [*got.pages]) == (3, ["00_目次.json", "codes.json", "sub/b.md"])
+        assert [corpus.page(path) for path in ("a.md", "chapter.txt")] == [(), ()]
+        with opened(manuals, tmp_path / "new") as fresh:
+            expected = fresh.bring_up_to_date(Budget()).corpus
+        assert corpus.size == expected.size
+        assert corpus.frequencies(words) == expected.frequencies(words)
+        assert [*map(corpus.count, CLAUSES)] == [*map(expected.count, CLAUSES)]
+
+
 def test_nothing_to_write_needs_no_writer(manuals: Path, state: Path) -> None:
     with opened(manuals, state) as indexed:
         before = answers(indexed.bring_up_to_date(Budget()))

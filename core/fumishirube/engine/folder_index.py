@@ -17,6 +17,7 @@ from fumishirube.disk.stored import StoredFile
 from fumishirube.documents import EMPTY_MAPPING, Document
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.commit_batches import CommitBatches, wanted_first
+from fumishirube.engine.corpus_views import CorpusWithout
 from fumishirube.engine.file_loads import FileLoads
 from fumishirube.engine.file_readers import FileReaders
 from fumishirube.engine.index_states import CommitSummary, IndexState
@@ -234,7 +235,12 @@ class FolderIndex:
         self._committed = (summary, self._index.corpus(self.manual.id))
 
     def _state(self, claimed: Mapping[str, ClaimedFile], degraded: str | None) -> IndexState:
-        (pages, skipped, headings, fingerprint), corpus = self._committed
+        summary, corpus = self._committed
+        if degraded and (gone := summary.pages.keys() - claimed.keys()):
+            # A deleted or excluded file is not found even while the index cannot be updated.
+            present = {path: page for path, page in summary.pages.items() if path in claimed}
+            summary, corpus = CommitSummary.of(present), CorpusWithout(corpus, tuple(sorted(gone)))
+        pages, skipped, headings, fingerprint = summary
         self.claimed, files = claimed, len(pages)
         if degraded:
             waiting = [LeftOut(path, None, "time_budget") for path in claimed if path not in pages]

@@ -96,9 +96,9 @@ def hits_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[HitsPara
         wanted = rows[offset : offset + limit]
         if kind == "integrated_top" and "lines" in settings.extras:
             shown = zip(trace.search.rows[offset : offset + limit], wanted, strict=True)
-            wanted = _with_lines(
-                EvidenceReader(context, trace, places="documents" in settings.extras), shown
-            )
+            places = "documents" in settings.extras
+            reader = EvidenceReader(context, trace, places=places, earlier=True)
+            wanted = _with_lines(reader, shown)
         items = tuple(fitting(wanted))
         return HitsAnswer(
             trace_id=trace.id,
