@@ -133,10 +133,8 @@ class TantivyIndex:
         Raises:
             IndexDamaged: when files of the last commit are missing or changed, or it lacks all.
         """
+        self._files.check()
         commit = self._files.newest_commit()
-        if commit is not None and commit == self._files.commit:
-            self._files.check()
-            commit = self._files.newest_commit()
         if commit is None:
             raise IndexDamaged("the index is gone")
         if commit == self._files.commit:

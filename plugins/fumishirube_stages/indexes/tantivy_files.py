@@ -73,18 +73,22 @@ class CommittedFiles:
         self.commit = commit
 
     def check(self) -> None:
-        """Check that the files of the last commit are unchanged.
+        """Check that the files of the last commit are unchanged, as far as a newer one has them.
 
         A file whose stamp changed is unchanged if its size and its checksum are right.
 
         Raises:
-            IndexDamaged: when a file is missing or changed, and there is no newer commit.
+            IndexDamaged: when a file is changed, or missing without a newer commit.
         """
-        changed = [name for name, stamp in self._stamps.items() if self._stamp(name) != stamp]
-        if not changed or self.newest_commit() != self.commit:
+        changed = {
+            name: now for name, was in self._stamps.items() if (now := self._stamp(name)) != was
+        }
+        if not changed:
             return
-        for name in changed:
-            now = self._stamp(name)
+        removed = self.newest_commit() != self.commit
+        for name, now in changed.items():
+            if now is None and removed:
+                continue
             if now is None or now.size != self._stamps[name].size or not self._is_sound(name):
                 raise self._damaged(f"{name.partition('.')[2]} file of the index")
             self._stamps[name] = now
