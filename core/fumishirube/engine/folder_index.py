@@ -232,6 +232,7 @@ class FolderIndex:
         summary, _ = self._committed
         if summary.pages is not pages:
             summary = CommitSummary.of(pages)
+            self.manual.forget_documents()
         self._committed = (summary, self._index.corpus(self.manual.id))
 
     def _state(self, claimed: Mapping[str, ClaimedFile], degraded: str | None) -> IndexState:

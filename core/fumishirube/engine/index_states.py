@@ -9,6 +9,7 @@ from typing import NamedTuple
 from fumishirube.corpus import Corpus, Pages
 from fumishirube.documents import EMPTY_MAPPING
 from fumishirube.engine.file_loads import SlowFile
+from fumishirube.engine.indexed_files import text_digest
 from fumishirube.model import LeftOut, OutsideSearch
 from fumishirube.stages import IndexedFile
 
@@ -19,7 +20,7 @@ class IndexState(NamedTuple):
     ``pages`` are the files in the corpus, by path.
 
     ``incomplete`` means that the corpus may lack what is in the files, so that nothing is proven
-    to be absent. ``fingerprint`` changes with every path, size and time of change in the corpus.
+    to be absent. ``fingerprint`` changes with every path, time of change and text in the corpus.
     ``unfinished`` means that files remain to be indexed, that no thread of this process indexes
     them, and that the index can be written; ``unembedded`` the same of vectors. ``slow`` are the
     files that are still being loaded. ``manuals`` are the ids if the state is of several manuals.
@@ -72,9 +73,10 @@ class CommitSummary(NamedTuple):
     def of(cls, pages: Mapping[str, IndexedFile]) -> CommitSummary:
         """Return the summary of these pages."""
         skipped = sorted(LeftOut(p.path, None, p.skipped) for p in pages.values() if p.skipped)
-        # A file that can be read again may have the same stamp as before.
+        # A file that can be read again, or is replaced with its times, has the same stamp.
         stamps = "\0".join(
-            f"{path}\0{pages[path].stamp}{pages[path].skipped or ''}" for path in sorted(pages)
+            f"{path}\0{page.stamp}{page.skipped or ''}\0{text_digest(page)}"
+            for path, page in sorted(pages.items())
         )
         fingerprint = sha256(stamps.encode()).hexdigest()[:16]
         headings = sum(page.blank for page in pages.values())

@@ -181,6 +181,11 @@ class ManualFolder:
                 self._documents.popitem(last=False)
         return document
 
+    def forget_documents(self) -> None:
+        """Read all files again: an index has other texts, perhaps of files with the same times."""
+        with self._lock:
+            self._documents.clear()
+
     def places(self, path: str) -> Sequence[Place]:
         """Return where people see the lines of a file; empty for plain text.
 
