@@ -324,6 +324,29 @@ def test_a_changed_toc_renames_its_chapters(manuals: Path, state: Path) -> None:
         assert [passage.title for passage in page] == ["password の章"]
 
 
+def test_a_toc_that_is_completed_though_the_clock_stood_still_names_its_chapters(
+    manuals: Path, state: Path
+) -> None:
+    with opened(manuals, state) as indexed:
+        for toc, title in ((" " * len(TOC), []), (TOC, ["給付の章"])):
+            write(manuals, {"00_目次.json": toc}, time.time_ns() // 10**9 * 10**9)
+            page = indexed.bring_up_to_date(Budget()).corpus.page("chapter.txt")
+            assert [passage.title for passage in page] == title
+
+
+def test_a_toc_that_may_be_read_again_names_its_chapters(manuals: Path, state: Path) -> None:
+    """A change of permissions changes neither the size nor the time of a file."""
+    toc = manuals / "m" / "00_目次.json"
+    toc.chmod(0o000)
+    if os.access(toc, os.R_OK):
+        pytest.skip("this user may read all")
+    with opened(manuals, state) as indexed:
+        assert indexed.bring_up_to_date(Budget()).corpus.page("chapter.txt") == []
+        toc.chmod(0o644)
+        (passage,) = indexed.bring_up_to_date(Budget()).corpus.page("chapter.txt")
+        assert passage.title == "給付の章"
+
+
 # --- what cannot be read --------------------------------------------------------------------
 
 
