@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -50,7 +51,7 @@ class Late(Stage):
 
     def _mode(self, root):
         mode = root.path / "mode"
-        return mode.read_text() if mode.exists() else ""
+        return mode.read_text().strip() if mode.exists() else ""
 
 @hook
 def register_loaders(register):
@@ -182,14 +183,25 @@ def test_a_file_with_an_unusable_document_is_skipped_and_named(workspace: Path, 
         assert "damaged" not in said
 
 
+def _set_times(workspace: Path) -> None:
+    """Give all files a time at which none is young."""
+    for file in (workspace / "manuals/m").iterdir():
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+
+
 @pytest.mark.parametrize("fault", ["sources", "absent", "ungoverned"])
 def test_a_loader_that_has_no_list_any_more_keeps_its_files(
     workspace: Path, path: str, fault: str
 ) -> None:
     with served(workspace, path) as server:
         (workspace / "manuals/m/mode").write_text(fault)
-        found, _ = find(server)
-        assert found == {*FILES}
+        (workspace / "manuals/m/d.late").write_text("旅費の追加")
+        _set_times(workspace)
+        at_first, _ = find(server)
+        assert at_first == {*FILES}
+        (workspace / "manuals/m/mode").write_text(" " * len(fault))  # nothing else says so
+        _set_times(workspace)
+        assert find(server)[0] == {*FILES, "d.late"}
         assert "plugin stranger: loader 'late' failed on m: " in server.hang_up()
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from manuals import write
+from manuals import ask, opened, write
 from stdio import Fumishirube
 
 FILES = {f"guide/{n}.md": f"# File {n}\n\nneedle{n} in common words\n" for n in range(60)}
@@ -34,3 +36,23 @@ def test_finds_find_while_the_index_is_built_anew(tmp_path: Path) -> None:
                     hits = found["inline_hits"]["items"]
                     assert word in str(hits) or "degraded" in found
                 assert run.returncode == 0
+
+
+def test_a_server_answers_from_an_index_that_was_rebuilt_over_files_with_the_same_times(
+    tmp_path: Path,
+) -> None:
+    file = write(tmp_path, {"m/a.md": "# A\n\nalpha common\n"}) / "manuals" / "m" / "a.md"
+    os.utime(file, (1_700_000_000, 1_700_000_000))
+    with closing(opened(tmp_path)) as served, closing(opened(tmp_path)) as other:
+
+        def texts() -> list[str]:
+            asked = {"query": "common", "manual_id": "m", "required_terms": ["common"]}
+            (hit,) = ask(served, "manual_find", **asked)["inline_hits"]["items"]
+            read = ask(served, "manual_read", ref={"manual_id": "m", "path": "a.md"})
+            return [hit["lines"][0][1], read["text"].splitlines()[-1]]
+
+        assert texts() == ["alpha common"] * 2
+        file.write_text("# A\n\nbravo common\n")
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+        other.contexts["manual"].rebuild("m")
+        assert texts() == ["bravo common"] * 2

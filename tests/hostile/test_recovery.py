@@ -212,6 +212,23 @@ def test_deletions_that_a_killed_writer_has_not_committed_are_no_damage(tmp_path
     assert not left.exists()
 
 
+def test_files_that_a_writer_cannot_remove_are_named_like_those_it_cannot_write(
+    tmp_path: Path,
+) -> None:
+    workspace = write(tmp_path, {"m/a.md": "# A\nalpha\n"})
+    with closing(opened(workspace)) as application:
+        context = application.contexts["manual"]
+        context.prepare("m", Query(""))
+        (managed,) = (workspace / ".fumishirube").rglob(".managed.json")
+        managed.unlink()
+        managed.mkdir()
+        write(workspace, {"m/b.md": "# B\nbeta\n"})
+        for _ in range(2):  # the second writer begins with what the first one left
+            state = context.prepare("m", Query(""))
+            assert "the index cannot be written" in (state.degraded or "")
+            assert [*state.pages] == ["a.md"]
+
+
 def test_a_changed_file_is_found_after_a_recovery(manual: ServedManual) -> None:
     path = manual.workspace / "manuals" / "m" / "late.md"
     remove(manual.index)

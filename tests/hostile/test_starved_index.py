@@ -1,4 +1,7 @@
-"""An index for which the system has no thread, no memory or no room left is kept as it was."""
+"""An index for which the system has no thread, no memory or no room left is kept as it was.
+
+One of which it has lost a part is not read: the system ends whoever reads what is not there.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ pytest.importorskip("resource")
 BEGIN = """
 import gc, os, resource, sys
 from pathlib import Path
-from fumishirube import Budget, Fields, Forbidden, IndexedFile, Root
+from fumishirube import Budget, Fields, Forbidden, IndexDamaged, IndexedFile, Root
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.testing import passage
 from fumishirube_stages.indexes.tantivy import Tantivy
@@ -123,3 +126,20 @@ limit(resource.RLIMIT_NOFILE, 1024)
 print((folder / "meta.json").exists(), len(opened().pages()))
 """)
     assert lines == ["True 3"]
+
+
+def test_a_file_cut_short_is_noticed_though_another_process_has_committed_since() -> None:
+    lines = after("""
+index, other, page = opened(), opened(), IndexedFile("more.md", "s", None, 1)
+fill(index, 3)
+before = [*folder.glob("*.idx")]
+with other.writing(Budget()):
+    other.sync((), [(page, [passage(page.path, 1, "Title", "more")])])
+for file in before:
+    os.truncate(file, 0)
+try:
+    index.refresh()
+except IndexDamaged as error:
+    print(error)
+""")
+    assert lines == ["a idx file of the index is gone or damaged"]

@@ -15,7 +15,7 @@ from stdio import Wire
 
 from fumishirube.engine import background
 from fumishirube.engine.background import BackgroundIndexer
-from fumishirube.engine.folder_index import IndexState
+from fumishirube.engine.index_states import IndexState
 from fumishirube.host import context
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
@@ -151,3 +151,29 @@ def test_in_a_hurry_the_file_that_is_named_goes_first(workspace: Path) -> None:
             lambda name, **given: manuals.ask(application, name, **given), "交通費の請求"
         )
         assert [item["ref"]["path"] for item in answer["inline_hits"]["items"]] == ["zz 交通費.md"]
+
+
+def test_an_index_that_cannot_be_written_is_left_to_the_next_call(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing goes on meanwhile, and nothing is logged again and again."""
+    workspace = manuals.write(tmp_path, {"m/a.md": "# A\nabacus\n"})
+    application = manuals.opened(workspace)
+
+    def find(term: str) -> dict[str, Any]:
+        return manuals.ask(
+            application, "manual_find", query=term, manual_id="m", required_terms=[term]
+        )
+
+    with closing(application), application.lifespan():
+        assert find("abacus")["inline_hits"]["items"]
+        (lock,) = (workspace / ".fumishirube").rglob(".tantivy-writer.lock")
+        lock.unlink()
+        lock.mkdir()
+        manuals.write(tmp_path, {"m/b.md": "# B\nbanjos\n"})
+        caplog.set_level("INFO")
+        assert "the index cannot be written" in find("banjos")["degraded"]
+        time.sleep(0.1)
+        assert "indexing goes on" not in caplog.text
+        lock.rmdir()
+        assert "degraded" not in find("banjos")

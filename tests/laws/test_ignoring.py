@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -271,6 +272,25 @@ def test_a_change_of_the_rules_counts_from_the_next_call_on(tmp_path: Path) -> N
     rules.unlink()
     assert found(application) == {"leave.md", "leave.tmp.md", "drafts/leave.md"}
     application.close()
+
+
+def test_it_counts_too_while_the_index_cannot_be_written_and_for_lines_of_earlier_searches(
+    tmp_path: Path,
+) -> None:
+    with closing(opened(write(tmp_path, MANUAL))) as application:
+        search = ask(application, "manual_find", **SEARCH)
+        hits = {"trace_id": search["trace_id"], "kind": "integrated_top"}
+        assert all("lines" in item for item in ask(application, "manual_hits", **hits)["items"])
+        (lock,) = (tmp_path / ".fumishirube").rglob(".tantivy-writer.lock")
+        lock.unlink()
+        lock.mkdir()
+        (tmp_path / "manuals/m/.fumishirubeignore").write_text("*\n")
+        for word in ("有給休暇", "年次"):  # only one of them was asked before
+            answer = ask(application, "manual_find", **SEARCH | {"required_terms": [word]})
+            assert "the index cannot be written" in answer["degraded"]
+            assert answer["terms"] == [[word, "no_hits", 0]]
+            assert "leave" not in str(answer["inline_hits"]) + str(answer.get("names"))
+        assert not any("lines" in item for item in ask(application, "manual_hits", **hits)["items"])
 
 
 def settled(tmp_path: Path, settings: str) -> Application:

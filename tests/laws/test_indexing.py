@@ -38,7 +38,8 @@ from fumishirube import (
     Term,
     Unreadable,
 )
-from fumishirube.engine.folder_index import FolderIndex, IndexState, _FolderUpdate
+from fumishirube.engine.folder_index import FolderIndex, _FolderUpdate
+from fumishirube.engine.index_states import IndexState
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library
 from fumishirube.engine.pipeline import NamedStage, Pipeline
@@ -323,6 +324,29 @@ def test_a_changed_toc_renames_its_chapters(manuals: Path, state: Path) -> None:
         assert [passage.title for passage in page] == ["password の章"]
 
 
+def test_a_toc_that_is_completed_though_the_clock_stood_still_names_its_chapters(
+    manuals: Path, state: Path
+) -> None:
+    with opened(manuals, state) as indexed:
+        for toc, title in ((" " * len(TOC), []), (TOC, ["給付の章"])):
+            write(manuals, {"00_目次.json": toc}, time.time_ns() // 10**9 * 10**9)
+            page = indexed.bring_up_to_date(Budget()).corpus.page("chapter.txt")
+            assert [passage.title for passage in page] == title
+
+
+def test_a_toc_that_may_be_read_again_names_its_chapters(manuals: Path, state: Path) -> None:
+    """A change of permissions changes neither the size nor the time of a file."""
+    toc = manuals / "m" / "00_目次.json"
+    toc.chmod(0o000)
+    if os.access(toc, os.R_OK):
+        pytest.skip("this user may read all")
+    with opened(manuals, state) as indexed:
+        assert indexed.bring_up_to_date(Budget()).corpus.page("chapter.txt") == []
+        toc.chmod(0o644)
+        (passage,) = indexed.bring_up_to_date(Budget()).corpus.page("chapter.txt")
+        assert passage.title == "給付の章"
+
+
 # --- what cannot be read --------------------------------------------------------------------
 
 
@@ -548,6 +572,26 @@ def test_who_finds_the_writer_busy_answers_from_the_last_state(manuals: Path, st
         got = indexed.bring_up_to_date(Budget())
         assert got.degraded is None
         assert set(found(got)) - set(found(before)) == {("new.md", 1)}
+
+
+def test_a_file_that_is_gone_is_not_found_though_the_writer_is_busy(
+    manuals: Path, state: Path, tmp_path: Path
+) -> None:
+    with opened(manuals, state) as one, opened(manuals, state, writer_wait_ms=0) as other:
+        other.bring_up_to_date(Budget())
+        with one._index.writing(Budget()):
+            write(manuals, {"a.md": None, "chapter.txt": None})
+            got = other.bring_up_to_date(Budget.of(50))
+        assert got.degraded == "another process is updating the index; this is the state before"
+        corpus, words = got.corpus, ["休暇", "password", "absent"]
+        assert {path for path, _ in found(got)} == {"sub/b.md", "codes.json"}
+        assert (got.files, [*got.pages]) == (3, ["00_目次.json", "codes.json", "sub/b.md"])
+        assert [corpus.page(path) for path in ("a.md", "chapter.txt")] == [(), ()]
+        with opened(manuals, tmp_path / "new") as fresh:
+            expected = fresh.bring_up_to_date(Budget()).corpus
+        assert corpus.size == expected.size
+        assert corpus.frequencies(words) == expected.frequencies(words)
+        assert [*map(corpus.count, CLAUSES)] == [*map(expected.count, CLAUSES)]
 
 
 def test_nothing_to_write_needs_no_writer(manuals: Path, state: Path) -> None:

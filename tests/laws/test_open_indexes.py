@@ -112,6 +112,17 @@ def test_all_manuals_at_once_are_searched_though_few_stay_open(application: Appl
     assert find(application, "*")
 
 
+def test_of_all_manuals_in_turn_some_stay_open(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexes, "MOST_OPEN", MANUALS - 1)
+    assert find(application, "*")
+    context = application.contexts["manual"]
+    before = {f"m{number}": context.opened(f"m{number}") for number in range(MANUALS)}
+    assert find(application, "*")
+    assert any(indexed and context.opened(name) is indexed for name, indexed in before.items())
+
+
 def test_calls_from_many_threads_close_no_index_under_each_other(application: Application) -> None:
     with ThreadPoolExecutor(8) as pool:
         numbers = [number * 7 % MANUALS for number in range(8 * MANUALS)]

@@ -525,6 +525,9 @@ def test_of_two_spellings_the_exact_one_is_read(tmp_path: Path) -> None:
     root = Root(tmp_path)
     assert root.read_bytes(NFC) == b"composed"
     assert root.entries() == [root.stat(NFC)]
+    survey = root.survey()
+    assert survey.files == [root.stat(NFC)]
+    assert survey.unlisted == [(NFC, "unspeakable", "file")]
 
 
 @posix

@@ -19,7 +19,8 @@ from torture import examples
 from fumishirube import Budget, Document, Root, Source
 from fumishirube.engine import file_loads, file_readers
 from fumishirube.engine.file_loads import PATIENCE_SECONDS
-from fumishirube.engine.folder_index import FolderIndex, IndexState
+from fumishirube.engine.folder_index import FolderIndex
+from fumishirube.engine.index_states import IndexState
 from fumishirube.errors import Cancelled
 from fumishirube_stages.loaders import Markdown
 

@@ -8,7 +8,7 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self
@@ -199,10 +199,7 @@ def scan(folder: OpenFolder, prefix: str) -> Iterator[FolderEntry]:
     Of names that are equal in composed form, only the one that :meth:`OpenFolder.entry` finds.
     """
     with folder.scan() as scanned:
-        entries = [*scanned]
-        if any(nfc(entry.name) != entry.name for entry in entries):
-            entries = _one_of_each(entries)
-        for entry in entries:
+        for entry in one_of_each(scanned)[0]:
             if not is_allowed_name(entry.name, first=not prefix):
                 continue
             try:
@@ -213,12 +210,20 @@ def scan(folder: OpenFolder, prefix: str) -> Iterator[FolderEntry]:
             yield entry_of(prefix + name, name, status)
 
 
-def _one_of_each(entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
-    """Return one entry for each composed name: the one with that name, or else the first."""
+def one_of_each(
+    scanned: Iterable[os.DirEntry[str]],
+) -> tuple[Sequence[os.DirEntry[str]], Sequence[os.DirEntry[str]]]:
+    """Return one entry for each composed name, and the others.
+
+    It is the entry with that name, or else the first.
+    """
+    entries = [*scanned]
+    if all(entry.name.isascii() or nfc(entry.name) == entry.name for entry in entries):
+        return entries, ()
     reached: dict[str, os.DirEntry[str]] = {}
     for entry in sorted(entries, key=lambda entry: (nfc(entry.name) != entry.name, entry.name)):
         reached.setdefault(nfc(entry.name), entry)
-    return [*reached.values()]
+    return [*reached.values()], [e for e in entries if reached[nfc(e.name)] is not e]
 
 
 def make_inside(folder: OpenFolder, names: list[str]) -> None:

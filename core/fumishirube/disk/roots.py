@@ -36,13 +36,7 @@ from fumishirube.disk.survey import (
     Survey,
     Surveyor,
 )
-from fumishirube.errors import (
-    Forbidden,
-    NotFound,
-    OutOfScope,
-    ToolError,
-    Unreadable,
-)
+from fumishirube.errors import Forbidden, NotFound, OutOfScope, ToolError, Unreadable
 from fumishirube.text.folding import nfc
 
 
@@ -66,6 +60,8 @@ class Root:
     """The files of the whole folder, if they are known, so that several loaders need one survey."""
     private: bool = field(default=False, compare=False)
     """Whether no other user of the machine may open ``top``, if it is made here."""
+    refused: list[str] | None = field(default=None, compare=False)
+    """Gets the paths of the files that the system did not let this process read, if it is there."""
 
     @property
     def path(self) -> Path:
@@ -209,8 +205,13 @@ class Root:
         """
         path = self._shown(clean_path(path))
         parent, _, name = path.rpartition("/")
-        with self._walked(parent) as folder, _translate_os_errors(path):
-            return self._read(folder, name, path)
+        try:
+            with self._walked(parent) as folder, _translate_os_errors(path):
+                return self._read(folder, name, path)
+        except Forbidden:
+            if self.refused is not None:
+                self.refused.append(path)
+            raise
 
     def child(self, path: str) -> Root:
         """Return a folder below as a root of its own.

@@ -14,6 +14,7 @@ from fumishirube.disk.folders import (
     escaped_name,
     is_allowed_name,
     is_junction,
+    one_of_each,
 )
 from fumishirube.disk.ignore_rules import IgnoreRules, rules_of
 from fumishirube.errors import Forbidden, NeedsNarrowScope
@@ -166,7 +167,14 @@ class Surveyor:
         inner: list[tuple[str, str]] = []
         ignore_files: list[str] = []
         with folder.scan() as scanned:
-            for entry in scanned if self.visible is None else self._visible(scanned, prefix):
+            entries, others = one_of_each(
+                scanned if self.visible is None else self._visible(scanned, prefix)
+            )
+            for entry in others:
+                unit: Literal["file", "folder"]
+                unit = "folder" if entry.is_dir(follow_symlinks=False) else "file"
+                self._add_unlisted(prefix + nfc(escaped_name(entry.name)), "unspeakable", unit)
+            for entry in entries:
                 spelled = entry.name
                 plain = spelled.isascii()
                 odd = not spelled.isprintable() or "\\" in spelled or spelled[-1] == " "

@@ -11,7 +11,8 @@ from functools import partial
 from threading import Condition, Event, Thread
 
 from fumishirube.budget import Budget
-from fumishirube.engine.folder_index import FolderIndex, IndexState
+from fumishirube.engine.folder_index import FolderIndex
+from fumishirube.engine.index_states import IndexState
 from fumishirube.errors import Cancelled, FumishirubeError
 
 _log = logging.getLogger("fumishirube")

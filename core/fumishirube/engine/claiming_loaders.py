@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from fumishirube.disk.folders import FolderEntry
+from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.stages import ClaimedFile, Loader
@@ -22,20 +23,42 @@ class RevisedLoader(Protocol):
         ...
 
 
+@runtime_checkable
+class FailingLoader(Protocol):
+    """A loader that may fail to list its files."""
+
+    @property
+    def problem_of(self) -> Callable[[Root], str | None]:
+        """What returns a sentence if it failed to list the files of a folder."""
+        ...
+
+
+class Claims(NamedTuple):
+    """The claimed files by path.
+
+    They are ``unsure`` if the same folder may have others soon: a loader failed to list its files
+    or to read one of them, or files are so young that they may change without a new time.
+    """
+
+    files: Mapping[str, ClaimedFile]
+    unsure: bool
+
+
 def claimed_by(
     loaders: Sequence[Loader],
     root: Root,
     before: Mapping[str, FolderEntry],
     entries: Mapping[str, FolderEntry],
     known: Mapping[str, ClaimedFile],
-) -> dict[str, ClaimedFile]:
-    """Return the claimed files by path; the first loader that claims a path gets it.
+) -> Claims:
+    """Return the claimed files; the first loader that claims a path gets it.
 
     ``known`` are those of the entries ``before``, and stay the same objects where nothing changed.
     """
     touched = {path for path, entry in entries.items() if before.get(path) != entry}
     touched |= before.keys() - entries.keys()
-    listed = replace(root, listed=(*entries.values(),))
+    refused: list[str] = []
+    listed = replace(root, listed=(*entries.values(),), refused=refused)
     claimed: dict[str, ClaimedFile] = {}
     for loader in loaders:
         code = loader.source_code if isinstance(loader, RevisedLoader) else ""
@@ -51,7 +74,10 @@ def claimed_by(
             else:
                 present = [entries[p] for p in deciding if p in entries]
                 claimed[path] = ClaimedFile(source, loader, *_stamped(root, present, code))
-    return claimed
+    failed = (isinstance(each, FailingLoader) and each.problem_of(root) for each in loaders)
+    now = time.time_ns()
+    young = (not is_settled(entry.modified_ns, now) for entry in entries.values())
+    return Claims(claimed, bool(refused) or any(failed) or any(young))
 
 
 def _stamped(root: Root, entries: Sequence[FolderEntry], code: str) -> tuple[str, int, int]:

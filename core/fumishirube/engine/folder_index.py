@@ -13,17 +13,18 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from fumishirube.budget import Budget
-from fumishirube.corpus import Corpus, Pages
 from fumishirube.disk.stored import StoredFile
 from fumishirube.documents import EMPTY_MAPPING, Document
 from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.commit_batches import CommitBatches, wanted_first
-from fumishirube.engine.file_loads import FileLoads, SlowFile
+from fumishirube.engine.corpus_views import CorpusWithout
+from fumishirube.engine.file_loads import FileLoads
 from fumishirube.engine.file_readers import FileReaders
+from fumishirube.engine.index_states import CommitSummary, IndexState
 from fumishirube.engine.library import ManualFolder
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.errors import Forbidden, IndexDamaged
-from fumishirube.model import LeftOut, OutsideSearch
+from fumishirube.model import LeftOut
 from fumishirube.stages import ClaimedFile, IndexedFile, OpenIndex
 from fumishirube.tools.definitions import Progress
 
@@ -38,73 +39,6 @@ _MOST_ATTEMPTS = 3
 _WAIT_SECONDS = 0.05
 _CLOSE_SECONDS = 2.0
 """The most seconds for which the end of an update is waited for."""
-
-
-class IndexState(NamedTuple):
-    """A manual's corpus, the number of files in it, what is missing, and why it may be stale.
-
-    ``pages`` are the files in the corpus, by path.
-
-    ``incomplete`` means that the corpus may lack what is in the files, so that nothing is proven
-    to be absent. ``fingerprint`` changes with every path, size and time of change in the corpus.
-    ``unfinished`` means that files remain to be indexed, and that no thread of this process indexes
-    them; ``unembedded`` the same of vectors. ``slow`` are the files that are still being loaded.
-    ``manuals`` are the ids if the state is of several manuals.
-    """
-
-    corpus: Corpus
-    files: int
-    skipped: tuple[LeftOut, ...]
-    degraded: str | None
-    fingerprint: str
-    aside: OutsideSearch = OutsideSearch()
-    unfinished: bool = False
-    slow: tuple[SlowFile, ...] = ()
-    unembedded: bool = False
-    manuals: tuple[str, ...] = ()
-    pages: Mapping[str, IndexedFile] = EMPTY_MAPPING
-    incomplete: bool = False
-
-
-class SearchExtent(NamedTuple):
-    """The scope of a search: files, sections, files without sections, and what is unsearchable."""
-
-    files: int
-    sections: int
-    skipped: tuple[LeftOut, ...]
-    aside: OutsideSearch
-
-    @classmethod
-    def of(cls, state: IndexState, within: frozenset[str] | None) -> SearchExtent:
-        """Return the extent of a search of all the files, or of those ``within``."""
-        corpus = state.corpus
-        if within is None:
-            return cls(state.files, corpus.size, state.skipped, state.aside)
-        files = Pages(tuple(sorted(within)))
-        searched = corpus.count(files, searched=True).number
-        skipped = tuple(out for out in state.skipped if out.path in within)
-        aside = OutsideSearch(corpus.count(files).number - searched)
-        return cls(len(within), searched, skipped, aside)
-
-
-class _CommitSummary(NamedTuple):
-    """A summary of the pages of one commit."""
-
-    pages: Mapping[str, IndexedFile]
-    skipped: tuple[LeftOut, ...]
-    headings: int
-    fingerprint: str
-
-    @classmethod
-    def of(cls, pages: Mapping[str, IndexedFile]) -> _CommitSummary:
-        skipped = sorted(LeftOut(p.path, None, p.skipped) for p in pages.values() if p.skipped)
-        # A file that can be read again may have the same stamp as before.
-        stamps = "\0".join(
-            f"{path}\0{pages[path].stamp}{pages[path].skipped or ''}" for path in sorted(pages)
-        )
-        fingerprint = sha256(stamps.encode()).hexdigest()[:16]
-        headings = sum(page.blank for page in pages.values())
-        return cls(pages, tuple(skipped), headings, fingerprint)
 
 
 class _FolderUpdate(NamedTuple):
@@ -144,7 +78,7 @@ class FolderIndex:
         if vectors is not None:
             vectors.follow(self._index)
         self._lock = Lock()
-        self._committed = (_CommitSummary.of(self._index.pages()), self._index.corpus(manual.id))
+        self._committed = (CommitSummary.of(self._index.pages()), self._index.corpus(manual.id))
         self.claimed: Mapping[str, ClaimedFile] = EMPTY_MAPPING
         self._close = weakref.finalize(self, _close, self._index, self._readers)
         self._close.atexit = False
@@ -265,8 +199,8 @@ class FolderIndex:
                 else:
                     degraded = self._late(len(changed), claimed)
             except Forbidden as error:  # the last commit can still be searched
-                degraded = f"{error}; this is the state before"
                 self._refresh()
+                return self._state(claimed, f"{error}; this is the state before")
         return self._state(claimed, degraded)._replace(unfinished=degraded is not None)
 
     def _may_load(self, changed: Sequence[ClaimedFile], budget: Budget) -> bool:
@@ -297,11 +231,17 @@ class FolderIndex:
         pages = self._index.pages()
         summary, _ = self._committed
         if summary.pages is not pages:
-            summary = _CommitSummary.of(pages)
+            summary = CommitSummary.of(pages)
+            self.manual.forget_documents()
         self._committed = (summary, self._index.corpus(self.manual.id))
 
     def _state(self, claimed: Mapping[str, ClaimedFile], degraded: str | None) -> IndexState:
-        (pages, skipped, headings, fingerprint), corpus = self._committed
+        summary, corpus = self._committed
+        if degraded and (gone := summary.pages.keys() - claimed.keys()):
+            # A deleted or excluded file is not found even while the index cannot be updated.
+            present = {path: page for path, page in summary.pages.items() if path in claimed}
+            summary, corpus = CommitSummary.of(present), CorpusWithout(corpus, tuple(sorted(gone)))
+        pages, skipped, headings, fingerprint = summary
         self.claimed, files = claimed, len(pages)
         if degraded:
             waiting = [LeftOut(path, None, "time_budget") for path in claimed if path not in pages]

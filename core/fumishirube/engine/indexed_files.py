@@ -104,7 +104,12 @@ def _text_record(document: Document, sections: Sequence[Passage]) -> JsonValue:
 
 def is_text_of(page: IndexedFile, text: str) -> bool:
     """Tell whether a text equals that of an indexed file."""
-    return isinstance(page.about, dict) and page.about.get(_TEXT) == digest(text)
+    return text_digest(page) == digest(text)
+
+
+def text_digest(page: IndexedFile) -> object:
+    """Return the digest of the text of an indexed file; ``None`` of one without a text."""
+    return page.about.get(_TEXT) if isinstance(page.about, dict) else None
 
 
 def words_beside(page: IndexedFile) -> str | None:

@@ -46,7 +46,8 @@ class ManualFolder:
         self.loaders = loaders
         self._survey = Survey([], [], [])
         self._entries: dict[str, FolderEntry] = {}
-        self._claimed: dict[str, ClaimedFile] = {}
+        self._claimed: Mapping[str, ClaimedFile] = {}
+        self._unsure = False
         self._unlisted: Sequence[UnlistedEntry] = ()
         self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
         self._lock = RLock()
@@ -81,7 +82,7 @@ class ManualFolder:
             watch, touched = self._watch, None
             if watch is not None:
                 touched = watch.touched()
-            if touched is not None and not touched:
+            if touched is not None and not touched and not self._unsure:
                 return self._claimed
             if touched is None or len(touched) > _FEW:
                 survey = self.root.survey()
@@ -94,7 +95,7 @@ class ManualFolder:
 
     def _sweep_stored(self, root: StoredRoot) -> Mapping[str, ClaimedFile]:
         files = root.store.files()
-        if files is not self._stored_files:
+        if files is not self._stored_files or self._unsure:
             self._take(root.survey())
             self._stored_files = files
         return self._claimed
@@ -126,10 +127,11 @@ class ManualFolder:
                 watch.checked()
 
     def _take(self, survey: Survey) -> None:
-        if survey != self._survey:
-            before, self._entries = self._entries, {entry.path: entry for entry in survey.files}
-            files = (before, self._entries, self._claimed)
-            self._claimed = claimed_by(self.loaders, self.root, *files)
+        if survey != self._survey or self._unsure:
+            entries = {entry.path: entry for entry in survey.files}
+            files = (self._entries, entries, self._claimed)
+            self._claimed, self._unsure = claimed_by(self.loaders, self.root, *files)
+            self._entries = entries
             self._unlisted = unlisted(survey, self._claimed)
             self._survey = survey
 
@@ -180,6 +182,11 @@ class ManualFolder:
             while len(self._documents) > _DOCUMENT_CACHE_SIZE:
                 self._documents.popitem(last=False)
         return document
+
+    def forget_documents(self) -> None:
+        """Read all files again: an index has other texts, perhaps of files with the same times."""
+        with self._lock:
+            self._documents.clear()
 
     def places(self, path: str) -> Sequence[Place]:
         """Return where people see the lines of a file; empty for plain text.

@@ -14,7 +14,7 @@ from fumishirube.corpus import Bool, Clause, Corpus, Part, Term
 from fumishirube.disk.names import is_below
 from fumishirube.documents import EMPTY_MAPPING, Document, Section
 from fumishirube.engine.claimed_files import UNSURE
-from fumishirube.engine.folder_index import IndexState
+from fumishirube.engine.index_states import IndexState
 from fumishirube.engine.indexed_files import is_text_of, passages, words_beside
 from fumishirube.engine.library import ManualFolder
 from fumishirube.errors import IndexDamaged, ToolError, Unreadable

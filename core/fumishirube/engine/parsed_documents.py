@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -134,6 +134,8 @@ class RememberingLoader:
     def __init__(self, loader: Loader, fingerprint: str, documents: ParsedDocuments) -> None:
         self.isolated: bool = getattr(loader, "isolated", False)
         self.draws_pages: bool = getattr(loader, "draws_pages", False)
+        self.problem_of: Callable[[Root], str | None]
+        self.problem_of = getattr(loader, "problem_of", lambda _root: None)
         self._loader = loader.caching(documents) if isinstance(loader, ParsedLoader) else loader
         self._fingerprint = fingerprint
         self._documents = documents

@@ -27,7 +27,7 @@ from fumishirube.corpus import (
     Term,
 )
 from fumishirube.corpus_kinds import VectorCorpus, unsearched
-from fumishirube.engine.folder_index import IndexState
+from fumishirube.engine.index_states import IndexState
 from fumishirube.model import LeftOut, OutsideSearch, Passage, Skipped
 from fumishirube.text.query_concepts import rarity
 from fumishirube.text.word_forms import FormFinder, form_finder, query_terms

@@ -15,7 +15,8 @@ from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
 from fumishirube.disk.roots import Root
 from fumishirube.engine.claimed_files import ClaimedFiles
-from fumishirube.engine.folder_index import FolderIndex, IndexState
+from fumishirube.engine.folder_index import FolderIndex
+from fumishirube.engine.index_states import IndexState
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.outlying import ForgetsManuals, OutlyingFolders, stored_manuals

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from fumishirube.corpus import Corpus
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
-from fumishirube.engine.folder_index import IndexState, SearchExtent
+from fumishirube.engine.index_states import IndexState, SearchExtent
 from fumishirube.engine.pipeline import Pipeline, failures
 from fumishirube.engine.reports import report_for_query
 from fumishirube.engine.search_hits import restore_ranking

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import random
 import shutil
-from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -117,7 +117,7 @@ def _refusal(error: Forbidden) -> Forbidden:
 
 
 class OpenIndexes:
-    """Indexes by manual; the least used ones are closed as soon as no call uses them.
+    """Indexes by manual; of too many, any are closed as soon as no call uses them.
 
     ``open_index`` opens the index of a manual by its id, ``open_vectors`` its vectors.
     """
@@ -131,7 +131,7 @@ class OpenIndexes:
         self._library = library
         self._open_index = open_index
         self._open_vectors = open_vectors
-        self._open: OrderedDict[str, FolderIndex] = OrderedDict()
+        self._open: dict[str, FolderIndex] = {}
         self._lock = Lock()
 
     def of(self, manual: ManualFolder) -> FolderIndex:
@@ -145,11 +145,13 @@ class OpenIndexes:
                     self._open_vectors(manual.id),
                     stores_files=not self._library.is_outlying(manual.id),
                 )
-            self._open.move_to_end(manual.id)
             while len(self._open) > MOST_OPEN:
+                # Any: of more manuals, all in turn, the least used one is always the next one.
+                others = [name for name in self._open if name != manual.id]
+                left = random.choice(others)  # noqa: S311 - no secret
                 # It is closed when the last call that uses it, or its corpus, has ended.
-                least, _ = self._open.popitem(last=False)
-                self._library.forget(least)
+                del self._open[left]
+                self._library.forget(left)
             return self._open[manual.id]
 
     def opened(self, manual_id: str) -> FolderIndex | None:

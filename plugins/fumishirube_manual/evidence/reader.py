@@ -65,15 +65,22 @@ class _Section(NamedTuple):
 
 
 class EvidenceReader:
-    """Reads the evidence of the rows of one search; with ``places`` also those of the sections."""
+    """Reads the evidence of the rows of one search; with ``places`` also those of the sections.
 
-    def __init__(self, context: SurfaceContext, trace: Trace, *, places: bool = False) -> None:
+    Of an ``earlier`` search, it reads no file that has been excluded since.
+    """
+
+    def __init__(
+        self, context: SurfaceContext, trace: Trace, *, places: bool = False, earlier: bool = False
+    ) -> None:
         self._context = context
         self._trace = trace
         self._places = places
         self._sections: dict[tuple[str, int], _Section | None] = {}
         self._manual = manual = cache(context.manual)
         self._texts_of = cache(lambda manual_id: OwnTexts(manual(manual_id)))
+        self._listed = cache(lambda manual_id: frozenset(manual(manual_id).paths()))
+        self._earlier = earlier
         self._weights = cache(partial(weights_of, trace))
 
     def evidence(
@@ -135,6 +142,8 @@ class EvidenceReader:
         manual_id, path = self._trace.file(row.path)
         try:
             texts = self._texts_of(manual_id)
+            if self._earlier and path not in self._listed(manual_id):
+                return None
         except ToolError:
             return None
         own = texts.of(row._replace(path=path))

@@ -96,7 +96,8 @@ def hits_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[HitsPara
         wanted = rows[offset : offset + limit]
         if kind == "integrated_top" and "lines" in settings.extras:
             shown = zip(trace.search.rows[offset : offset + limit], wanted, strict=True)
-            reader = EvidenceReader(context, trace, places="documents" in settings.extras)
+            places = "documents" in settings.extras
+            reader = EvidenceReader(context, trace, places=places, earlier=True)
             wanted = _with_lines(trace, reader, shown)
         items = tuple(fitting(wanted))
         return HitsAnswer(

@@ -26,15 +26,13 @@ from fumishirube import (
 from fumishirube.disk import ScratchFolder
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
 from fumishirube_stages.indexes.tantivy_documents import TERMS, Documents, add_all, document, schema
-from fumishirube_stages.indexes.tantivy_files import (
-    CheckedSearcher,
-    CommittedFiles,
+from fumishirube_stages.indexes.tantivy_errors import (
     is_damage,
     is_starved,
-    linked_copy,
     open_problem,
     write_problem,
 )
+from fumishirube_stages.indexes.tantivy_files import CheckedSearcher, CommittedFiles, linked_copy
 from fumishirube_stages.indexes.tantivy_records import (
     IndexedPage,
     RecordCache,
@@ -135,10 +133,8 @@ class TantivyIndex:
         Raises:
             IndexDamaged: when files of the last commit are missing or changed, or it lacks all.
         """
+        self._files.check()
         commit = self._files.newest_commit()
-        if commit is not None and commit == self._files.commit:
-            self._files.check()
-            commit = self._files.newest_commit()
         if commit is None:
             raise IndexDamaged("the index is gone")
         if commit == self._files.commit:

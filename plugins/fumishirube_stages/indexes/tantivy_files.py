@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import shutil
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from pydantic_core import from_json
 
 from fumishirube import Forbidden, IndexDamaged
 from fumishirube.disk import ScratchFolder
+from fumishirube_stages.indexes.tantivy_errors import is_damage, write_problem
 
 T = TypeVar("T")
 
@@ -73,29 +73,40 @@ class CommittedFiles:
         self.commit = commit
 
     def check(self) -> None:
-        """Check that the files of the last commit are unchanged.
+        """Check that the files of the last commit are unchanged, as far as a newer one has them.
 
         A file whose stamp changed is unchanged if its size and its checksum are right.
 
         Raises:
-            IndexDamaged: when a file is missing or changed, and there is no newer commit.
+            IndexDamaged: when a file is changed, or missing without a newer commit.
         """
-        changed = [name for name, stamp in self._stamps.items() if self._stamp(name) != stamp]
-        if not changed or self.newest_commit() != self.commit:
+        changed = {
+            name: now for name, was in self._stamps.items() if (now := self._stamp(name)) != was
+        }
+        if not changed:
             return
-        for name in changed:
-            now = self._stamp(name)
+        removed = self.newest_commit() != self.commit
+        for name, now in changed.items():
+            if now is None and removed:
+                continue
             if now is None or now.size != self._stamps[name].size or not self._is_sound(name):
                 raise self._damaged(f"{name.partition('.')[2]} file of the index")
             self._stamps[name] = now
 
     @contextmanager
     def judging(self) -> Iterator[None]:
-        """Raise :class:`IndexDamaged` instead of an error that damaged files cause in tantivy."""
+        """Raise instead of an error of tantivy what caused it.
+
+        Raises:
+            IndexDamaged: when files are damaged.
+            Forbidden: when files cannot be written.
+        """
         try:
             yield
         except BaseException as error:
             self.judge(error)
+            if problem := write_problem(error, self._folder):
+                raise Forbidden(problem) from error
             raise
 
     def judge(self, error: BaseException) -> None:
@@ -163,41 +174,6 @@ def _is_committed(name: str, deletes: Mapping[str, Mapping[str, int]]) -> bool:
 
 
 _MISSING = "FileDoesNotExist"
-_UNWRITTEN = re.compile(
-    r"io::Error|IoError|os error|writer was killed|OpenWriteError", re.IGNORECASE
-)
-"""Matches the errors of tantivy when it cannot write a file; they do not say why."""
-_LITTLE = 32 * 1024 * 1024
-
-
-_UNOPENED = re.compile(
-    r"(?:os error|code:) (?:1|13|24|27|28|30|122)\b"
-    r"|kind: (?:PermissionDenied|ReadOnlyFilesystem|StorageFull|FileTooLarge|QuotaExceeded)\b"
-)
-"""Matches the errors of tantivy when the system prevents it from opening an index, which also needs
-to write. The files need not be damaged then."""
-_STARVED = re.compile(
-    r"(?:os error|code:) (?:11|12)\b|kind: (?:WouldBlock|OutOfMemory)\b|Failed to spawn"
-)
-"""Matches those when it gets no thread or no memory, of which it needs both to open an index."""
-
-
-def is_damage(error: BaseException) -> bool:
-    """Tell whether tantivy raises such errors for files that it cannot read; it may also panic."""
-    panicked = type(error).__name__ == "PanicException"  # pyo3's, which no module exports
-    return panicked or isinstance(error, (ValueError, OSError, LookupError, IndexDamaged))
-
-
-def is_starved(error: BaseException | None) -> bool:
-    """Tell whether tantivy got no thread or no memory of the system."""
-    return _STARVED.search(str(error)) is not None
-
-
-def open_problem(error: BaseException, folder: Path) -> str | None:
-    """Return why tantivy could not open its files; ``None`` if they may be damaged."""
-    return (
-        write_problem(error, folder) if is_starved(error) or _UNOPENED.search(str(error)) else None
-    )
 
 
 def linked_copy(folder: Path) -> ScratchFolder:
@@ -219,31 +195,6 @@ def linked_copy(folder: Path) -> ScratchFolder:
             except OSError:  # Windows restricts symbolic links
                 shutil.copyfile(file, beside)
     return copy
-
-
-def write_problem(error: BaseException, folder: Path) -> str | None:
-    """Return why tantivy could not write; ``None`` for any other error."""
-    if isinstance(error, Forbidden):
-        return None
-    if is_starved(error):
-        return "the system has no thread or no memory left; raise its limits, or end other programs"
-    if not _UNWRITTEN.search(str(error)):
-        return None
-    if _is_full(folder):
-        return "the disk is full, or a file may not grow further; make room"
-    return "the index cannot be written; check its folder's permissions and the disk"
-
-
-def _is_full(folder: Path) -> bool:
-    """Tell whether the disk is nearly full, or the size of files is limited."""
-    with suppress(ImportError, OSError):
-        import resource  # noqa: PLC0415 - there is none on Windows
-
-        if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
-            return True
-    with suppress(OSError):
-        return shutil.disk_usage(folder).free < _LITTLE
-    return False
 
 
 class CheckedSearcher:

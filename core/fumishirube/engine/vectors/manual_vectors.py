@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
 from fumishirube.budget import Budget
-from fumishirube.corpus import (
-    Clause,
-    Corpus,
-    Count,
-    IndexMatch,
-    PassageText,
-    ScoreCutoff,
-    texts_of,
-)
-from fumishirube.corpus_kinds import SectionText, rehearse, unsearched
+from fumishirube.corpus import Corpus, IndexMatch
+from fumishirube.corpus_kinds import SectionText
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document
+from fumishirube.engine.corpus_views import CorpusView
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.vectors.distant_vectors import DistantVectors
 from fumishirube.engine.vectors.embedding import NamedEmbedder
 from fumishirube.engine.vectors.section_vectors import MOST_VECTORS, StoredVectors
 from fumishirube.errors import ToolError
-from fumishirube.model import Passage
 from fumishirube.stages import IndexedFile
-from fumishirube.text.word_forms import FormFinder, form_finder, query_terms
 from fumishirube.tools.definitions import Progress
 
 _NO_STAMPS: Mapping[str, str] = {}
@@ -127,10 +118,9 @@ def _section_texts(document: Document) -> Sequence[SectionText]:
 
 
 @dataclass(frozen=True)
-class EmbeddedCorpus:
+class EmbeddedCorpus(CorpusView):
     """A corpus whose sections have vectors, those of the files in ``stamps``."""
 
-    corpus: Corpus
     stored: ComparedVectors
     stamps: Mapping[str, str]
     comparison: str = ""
@@ -159,61 +149,3 @@ class EmbeddedCorpus:
             for path, number, similarity in similar
             if number < len(pages[path]) and pages[path][number].fields["body"]
         ]
-
-    # --- the corpus itself -----------------------------------------------------------------------
-
-    @property
-    def manual_id(self) -> str:
-        """The manual's id."""
-        return self.corpus.manual_id
-
-    @property
-    def size(self) -> int:
-        """The number of searched sections."""
-        return self.corpus.size
-
-    def terms(self, text: str) -> Sequence[str]:
-        """Return the terms of a text."""
-        return self.corpus.terms(text)
-
-    def query_terms(self, text: str) -> Sequence[str]:
-        """Return the terms by which a text is scored."""
-        return query_terms(self.corpus, text)
-
-    def form_finder(self, term: str) -> FormFinder | None:
-        """Return a function that finds the words of a term, or ``None`` for literal matches."""
-        return form_finder(self.corpus, term)
-
-    def search(
-        self, clause: Clause, limit: int, cutoff: ScoreCutoff | None = None
-    ) -> Sequence[IndexMatch]:
-        """Return the best matches of a clause."""
-        return self.corpus.search(clause, limit, cutoff)
-
-    def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
-        """Count the sections that match a clause."""
-        return self.corpus.count(clause, cap, searched=searched)
-
-    def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
-        """Return the number of sections with each term."""
-        return self.corpus.frequencies(terms)
-
-    def average_length(self, field: str) -> float:
-        """Return the mean number of characters of a field."""
-        return self.corpus.average_length(field)
-
-    def page(self, path: str) -> Sequence[Passage]:
-        """Return the passages of one file."""
-        return self.corpus.page(path)
-
-    def texts(self) -> Sequence[PassageText]:
-        """Return the text of every passage."""
-        return [*texts_of(self.corpus)]
-
-    def rehearse(self, search: Callable[[Corpus], object]) -> None:
-        """Fetch the answers of a search together, if the corpus is on another machine."""
-        rehearse(self.corpus, lambda inner: search(replace(self, corpus=inner)))
-
-    def unsearched(self, since: float) -> str | None:
-        """Return which part of the corpus did not answer."""
-        return unsearched(self.corpus, since)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from pydantic import JsonValue
 
-from fumishirube.engine.folder_index import IndexState
+from fumishirube.engine.index_states import IndexState
 from fumishirube.errors import Forbidden, ToolError
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.messages import filled, translated, word
