@@ -91,6 +91,15 @@ def test_several_folders_are_searched_together(home: Path) -> None:
     assert done.json["manuals"] == ["notes", "specs"]
 
 
+def test_folders_before_a_command_are_searched_with_those_after_it(home: Path) -> None:
+    (home / "documents" / "notes").mkdir()
+    before, after = ("--in", "../documents/specs"), ("--in", "../documents/notes")
+    assert run(home, *before, "ls", *after).out == "notes/\nspecs/\n"
+    for gone in (["--in", "../gone", "config", *before], [*before, "config", "--in", "../gone"]):
+        done = run(home, *gone, "show", *after)
+        assert (done.code, "there is no folder 'gone'" in done.err) == (2, True), done.err
+
+
 def test_folders_that_several_processes_add_at_once_are_all_added(home: Path) -> None:
     names = [f"m{number}" for number in range(8)]
     with ThreadPoolExecutor(len(names)) as pool:
