@@ -45,7 +45,7 @@ def run(options: Namespace) -> int:
     items = answer["items"]
     code = show(answer, options, lambda _: _lines(answer, options.id))
     if options.id == _ROOT and items and not options.json:
-        complain(f"next: {command(options, 'toc', items[0]['name'])}")
+        complain(f"next: {command(options, 'toc', places=[items[0]['name']])}")
     return code
 
 

@@ -138,7 +138,8 @@ def _section(application: Application, place: ReadTarget, options: Namespace) ->
         if "start_line" not in error.details:
             raise
         refusal = NotFound(f"no section starts on line {place.line}", **error.details)
-        listing = command(options, "toc", place.manual, "--deep", "--prefix", place.path)
+        prefix = ("--prefix", place.path)
+        listing = command(options, "toc", "--deep", prefix, places=[place.manual])
         refusal.add_note(f"sections: {listing}")
         raise refusal from error
 
