@@ -94,6 +94,23 @@ def test_read_explains_what_to_do_instead(workspace: Path) -> None:
     assert inside.code == 1
     assert "next: fumishirube read 'manual://field-guide/power.md#L7'" in inside.err
     misspelt = fumishirube("read", "field-guide/pwer.md", cwd=workspace)
+def test_cited_lines_are_printed_page_by_page(own: Path) -> None:
+    lines = [f"line {number} of a long section\n" for number in range(2, 1000)]
+    (own / "manuals" / "m1" / "long.md").write_text("".join(["# Top\n", *lines]))
+    for cited in ("L3-L900", "L3"):
+        words = ("read", f"manual://m1/long.md#{cited}")
+        done = fumishirube(*words, "--max-chars", "300", cwd=own)
+        assert (done.code, done.out) == (0, f"{''.join(lines[1:])[:300]}\n")
+        where, goes_on, following = done.err.splitlines()
+        assert (where, goes_on) == ("lines 3 to 14 of m1/long.md", "the cited lines go on")
+        assert following == "next: fumishirube scan m1 long.md --cursor 331"
+    page = fumishirube(*words, "--json", cwd=own).json
+    assert (len(page["text"]), page["truncated"]) == (12_000, True)
+    assert page["next_cursor"] == {"char_offset": 12_031}
+    refused = fumishirube(*words, "--max-chars", "5", cwd=own)
+    assert (refused.code, "a whole number from 256 on, got '5'" in refused.err) == (2, True)
+
+
     assert "did you mean 'power.md'?" in misspelt.err
     refused = fumishirube("read", "field-guide/pwer.md", "--json", cwd=workspace)
     assert refused.json["code"] == "not_found"

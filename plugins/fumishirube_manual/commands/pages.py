@@ -54,7 +54,7 @@ def text_page(
 def add_page_options(parser: ArgumentParser) -> None:
     """Add the options of both commands."""
     help_text = "how many characters at most, 256 to 50000 (default: 12000)"
-    parser.add_argument("--max-chars", metavar="N", type=at_least(1), help=help_text)
+    parser.add_argument("--max-chars", metavar="N", type=at_least(256, 50_000), help=help_text)
     add_json(parser)
 
 
