@@ -38,6 +38,11 @@ def test_ls_walks_by_name(workspace: Path) -> None:
     assert fumishirube("ls", opaque, cwd=workspace).out == below.out
 
 
+def test_ls_walks_into_a_folder_with_the_colons_of_ids_in_its_name(own: Path) -> None:
+    write(own, {"m1/sub::x/a.md": "# A\n"})
+    assert fumishirube("ls", "m1/sub::x", cwd=own).out == "a.md\n"
+
+
 @pytest.mark.parametrize(
     ("name", "meant"), [("業務ハンドブク", "業務ハンドブック"), ("業務ハンドブック/経", "経費")]
 )
@@ -89,11 +94,6 @@ def test_a_citation_of_one_line_is_read_to_the_end_of_its_section(workspace: Pat
     assert f"the first line must be within 1..{len(text)}" in beyond.err
 
 
-def test_read_explains_what_to_do_instead(workspace: Path) -> None:
-    inside = fumishirube("read", "field-guide/power.md", "--line", "12", cwd=workspace)
-    assert inside.code == 1
-    assert "next: fumishirube read 'manual://field-guide/power.md#L7'" in inside.err
-    misspelt = fumishirube("read", "field-guide/pwer.md", cwd=workspace)
 def test_cited_lines_are_printed_page_by_page(own: Path) -> None:
     lines = [f"line {number} of a long section\n" for number in range(2, 1000)]
     (own / "manuals" / "m1" / "long.md").write_text("".join(["# Top\n", *lines]))
@@ -111,6 +111,11 @@ def test_cited_lines_are_printed_page_by_page(own: Path) -> None:
     assert (refused.code, "a whole number from 256 on, got '5'" in refused.err) == (2, True)
 
 
+def test_read_explains_what_to_do_instead(workspace: Path) -> None:
+    inside = fumishirube("read", "field-guide/power.md", "--line", "12", cwd=workspace)
+    assert inside.code == 1
+    assert "next: fumishirube read 'manual://field-guide/power.md#L7'" in inside.err
+    misspelt = fumishirube("read", "field-guide/pwer.md", cwd=workspace)
     assert "did you mean 'power.md'?" in misspelt.err
     refused = fumishirube("read", "field-guide/pwer.md", "--json", cwd=workspace)
     assert refused.json["code"] == "not_found"

@@ -51,7 +51,7 @@ def run(options: Namespace) -> int:
 
 def _opaque(application: Application, name: str) -> str:
     """Convert ``MANUAL/FOLDER`` to the tool's id by walking down; other ids stay."""
-    if name == _ROOT or "::" in name:
+    if name == _ROOT or "::" in name.partition("/")[0]:  # no manual has it in its name
         return name
     manual, *folders = name.strip("/").split("/")
     folder_id = known_manual(search_context(application), manual)
