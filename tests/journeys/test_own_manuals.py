@@ -183,6 +183,8 @@ def test_an_added_folder_is_removed_again(home: Path) -> None:
     assert "did you mean 'pumps'?" in run(home, "add", "pump", "--remove").err
     assert run(home, "add", "pumps", "--remove").out.startswith("no folders")
     assert run(home, "find", "oil").code == 2
+    spaced = run(home, "add", "my pumps", "../documents/specs", "--in", ".").out
+    assert spaced.endswith("next: fumishirube find WORDS --manual 'my pumps'\n")
     assert (home / "documents" / "specs" / "pump.md").read_text() == TEXT
 
 
