@@ -21,9 +21,11 @@ from fumishirube.commands import (
     chosen_manuals,
     complain,
     counted,
+    filled,
     opened,
     print_json,
     search_context,
+    translated,
 )
 from fumishirube.serving import load_plugins, open_scratch_application
 from fumishirube_eval.agent_report import agent_lines, plain_report, totals
@@ -177,7 +179,8 @@ def _write_cases(cases: Sequence[Case], options: Namespace) -> int:
     if options.json:
         print_json({"cases": len(cases), "file": options.out.name})
     else:
-        print(f"wrote {counted(len(cases), 'case')} to {options.out.name}")
+        number = translated(counted(len(cases), "case"))
+        print(filled("wrote {0} to {1}", number, options.out.name))
     return OK
 
 

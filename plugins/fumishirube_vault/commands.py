@@ -130,8 +130,9 @@ def _read(options: Namespace) -> int:
     unfinished = text and not text.endswith("\n") and (after is None or to_terminal)
     sys.stdout.write(f"{text}\n" if unfinished else text)
     if after is not None:
-        words = ("vault", "read", options.path, "--cursor", str(after))
-        complain(f"the note continues; next: {command(options, *words)}")
+        more = ("--cursor", str(after))
+        page = command(options, "vault", "read", more, places=[options.path])
+        complain(f"the note continues; next: {page}")
     return OK
 
 

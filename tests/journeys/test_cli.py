@@ -59,6 +59,8 @@ def test_call_prints_the_answer_as_one_line_of_json(workspace: Path) -> None:
         "call", "manual_ls", "-", cwd=workspace, stdin='{"id":"給付金編"}'.encode("utf-8-sig")
     )
     assert piped.out == done.out
+    late = fumishirube("call", "manual_ls", "--workspace", ".", '{"id": "給付金編"}', cwd=workspace)
+    assert late.out == done.out
     assert fumishirube("call", "manual_ls", cwd=workspace).json["id"] == "manuals"
 
 

@@ -38,6 +38,11 @@ def test_ls_walks_by_name(workspace: Path) -> None:
     assert fumishirube("ls", opaque, cwd=workspace).out == below.out
 
 
+def test_ls_walks_into_a_folder_with_the_colons_of_ids_in_its_name(own: Path) -> None:
+    write(own, {"m1/sub::x/a.md": "# A\n"})
+    assert fumishirube("ls", "m1/sub::x", cwd=own).out == "a.md\n"
+
+
 @pytest.mark.parametrize(
     ("name", "meant"), [("業務ハンドブク", "業務ハンドブック"), ("業務ハンドブック/経", "経費")]
 )
@@ -87,6 +92,23 @@ def test_a_citation_of_one_line_is_read_to_the_end_of_its_section(workspace: Pat
     beyond = fumishirube("read", "manual://field-guide/power.md#L9999", cwd=workspace)
     assert (beyond.code, beyond.out) == (1, "")
     assert f"the first line must be within 1..{len(text)}" in beyond.err
+
+
+def test_cited_lines_are_printed_page_by_page(own: Path) -> None:
+    lines = [f"line {number} of a long section\n" for number in range(2, 1000)]
+    (own / "manuals" / "m1" / "long.md").write_text("".join(["# Top\n", *lines]))
+    for cited in ("L3-L900", "L3"):
+        words = ("read", f"manual://m1/long.md#{cited}")
+        done = fumishirube(*words, "--max-chars", "300", cwd=own)
+        assert (done.code, done.out) == (0, f"{''.join(lines[1:])[:300]}\n")
+        where, goes_on, following = done.err.splitlines()
+        assert (where, goes_on) == ("lines 3 to 14 of m1/long.md", "the cited lines go on")
+        assert following == "next: fumishirube scan m1 long.md --cursor 331"
+    page = fumishirube(*words, "--json", cwd=own).json
+    assert (len(page["text"]), page["truncated"]) == (12_000, True)
+    assert page["next_cursor"] == {"char_offset": 12_031}
+    refused = fumishirube(*words, "--max-chars", "5", cwd=own)
+    assert (refused.code, "a whole number from 256 on, got '5'" in refused.err) == (2, True)
 
 
 @pytest.mark.slow

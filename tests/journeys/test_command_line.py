@@ -389,6 +389,19 @@ def test_the_name_of_an_option_can_be_searched_for(tmp_path: Path, words: tuple[
     assert (done.code, "prints the version" in done.out) == (0, True), done.err
 
 
+def test_a_next_command_can_be_typed_where_a_word_begins_with_a_hyphen(tmp_path: Path) -> None:
+    lines = "".join(f"{number} runs of {'x' * 300} need --verbose\n" for number in range(200))
+    write(tmp_path, {"-m/a.md": f"# A\n\n{lines}", "-m/b.md": "# B\n"})
+    for words in (
+        ("ls",),
+        ("toc", "--max-files", "1", "--", "-m"),
+        ("grep", "--without=-q", "--manual=-m", "--", "--verbose", "runs"),
+    ):
+        told = fumishirube(*words, cwd=tmp_path).err.rpartition("next: fumishirube ")[2]
+        done = fumishirube(*shlex.split(told), cwd=tmp_path)
+        assert (done.code, done.out != "") == (0, True), (told, done.err)
+
+
 def test_a_next_command_repeats_that_the_workspace_is_trusted(tmp_path: Path) -> None:
     workspace = write(tmp_path / "inner", {"m/a.md": "# Pump\n\nIt needs oil.\n"})
     outside = "roots: {runtime: ../outside}\n"

@@ -204,7 +204,7 @@ def test_every_finding_on_files_and_plugins_has_a_translation() -> None:
     assert {text for text in lacking if not NO_SENTENCES.fullmatch(text)} == set()
 
 
-RESULT_MODULES = ("index", "plugins")
+RESULT_MODULES = ("add", "config", "index", "plugins", "trust")
 OF_MANUALS = ("coverage", "explanations", "fates", "ls", "toc")
 OF_TRACES = ("difference_lines", "trace")
 CHECKING = [
@@ -254,6 +254,8 @@ RESULTS = [
     *(ROOT / "core" / "fumishirube" / "faces" / "cli" / f"{name}.py" for name in RESULT_MODULES),
     *(ROOT / "plugins" / "fumishirube_manual" / "commands" / f"{name}.py" for name in OF_MANUALS),
     *(ROOT / "plugins" / "fumishirube_inspect" / "commands" / f"{name}.py" for name in OF_TRACES),
+    ROOT / "plugins" / "fumishirube_authoring" / "commands" / "new_plugin.py",
+    ROOT / "plugins" / "fumishirube_eval" / "command.py",
     ROOT / "plugins" / "fumishirube_vault" / "commands.py",
 ]
 

@@ -91,6 +91,15 @@ def test_several_folders_are_searched_together(home: Path) -> None:
     assert done.json["manuals"] == ["notes", "specs"]
 
 
+def test_folders_before_a_command_are_searched_with_those_after_it(home: Path) -> None:
+    (home / "documents" / "notes").mkdir()
+    before, after = ("--in", "../documents/specs"), ("--in", "../documents/notes")
+    assert run(home, *before, "ls", *after).out == "notes/\nspecs/\n"
+    for gone in (["--in", "../gone", "config", *before], [*before, "config", "--in", "../gone"]):
+        done = run(home, *gone, "show", *after)
+        assert (done.code, "there is no folder 'gone'" in done.err) == (2, True), done.err
+
+
 def test_folders_that_several_processes_add_at_once_are_all_added(home: Path) -> None:
     names = [f"m{number}" for number in range(8)]
     with ThreadPoolExecutor(len(names)) as pool:
@@ -174,6 +183,8 @@ def test_an_added_folder_is_removed_again(home: Path) -> None:
     assert "did you mean 'pumps'?" in run(home, "add", "pump", "--remove").err
     assert run(home, "add", "pumps", "--remove").out.startswith("no folders")
     assert run(home, "find", "oil").code == 2
+    spaced = run(home, "add", "my pumps", "../documents/specs", "--in", ".").out
+    assert spaced.endswith("next: fumishirube find WORDS --manual 'my pumps'\n")
     assert (home / "documents" / "specs" / "pump.md").read_text() == TEXT
 
 
@@ -216,8 +227,11 @@ def test_links_are_not_followed_in_an_added_folder_either(home: Path) -> None:
     assert "secret" not in run(home, "find", "price").out.lower().replace("secret.md", "")
     (home / "documents" / "specs").rename(home / "moved")
     (home / "documents" / "specs").symlink_to(home / "moved")
-    assert run(home, "ls").out == "nothing here\n"
-    assert "does not exist, or is a symbolic link" in run(home, "doctor").out
+    listed = run(home, "ls")
+    assert listed.out == "nothing here\n"
+    gone = "manual pumps: its folder 'specs' does not exist, or is a symbolic link"
+    assert listed.err.startswith(f"warning: {gone}, so it is not searched; bring it back")
+    assert gone in run(home, "doctor").out
 
 
 def test_a_manual_of_the_workspace_comes_before_an_added_one(home: Path) -> None:

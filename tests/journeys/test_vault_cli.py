@@ -131,6 +131,13 @@ def test_a_text_from_a_pipe_that_cannot_be_read_is_refused(written: Path, data: 
     assert text(written, "new.md") is None
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="arguments are no bytes there")
+def test_an_argument_in_another_encoding_is_refused(workspace: Path) -> None:
+    done = vault(workspace, "create", "new.md", os.fsdecode("日本語".encode("cp932")))
+    assert (done.code, "an argument is not UTF-8: " in done.err) == (2, True)
+    assert text(workspace, "new.md") is None
+
+
 def piped(workspace: Path, name: str, path: str, data: bytes) -> subprocess.CompletedProcess[bytes]:
     words = [str(warm_script()), "vault", name, path]
     return subprocess.run(words, cwd=workspace, input=data, capture_output=True, check=False)

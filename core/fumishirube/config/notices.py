@@ -35,14 +35,27 @@ def deprecated_settings(settings: BaseModel, coordinate: str) -> Iterator[str]:
 
 
 def absent(loaded: LoadedConfig, roots: Collection[str]) -> Iterator[str]:
-    """Yield a warning if the folder of manuals is missing and used."""
+    """Yield a warning for each folder of manuals that is missing and used."""
+    if "manuals" not in roots:
+        return
+    yield from missing_folders(loaded)
     folder = loaded.folder("manuals")
-    if "manuals" in roots and not loaded.own.folders and not folder.is_dir():
+    if not loaded.own.folders and not folder.is_dir():
         name = loaded.origins.get("roots.manuals", "roots.manuals")
         yield (
             f"{name}: there is no folder {folder.name!r}, so there are no manuals; "
             "create it, or name the right one"
         )
+
+
+def missing_folders(loaded: LoadedConfig) -> Iterator[str]:
+    """Yield a warning for each added folder that is no longer there."""
+    for name, folder in loaded.own.folders.items():
+        if not folder.is_dir() or folder.is_symlink():
+            yield (
+                f"manual {name}: its folder {folder.name!r} does not exist, or is a symbolic link, "
+                "so it is not searched; bring it back, or take it off with 'add NAME --remove'"
+            )
 
 
 _FIXED = ("server", "security")

@@ -60,11 +60,9 @@ class OutlyingFolders:
 
     def faults(self, inside: Collection[str]) -> Iterator[tuple[str, str]]:
         """Yield the manuals that cannot be offered, with reasons; the root has those ``inside``."""
-        for name, folder in self._folders.items():
+        for name in self._folders:
             if name in inside:
                 yield name, "a folder of the workspace has its name"
-            elif not _is_folder(folder):
-                yield name, f"its folder {folder.name!r} does not exist, or is a symbolic link"
 
 
 def _is_folder(folder: Path) -> bool:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from fumishirube import Conflict, Forbidden, InvalidParameter
-from fumishirube.commands import OK, add_json, one_of, print_json
+from fumishirube.commands import OK, add_json, filled, one_of, print_json
 from fumishirube.serving import KINDS, load_plugins
 from fumishirube_authoring.package_files import package_files
 
@@ -53,5 +53,5 @@ def run(options: Namespace) -> int:
         return OK
     for path in sorted(made):
         print(f"{options.name}/{path}")
-    print(f"next: cd {options.name}, and do what README.md says")
+    print(filled("next: cd {0}, and do what README.md says", options.name))
     return OK

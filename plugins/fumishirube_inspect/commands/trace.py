@@ -132,8 +132,8 @@ def _export(options: Namespace) -> int:
     if options.json:
         print_json({"trace_id": export.trace.id, "file": str(options.output)})
     else:
-        words = ("trace", "replay", str(options.output))
-        print(filled("wrote {0}; next: {1}", options.output, command(options, *words)))
+        replay = command(options, "trace", "replay", places=[str(options.output)])
+        print(filled("wrote {0}; next: {1}", options.output, replay))
     return _OK
 
 

@@ -84,15 +84,17 @@ def next_line(results: SearchResults, options: Namespace) -> str:
     """Return the next command for the reader."""
     shown = results.shown()
     if not shown and (present := _in_headings(results)):
-        words = ["grep", *present]
+        following = command(options, "grep", places=present)
+    elif not shown and results.trace.manuals:
+        following = command(options, "ls")
     elif not shown:
-        words = ["ls"] if results.trace.manuals else ["toc", results.trace.manual_id]
+        following = command(options, "toc", places=[results.trace.manual_id])
     elif shown[0].row.path.lower().endswith(".json"):
-        best = shown[0]
-        words = ["scan", *best.place, "--line", str(best.row.start_line)]
+        line = ("--line", str(shown[0].row.start_line))
+        following = command(options, "scan", line, places=shown[0].place)
     else:
-        words = ["read", shown[0].cite]
-    return f"next: {command(options, *words)}"
+        following = command(options, "read", shown[0].cite)
+    return f"next: {following}"
 
 
 def _in_headings(results: SearchResults) -> list[str]:

@@ -151,20 +151,21 @@ def _explain(answer: Any, only: str, options: Namespace) -> None:
         complain(f"warning: {answer['degraded']}")
     if "next_cursor" in answer:
         left = sum(row["count"] for row in answer["remaining"])
-        words = ["grep", *options.texts, *_switches(options), "--cursor", answer["next_cursor"]]
-        complain(f"{counted(left, 'line')} more; next: {command(options, *words)}")
+        cursor = ("--cursor", answer["next_cursor"])
+        page = command(options, "grep", *_switches(options), cursor, places=options.texts)
+        complain(f"{counted(left, 'line')} more; next: {page}")
 
 
-def _switches(options: Namespace) -> Iterator[str]:
+def _switches(options: Namespace) -> Iterator[str | tuple[str, str]]:
     """Yield the options for the next page."""
     for manual in options.manual:
-        yield from ("--manual", manual)
+        yield "--manual", manual
     for name in ("regex", "exact", "word"):
         if getattr(options, name):
             yield f"--{name}"
     if options.context:
-        yield from ("-C", str(options.context))
+        yield "-C", str(options.context)
     if options.prefix:
-        yield from ("--prefix", options.prefix)
+        yield "--prefix", options.prefix
     if options.without:
-        yield from ("--without", options.without)
+        yield "--without", options.without

@@ -45,13 +45,13 @@ def run(options: Namespace) -> int:
     items = answer["items"]
     code = show(answer, options, lambda _: _lines(answer, options.id))
     if options.id == _ROOT and items and not options.json:
-        complain(f"next: {command(options, 'toc', items[0]['name'])}")
+        complain(f"next: {command(options, 'toc', places=[items[0]['name']])}")
     return code
 
 
 def _opaque(application: Application, name: str) -> str:
     """Convert ``MANUAL/FOLDER`` to the tool's id by walking down; other ids stay."""
-    if name == _ROOT or "::" in name:
+    if name == _ROOT or "::" in name.partition("/")[0]:  # no manual has it in its name
         return name
     manual, *folders = name.strip("/").split("/")
     folder_id = known_manual(search_context(application), manual)

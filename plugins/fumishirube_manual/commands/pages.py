@@ -54,7 +54,7 @@ def text_page(
 def add_page_options(parser: ArgumentParser) -> None:
     """Add the options of both commands."""
     help_text = "how many characters at most, 256 to 50000 (default: 12000)"
-    parser.add_argument("--max-chars", metavar="N", type=at_least(1), help=help_text)
+    parser.add_argument("--max-chars", metavar="N", type=at_least(256, 50_000), help=help_text)
     add_json(parser)
 
 
@@ -70,8 +70,12 @@ def print_page(answer: Any, place: ReadTarget, options: Namespace) -> None:
     after = answer["next_cursor"]["char_offset"]
     complain(f"{position}; {'the section goes on' if _is_cut(answer) else _end(after)}")
     if after is not None:
-        words = ("scan", place.manual, place.path, "--cursor", str(after))
-        complain(f"next: {command(options, *words)}")
+        print_next(after, (place.manual, place.path), options)
+
+
+def print_next(after: int, places: tuple[str, str], options: Namespace) -> None:
+    """Print to standard error the command that goes on in a file of a manual."""
+    complain(f"next: {command(options, 'scan', ('--cursor', str(after)), places=places)}")
 
 
 def _is_cut(answer: Any) -> bool:

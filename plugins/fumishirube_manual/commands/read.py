@@ -8,6 +8,7 @@ from typing import Any
 
 from fumishirube import (
     Citation,
+    Document,
     InvalidParameter,
     InvalidScope,
     NotFound,
@@ -29,11 +30,13 @@ from fumishirube.commands import (
     search_context,
 )
 from fumishirube.text import Lines
+from fumishirube.tools import PAGE_CHARS, TextPage
 from fumishirube_manual.citation_checks import CheckedCitation, CitationChecker
 from fumishirube_manual.commands.pages import (
     ReadTarget,
     add_page_options,
     explain,
+    print_next,
     print_page,
     text_page,
 )
@@ -94,11 +97,35 @@ def _is_range(context: SurfaceContext, cited: Citation) -> bool:
 def _read_lines(
     context: SurfaceContext, cited: Citation, checked: CheckedCitation | None, options: Namespace
 ) -> int:
-    """Print the lines of a citation, or those of its page, slide or rows.
+    """Print the lines of a citation, or those of its page, slide or rows; at most a page of them.
 
     A citation of one line is of the rest of its section too, with those inside it.
     """
     document = context.manual(cited.manual_id).document(cited.path)
+    page, end = _cited_page(document, cited, options.max_chars or PAGE_CHARS)
+    lines, goes_on = page.lines, page.next_offset < end
+    if options.json:
+        print_json(
+            {
+                "text": page.text,
+                "truncated": goes_on,
+                "applied_range": lines.model_dump(),
+                "next_cursor": page.next_cursor.model_dump(),
+            }
+        )
+        return _verdict(checked)
+    sys.stdout.write(page.text if page.text.endswith("\n") else f"{page.text}\n")
+    place = f"{cited.manual_id}/{cited.path}"
+    where = f"lines {lines.start_line} to {lines.end_line} of {place}"
+    complain(f"{cited.place} is {where}" if cited.place else where)
+    if goes_on:
+        complain("the cited lines go on")
+        print_next(page.next_offset, (cited.manual_id, cited.path), options)
+    return _verdict(checked)
+
+
+def _cited_page(document: Document, cited: Citation, most: int) -> tuple[TextPage, int]:
+    """Return the first page of the lines of a citation, and the offset at which they end."""
     placed, lines = cited.within(document), Lines(document.text)
     first = placed.start_line or 1
     InvalidParameter.unless_within("the first line", first, 1, lines.total)
@@ -106,14 +133,8 @@ def _read_lines(
     rest = lines.at(max(section.extent - 1, section.start)) if section else lines.total
     last = min(placed.end_line or max(first, rest), lines.total)
     InvalidParameter.unless_within("the last line", last, first, lines.total)
-    text = document.text[lines.start(first) : lines.start(last + 1)]
-    if options.json:
-        print_json({"text": text, "applied_range": {"start_line": first, "end_line": last}})
-        return _verdict(checked)
-    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
-    where = f"lines {first} to {last} of {cited.manual_id}/{cited.path}"
-    complain(f"{cited.place} is {where}" if cited.place else where)
-    return _verdict(checked)
+    start, end = lines.start(first), lines.start(last + 1)
+    return TextPage.of(document.text, start, min(end, start + most)), end
 
 
 def _verdict(checked: CheckedCitation | None) -> int:
@@ -138,7 +159,8 @@ def _section(application: Application, place: ReadTarget, options: Namespace) ->
         if "start_line" not in error.details:
             raise
         refusal = NotFound(f"no section starts on line {place.line}", **error.details)
-        listing = command(options, "toc", place.manual, "--deep", "--prefix", place.path)
+        prefix = ("--prefix", place.path)
+        listing = command(options, "toc", "--deep", prefix, places=[place.manual])
         refusal.add_note(f"sections: {listing}")
         raise refusal from error
 

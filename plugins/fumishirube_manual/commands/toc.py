@@ -91,20 +91,22 @@ def _indented(heading: Any) -> str:
 
 
 def _print_next(answer: Any, options: Namespace) -> None:
-    words = ["toc", options.manual]
+    words: list[str | tuple[str, str]]
     if answer["next_cursor"] is not None:
-        words += [*_switches(options), "--cursor", str(answer["next_cursor"]["offset"])]
+        words = [*_switches(options), ("--cursor", str(answer["next_cursor"]["offset"]))]
     elif answer["items"] and not options.deep:
-        words += ["--deep", "--prefix", answer["items"][-1]["path"]]
+        words = ["--deep", ("--prefix", answer["items"][-1]["path"])]
     else:
         return
-    complain(f"next: {command(options, *words)}")
+    complain(f"next: {command(options, 'toc', *words, places=[options.manual])}")
 
 
-def _switches(options: Namespace) -> list[str]:
-    """Return the options for the next page."""
-    words = ["--prefix", options.prefix] if options.prefix else []
-    words += ["--deep"] if options.deep else []
-    words += ["--max-files", str(options.max_files)] if options.max_files else []
-    words += ["--max-headings", str(options.max_headings)] if options.max_headings else []
-    return words
+def _switches(options: Namespace) -> Iterator[str | tuple[str, str]]:
+    """Yield the options for the next page."""
+    if options.prefix:
+        yield "--prefix", options.prefix
+    yield from ["--deep"] * options.deep
+    if options.max_files:
+        yield "--max-files", str(options.max_files)
+    if options.max_headings:
+        yield "--max-headings", str(options.max_headings)

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fumishirube.faces.cli.command_parsers import Commands, add_ways_to_serve, build_parser
-from fumishirube.faces.cli.exit_codes import OK, guarded
+from fumishirube.faces.cli.exit_codes import OK, USAGE_ERROR, guarded
 from fumishirube.faces.cli.messages import use_language
 from fumishirube.faces.cli.parser import COMMANDS, Parser
 from fumishirube.faces.cli.streams import (
     PluginFaultHandler,
     PrintableFormatter,
+    complain,
     flush_output,
 )
 from fumishirube.host.standard_streams import claim_output, exit_now, use_utf8_streams
@@ -150,4 +151,8 @@ def _decoded(word: str) -> str:
     """Decode an argument as UTF-8 where the locale decoded it otherwise."""
     if word.isascii():
         return word
-    return os.fsencode(word).decode("utf-8", "replace")
+    try:
+        return os.fsencode(word).decode("utf-8")
+    except UnicodeError:
+        complain(f"fumishirube: an argument is not UTF-8: {word[:60]!r}")
+        sys.exit(USAGE_ERROR)

@@ -10,7 +10,8 @@ from fumishirube.config.personal import changing, record_manuals, recorded_manua
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.exit_codes import OK
 from fumishirube.faces.cli.folders import existing_folder, manual_id_of
-from fumishirube.faces.cli.output import print_json, table
+from fumishirube.faces.cli.messages import filled, translated
+from fumishirube.faces.cli.output import command, print_json, table
 from fumishirube.faces.cli.parser import add_json, not_known
 
 
@@ -48,9 +49,11 @@ def run(options: Namespace) -> int:
         for line in table([(name, str(manuals[name])) for name in sorted(manuals)]):
             print(line)
         if not manuals:
-            print("no folders; 'fumishirube add NAME FOLDER' adds one")
+            print(translated("no folders; 'fumishirube add NAME FOLDER' adds one"))
         elif options.folder:
-            print(f"next: fumishirube find WORDS --manual {options.name}")
+            elsewhere = Namespace(**{**vars(options), "folders": None})  # --in excludes added ones
+            manual = ("--manual", manual_id_of(options.name, "add"))
+            print(filled("next: {0}", command(elsewhere, "find", "WORDS", manual)))
     return OK
 
 

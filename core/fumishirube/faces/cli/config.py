@@ -31,6 +31,7 @@ from fumishirube.faces.cli.configurations import (
 )
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.folders import folder
+from fumishirube.faces.cli.messages import filled, translated
 from fumishirube.faces.cli.output import print_json, table
 from fumishirube.faces.cli.parser import add_json, one_of
 from fumishirube.faces.cli.schema import file_schema
@@ -104,7 +105,7 @@ def _env(options: Namespace) -> None:
     for line in table([head, *marked]):
         print(line)
     if any(_is_set(row.name) for row in rows):
-        print("* is set now, and overrides the file")
+        print(translated("* is set now, and overrides the file"))
 
 
 def _import(options: Namespace) -> None:
@@ -130,7 +131,8 @@ def _import(options: Namespace) -> None:
     if options.json:
         print_json({"written": FILE, "warnings": [*warnings]})
     else:
-        print(f"{FILE}: written" + ("" if warnings else f"; {source.name} is no longer needed"))
+        said = "{0}: written" if warnings else "{0}: written; {1} is no longer needed"
+        print(filled(said, FILE, source.name))
 
 
 def _diff(options: Namespace) -> int:

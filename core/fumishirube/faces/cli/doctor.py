@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Literal
 
+from fumishirube.config.notices import missing_folders
 from fumishirube.config.personal import USERS_FOLDER
 from fumishirube.config.pipelines import Use
 from fumishirube.disk.folders import is_full
@@ -104,11 +105,7 @@ def _application(application: Application) -> Iterator[Check]:
     yield Check("ok", "configuration", finding + by)
     for warning in application.warnings:
         yield Check("warn", "configuration", warning)
-    for finding in application.rejected_folders():
-        yield Check("warn", "manuals", finding, "rename or move it, if it is to be one")
-    for name in application.loose_files():
-        finding = f"{name} is directly in the folder, and so in no manual"
-        yield Check("warn", "manuals", finding, "make a folder for it there, and move it in")
+    yield from _no_manuals(application)
     application.find_left_out()
     catalog = application.drop_faulty_tools()
     left_out = application.plugins.left_out
@@ -165,6 +162,17 @@ def _servers(options: Namespace) -> Iterator[Check]:
             f"it refused: {server.why}"
         )
         yield Check("warn", "server", finding, "repair that, and the server reloads")
+
+
+def _no_manuals(application: Application) -> Iterator[Check]:
+    """Yield a warning for each folder and file that may be meant to be searched, and is not."""
+    for warning in missing_folders(application.loaded):
+        yield Check("warn", "manuals", warning)
+    for finding in application.rejected_folders():
+        yield Check("warn", "manuals", finding, "rename or move it, if it is to be one")
+    for name in application.loose_files():
+        finding = f"{name} is directly in the folder, and so in no manual"
+        yield Check("warn", "manuals", finding, "make a folder for it there, and move it in")
 
 
 def _state(application: Application) -> Iterator[Check]:

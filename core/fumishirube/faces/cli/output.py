@@ -10,6 +10,7 @@ import sys
 import unicodedata
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
@@ -159,22 +160,41 @@ def reason_text(reason: str) -> str:
     return _MEANINGS.get(reason, reason.replace("_", " "))
 
 
-def command(options: Namespace, *words: str) -> str:
-    """Return a command that can be typed in a shell, with the common options of this run."""
-    inherited = []
-    if options.workspace is not None:
-        inherited += ["--workspace", options.workspace]
-    for folder in getattr(options, "folders", None) or ():
-        inherited += ["--in", folder]
-    if options.config is not None:
-        inherited += ["--config", str(options.config)]
-    inherited += ["--no-plugins"] * options.no_plugins + ["--trust"] * options.trust
-    line = ["fumishirube", *words, *inherited]
+def command(options: Namespace, *words: str | tuple[str, str], places: Sequence[str] = ()) -> str:
+    """Return a command that can be typed in a shell, with the common options of this run.
+
+    ``words`` are its name and its options, those with a value as pairs, and ``places`` its
+    arguments. A value or an argument that begins with ``-`` is not taken for an option.
+    """
+    name = [*takewhile(lambda word: isinstance(word, str) and word[:1] != "-", words)]
+    chosen = [*words[len(name) :], *_common(options)]
+    switches = [word for option in chosen for word in _words(option)]
+    last = any(place.startswith("-") for place in places)
+    arguments = [*switches, "--", *places] if last else [*places, *switches]
+    line = ["fumishirube", *map(str, name), *arguments]
     if os.name != "nt":
         return shlex.join(line)
     import subprocess  # noqa: PLC0415 - there it knows the rules, and elsewhere it costs 4 ms
 
     return subprocess.list2cmdline(line)
+
+
+def _common(options: Namespace) -> Iterator[str | tuple[str, str]]:
+    """Yield the common options of this run."""
+    if options.workspace is not None:
+        yield "--workspace", options.workspace
+    for folder in getattr(options, "folders", None) or ():
+        yield "--in", folder
+    if options.config is not None:
+        yield "--config", str(options.config)
+    yield from ["--no-plugins"] * options.no_plugins + ["--trust"] * options.trust
+
+
+def _words(option: str | tuple[str, str]) -> Sequence[str]:
+    """Return an option as it is typed."""
+    if isinstance(option, str):
+        return [option]
+    return ["=".join(option)] if option[1].startswith("-") else option
 
 
 def _columns(character: str) -> int:

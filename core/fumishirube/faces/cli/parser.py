@@ -38,6 +38,7 @@ class Parser(ArgumentParser):
         self._words: Sequence[str] = ()
         settings.setdefault("formatter_class", HelpFormatter)
         super().__init__(allow_abbrev=False, **settings)
+        self.register("action", "parsers", _Subcommands)
 
     @property
     def actions(self) -> Sequence[Action]:
@@ -64,6 +65,13 @@ class Parser(ArgumentParser):
             parser.refuse_options(rest)
             parser.error(f"unexpected argument {rest[0]!r}")
         return options
+
+    def _match_arguments_partial(self, actions: Sequence[Action], arg_strings_pattern: str) -> Any:
+        # An argument that may be left out may follow an option; argparse would take it as empty.
+        counts: list[int] = super()._match_arguments_partial(actions, arg_strings_pattern)
+        if not arg_strings_pattern[sum(counts) :].startswith("O"):
+            return counts
+        return counts[: max((place for place, count in enumerate(counts, 1) if count), default=0)]
 
     def command_in(self, words: Sequence[str]) -> str | None:
         """Return the first word that is neither an option nor the value of one."""
@@ -100,6 +108,18 @@ class Parser(ArgumentParser):
         """End the process with a line that names the nearest word."""
         complain(f"{self.prog}: {not_known(what, word, known)}")
         sys.exit(USAGE_ERROR)
+
+
+class _Subcommands(_SubParsersAction):  # type: ignore[type-arg] # it takes none at run time
+    """Keeps the folders that are named before a command beside those after it."""
+
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, values: Any, option: str | None = None
+    ) -> None:
+        before = getattr(namespace, "folders", None) or []
+        namespace.folders = None
+        super().__call__(parser, namespace, values, option)
+        namespace.folders = [*before, *(namespace.folders or ())]
 
 
 def add_subcommand(

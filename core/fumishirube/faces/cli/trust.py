@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from fumishirube.config.trust import record_trust
 from fumishirube.faces.cli.exit_codes import OK
+from fumishirube.faces.cli.messages import filled, translated
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.workspace import opened
@@ -27,11 +28,11 @@ def run(options: Namespace) -> int:
         print_json({"trusted": [request._asdict() for request in requests]})
         return OK
     for request in requests:
-        print(f"trusted: {request}: {request.target}")
+        print(filled("trusted: {0}: {1}", request, request.target))
     if options.remove:
-        print("what leads out of this workspace is not trusted")
+        print(translated("what leads out of this workspace is not trusted"))
     elif requests:
-        print("this holds until the configuration or a target changes")
+        print(translated("this holds until the configuration or a target changes"))
     else:
-        print("nothing leads out of this workspace; there is nothing to trust")
+        print(translated("nothing leads out of this workspace; there is nothing to trust"))
     return OK
