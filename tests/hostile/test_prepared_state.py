@@ -23,6 +23,7 @@ from manuals import ask, fumishirube, opened, write
 from team import Caller
 
 from fumishirube import Root
+from fumishirube.disk.locks import take_lock
 from fumishirube.disk.own_files import made_folder, open_own, own_entries, state_folder
 from fumishirube.disk.rights import FolderRights
 from fumishirube.engine.parsed_documents import ParsedDocuments
@@ -30,9 +31,11 @@ from fumishirube.engine.vectors.vector_file import VectorFile
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import FaultLog
 from fumishirube.host.people import PersonalTools
-from fumishirube.host.reload.rejections import RefusalNotice
+from fumishirube.host.reload.rejections import RefusalNotice, refused_reloads
 from fumishirube.text import LOOSE, project
 from fumishirube_chapters.projection_store import ProjectionStore, StoredProjection
+from fumishirube_graph.lock import holder
+from fumishirube_stages.indexes.tantivy_records import RecordCache
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, modes and pipes of POSIX")
 
@@ -115,6 +118,43 @@ def test_of_refused_reloads_only_files_of_that_name_are_removed(clone: Clone) ->
     assert fumishirube("doctor", cwd=clone.workspace).code == 0
     assert sorted(path.name for path in folder.iterdir()) == ["17.json", "package.json"]
     assert clone.outside() == before
+
+
+def prepared(place: Path, kind: str) -> None:
+    """Put something into the place of a file that is read at a start."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.unlink(missing_ok=True)
+    match kind:
+        case "pipe":
+            os.mkfifo(place)
+        case "deep":
+            place.write_text("[" * 100_000)
+        case _:
+            fault = json.loads(BAIT["old.json"])
+            place.write_text(json.dumps({**fault, "last": 1e300}))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "deep", "of the far future"])
+def test_a_fault_that_nobody_recorded_is_skipped(tmp_path: Path, kind: str) -> None:
+    prepared(tmp_path / "faults" / "x.json", kind)
+    assert [fault.finding for fault in FaultLog(tmp_path).faults()] == []
+
+
+def test_a_refused_reload_that_nobody_recorded_is_skipped(tmp_path: Path) -> None:
+    file = tmp_path / "reloads" / "17.json"
+    prepared(file, "deep")
+    with file.open("r+b") as holder:
+        os.lseek(holder.fileno(), 1 << 30, os.SEEK_SET)
+        assert take_lock(holder.fileno(), 0)
+        assert [*refused_reloads(tmp_path)] == []
+
+
+@pytest.mark.timeout(10)
+def test_records_and_locks_are_read_from_no_pipe(tmp_path: Path) -> None:
+    prepared(tmp_path / "records.cache", "pipe")
+    assert RecordCache(tmp_path).read(1) is None
+    prepared(tmp_path / "serve.lock", "pipe")
+    assert holder(tmp_path / "serve.lock") is None
 
 
 def test_own_files_are_opened_through_no_link(clone: Clone) -> None:

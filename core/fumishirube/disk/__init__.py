@@ -7,6 +7,7 @@ from fumishirube.disk.own_files import (
     check_database,
     made_folder,
     open_own,
+    read_own,
     refuse_link,
     remove_database,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "is_unfinished",
     "made_folder",
     "open_own",
+    "read_own",
     "refuse_link",
     "remove_database",
     "replace_file",

@@ -64,6 +64,20 @@ def open_own(path: Path, flags: int, mode: int = 0o600) -> int:
     return handle
 
 
+def read_own(path: Path, most: int) -> bytes:
+    """Return the content of a regular file of at most so many bytes.
+
+    Raises:
+        OSError: when it cannot be read, a link or anything else is in its place, or, as ``EFBIG``,
+            it is larger.
+    """
+    with open(open_own(path, os.O_RDONLY), "rb") as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, "this is too large", path.name)
+    return data
+
+
 def check_database(path: Path) -> None:
     """Check the files of an SQLite database, which may not exist, before SQLite opens them.
 
