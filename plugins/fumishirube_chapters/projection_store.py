@@ -13,7 +13,7 @@ from threading import Lock
 from typing import NamedTuple, TypeVar
 
 from fumishirube import Root
-from fumishirube.disk import check_database, made_folder, remove_database
+from fumishirube.disk import check_database, check_tables, made_folder, remove_database
 from fumishirube.text import OffsetMap, Projection, TextForm
 
 T = TypeVar("T")
@@ -26,6 +26,8 @@ _MARK = int.from_bytes(b"FmsP")
 _MAGIC, _HEADER_BYTES, _MARK_AT = b"SQLite format 3\0", 100, slice(68, 72)
 _PATIENCE = 1.0
 _COUNT = Struct("<I")
+_MOST_MAPS = 4
+"""Normal, folded, letters, separators; each has an odd count of pieces, the first at 0."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS projections (
   manual TEXT, path TEXT, form TEXT, stamp TEXT, text TEXT, ways BLOB,
@@ -73,7 +75,7 @@ class ProjectionStore:
                 return None
             key = (manual, path, _key(form), stamp)
             row = self._done(lambda connection: connection.execute(sql, key).fetchone())
-        return None if row is None else Projection(row[0], _unpacked(row[1]))
+        return None if row is None else _unpacked(*row)
 
     def put(
         self,
@@ -179,6 +181,7 @@ def _connected(file: Path) -> sqlite3.Connection:
                 connection.execute("DROP TABLE IF EXISTS projections")
                 connection.execute(f"PRAGMA user_version={_LAYOUT}")
         connection.execute(_TABLE)
+        check_tables(connection, _TABLE)
     except BaseException:
         connection.close()
         raise
@@ -214,15 +217,23 @@ def _packed(stored: StoredProjection) -> bytes:
     return b"".join(parts)
 
 
-def _unpacked(data: bytes) -> tuple[OffsetMap, ...]:
+def _unpacked(text: object, ways: object) -> Projection | None:
+    """Return the projection of a row; ``None`` if the row is damaged."""
+    if not isinstance(text, str) or not isinstance(ways, bytes):
+        return None
     offset_maps: list[OffsetMap] = []
     place = 0
-    while place < len(data):
-        (count,) = _COUNT.unpack_from(data, place)
+    while place < len(ways):
+        count = int.from_bytes(ways[place : place + _COUNT.size], "little")
         size = count * array("I").itemsize
+        place += _COUNT.size
+        if not count % 2 or place + 2 * size > len(ways) or len(offset_maps) == _MOST_MAPS:
+            return None
         here, there = array("I"), array("I")
-        here.frombytes(data[place + _COUNT.size : place + _COUNT.size + size])
-        there.frombytes(data[place + _COUNT.size + size : place + _COUNT.size + 2 * size])
+        here.frombytes(ways[place : place + size])
+        there.frombytes(ways[place + size : place + 2 * size])
+        if here[0]:
+            return None
         offset_maps.append(OffsetMap(here, there))
-        place += _COUNT.size + 2 * size
-    return tuple(offset_maps)
+        place += 2 * size
+    return Projection(text, tuple(offset_maps))

@@ -15,11 +15,12 @@ from stat import S_IMODE
 from typing import Any
 
 from fumishirube import ConfigError
-from fumishirube.disk import replace_file
+from fumishirube.disk import read_own, replace_file
 from fumishirube_clients.client_specs import ClientSpec
 from fumishirube_clients.json_text import with_value, without_value
 
 _INDENT = re.compile(r'^([ \t]+)"', re.MULTILINE)
+_MOST_BYTES = 16 * 1024 * 1024
 _START = ("type", "command", "args")
 """What starts a server in its entry; people may change the rest."""
 
@@ -35,7 +36,7 @@ class ClientFile:
         self.path = path
         self._client = client
         try:
-            data = path.read_bytes() if path.exists() else b""
+            data = _content(path) or b""
             self._marked = data.startswith(codecs.BOM_UTF8)
             self.before = data.decode("utf-8-sig")
             self._content = _read(client, self.before)
@@ -105,7 +106,7 @@ class ClientFile:
         """
         target = self.path.resolve()  # such files are often links to other folders
         try:
-            current = target.read_bytes() if target.exists() else None
+            current = _content(target)
             if (current or b"").decode("utf-8-sig") != self.before:
                 raise ConfigError(f"{self.path.name}: another process changed it; try again")
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -173,6 +174,14 @@ def block(client: ClientSpec, name: str, entry: Mapping[str, Any]) -> str:
     import tomlkit  # noqa: PLC0415 - only one client pays for it
 
     return tomlkit.dumps({client.key: {name: entry}}).strip()
+
+
+def _content(path: Path) -> bytes | None:
+    """Return the content of a file, or of the one that a link names; ``None`` if there is none."""
+    try:
+        return read_own(Path(os.path.realpath(path)), _MOST_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def _comparable(content: Mapping[str, Any]) -> str:

@@ -41,8 +41,8 @@ class ClientSpec(NamedTuple):
     """A client: its name, its file and the format of that file, and the key of its servers.
 
     ``entry`` makes the entry of a server from the command that starts it. ``then`` is what a person
-    does next. A client is installed if one of its ``programs`` is on the path, or its ``folder`` is
-    in the user's home folder.
+    does next. A file ``in_project`` may have come with it. A client is installed if one of its
+    ``programs`` is on the path, or its ``folder`` is in the user's home folder.
     """
 
     title: str
@@ -53,6 +53,7 @@ class ClientSpec(NamedTuple):
     key: str = "mcpServers"
     form: Literal["json", "toml"] = "json"
     entry: Callable[[Words], dict[str, Any]] = _plain
+    in_project: bool = False
 
     def is_installed(self, places: ClientFolders) -> bool:
         """Tell whether the client seems to be on this machine."""
@@ -88,6 +89,7 @@ CLIENTS: Mapping[str, ClientSpec] = {
         lambda places: places.project / ".mcp.json",
         "start claude in that folder, and approve the server",
         programs=("claude",),
+        in_project=True,
         folder=".claude",
         entry=_typed,
     ),
@@ -106,6 +108,7 @@ CLIENTS: Mapping[str, ClientSpec] = {
         lambda places: places.project / ".vscode" / "mcp.json",
         "open that folder, and choose Start above the server in the file",
         programs=("code",),
+        in_project=True,
         folder=".vscode",
         key="servers",
         entry=_typed,

@@ -136,8 +136,11 @@ def _planned(name: str, options: Namespace) -> _Change:
     if not options.remove:
         outside, trust = _checked(options)
         entry = client.entry(serve_command(options))
-    path = client.file(_places(options))
+    places = _places(options)
+    path = client.file(places)
     try:
+        if client.in_project and not Path(os.path.realpath(path)).is_relative_to(places.project):
+            raise ConfigError(f"{path.name}: a symbolic link leads out of the project; remove it")
         file = ClientFile(client, path)
         text = (
             file.without_server(options.name)

@@ -10,12 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from fumishirube import AlreadyServed, ConfigError, Forbidden, Root
-from fumishirube.disk import open_own, take_lock
+from fumishirube.disk import open_own, read_own, take_lock
 
 FOLDER, NAME = ".ubp", "serve.lock"
 
 _READING = "'fumishirube docs serve --no-lock', or {use: graph, with: {lock: false}}"
 _PATIENCE = 1.0
+_LONGEST = 1000
+"""The most bytes of a lock file; other programs may write more than a number."""
 _MOMENT = 0.1
 """Seconds; another process that only asks whether the lock is taken has it for less."""
 _FAR = 1 << 30
@@ -166,7 +168,7 @@ def _already_served(number: int | None) -> AlreadyServed:
 
 def _read(path: Path) -> tuple[int | None, str]:
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = read_own(path, _LONGEST).decode(errors="replace").splitlines()
     except OSError:
         return None, ""
     first = lines[0].strip() if lines else ""

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from manuals import write
+from manuals import opened, write
 from stdio import Fumishirube, Wire
 from warm_start import warm_script
+
+from fumishirube.errors import ConfigError
 
 pytestmark = [
     pytest.mark.timeout(120),
@@ -152,3 +154,11 @@ def test_a_faulty_file_stops_the_start_with_its_line(
     done = command(workspace, "find", "休暇")
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_a_link_shows_no_other_file(workspace: Path) -> None:
+    (workspace / "glossary.yaml").unlink()
+    (workspace / "secret.yaml").write_text("token: hunter2\n", encoding="utf-8")
+    (workspace / "glossary.yaml").symlink_to("secret.yaml")
+    with pytest.raises(ConfigError, match=r"^glossary\.yaml: symbolic links are not followed"):
+        opened(workspace)

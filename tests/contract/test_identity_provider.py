@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Self
 
+import anyio
 import httpx2
 import jwt
 import pytest
@@ -18,8 +19,12 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from http_server import SECONDS
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from people_server import TeamServer, names
+from starlette.datastructures import Headers
 
+from fumishirube_http.people.authentication import CHECKED_AT_ONCE, SignIn
+from fumishirube_http.people.file import PeopleFile
 from fumishirube_http.people.provider import FRESH, LEEWAY, PAUSE, IdentityProvider
+from fumishirube_http.problems import Problem
 
 PUBLIC = "https://manuals.example"
 AUDIENCE = f"{PUBLIC}/mcp"
@@ -238,6 +243,33 @@ def test_known_keys_count_while_the_issuer_does_not_answer(issuer: Issuer) -> No
         assert subject(provider, issuer.token()) == "42"
         assert fetching.is_alive()
     fetching.join(SECONDS)
+
+
+def test_tokens_with_unknown_keys_hold_up_no_known_one(issuer: Issuer, tmp_path: Path) -> None:
+    now = 1000.0
+    provider = IdentityProvider(issuer.url, AUDIENCE, clock=lambda: now)
+    assert subject(provider, issuer.token()) == "42"
+    now += PAUSE
+    people = PeopleFile(tmp_path / "people.json")
+    people.change(lambda nobody: nobody)
+    sign_in = SignIn(people, provider)
+    stranger = issuer.token(kid="unknown", key=issuer.keys["first"])
+
+    async def status(token: str) -> int:
+        with pytest.raises(Problem) as refused:
+            await sign_in.person(Headers({"authorization": f"Bearer {token}"}))
+        return refused.value.status
+
+    async def crowd() -> None:
+        async with anyio.create_task_group() as group:
+            for _ in range(CHECKED_AT_ONCE):
+                group.start_soon(status, stranger)
+            with issuer.silent():
+                await anyio.to_thread.run_sync(issuer.reached.wait, SECONDS)
+                with anyio.fail_after(2):
+                    assert await status(issuer.token()) == 403, "known, but nobody here"
+
+    anyio.run(crowd)
 
 
 def test_only_tokens_made_for_this_server_by_this_issuer_count(issuer: Issuer) -> None:

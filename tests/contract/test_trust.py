@@ -149,6 +149,15 @@ def statistics_above_the_vault(clone: Clone) -> None:
     clone.write(BOTH + 'adaptive: {file: "${VAULT_ROOT}/../../home/stats.jsonl"}\n')
 
 
+def statistics_of_git(clone: Clone) -> None:
+    clone.write(BOTH + "adaptive: {file: .git/config}\n")
+
+
+def statistics_linked_to_git(clone: Clone) -> None:
+    (clone.workspace / ".git").mkdir()
+    clone.link("vault/.system", "../.git")
+
+
 def linked_statistics(clone: Clone) -> None:
     clone.link("vault/.system", "../../home")
 
@@ -164,6 +173,8 @@ WAYS: list[tuple[Callable[[Clone], None], str]] = [
     (state_above, "roots.state (fumishirube.yaml line 2)"),
     (statistics_above, "adaptive.file (fumishirube.yaml line 2)"),
     (statistics_above_the_vault, "adaptive.file (fumishirube.yaml line 2)"),
+    (statistics_of_git, "adaptive.file (fumishirube.yaml line 2)"),
+    (statistics_linked_to_git, "adaptive.file (a symbolic link)"),
     (linked_statistics, "adaptive.file (a symbolic link)"),
     (linked_configuration, "roots.vault (fumishirube.yaml line 2)"),
     (linked_vault, "roots.vault (a symbolic link)"),
@@ -305,6 +316,7 @@ def test_what_stays_inside_needs_no_trust(clone: Clone) -> None:
         "surfaces: [{use: chapters, with: {allowed_roots: [manuals], allow_symlink: true}}]"
     )
     assert clone.run("tools").code == 0
+    clone.write(BOTH + "roots: {runtime: logs}\nadaptive: {file: logs/statistics.jsonl}\n")
     nothing = clone.run("trust")
     assert "nothing leads out" in nothing.out
     assert not (clone.top / "config").exists() or "clone" not in (clone.top / STORE).read_text()

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import sys
 import tracemalloc
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -23,16 +23,20 @@ from manuals import ask, fumishirube, opened, write
 from team import Caller
 
 from fumishirube import Root
+from fumishirube.disk.locks import take_lock
 from fumishirube.disk.own_files import made_folder, open_own, own_entries, state_folder
 from fumishirube.disk.rights import FolderRights
 from fumishirube.engine.parsed_documents import ParsedDocuments
-from fumishirube.engine.vectors.vector_file import VectorFile
+from fumishirube.engine.vectors.vector_file import Position, VectorFile
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import FaultLog
 from fumishirube.host.people import PersonalTools
-from fumishirube.host.reload.rejections import RefusalNotice
+from fumishirube.host.reload.rejections import RefusalNotice, refused_reloads
 from fumishirube.text import LOOSE, project
 from fumishirube_chapters.projection_store import ProjectionStore, StoredProjection
+from fumishirube_graph.lock import holder
+from fumishirube_http.people.rates import Rates
+from fumishirube_stages.indexes.tantivy_records import RecordCache
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, modes and pipes of POSIX")
 
@@ -115,6 +119,43 @@ def test_of_refused_reloads_only_files_of_that_name_are_removed(clone: Clone) ->
     assert fumishirube("doctor", cwd=clone.workspace).code == 0
     assert sorted(path.name for path in folder.iterdir()) == ["17.json", "package.json"]
     assert clone.outside() == before
+
+
+def prepared(place: Path, kind: str) -> None:
+    """Put something into the place of a file that is read at a start."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.unlink(missing_ok=True)
+    match kind:
+        case "pipe":
+            os.mkfifo(place)
+        case "deep":
+            place.write_text("[" * 100_000)
+        case _:
+            fault = json.loads(BAIT["old.json"])
+            place.write_text(json.dumps({**fault, "last": 1e300}))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "deep", "of the far future"])
+def test_a_fault_that_nobody_recorded_is_skipped(tmp_path: Path, kind: str) -> None:
+    prepared(tmp_path / "faults" / "x.json", kind)
+    assert [fault.finding for fault in FaultLog(tmp_path).faults()] == []
+
+
+def test_a_refused_reload_that_nobody_recorded_is_skipped(tmp_path: Path) -> None:
+    file = tmp_path / "reloads" / "17.json"
+    prepared(file, "deep")
+    with file.open("r+b") as holder:
+        os.lseek(holder.fileno(), 1 << 30, os.SEEK_SET)
+        assert take_lock(holder.fileno(), 0)
+        assert [*refused_reloads(tmp_path)] == []
+
+
+@pytest.mark.timeout(10)
+def test_records_and_locks_are_read_from_no_pipe(tmp_path: Path) -> None:
+    prepared(tmp_path / "records.cache", "pipe")
+    assert RecordCache(tmp_path).read(1) is None
+    prepared(tmp_path / "serve.lock", "pipe")
+    assert holder(tmp_path / "serve.lock") is None
 
 
 def test_own_files_are_opened_through_no_link(clone: Clone) -> None:
@@ -291,6 +332,61 @@ def test_projections_of_chapters_are_stored_behind_no_link(clone: Clone, name: s
         assert ask(application, "search_text", **query)["results"]
     assert clone.outside() == before
     assert tables(mine) == {"mine"}
+
+
+def use_vectors(folder: Path) -> Path:
+    VectorFile(state_folder(folder), "v.db").read(Position("x"))
+    VectorFile(state_folder(folder), "v.db").write([("key", b"")], [])
+    return folder / "v.db"
+
+
+def use_projections(folder: Path) -> Path:
+    store = ProjectionStore(state_folder(folder))
+    store.get("m", "a", "1", LOOSE)
+    store.put([StoredProjection("m", "a", "1", LOOSE, project("a", LOOSE))])
+    store.close()
+    return folder / "projections.sqlite"
+
+
+def use_rates(folder: Path) -> Path:
+    assert Rates(folder / "rates.db").use("aiko", 1, 60) == 0
+    return folder / "rates.db"
+
+
+@pytest.mark.parametrize("view", [True, False])
+@pytest.mark.parametrize(
+    ("use", "table"),
+    [(use_vectors, "identity"), (use_projections, "projections"), (use_rates, "rates")],
+)
+def test_a_database_with_what_is_not_ours_is_made_again(
+    tmp_path: Path, use: Callable[[Path], Path], table: str, view: bool
+) -> None:
+    """A view may be endless, and a trigger do anything."""
+    content = "SELECT type, sql FROM sqlite_master ORDER BY name"
+    file = use(tmp_path)
+    with closing(sqlite3.connect(file)) as base, base:
+        ours = base.execute(content).fetchall()
+        base.execute("CREATE TRIGGER more AFTER INSERT ON " + table + " BEGIN SELECT 1; END")
+        if view:
+            base.execute(f"ALTER TABLE {table} RENAME TO other")
+            base.execute(f"CREATE VIEW {table} AS SELECT * FROM other")
+    use(tmp_path)
+    with closing(sqlite3.connect(file)) as base:
+        assert base.execute(content).fetchall() == ours
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["ways=x'01'", "ways=NULL", "ways='x'", "ways=zeroblob(80)", "text=NULL", "ways=ways||x'01'"],
+)
+def test_a_damaged_projection_is_computed_again(tmp_path: Path, damage: str) -> None:
+    file = use_projections(tmp_path)
+    with closing(sqlite3.connect(file)) as base, base:
+        base.execute(f"UPDATE projections SET {damage}")
+    with closing(ProjectionStore(state_folder(tmp_path))) as store:
+        assert store.get("m", "a", "1", LOOSE) is None
+        use_projections(tmp_path)
+        assert store.get("m", "a", "1", LOOSE) == project("a", LOOSE)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ from manuals import Done, fumishirube, write
 from stdio import Fumishirube
 from warm_start import warm_script
 
+from fumishirube import ConfigError
+from fumishirube_clients.client_files import ClientFile
 from fumishirube_clients.client_specs import CLIENTS
 
 FILES = {
@@ -276,6 +278,22 @@ def test_a_link_to_the_file_stays_a_link(home: Path) -> None:
     assert init(home, "cursor", "--remove").code == 0
     assert (home / FILES["cursor"]).is_symlink()
     assert json.loads((home / "dotfiles" / "mcp.json").read_text()) == {}
+
+
+def test_a_link_that_came_with_a_project_leads_out_of_it_nowhere(home: Path) -> None:
+    (home / "mine.json").write_text("{}")
+    (home / FILES["claude-code"]).symlink_to(home / "mine.json")
+    done = init(home, "claude-code", "--write")
+    assert (done.code, (home / "mine.json").read_text()) == (2, "{}")
+    assert ".mcp.json: a symbolic link leads out of the project" in done.err
+    assert '"command"' in done.err, "what is to be added by hand"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such pipes")
+def test_a_pipe_is_no_file_of_a_client(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".mcp.json")
+    with pytest.raises(ConfigError, match="this is no file"):
+        ClientFile(CLIENTS["claude-code"], tmp_path / ".mcp.json")
 
 
 def test_two_folders_have_servers_of_two_names(home: Path) -> None:

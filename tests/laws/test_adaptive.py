@@ -275,11 +275,11 @@ def test_a_full_file_is_put_aside_and_one_older_is_kept(
     file = tmp_path / "s.jsonl"
     for number in range(60):
         journal = JsonLinesFile(file)
-        journal.put({"number": number, "text": "x" * 50})
+        journal.put({"ts": number, "text": "x" * 50})
         journal.close()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s.jsonl", "s.jsonl.1"]
     assert all(path.stat().st_size <= 1000 for path in tmp_path.iterdir())
-    kept = [row["number"] for row in rows(tmp_path / "s.jsonl.1") + rows(file)]
+    kept = [row["ts"] for row in rows(tmp_path / "s.jsonl.1") + rows(file)]
     assert kept == list(range(kept[0], 60))
 
 
@@ -288,7 +288,7 @@ def test_only_the_end_of_a_long_file_is_read(
 ) -> None:
     monkeypatch.setattr(journals, "TAIL_BYTES", 100)
     file = tmp_path / "s.jsonl"
-    write(file, *(json.dumps({"number": n}) for n in range(1000)))
+    write(file, *(json.dumps({"ts": n}) for n in range(1000)))
     assert_last_of_thousand(file)
 
 
@@ -298,15 +298,15 @@ def test_lines_of_the_file_put_aside_are_read_too(
     monkeypatch.setattr(journals, "TAIL_BYTES", 100)
     file = tmp_path / "s.jsonl"
     for new in range(12):
-        write(tmp_path / "s.jsonl.1", *(json.dumps({"number": n}) for n in range(1000 - new)))
-        write(file, *(json.dumps({"number": n}) for n in range(1000 - new, 1000)))
+        write(tmp_path / "s.jsonl.1", *(json.dumps({"ts": n}) for n in range(1000 - new)))
+        write(file, *(json.dumps({"ts": n}) for n in range(1000 - new, 1000)))
         assert_last_of_thousand(file)
 
 
 def assert_last_of_thousand(file: Path) -> None:
-    numbers = [row["number"] for row in JsonLinesFile(file).tail()]
+    numbers = [row["ts"] for row in JsonLinesFile(file).tail()]
     assert numbers == list(range(numbers[0], 1000))
-    assert 3 <= len(numbers) <= 7
+    assert 3 <= len(numbers) <= 9
 
 
 FULL = """
@@ -316,7 +316,7 @@ from fumishirube.disk.json_lines import JsonLinesFile
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 journal = JsonLinesFile(Path(sys.argv[1]))
 for number in range(10):
-    journal.put({"number": number, "text": "x" * 9})
+    journal.put({"ts": number, "text": "x" * 9})
 journal.close()
 """
 
@@ -328,19 +328,37 @@ def test_lines_for_which_the_disk_has_no_room_are_not_lost_silently(tmp_path: Pa
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=60)
     assert "cannot be written" in done.stderr
     journal = JsonLinesFile(file)
-    journal.put({"number": 10})
+    journal.put({"ts": 10})
     journal.close()
-    numbers = [row["number"] for row in journal.tail()]
+    numbers = [row["ts"] for row in journal.tail()]
     assert numbers == [*range(len(numbers) - 1), 10]
 
 
 def test_a_line_that_was_cut_short_spoils_no_other(tmp_path: Path) -> None:
     file = tmp_path / "s.jsonl"
-    file.write_text('{"number": 1}\n{"numb', "utf-8")
+    file.write_text('{"ts": 1}\n{"ts', "utf-8")
     journal = JsonLinesFile(file)
-    journal.put({"number": 2})
+    journal.put({"ts": 2})
     journal.close()
-    assert [row["number"] for row in JsonLinesFile(file).tail()] == [1, 2]
+    assert [row["ts"] for row in JsonLinesFile(file).tail()] == [1, 2]
+
+
+@pytest.mark.parametrize("content", [b"[core]\n", b'{"a": 1}', b"# A\n", b"\0" * 2000])
+def test_a_file_of_something_else_is_left_as_it_is(
+    tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here a configuration names it; a full one of ours is not put over another either."""
+    monkeypatch.setattr(journals, "FULL_BYTES", 1000)
+    names = ("other", "s.jsonl.1")
+    for name in names:
+        (tmp_path / name).write_bytes(content)
+    write(tmp_path / "s.jsonl", json.dumps({"ts": "x" * 1000}))
+    for name in ("other", "s.jsonl"):
+        journal = JsonLinesFile(tmp_path / name)
+        journal.put({"ts": 1})
+        journal.close()
+    assert [(tmp_path / name).read_bytes() for name in names] == [content] * 2
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_damage_costs_one_line_of_the_log(

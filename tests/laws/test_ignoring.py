@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -133,6 +134,13 @@ def test_stars_are_not_tried_at_every_place(rule: str, path: str) -> None:
     """Every one more would take hundreds of times as long, and no other call would run."""
     rules = rules_of("", f"{rule}\n!{rule}x".encode(), None)
     assert rules.ignores(path) == (rule == "*?" * 9)
+
+
+def test_a_rule_of_many_classes_takes_time_by_its_length() -> None:
+    before = time.process_time()
+    rules = rules_of("", b"[" + b"[:alpha:]" * 6_000 + b"]", None)
+    assert time.process_time() - before < 4
+    assert (rules.ignores("a"), rules.ignores("1")) == (True, False)
 
 
 def test_rules_are_compared_in_the_composed_form(tmp_path: Path) -> None:

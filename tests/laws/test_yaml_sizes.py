@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
+import tracemalloc
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from manuals import fumishirube
+from manuals import fumishirube, opened, write
 
 from fumishirube.config.yaml_file import MOST_BYTES, MOST_VALUES, read_yaml
 from fumishirube.errors import ConfigError
@@ -86,7 +90,9 @@ def test_what_holds_itself_is_refused(tmp_path: Path, text: str) -> None:
     [
         ("roots: {}\na: 1\nroots: {}\n", "line 3: the key 'roots' occurs twice"),
         ("a: [{b: 1, c: 2, b: 3}]\n", "line 1: the key 'b' occurs twice"),
-        (f"a: {'9' * 9_000}\n", "a value is impossible: "),
+        (f"a: {'9' * 9_000}\n", "line 1: a number has over 100 characters"),
+        (f"a: 1{':00' * 400}.5\n", "line 1: a number has over 100 characters"),
+        (f"a: 0x{'7' * 5_000}\n", "line 1: a number has over 100 characters"),
         ("a: {b: ['x', \"y\\0\"]}\n", "line 1: a text holds a NUL"),
         ("~: 1\n", "line 1: a key is empty"),
         ("a: 2024-02-30\n", "a value is impossible: "),
@@ -114,6 +120,26 @@ def test_a_file_of_any_size_costs_no_more_than_the_largest(tmp_path: Path) -> No
     file.write_text("# comment\n" * (MOST_BYTES // 10 + 1))
     with pytest.raises(ConfigError, match=r"^a\.yaml: it has over 1048576 bytes"):
         read_yaml(file)
+
+
+@pytest.mark.parametrize("name", ["fumishirube.yaml", "config.yaml"])
+@pytest.mark.parametrize("kind", ["large", "pipe"])
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such pipes")
+@pytest.mark.timeout(10)
+def test_what_is_no_configuration_is_not_read(tmp_path: Path, name: str, kind: str) -> None:
+    if kind == "pipe":
+        os.mkfifo(tmp_path / name)
+    else:
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(256 * MOST_BYTES)
+    tracemalloc.start()
+    try:
+        refused = kind == "large" and name != "config.yaml"
+        with pytest.raises(ConfigError) if refused else nullcontext():
+            opened(write(tmp_path, {"m/a.md": "# A\n"})).close()
+        assert tracemalloc.get_traced_memory()[1] < 64 * MOST_BYTES
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("name", ["fumishirube.yaml", "config.yaml"])

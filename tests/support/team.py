@@ -24,7 +24,7 @@ from fumishirube_manual.settings import Extra
 CONFIGURATION = (
     f"surfaces: [{{use: manual, with: {{extras: [{', '.join(get_args(Extra))}]}}}}, "
     "{use: vault, with: {history: true}}, {use: chapters}, {use: graph}]\n"
-    "adaptive: {file: statistics.jsonl}\n"
+    "adaptive: {file: var/statistics.jsonl}\n"
     "traces: {keep: 10000}\n"  # which of the oldest are gone already, a thread decides
 )
 

@@ -37,10 +37,14 @@ class Glossary:
 def read_glossary(workspace: Path) -> Glossary:
     """Read the glossary of a workspace; without a file it has no words.
 
+    Answers show its words, so that a link could show an agent any other file.
+
     Raises:
-        ConfigError: with the file and the line of what is not a word with words.
+        ConfigError: with the file and the line of what is not a word with words, or for a link.
     """
     file = workspace / FILE
+    if file.is_symlink():
+        raise ConfigError(f"{FILE}: symbolic links are not followed; put the file itself there")
     if not file.is_file():
         return Glossary()
     document = read_yaml(file, "words, each with usual words of the same meaning", texts=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -33,12 +33,11 @@ def outside_roots(loaded: LoadedConfig, names: Iterable[str]) -> Iterator[TrustR
 
 
 def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustRequest]:
-    """Yield the file of the statistics, if it is outside the workspace."""
+    """Yield the file of the statistics, if it is in no root to which every process may write."""
     coordinate = "adaptive.file"
-    written = os.fspath(loaded.statistics())
-    inside = Path(os.path.realpath(written)).is_relative_to(loaded.folder("vault"))
-    if coordinate not in loaded.origins and not inside:  # the root of the vault is checked itself
-        yield from _outside(loaded, written, coordinate)
+    if coordinate not in loaded.origins:
+        roots = tuple(map(loaded.folder, ALWAYS_USED))  # these are checked themselves
+        yield from _outside(loaded, os.fspath(loaded.statistics()), coordinate, inside=roots)
 
 
 def outside_settings(
@@ -65,13 +64,18 @@ def outside_settings(
 
 
 def _outside(
-    loaded: LoadedConfig, written: str, coordinate: str, origin: str = ""
+    loaded: LoadedConfig,
+    written: str,
+    coordinate: str,
+    origin: str = "",
+    inside: Sequence[Path] = (),
 ) -> Iterator[TrustRequest]:
     workspace = loaded.workspace.resolve()
+    inside = inside or (workspace,)
     target = Path(os.path.realpath(workspace / written))
-    if target.is_relative_to(workspace):
+    if any(map(target.is_relative_to, inside)):
         return
-    linked = Path(os.path.normpath(workspace / written)).is_relative_to(workspace)
+    linked = any(map(Path(os.path.normpath(workspace / written)).is_relative_to, inside))
     if not linked and _chosen_by_user(loaded):
         return
     source = _LINK if linked else origin or loaded.origin(coordinate)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fumishirube.config.personal import UNUSABLE, changing, configuration_folder, write_private
+from fumishirube.config.yaml_file import MOST_BYTES
+from fumishirube.disk.own_files import read_own
 from fumishirube.errors import ConfigError
 
 VARIABLE = "FUMISHIRUBE_TRUST"
@@ -107,7 +110,7 @@ def _digest(files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for file in files:
         try:
-            data = file.read_bytes()
+            data = read_own(Path(os.path.realpath(file)), MOST_BYTES)
         except OSError:
             data = b""
         digest.update(f"{file.name} {len(data)}\n".encode() + data)

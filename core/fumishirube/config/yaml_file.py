@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fumishirube.disk.own_files import read_own
 from fumishirube.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -18,6 +21,9 @@ MOST_VALUES = 10_000
 DEEPEST = 64
 """The deepest nesting of lists and mappings."""
 _SHOWN = 160
+_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_DIGITS = 100
+"""The most characters of a number: one to the base 60 takes time by the square of its length."""
 
 
 class YamlDocument(NamedTuple):
@@ -68,10 +74,13 @@ def read_yaml(
 
 
 def _text(file: Path) -> str:
-    with file.open("rb") as stream:
-        data = stream.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise ConfigError(f"{file.name}: it has over {MOST_BYTES} bytes, the most that is read")
+    try:
+        data = read_own(Path(os.path.realpath(file)), MOST_BYTES)
+    except OSError as error:
+        if error.errno != errno.EFBIG:
+            raise
+        message = f"{file.name}: it has over {MOST_BYTES} bytes, the most that is read"
+        raise ConfigError(message) from error
     return data.decode("utf-8-sig")
 
 
@@ -99,11 +108,17 @@ def _bounded_loader(text: str, file: str, *, texts: bool) -> yaml.SafeLoader:
 
 
 def _check_texts(node: yaml.Node, file: str) -> None:
-    """See that no text holds a NUL, and no mapping a key twice: one of them would be dropped."""
+    """See that no text holds a NUL, no number is long, and no mapping has a key twice.
+
+    Of two values of a key, one would be dropped.
+    """
     known: set[str] = set()
     if isinstance(node.value, str):
         if "\0" in node.value:
             raise ConfigError(f"{file} line {node.start_mark.line + 1}: a text holds a NUL")
+        if node.tag in _NUMBERS and len(node.value) > _DIGITS:
+            line = f"{file} line {node.start_mark.line + 1}"
+            raise ConfigError(f"{line}: a number has over {_DIGITS} characters")
         return
     for item in node.value:
         for member in item if isinstance(item, tuple) else (item,):

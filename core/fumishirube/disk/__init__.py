@@ -5,8 +5,10 @@ from fumishirube.disk.locks import take_lock
 from fumishirube.disk.names import LITERAL, OTHERS, clean_name, clean_new_path, clean_path, is_below
 from fumishirube.disk.own_files import (
     check_database,
+    check_tables,
     made_folder,
     open_own,
+    read_own,
     refuse_link,
     remove_database,
 )
@@ -28,6 +30,7 @@ __all__ = [
     "Watch",
     "WritableRoot",
     "check_database",
+    "check_tables",
     "clean_name",
     "clean_new_path",
     "clean_path",
@@ -37,6 +40,7 @@ __all__ = [
     "is_unfinished",
     "made_folder",
     "open_own",
+    "read_own",
     "refuse_link",
     "remove_database",
     "replace_file",

@@ -26,7 +26,8 @@ _FOLDERS = {"(?:/.+)?": "(?:/.+?)??", "(?:.+/)?": "(?:.+?/)??"}
 _PIECES = re.compile(
     r"\\.|\[\^?\]?(?:[^]\\]|\\.)*\][*+]?|" + "|".join(map(re.escape, _FOLDERS)) + "|.", re.DOTALL
 )
-_CLASS = re.compile(rf"(?<=\[)((?:[^]\[]|\[:\w+:\])*?)\[:({'|'.join(_CLASSES)}):\]")
+_BRACKET = re.compile(r"(?<=\[)(?:[^]\[]|\[:\w+:\])+")
+_CLASS = re.compile(rf"\[:({'|'.join(_CLASSES)}):\]")
 
 
 class _IgnoreRule(NamedTuple):
@@ -118,9 +119,12 @@ def _as_read_by_git(line: str) -> str:
 
     ``folder/**`` is only the content of the folder, and ``[[:digit:]]`` is ``[0-9]``.
     """
-    while (named := _CLASS.sub(lambda match: match[1] + _CLASSES[match[2]], line)) != line:
-        line = named
+    line = _BRACKET.sub(lambda bracket: _CLASS.sub(_named, bracket[0]), line)
     rule = line.rstrip()
     if rule.endswith("/**/"):
         return f"{rule}*/"
     return f"{rule}/*" if rule.endswith("/**") else line
+
+
+def _named(match: re.Match[str]) -> str:
+    return _CLASSES[match[1]]

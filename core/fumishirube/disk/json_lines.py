@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any
@@ -22,6 +24,8 @@ FULL_BYTES = 5 * 1024 * 1024
 """The size at which a file is rotated; one old file is left."""
 TAIL_BYTES = 1024 * 1024
 
+_MARK = b'{"ts"'
+"""What every line begins with: its time."""
 _QUEUED = 10_000
 _DELAY_SECONDS = 0.2
 _CLOSE_SECONDS = 2.0
@@ -29,6 +33,8 @@ _CLOSE_SECONDS = 2.0
 
 class JsonLinesFile:
     """Queues lines and writes them soon; problems with the file are logged once.
+
+    The first key of every line is ``ts``: a file that begins otherwise is left as it is.
 
     A ``folder`` is that of the file, which is then reached through no link.
     """
@@ -110,11 +116,13 @@ def _append(file: Path, lines: Sequence[str]) -> None:
     """Append lines with one write; rotate a full file first.
 
     Raises:
-        OSError: when not all of them could be written.
+        OSError: when not all of them could be written, or a file of something else is there.
     """
     text = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+    _refuse_other(file)
     if file.is_file() and file.stat().st_size + len(text) > FULL_BYTES:
+        _refuse_other(_old(file))
         file.replace(_old(file))
     with os.fdopen(open_own(file, flags, 0o644), "r+b", buffering=0) as stream:
         end = stream.seek(0, os.SEEK_END)
@@ -123,6 +131,13 @@ def _append(file: Path, lines: Sequence[str]) -> None:
             text = text if stream.read(1) == b"\n" else b"\n" + text
         while text:  # the rest of a write that a full disk has cut raises
             text = text[stream.write(text) :]
+
+
+def _refuse_other(file: Path) -> None:
+    """Refuse a file that begins unlike any of ours: a configuration may name whatever it likes."""
+    with suppress(FileNotFoundError), os.fdopen(open_own(file, os.O_RDONLY), "rb") as stream:
+        if stream.read(len(_MARK)) not in (b"", _MARK):
+            raise FileExistsError(errno.EEXIST, "it is none of ours", file.name)
 
 
 def _last_lines(file: Path) -> list[bytes]:

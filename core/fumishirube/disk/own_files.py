@@ -5,14 +5,21 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import closing
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fumishirube.disk.folders import NO_FOLLOW, PLAIN
 from fumishirube.disk.roots import Root
 from fumishirube.errors import Forbidden, ToolError
 
+if TYPE_CHECKING:
+    import sqlite3
+
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")
 """What a journal of SQLite begins with, and ends with if it names a further file."""
+_CONTENT = "SELECT type, name, coalesce(sql, '') FROM sqlite_master"
 
 
 def state_folder(state: Path, path: str = "") -> Root:
@@ -64,6 +71,20 @@ def open_own(path: Path, flags: int, mode: int = 0o600) -> int:
     return handle
 
 
+def read_own(path: Path, most: int) -> bytes:
+    """Return the content of a regular file of at most so many bytes.
+
+    Raises:
+        OSError: when it cannot be read, a link or anything else is in its place, or, as ``EFBIG``,
+            it is larger.
+    """
+    with open(open_own(path, os.O_RDONLY), "rb") as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, "this is too large", path.name)
+    return data
+
+
 def check_database(path: Path) -> None:
     """Check the files of an SQLite database, which may not exist, before SQLite opens them.
 
@@ -77,6 +98,31 @@ def check_database(path: Path) -> None:
         refuse_link(file)
     if _names_a_further_file(path.with_name(f"{path.name}-journal")):
         remove_database(path)
+
+
+def check_tables(base: sqlite3.Connection, schema: str) -> None:
+    """Check that a database holds what these statements make, and nothing else.
+
+    A view of the same name, or a column that SQLite computes, could take a search without end.
+
+    Raises:
+        sqlite3.DatabaseError: as for a file that is no database.
+    """
+    if sorted(base.execute(_CONTENT)) != _made_by(schema):
+        import sqlite3  # noqa: PLC0415 - most commands need no database
+
+        error = sqlite3.DatabaseError("it has other tables")
+        error.sqlite_errorcode = sqlite3.SQLITE_NOTADB
+        raise error
+
+
+@lru_cache
+def _made_by(schema: str) -> list[tuple[str, ...]]:
+    import sqlite3  # noqa: PLC0415 - as above
+
+    with closing(sqlite3.connect(":memory:")) as model:
+        model.executescript(schema)
+        return sorted(model.execute(_CONTENT))
 
 
 def remove_database(path: Path) -> None:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock, get_ident
 
-from fumishirube.disk.own_files import made_folder, own_entries, state_folder
+from fumishirube.disk.own_files import made_folder, own_entries, read_own, state_folder
 from fumishirube.disk.scratch import replace_file
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, first_line
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork, crashed_work
@@ -35,7 +35,7 @@ _LINES = 5
 """Faults of one stage that a process logs, each once; the last one is always stored."""
 _PAUSE = 0.5
 """Seconds between two writes of one stage's faults."""
-_LONGEST = 300
+_LONGEST, _MOST_BYTES = 300, 64 * 1024
 _PASSING = (FumishirubeError, KeyboardInterrupt, GeneratorExit)
 """Exceptions that pass through plugin code, and are a fault if it raises them by itself."""
 _CRASHED = "the process ended while it ran"
@@ -152,9 +152,9 @@ class FaultLog:
         if self._faults is None:
             self._faults = {}
             for file in own_entries(self._folder, "*.json"):
-                with suppress(OSError, ValueError, TypeError):
-                    fault = Fault(**json.loads(file.read_text(encoding="utf-8")))
-                    if time.time() - fault.last < _SECONDS:
+                with suppress(OSError, ValueError, TypeError, RecursionError):
+                    fault = Fault(**json.loads(read_own(file, _MOST_BYTES)))
+                    if abs(time.time() - fault.last) < _SECONDS and fault.finding:
                         self._faults[fault.key] = fault
                     else:
                         file.unlink()

@@ -16,7 +16,7 @@ from fumishirube_http.people.tokens import is_token, token_id
 from fumishirube_http.problems import Problem, forbidden
 
 CHECKED_AT_ONCE = 8
-"""Tokens of the provider that are checked at once; these may wait for its keys, and others not."""
+"""Tokens of the provider that are checked at once, and as many more that may wait for its keys."""
 
 _log = logging.getLogger("fumishirube.http")
 
@@ -42,6 +42,7 @@ class SignIn:
         self._provider = provider
         self._challenge = challenge
         self._checks = CapacityLimiter(CHECKED_AT_ONCE)
+        self._waiting = CapacityLimiter(CHECKED_AT_ONCE)
 
     async def person(self, headers: Headers) -> SignedIn:
         """Return the person of a request.
@@ -82,7 +83,8 @@ class SignIn:
 
     async def _by_subject(self, people: People, token: str) -> SignedIn:
         assert self._provider is not None
-        verified = await to_thread.run_sync(self._provider.verified, token, limiter=self._checks)
+        limiter = self._checks if self._provider.knows(token) else self._waiting
+        verified = await to_thread.run_sync(self._provider.verified, token, limiter=limiter)
         if verified is None:
             raise self._unauthorized("this token does not count")
         for name, person in people.items():

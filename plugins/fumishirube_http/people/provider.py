@@ -60,6 +60,15 @@ class IdentityProvider:
         self._fetched = -FRESH
         self._lock = Lock()
 
+    def knows(self, token: str) -> bool:
+        """Tell whether a token names a known key, so that it need not wait for one."""
+        try:
+            return (
+                len(token) <= _LONGEST and jwt.get_unverified_header(token).get("kid") in self._keys
+            )
+        except (jwt.PyJWTError, ValueError, TypeError):
+            return False
+
     def verified(self, token: str) -> VerifiedToken | None:
         """Return whom a token is for, and how long; ``None`` if it does not count here."""
         if len(token) > _LONGEST:

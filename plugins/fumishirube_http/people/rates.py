@@ -10,7 +10,7 @@ from threading import Lock
 from time import time
 from typing import NamedTuple
 
-from fumishirube.disk import check_database, remove_database
+from fumishirube.disk import check_database, check_tables, remove_database
 
 FILE = "rates.db"
 _MINUTE = 60.0
@@ -118,6 +118,7 @@ class _RateFile:
             self._base.execute("PRAGMA journal_mode = TRUNCATE")
             self._base.execute("PRAGMA synchronous = OFF")  # a lost count of seconds harms nobody
             self._base.execute(_SCHEMA)
+            check_tables(self._base, _SCHEMA)
             self._status = status
             if not self._is(status):  # replaced meanwhile
                 self._close()

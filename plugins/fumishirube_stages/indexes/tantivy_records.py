@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json, to_json
 
 from fumishirube import IndexedFile
-from fumishirube.disk import replace_file
+from fumishirube.disk import read_own, replace_file
 
 _FORMAT = 1
+_MOST_BYTES = 256 * 1024 * 1024
 _MANY = 1_000
 """Fewer records are read from the index in three milliseconds."""
 
@@ -39,7 +40,7 @@ class RecordCache:
     def read(self, generation: int) -> tuple[list[Any], dict[str, int]] | None:
         """Return the records and the lengths of a commit; ``None`` if the file has others."""
         try:
-            head, _, body = self._file.read_bytes().partition(b"\n")
+            head, _, body = read_own(self._file, _MOST_BYTES).partition(b"\n")
         except OSError:
             return None
         if head != _record_head(generation, body):

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from fumishirube.disk.locks import take_lock
 from fumishirube.disk.own_files import (
     check_database,
+    check_tables,
     made_folder,
     open_own,
     own_entries,
@@ -147,6 +148,7 @@ class VectorFile:
         try:
             if base.execute("PRAGMA user_version").fetchone() != (_FORMAT,):
                 _create(base)
+            check_tables(base, _SCHEMA)
         except BaseException:
             base.close()
             raise

@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fumishirube.disk.locks import own_lock, remove_left_behind, take_lock
-from fumishirube.disk.own_files import made_folder, open_own, own_entries, state_folder
+from fumishirube.disk.own_files import (
+    made_folder,
+    open_own,
+    own_entries,
+    read_own,
+    state_folder,
+)
 
 FOLDER = "reloads"
 """The folder below the state folder; it contains one file a process."""
@@ -20,6 +26,7 @@ FOLDER = "reloads"
 _FAR = 1 << 30
 """The offset of the lock: on Windows, others cannot read locked bytes."""
 _ATTEMPTS = 10
+_MOST_BYTES = 64 * 1024
 _NAME = re.compile(r"[0-9]+\.json")
 
 
@@ -61,7 +68,7 @@ class RefusalNotice:
 def refused_reloads(state: Path) -> Iterator[RefusedReload]:
     """Yield the refusals of running servers; files of ended processes are removed."""
     for file in own_entries(state_folder(state, FOLDER), "*.json"):
-        with suppress(OSError, ValueError, TypeError):
+        with suppress(OSError, ValueError, TypeError, RecursionError):
             if not _NAME.fullmatch(file.name):
                 continue
             handle = open_own(file, os.O_RDWR)
@@ -70,7 +77,7 @@ def refused_reloads(state: Path) -> Iterator[RefusedReload]:
                 remove_left_behind(handle, file)
             else:
                 os.close(handle)
-                yield RefusedReload(**json.loads(file.read_text(encoding="utf-8")))
+                yield RefusedReload(**json.loads(read_own(file, _MOST_BYTES)))
 
 
 def _new_file(path: Path) -> int:
