@@ -204,13 +204,15 @@ LINE_PATTERNS = st.tuples(
 def test_by_line_a_pattern_matches_as_in_each_line_alone(
     pattern: str, text: str, every_place: bool
 ) -> None:
+    unhurried = Regex(every_place=True, deadline_ms=60_000, chapter_deadline_ms=60_000)
     offset, expected = 0, []
     for line in text.split("\n"):
-        spans = places(Regex(every_place=True), pattern, line) if line else []
+        spans = places(unhurried, pattern, line) if line else []
         within = [(offset + start, offset + end) for start, end in spans]
         expected += within if every_place else within[:1]
         offset += len(line) + 1
-    of_lines = places(Regex(by_line=True, every_place=every_place), pattern, text)
+    by_line = unhurried.model_copy(update={"by_line": True, "every_place": every_place})
+    of_lines = places(by_line, pattern, text)
     # An empty line has no match in the lines alone.
     empty = {place for place in range(len(text) + 1) if f"\n{text}\n"[place : place + 2] == "\n\n"}
     assert [span for span in of_lines if span[0] not in empty] == expected
