@@ -384,7 +384,7 @@ def _a_file_in_the_way(file: Path) -> None:
 
 def _a_link(file: Path) -> None:
     file.parent.mkdir(parents=True)
-    target = file.parent.parent.parent / "elsewhere.txt"
+    target = file.parent.parent / "elsewhere.txt"
     target.write_text("", "utf-8")
     file.symlink_to(target)
 
