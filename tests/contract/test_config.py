@@ -227,6 +227,11 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
             "pipelines.manual.scorers[0].with.pool: must be an integer, got",
             '"many"',
         ),
+        (
+            "pipelines: {manual: {index: {use: tantivy, with: {writer_memory: 4294967296}}}}",
+            "pipelines.manual.index.with.writer_memory: must be within 15000000..4293967295, got",
+            "4294967296 (fumishirube.yaml line 1)",
+        ),
         ("pipelines: {manual: {fusers: [{}]}}", "pipelines.manual.fusers[0].use: ", "required"),
         ("pipelines: {manual: {fusers: {use: rrf}}}", "pipelines.manual.fusers: ", ""),
         ("traces: {keep: 0}", "traces.keep: must be at least 1, got 0", ""),
