@@ -27,7 +27,7 @@ from fumishirube.config.sections import (
     ServerSettings,
     TraceSettings,
 )
-from fumishirube.config.trust import Trust, trust_for
+from fumishirube.config.trust import Trust, trust_for, trust_store
 from fumishirube.config.validation import build_model
 from fumishirube.config.yaml_file import YamlDocument, read_yaml
 from fumishirube.errors import ConfigError, InvalidParameter
@@ -85,7 +85,8 @@ class LoadedConfig:
     def inputs(self) -> list[Path]:
         """The files that decide the configuration, existing or not."""
         others = [self.workspace / name for name in (CLASSIC, GLOSSARY, *self.adopted)]
-        return [self.file or self.workspace / FILE, *others, *self.own.files]
+        own = (*self.own.files, trust_store(self.environ))
+        return [self.file or self.workspace / FILE, *others, *own]
 
     def folder(self, name: str) -> Path:
         """Return a root, or the ``workspace``, as an absolute path with links resolved."""
