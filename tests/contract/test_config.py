@@ -245,6 +245,14 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
         ("limits: []", "limits: must be an object", "line 1"),
         ("roots: {manuals: ''}", "roots.manuals: it is empty; name a folder", "'manuals'"),
         ('roots: {vault: " "}', "roots.vault: it is empty; name a folder", "'vault'"),
+        *(
+            (f"roots: {{{roots}}}", f"roots.state: it is in the folder of {where}", "line 1")
+            for roots, where in (
+                ("state: manuals", "manuals"),
+                ("state: docs/state", "docs"),
+                ("manuals: ., state: state", "manuals"),
+            )
+        ),
         ("roots: {manuals: 5}", "roots.manuals: must be a string, got 5", ""),
         (
             "surfaces: [{use: manual, with: {extras: [cites]}}]",
