@@ -116,6 +116,15 @@ def test_two_values_for_one_key_stop_the_start(tmp_path: Path, own: str, told: l
         assert word in message
 
 
+def test_a_quoted_value_is_the_plain_one(tmp_path: Path) -> None:
+    classic = CLASSIC.replace("8001", '"8001"').replace("symlink: false", 'symlink: "no"')
+    with_ = "{max_results: 2, allow_symlink: false}"
+    own = f"surfaces: [{{use: chapters, with: {with_}}}]\nserver: {{port: 8001}}\n"
+    workspace = made(tmp_path, classic.replace("results: 2", 'results: "2"'), own)
+    assert settings(opened(workspace))["max_results"] == 2
+    assert opened(workspace).config.server.port == 8001
+
+
 def test_a_setting_and_a_section_that_differ_stop_the_start(tmp_path: Path) -> None:
     own = "surfaces: [{use: chapters, with: {max_results: 3}}]\n"
     assert "surfaces[0].with.max_results" in refused(made(tmp_path, own=own))

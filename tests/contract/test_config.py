@@ -227,9 +227,22 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
             "pipelines.manual.scorers[0].with.pool: must be an integer, got",
             '"many"',
         ),
+        (
+            "pipelines: {manual: {index: {use: tantivy, with: {writer_memory: 4294967296}}}}",
+            "pipelines.manual.index.with.writer_memory: must be within 15000000..4293967295, got",
+            "4294967296 (fumishirube.yaml line 1)",
+        ),
         ("pipelines: {manual: {fusers: [{}]}}", "pipelines.manual.fusers[0].use: ", "required"),
         ("pipelines: {manual: {fusers: {use: rrf}}}", "pipelines.manual.fusers: ", ""),
         ("traces: {keep: 0}", "traces.keep: must be at least 1, got 0", ""),
+        ("traces: {keep: yes}", "traces.keep: expected integer >= 1, got true", "line 1"),
+        ('traces: {keep: "1_0"}', 'traces.keep: expected integer >= 1, got "1_0"', "line 1"),
+        ("limits: {file_bytes: on}", "limits.file_bytes: must be an integer or a string", "true"),
+        (
+            "pipelines: {manual: {scorers: [{use: lexical, with: {k1: no}}]}}",
+            "pipelines.manual.scorers[0].with.k1: expected number >= 0",
+            "got false",
+        ),
         ("traces: {keep: 1.5}", "traces.keep: must be an integer, got 1.5", ""),
         ("strict: 7", "strict: must be a boolean", ""),
         ("cache: {similarity: 2}", "cache.similarity: must be within 0..1", ""),
@@ -240,6 +253,14 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
         ("limits: []", "limits: must be an object", "line 1"),
         ("roots: {manuals: ''}", "roots.manuals: it is empty; name a folder", "'manuals'"),
         ('roots: {vault: " "}', "roots.vault: it is empty; name a folder", "'vault'"),
+        *(
+            (f"roots: {{{roots}}}", f"roots.state: it is in the folder of {where}", "line 1")
+            for roots, where in (
+                ("state: manuals", "manuals"),
+                ("state: docs/state", "docs"),
+                ("manuals: ., state: state", "manuals"),
+            )
+        ),
         ("roots: {manuals: 5}", "roots.manuals: must be a string, got 5", ""),
         (
             "surfaces: [{use: manual, with: {extras: [cites]}}]",

@@ -146,6 +146,19 @@ def test_the_origin_stands_beside_each_value_and_changes_nothing(own: Path) -> N
         assert "  # " in line or line.endswith((":", "-")), line
 
 
+def test_surfaces_that_share_a_pipeline_start_with_what_is_shown(own: Path) -> None:
+    """Of the stages on which they differ, the list is shown as it is written."""
+    shared = "{use: graph, with: {pipeline: manual}}"
+    written(own, f"surfaces: [manual, {shared}]\npipelines: {{manual: {{fusers: [defaults]}}}}\n")
+    (own / "docs").mkdir()
+    shown = config(own, "show").out
+    assert "- use: defaults  # fumishirube.yaml line 2" in shown
+    written(own, shown)
+    again = config(own, "show")
+    assert again.code == 0, again.err
+    assert yaml.safe_load(again.out) == yaml.safe_load(shown)
+
+
 def test_a_value_of_the_classic_file_says_so(own: Path) -> None:
     written(own, "surfaces: [{use: chapters}]\n")
     written(own, "server:\n  port: 4000\nsearch:\n  max_results: 9\n", "config.yaml")

@@ -168,7 +168,9 @@ def test_a_configuration_of_their_own_applies_in_folders_that_are_no_workspace(h
     own = home / ".config" / "fumishirube"
     own.mkdir(parents=True)
     (own / "fumishirube.yaml").write_text("limits: {depth: 7}\n", encoding="utf-8")
-    assert "depth: 7  # fumishirube.yaml" in run(home, "config", "show").out
+    shown = run(home, "config", "show").out
+    assert "depth: 7  # fumishirube.yaml" in shown
+    (own / "fumishirube.yaml").write_text(shown, encoding="utf-8")
     assert run(home, "vault", "create", "a.md", "text").code == 0
     assert not [*(home / "empty").iterdir()]
     (home / "work" / "manuals").mkdir(parents=True)

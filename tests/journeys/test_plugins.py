@@ -287,6 +287,7 @@ def test_one_module_is_one_plugin(plugin_venv: PluginVenv, tmp_path: Path) -> No
         ),
         (PLUGIN.format(name="a") + "    exit(3)", "a hook failed: SystemExit: 3"),
         (PLUGIN.format(name="Not Kebab"), "refiner name 'Not Kebab' is not kebab-case"),
+        (PLUGIN.format(name="defaults"), "a refiner cannot be called 'defaults'"),
         (PLUGIN.format(name="odd\\n"), "refiner name 'odd\\n' is not kebab-case"),
         (
             PLUGIN.format(name="twice") + "    register('twice', Plain)",

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
@@ -24,7 +24,7 @@ from warm_start import warm_script
 from fumishirube.host.application import Application
 from fumishirube.host.reload import reloader
 from fumishirube.host.reload.inputs import InputWatcher
-from fumishirube.host.reload.reloader import Reloader, ServedApplication
+from fumishirube.host.reload.reloader import Reloader, Reopen, ServedApplication
 from fumishirube.host.startup import open_application
 from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call, Session
@@ -187,9 +187,11 @@ def test_folders_may_change(server: HttpServer) -> None:
 
 
 def test_where_the_server_listens_stays(server: HttpServer) -> None:
-    write(server.workspace, f"server: {{port: 1, base_path: /x}}\n{WITHOUT_PROBE}")
+    fixed = "server: {port: 1, base_path: /x}\nroots: {runtime: logs}\n"
+    write(server.workspace, f"{fixed}{WITHOUT_PROBE}")
     until(server, 1)
-    log = server.logged("server.base_path: it needs a restart")
+    log = server.logged('roots.runtime: it needs a restart; "var" stays')
+    assert "warning: server.base_path: it needs a restart" in log
     assert "warning: server.port: it needs a restart; 8765 stays" in log
     assert server.is_well()
     assert server.post("/tools/manual_ls", {}).status_code == 200
@@ -424,6 +426,37 @@ def test_a_plugin_that_is_installed_can_be_used_and_one_that_is_gone_cannot(
         assert server.post("/tools/voice", {}).status_code == 200
 
 
+# --- in this process --------------------------------------------------------------------------
+
+
+def test_the_trust_for_which_a_refusal_asks_is_taken_in(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    work, other = tmp_path / "work", tmp_path / "other"
+    (work / "manuals").mkdir(parents=True)
+    (other / "handbook").mkdir(parents=True)
+    environ = dict.fromkeys(("XDG_CONFIG_HOME", "APPDATA"), str(tmp_path / "config"))
+
+    def reopen(former: Application, revision: int) -> Application:
+        return open_application(work, strangers=False, environ=environ, former=former)
+
+    live = served(work, reopen, environ)
+    for yaml, words, outcome in (
+        ("roots: {manuals: ../other}\n", (), "reload refused: roots.manuals"),
+        ("", ("trust",), "reloaded"),
+        ("", ("trust", "--remove"), "reload refused: roots.manuals"),
+    ):
+        if yaml:
+            write(work, yaml)
+        else:
+            assert fumishirube(*words, cwd=work, environ=environ).code == 0
+        live._look()
+        live._look()
+        assert capfd.readouterr().err.startswith(outcome)
+    assert live.application.loaded.folder("manuals") == other.resolve()
+    live.close()
+
+
 # --- fifty times ------------------------------------------------------------------------------
 
 
@@ -463,9 +496,7 @@ def test_fifty_reloads_leave_no_file_thread_or_application_behind(
         )
         return fresh
 
-    first = open_application(tmp_path, strangers=False, environ={})
-    watched = InputWatcher(first.loaded.inputs, strangers=False)
-    live = Reloader(ServedApplication(first, nullcontext), watched, reopen, nullcontext)
+    live = served(tmp_path, reopen)
     use(live, session, discover=True)
     few = (0, 0, 0)
     for number in range(50):
@@ -487,6 +518,12 @@ def test_fifty_reloads_leave_no_file_thread_or_application_behind(
     assert len(made) < 5, "most of the fifty are gone altogether"
     live.close()
     assert capfd.readouterr().err.count("reloaded\n") == 50
+
+
+def served(workspace: Path, reopen: Reopen, environ: Mapping[str, str] | None = None) -> Reloader:
+    first = open_application(workspace, strangers=False, environ=environ or {})
+    watched = InputWatcher(first.loaded.inputs, strangers=False)
+    return Reloader(ServedApplication(first, nullcontext), watched, reopen, nullcontext)
 
 
 def use(live: Reloader, session: Session, *, discover: bool = False) -> None:

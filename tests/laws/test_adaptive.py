@@ -533,6 +533,20 @@ def test_thresholds_of_another_base_are_passed_over(opened: Opened, file: Path) 
     assert trace_of(opened(**environ)).thresholds == (9, 0.5)
 
 
+def test_a_changed_base_counts_at_once_though_it_is_within_one_step(opened: Opened) -> None:
+    """The tuning moves both thresholds, so that one alone comes from another base."""
+    application = opened()
+    assert trace_of(application).thresholds == BASE
+    application.close()
+    for variable, value, base in (
+        ("ADAPTIVE_CANDIDATE_LOW_BASE", "4", (4, 0.8)),
+        ("ADAPTIVE_FILE_BIAS_BASE", "0.82", (3, 0.82)),
+    ):
+        application = opened(**{variable: value})
+        assert trace_of(application).thresholds == base
+        application.close()
+
+
 def test_without_tuning_the_base_stays_and_lines_are_written(opened: Opened, file: Path) -> None:
     write(file, *[past(time.time() - 3600, "stage_cap")] * MOST)
     application = opened(ADAPTIVE_TUNING="off", ADAPTIVE_CANDIDATE_LOW_BASE="7")

@@ -113,7 +113,7 @@ def with_classic_values(
     values = dict(own)
     for name, info, key in taken_fields(model, sections):
         classic_value = sections.taken[key]
-        if name in own and own[name] != classic_value.value:
+        if name in own and not _same(key, own[name], classic_value.value):
             raise _conflict(key, classic_value, ClassicValue(own[name], f"{coordinate}.{name}"))
         _check(key, classic_value, info)
         values[name] = classic_value.value
@@ -232,7 +232,17 @@ def _same(key: str, value: object, other: object) -> bool:
     folder = MOVED.get(key, key).startswith("roots.")
     if folder and isinstance(value, str) and isinstance(other, str):
         return PurePosixPath(value) == PurePosixPath(other)
-    return value == other
+    return value == other or _quotes(value, other) or _quotes(other, value)
+
+
+def _quotes(text: object, value: object) -> bool:
+    """Tell whether a text is read as that number or boolean, as ``"7"`` is as 7."""
+    if not isinstance(text, str) or not isinstance(value, int | float):
+        return False
+    try:
+        return bool(TypeAdapter(type(value)).validate_python(text) == value)
+    except ValidationError:
+        return False
 
 
 def _conflict(key: str, value: ClassicValue, other: ClassicValue) -> ConfigError:

@@ -27,7 +27,7 @@ from fumishirube.config.sections import (
     ServerSettings,
     TraceSettings,
 )
-from fumishirube.config.trust import Trust, trust_for
+from fumishirube.config.trust import Trust, trust_for, trust_store
 from fumishirube.config.validation import build_model
 from fumishirube.config.yaml_file import YamlDocument, read_yaml
 from fumishirube.errors import ConfigError, InvalidParameter
@@ -85,7 +85,8 @@ class LoadedConfig:
     def inputs(self) -> list[Path]:
         """The files that decide the configuration, existing or not."""
         others = [self.workspace / name for name in (CLASSIC, GLOSSARY, *self.adopted)]
-        return [self.file or self.workspace / FILE, *others, *self.own.files]
+        own = (*self.own.files, trust_store(self.environ))
+        return [self.file or self.workspace / FILE, *others, *own]
 
     def folder(self, name: str) -> Path:
         """Return a root, or the ``workspace``, as an absolute path with links resolved."""
@@ -203,7 +204,7 @@ def resolved_roots(
     """Return the roots as absolute paths with links resolved.
 
     Raises:
-        ConfigError: when one cannot be a folder.
+        ConfigError: when one cannot be a folder, or state would be documents.
     """
     resolved: dict[str, Path] = {}
     for name, folder in roots.model_dump().items():
@@ -220,7 +221,19 @@ def resolved_roots(
             raise ConfigError("symbolic links lead in a ring", at=source) from error
         if names_file:
             raise ConfigError("it names a file; a folder is needed", at=source)
+    for name in ("manuals", "docs"):
+        if _shows(resolved[name], resolved["state"]):
+            raise ConfigError(
+                f"it is in the folder of {name}, so that traces would be documents; name another",
+                at=origins.get("roots.state", "roots.state"),
+            )
     return resolved
+
+
+def _shows(folder: Path, other: Path) -> bool:
+    """Tell whether the other one is that folder, or is in it and not hidden."""
+    inside = other.parts[len(folder.parts) :]
+    return other.is_relative_to(folder) and not any(part.startswith(".") for part in inside)
 
 
 @contextmanager

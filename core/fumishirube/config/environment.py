@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -25,11 +26,13 @@ from fumishirube.errors import ConfigError
 from fumishirube.stages import Env
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+_APART = re.compile(r"[-+.eE0-9]*_[-+.eE0-9_]*")
 _TRUE = frozenset({"true", "1", "yes", "on"})
 _FALSE = frozenset({"false", "0", "no", "off"})
 _LISTS = (tuple, list, set, frozenset)
 _READERS = (BeforeValidator, PlainValidator, WrapValidator)
 """What reads a text in its own way, such as ``64 MiB``."""
+_SHOWN = 80
 
 
 def variables(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str, FieldInfo]]:
@@ -93,6 +96,7 @@ def apply_environment(
         here = f"{coordinate}.{key}" if coordinate else key
         if key in values:
             values[key] = _added(values[key], info, here)
+            _refuse_other_numbers(values[key], info, here)
         if is_model(info.annotation):
             if values.get(key) is None:  # a key without a value stands for the default
                 values.pop(key, None)
@@ -130,17 +134,31 @@ def _parsed(env: Env, text: str, info: FieldInfo) -> Any:
             value = [] if names == ["none"] else [name for name in names if name not in env.others]
     rules: Any = Annotated[info.annotation, *info.metadata]
     adapter: TypeAdapter[Any] = TypeAdapter(rules, config=ConfigDict(allow_inf_nan=False))
-    shown = "" if is_secret(info.annotation) else f', got "{text[:80]}"'
+    shown = "" if is_secret(info.annotation) else f', got "{text[:_SHOWN]}"'
     problem = f"expected {expectation(info)}{shown}"
     try:
         parsed = adapter.validate_python(value, strict=bool in _kinds(info.annotation))
     except ValidationError as error:
         raise ConfigError(problem, at=env.name) from error
-    own_rules = any(isinstance(rule, _READERS) for rule in info.metadata)
-    if type(parsed) is int and not own_rules and not _INTEGER.fullmatch(text):
+    if type(parsed) is int and not _reads(info) and not _INTEGER.fullmatch(text):
         # pydantic takes 1.0 and 1_0 too
         raise ConfigError(problem, at=env.name)
     return parsed
+
+
+def _refuse_other_numbers(value: Any, info: FieldInfo, where: str) -> None:
+    """Refuse what pydantic takes for a number, and the schema does not: ``yes`` and ``1_0``."""
+    kinds = {get_origin(kind) or kind for kind in _kinds(info.annotation)}
+    if not kinds & {int, float} or bool in kinds or _reads(info) or value in _literals(info):
+        return
+    if isinstance(value, bool) or (isinstance(value, str) and _APART.fullmatch(value)):
+        shown = json.dumps(value, ensure_ascii=False)[:_SHOWN]
+        raise ConfigError(f"expected {expectation(info, in_file=True)}, got {shown}", at=where)
+
+
+def _reads(info: FieldInfo) -> bool:
+    """Tell whether a setting reads values in its own way."""
+    return any(isinstance(rule, _READERS) for rule in info.metadata)
 
 
 def _added(value: Any, info: FieldInfo, where: str) -> Any:

@@ -59,7 +59,7 @@ def missing_folders(loaded: LoadedConfig) -> Iterator[str]:
 
 
 _FIXED = ("server", "security")
-"""Sections that are fixed for the life of a process."""
+"""Sections that are fixed for the life of a process, as is the folder of logs."""
 
 
 def keep_fixed_settings(
@@ -73,7 +73,12 @@ def keep_fixed_settings(
         for name, value in before
         if getattr(getattr(loaded.config, section), name) != value
     ]
-    return replace(loaded, config=loaded.config.model_copy(update=fixed)), warnings
+    runtime, folder = former.config.roots.runtime, former.folder("runtime")
+    if loaded.folder("runtime") != folder:
+        warnings.append(f"roots.runtime: it needs a restart; {_plain(runtime)} stays")
+    fixed["roots"] = loaded.config.roots.model_copy(update={"runtime": runtime})
+    config = loaded.config.model_copy(update=fixed)
+    return replace(loaded, config=config, folders={**loaded.folders, "runtime": folder}), warnings
 
 
 def _plain(value: object) -> str:

@@ -7,10 +7,8 @@ from pydantic import Field, model_validator
 
 from fumishirube.config.sections import ConfigModel
 from fumishirube.errors import ConfigError
-from fumishirube.plugins.registry import KINDS
+from fumishirube.plugins.registry import DEFAULTS, KINDS
 
-DEFAULTS = "defaults"
-"""In a list of stages, stands for those that the surface has by default."""
 SINGLE_KINDS = {"tokenizers": "tokenizer", "embedders": "embedder", "indexes": "index"}
 """Kinds of which a pipeline uses one stage, and their keys in YAML."""
 

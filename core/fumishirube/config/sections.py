@@ -42,10 +42,10 @@ class RootSettings(ConfigModel):
 
 
 def _bytes(value: object) -> object:
-    if not isinstance(value, str):
+    if not isinstance(value, str | bool):
         return value
-    try:
-        return int(TypeAdapter(ByteSize).validate_python(value))
+    try:  # strict, for True would be one byte
+        return int(TypeAdapter(ByteSize).validate_python(value, strict=isinstance(value, bool)))
     except ValidationError as error:
         message = "expected a number of bytes, such as 64 MiB"
         raise PydanticCustomError("bytes", message) from error

@@ -62,7 +62,9 @@ def trust_for(
     """Return the recorded trust for a workspace whose configuration is in these files."""
     digest = _digest(files)
     all_trusted = trusted or environ.get(VARIABLE, "").strip().lower() in _YES
-    entry = _recorded(_store(environ)).get(str(workspace), {})
+    # Whoever writes into the user's own workspace could record trust there too.
+    all_trusted |= workspace == configuration_folder(environ).resolve()
+    entry = _recorded(trust_store(environ)).get(str(workspace), {})
     known = entry.get("digest") == digest
     targets = frozenset(entry["targets"]) if known else frozenset[str]()
     return Trust(workspace, digest, all_trusted, targets)
@@ -78,7 +80,7 @@ def record_trust(
     Raises:
         ConfigError: when the file cannot be written.
     """
-    store = _store(environ)
+    store = trust_store(environ)
     with changing(environ):
         entries = dict(_recorded(store))
         entries.pop(str(trust.workspace), None)
@@ -88,7 +90,8 @@ def record_trust(
         write_private(store, {"version": 1, "workspaces": entries})
 
 
-def _store(environ: Mapping[str, str]) -> Path:
+def trust_store(environ: Mapping[str, str]) -> Path:
+    """Return the file with what the user trusts."""
     return configuration_folder(environ) / "trust.json"
 
 

@@ -58,7 +58,7 @@ class Tuner:
     def recall(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Replay the searches of earlier processes, oldest first.
 
-        A row with thresholds that one step cannot reach has another base, and is skipped.
+        A row with thresholds that no change makes of those before has another base, and is skipped.
         """
         for row in rows:
             at = _time(row.get("ts"))
@@ -66,7 +66,7 @@ class Tuner:
                 continue
             used = _used(row)
             if used is not None and used != self.thresholds:
-                if used != self.base and not _is_step(self.thresholds, used):
+                if used not in (self.base, self._moved(1), self._moved(-1)):
                     continue
                 self.thresholds, self._changed = used, at
             self._note(at, row.get("cutoff_reason"), row.get("recall_ok"))
@@ -245,11 +245,6 @@ def _number(value: object) -> float | None:
         return float(value) if isinstance(value, int | float) else None
     except OverflowError:
         return None
-
-
-def _is_step(thresholds: Thresholds, other: Thresholds) -> bool:
-    low = abs(thresholds.candidate_low - other.candidate_low) <= _LOW_STEP
-    return low and round(abs(thresholds.file_bias - other.file_bias), _DIGITS) <= _BIAS_STEP
 
 
 def _clamped(value: float, least: float, most: float, base: float) -> float:

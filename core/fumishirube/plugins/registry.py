@@ -14,6 +14,8 @@ from fumishirube.stages import Stage
 T = TypeVar("T")
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+DEFAULTS = "defaults"
+"""In a list of stages, stands for those that the surface has by default; no stage has this name."""
 
 
 class StageKind(NamedTuple):
@@ -75,6 +77,8 @@ class Register(Generic[T]):
         refused = partial(RefusedStage, noun, name)
         if not NAME.fullmatch(name):
             raise refused(f"{noun} name {name!r} is not kebab-case, such as 'my-name'")
+        if name == DEFAULTS:
+            raise refused(f"a {noun} cannot be called {name!r}")
         if not (isinstance(stage, type) and issubclass(stage, Stage)):
             raise refused(f"{noun} {name!r} is not a subclass of fumishirube.Stage")
         missing = [verb for verb in verbs if not callable(getattr(stage, verb, None))]
@@ -114,7 +118,7 @@ class StageKindRegistry:
 
     def refusal(self, name: str) -> str:
         """Return why no further stage can have this name; empty if one can."""
-        if not NAME.fullmatch(name):
+        if not NAME.fullmatch(name) or name == DEFAULTS:
             return f"a stage cannot be called {name!r}"
         if name in self._offers:
             owner = self._offers[name].plugin

@@ -60,7 +60,7 @@ class Tantivy(Stage):
     """
 
     layout: Literal[7] = 7
-    writer_memory: Annotated[int, Field(ge=15_000_000)] = 50_000_000
+    writer_memory: Annotated[int, Field(ge=15_000_000, le=4_293_967_295)] = 50_000_000
     writer_wait_ms: Annotated[int, Field(ge=0)] = 2000
     verified: Annotated[int, Field(ge=0)] = 500
 

@@ -12,14 +12,14 @@ from pydantic import JsonValue
 
 from fumishirube.config.classic import taken_fields
 from fumishirube.config.configuration import Config, LoadedConfig, load_config, upwards
-from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS
+from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS, PipelineSpec
 from fumishirube.config.yaml_file import leaves
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.folders import folder
 from fumishirube.faces.cli.workspace import opened
 from fumishirube.host.application import Application
-from fumishirube.host.surfaces import use_of
+from fumishirube.host.surfaces import ConfiguredSurface, use_of
 from fumishirube.plugins.discovery import load_plugins
 
 DEFAULTS, EFFECTIVE = "defaults", "effective"
@@ -30,15 +30,34 @@ def effective(application: Application) -> JsonValue:
     """Return the configuration in force: every stage that runs, with all its settings."""
     registry = application.plugins.registry
     settings = application.config.model_dump(mode="json", by_alias=True)
-    settings["pipelines"] = {
-        surface.pipeline_name: {**surface.uses} for surface in application.surfaces
-    }
+    settings["pipelines"] = _pipelines(application)
     settings["surfaces"] = [
         use_of("surfaces", NamedStage(surface.name, surface.surface), registry)
         for surface in application.surfaces
     ]
     shown: JsonValue = settings
     return shown
+
+
+def _pipelines(application: Application) -> dict[str, dict[str, JsonValue]]:
+    """Return the stages by pipeline; those on which its surfaces differ as they are written."""
+    pipelines: dict[str, dict[str, JsonValue]] = {}
+    for surface in application.surfaces:
+        spec = application.config.pipelines.get(surface.pipeline_name, PipelineSpec())
+        written = spec.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
+        pipelines[surface.pipeline_name] = {**written, **_agreed(application, surface)}
+    return pipelines
+
+
+def _agreed(application: Application, surface: ConfiguredSurface) -> dict[str, JsonValue]:
+    """Return the stages of a surface that all surfaces with its pipeline have, by key."""
+    name = surface.pipeline_name
+    sharing = [other.uses for other in application.surfaces if other.pipeline_name == name]
+    return {
+        key: use
+        for key, use in surface.uses.items()
+        if all(uses.get(key) == use for uses in sharing)
+    }
 
 
 def origins(application: Application) -> Mapping[str, str]:
@@ -50,8 +69,8 @@ def origins(application: Application) -> Mapping[str, str]:
         shown = next((part for part in upwards(coordinate) if part in written), "")
         at, rest = written.get(shown, ""), coordinate.removeprefix(shown)
         origin = loaded.origin(f"{at}{rest}")
-        if origin == "default" and rest == ".use":  # a name alone stands for the stage
-            origin = loaded.written.get(at, origin)
+        if origin == "default" and rest.endswith(".use"):  # a name alone stands for the stage
+            origin = loaded.written.get(f"{at}{rest}".removesuffix(".use"), origin)
         by_coordinate[coordinate] = taken.get(coordinate, origin) if origin == "default" else origin
     return by_coordinate
 
@@ -68,7 +87,10 @@ def _stages(application: Application) -> Iterator[tuple[str, str, Any]]:
     """Yield the coordinate of each stage where it is shown, the configured one, and the stage."""
     for place, surface in enumerate(application.surfaces):
         yield f"surfaces[{place}]", surface.coordinate, surface.surface
+        agreed = _agreed(application, surface)
         for kind_name, key in PIPELINE_KEYS.items():
+            if key not in agreed:
+                continue
             for number, named in enumerate(surface.stages[kind_name]):
                 shown = f"pipelines.{surface.pipeline_name}.{key}"
                 shown += "" if kind_name in SINGLE_KINDS else f"[{number}]"

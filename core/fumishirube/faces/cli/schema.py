@@ -10,12 +10,12 @@ from pydantic import BaseModel
 from fumishirube.config.classic import MOVED, keys
 from fumishirube.config.configuration import Config
 from fumishirube.config.environment import choices
-from fumishirube.config.pipelines import DEFAULTS, PIPELINE_KEYS, SINGLE_KINDS
+from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.errors import first_line
 from fumishirube.faces.cli.streams import complain
 from fumishirube.host.standard_streams import foreign_code
 from fumishirube.interrupts import is_interrupt
-from fumishirube.plugins.registry import RegisteredStage, StageKind, StageRegistry
+from fumishirube.plugins.registry import DEFAULTS, RegisteredStage, StageKind, StageRegistry
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

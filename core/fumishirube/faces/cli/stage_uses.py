@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from fumishirube.config.pipelines import DEFAULTS, PIPELINE_KEYS, SINGLE_KINDS
+from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.faces.cli.checks import Check
 from fumishirube.host.application import Application
-from fumishirube.plugins.registry import SURFACES, RegisteredStage, StageKind
+from fumishirube.plugins.registry import DEFAULTS, SURFACES, RegisteredStage, StageKind
 from fumishirube.traces.records import Span, Trace
 
 _SLOW_SECONDS = 1.0
