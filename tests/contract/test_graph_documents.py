@@ -212,7 +212,7 @@ def test_documents_that_cannot_be_listed_are_named_with_the_reason(tmp_path: Pat
     documents(tmp_path, {**dict.fromkeys(names, "x"), "dist/c.txt": "x"})
     folder = tmp_path / "docs"
     (folder / os.fsdecode(b"\xff.md")).write_text("x")
-    (folder / "link.md").symlink_to(folder / "a.md")
+    (folder / "link.md").symlink_to("too long for a file" * 20)
     (folder / "link.txt").symlink_to(folder / "a.md")
     (folder / "linked").symlink_to(tmp_path)
     os.mkfifo(folder / "pipe.md")
