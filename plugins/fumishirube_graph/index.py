@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, Tool
+from fumishirube import Answer, Call, Tool, ToolError
+from fumishirube.disk import FolderEntry
 from fumishirube.text import nfc
 from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import GraphRuntime, NonNullParams, NotNull, checked_path
@@ -119,7 +120,7 @@ def _no_document(docs: Docs, snapshot: GraphSnapshot, path: str) -> JsonRpcError
     for warning in not_listed(docs.context):
         if warning.filepath == path:
             return skipped_page(path, "file", warning.code, warning.message)
-    if (docs.context.root.path / path).is_file():
+    if (entry := _entry(docs, path)) and entry.kind == "file":
         message = "it is hidden, or left out by an ignore file or by its loader's settings"
         return skipped_page(path, "file", "excluded", message)
     message = f"there is no document '{path}' below the docs folder"
@@ -133,5 +134,13 @@ def _only(runtime: GraphRuntime, file: str | None) -> str | None:
     path = nfc(checked_path(file, "file").replace("\\", "/"))
     while path.startswith("./"):
         path = path[2:]
-    root = runtime.docs.context.root.path
-    return path if (root / path).exists() else path.removeprefix(f"{runtime.docs.root_name}/")
+    docs = runtime.docs
+    return path if _entry(docs, path) else path.removeprefix(f"{docs.root_name}/")
+
+
+def _entry(docs: Docs, path: str) -> FolderEntry | None:
+    """Return the file or folder at a path, or ``None`` if none can be seen there."""
+    try:
+        return docs.context.root.stat(path)
+    except ToolError:
+        return None

@@ -192,9 +192,9 @@ class Baselines:
         """Return the hash of a source and its modification time; a non-regular file is absent."""
         workspace = self._workspace.path
         decomposed = unicodedata.normalize("NFD", source)  # macOS may have left such names
-        named = source if (workspace / source).exists() else decomposed
-        path = workspace / named
         try:
+            named = source if (workspace / source).exists() else decomposed
+            path = workspace / named
             status = path.stat() if stays_below(workspace, named) else None
             if status is None or not stat.S_ISREG(status.st_mode):
                 return ABSENT, 0

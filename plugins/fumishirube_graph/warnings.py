@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -68,7 +69,9 @@ def not_listed(context: SurfaceContext) -> Iterator[FileWarning]:
     unlisted = {}
     for entry in context.root.survey().unlisted:
         if entry.reason in _NOT_LISTED:
-            folder = entry.unit == "folder" or (context.root.path / entry.path).is_dir()
+            place = context.root.path / entry.path
+            leads = os.path.isdir(place)  # noqa: PTH112 - that of a Path fails at some links
+            folder = entry.unit == "folder" or leads
             unlisted[f"{entry.path}/a.md" if folder else entry.path] = entry
     files = tuple(FolderEntry(path, path.rpartition("/")[2], "file", 0, 0) for path in unlisted)
     root = replace(context.root, listed=files)

@@ -133,6 +133,12 @@ def test_a_source_is_the_same_in_every_spelling_of_its_path(tmp_path: Path) -> N
     assert page["stale_refs"] == ["src/a", "src/\u304c"]
 
 
+def test_a_source_whose_name_is_too_long_for_a_file_is_not_found(tmp_path: Path) -> None:
+    source = "長" * 100
+    page = indexed_page(tmp_path, {"a.md": f"---\nsource_refs: {source}\n---\n"})
+    assert (page["staleness"], page["stale_refs"]) == ("untracked", [source])
+
+
 def test_a_source_with_a_decomposed_name_is_found(tmp_path: Path) -> None:
     source = tmp_path / "src" / "\u304b\u3099.py"
     source.parent.mkdir()
@@ -206,7 +212,7 @@ def test_documents_that_cannot_be_listed_are_named_with_the_reason(tmp_path: Pat
     documents(tmp_path, {**dict.fromkeys(names, "x"), "dist/c.txt": "x"})
     folder = tmp_path / "docs"
     (folder / os.fsdecode(b"\xff.md")).write_text("x")
-    (folder / "link.md").symlink_to(folder / "a.md")
+    (folder / "link.md").symlink_to("too long for a file" * 20)
     (folder / "link.txt").symlink_to(folder / "a.md")
     (folder / "linked").symlink_to(tmp_path)
     os.mkfifo(folder / "pipe.md")
@@ -249,6 +255,7 @@ def test_a_file_that_is_no_document_is_refused_with_the_reason(tmp_path: Path) -
         "huge.md": "too large",
         "docs/huge.md": "too large",
         "c.txt": "its loader's settings",
+        f"{'長' * 100}.md": "there is no document",
     }
     if sys.platform != "win32":
         (tmp_path / "docs" / "link.md").symlink_to(tmp_path / "docs" / "c.txt")

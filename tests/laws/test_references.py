@@ -143,6 +143,31 @@ def test_the_sections_of_a_long_text_are_those_of_its_lines(lines: list[str]) ->
     assert References.section_numbers(text) == frozenset().union(*of_lines)
 
 
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("第2章-1", "02-1"),
+        ("第2章-1 一部負担を参照", "02-1"),
+        ("第2章-11", "02-11"),
+        ("別表1", "a"),
+        ("別表 二", "b"),
+        ("別表13", None),
+        ("別表220", None),
+        ("「三大 疾病一覧」", "a"),
+        ("第 1 0 章", "10"),
+    ],
+)
+def test_a_number_ends_before_a_blank(text: str, target: str | None) -> None:
+    titles = {
+        "02-1": "第2章-1 一般病棟",
+        "02-11": "第2章-11 外来",
+        "10": "第 十 章 補則",
+        "a": "別表1 三大疾病一覧",
+        "b": "別表2 2024年度料率",
+    }
+    assert References(titles.items()).resolve(text, None, lambda _: ()).target == target
+
+
 def test_ids_count_where_titles_have_no_number() -> None:
     references = References([("03", "重大手技"), ("04", "第5章 補則")])
     resolved = references.resolve("第3章", None, lambda _: ())

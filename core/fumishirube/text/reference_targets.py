@@ -11,12 +11,17 @@ from typing import Literal, NamedTuple
 
 _DIGITS = {kanji: digit for digit, kanji in enumerate("〇一二三四五六七八九")} | {"零": 0}
 _POWERS = {"十": 10, "百": 100, "千": 1000}
-_KANJI = re.compile(f"[{''.join([*_DIGITS, *_POWERS])}]{{1,12}}")
+_NUMERALS = "".join([*_DIGITS, *_POWERS])
+_KANJI = re.compile(f"[{_NUMERALS}]{{1,12}}")
 HYPHEN = "\\-\u2010-\u2015\u2043\u2212ーの"
 """Hyphens between two digits, as the inside of a character class."""
 _BETWEEN = re.compile(f"(?<=[0-9])[{HYPHEN}](?=[0-9])")
 _ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
 _BLANKS = re.compile(r"\s+")
+_CLOSED = re.compile(f"第[0-9{_NUMERALS}{HYPHEN}\\s]+[章節条項編部]")
+_APART = re.compile(f"(?<=[0-9{_NUMERALS}])\\s+(?=[0-9{_NUMERALS}])")
+APART = "\0"
+"""What stands for a blank between two numbers, as in 別表1 三大疾病."""
 
 Rule = Literal["number", "id", "child", "parent", "heading", "label", "relative", "title"]
 
@@ -104,7 +109,8 @@ def targets_of(entries: tuple[ReferenceTarget, ...]) -> ReferenceTargets:
             if number.m is not None:
                 children[number._replace(m=None)].append(entry)
         bare = title[match.end() if match else label.end() if label else 0 :]
-        titles.append((entry, frozenset({title, bare} - {""})))
+        names = {text.replace(APART, "") for text in (title, bare)}
+        titles.append((entry, frozenset(names - {""})))
     known = {entry.id: entry for entry in entries}
     return ReferenceTargets(known, titled, by_id, children, labelled, numbers, titles)
 
@@ -115,8 +121,13 @@ def number_of(match: re.Match[str]) -> Number:
 
 
 def normalised(text: str) -> str:
-    """Return a text in NFKC without blanks, its numbers in one spelling."""
-    text = _BLANKS.sub("", unicodedata.normalize("NFKC", text))
+    """Return a text in NFKC without blanks, its numbers in one spelling.
+
+    A blank between two numbers becomes ``APART``, unless 第 and 章 or the like enclose both.
+    """
+    text = unicodedata.normalize("NFKC", text)
+    text = _CLOSED.sub(lambda match: _BLANKS.sub("", match.group()), text)
+    text = _BLANKS.sub("", _APART.sub(APART, text))
     text = _KANJI.sub(lambda match: _read(match.group()), text)
     return _ZEROS.sub("", _BETWEEN.sub("-", text))
 

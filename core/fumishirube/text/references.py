@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from fumishirube.text.reference_targets import (
+    APART,
     LABELLED,
     NUMBERED,
     Number,
@@ -33,7 +34,7 @@ _QUOTED = re.compile(r"「([^「」]{1,200})」|『([^『』]{1,200})』")
 _BEFORE = re.compile(r"[^「」『』、。,;]+\Z")
 _POINTS = re.compile("を参照|に記載|を見よ")
 _BLOCK = 65_536
-_SECTION_LINE = re.compile(r"^[^\S\n]*第([^\n節]{1,12})節", re.MULTILINE)
+_SECTION_LINE = re.compile(r"^[^\S\n]*第[^\n節]{1,12}節", re.MULTILINE)
 
 
 class ResolvedReference(NamedTuple):
@@ -86,7 +87,7 @@ class References:
     def section_numbers(text: str) -> frozenset[str]:
         """Return the numbers of the lines of an NFKC text that begin with 第N節."""
         return frozenset(
-            normalised(match[1])
+            normalised(match[0])[1:-1]
             for start, end in _blocks(text)
             for match in _SECTION_LINE.finditer(text, start, end)
         )
@@ -130,7 +131,7 @@ def _references(text: str, *, running: bool = False) -> Iterator[_Reference]:
             chapter = number if number.unit == "章" else None
             end = match.end()
     for start, phrase in sorted(_phrases(text, running=running))[:_PHRASES]:
-        words = _POINTING.sub("", phrase)
+        words = _POINTING.sub("", phrase).replace(APART, "")
         if len(words) >= _SHORTEST:
             references.append((True, start, partial(_titled, words)))
     # A number wins over the words beside it.
