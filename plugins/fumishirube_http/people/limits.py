@@ -119,7 +119,7 @@ class PersonLimits:
             raise TooManyRequests(f"{calls}; make fewer calls")
         wait = self._rates.use(self._name, number, self.per_minute) if number else 0
         if wait > 0:
-            seconds = _whole(wait)
+            seconds = _whole(wait + 60 / self.per_minute)  # the later request is a call, too
             advice = f"try again in {seconds} seconds, or make fewer calls"
             raise TooManyRequests(f"{calls}; {advice}", seconds)
 
