@@ -137,6 +137,8 @@ def test_the_audit_log_has_one_line_a_call_and_no_contents(team: TeamServer) -> 
     secret = "ひみつの質問"
     team.call("aiko", "manual_find", manual_id="給付編", query=secret, required_terms=[secret])
     team.mcp("aiko", "tools/call", team.session("aiko"), name="manual_ls", arguments={"id": "秘密"})
+    for folder in ("dir::秘密編::c3Vi", "manuals"):
+        team.call("aiko", "manual_ls", id=folder)
     for manual in ("給付編", "秘密編"):
         uri = f"manual://{quote(manual)}/01.md"
         team.mcp("aiko", "resources/read", team.session("aiko"), uri=uri)
@@ -146,12 +148,14 @@ def test_the_audit_log_has_one_line_a_call_and_no_contents(team: TeamServer) -> 
     assert [(line.get("person"), line.get("tool"), line["status"]) for line in lines] == [
         ("aiko", "manual_find", 200),
         ("aiko", "manual_ls", 404),
+        ("aiko", "manual_ls", 404),
+        ("aiko", "manual_ls", 200),
         ("aiko", "resources/read", 200),
         ("aiko", "resources/read", 404),
         (None, None, 401),
     ]
     manuals = [line.get("manual") for line in lines]
-    assert manuals == ["給付編", None, "給付編", "秘密編", None]
+    assert manuals == ["給付編", "秘密", "秘密編", None, "給付編", "秘密編", None]
     assert all(line["duration_ms"] >= 0 and line["ts"] for line in lines)
     assert secret not in team.audit_file.read_text() + team.log
     assert stat.S_IMODE(team.audit_file.stat().st_mode) == 0o600
@@ -319,7 +323,7 @@ def test_each_call_of_a_batch_is_audited(team: TeamServer) -> None:
             ("aiko", "manual_ls", None, 200),
             ("aiko", "manual_toc", "給付編", 200),
             ("aiko", "manual_toc", "秘密編", 404),
-            ("aiko", "manual_ls", None, 200),
+            ("aiko", "manual_ls", "給付編", 200),
             ("aiko", "manual_batch", "給付編, 秘密編", 200),
         ]
 
