@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from pydantic import JsonValue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fumishirube import InternalError, ToolError
+from fumishirube import Cancelled, InternalError, ToolError
 from fumishirube.disk import open_own
 from fumishirube.serving import StandardErrorHandler, escaped, log_event, start_logs
 from fumishirube_http.problems import error_id_of, of_internal, of_tool, reply
@@ -91,15 +91,17 @@ def call_entry(
     tool: str,
     arguments: object,
     answer: Mapping[str, JsonValue],
-    error: ToolError | None,
+    error: ToolError | Cancelled | None,
     person: str | None,
 ) -> RequestLogEntry:
     """Return the entry of a call that is only a part of a request."""
-    status = of_tool(error).status if error else HTTPStatus.OK
+    status: int = HTTPStatus.OK
+    if error is not None:
+        status = of_tool(error).status if isinstance(error, ToolError) else HUNG_UP
     line = RequestLogEntry(f"{face} {tool}", status=status, tool=tool, person=person, part=True)
     line.note_arguments(arguments)
     line.count(answer)
-    line.error_id = error_id_of(error) if error else None
+    line.error_id = error_id_of(error) if isinstance(error, ToolError) else None
     return line
 
 

@@ -12,7 +12,7 @@ import anyio
 from anyio import to_thread
 from pydantic import JsonValue
 
-from fumishirube import ToolError
+from fumishirube import Cancelled, ToolError
 from fumishirube_http.log import Recorder, call_entry
 from fumishirube_http.people import rates, slots
 from fumishirube_http.people.rates import Rates
@@ -128,7 +128,7 @@ class PersonLimits:
         tool: str,
         arguments: object,
         answer: Mapping[str, JsonValue],
-        error: ToolError | None,
+        error: ToolError | Cancelled | None,
         seconds: float,
     ) -> None:
         """Record one of them."""
