@@ -284,6 +284,24 @@ def test_a_reload_reaches_every_person_and_keeps_sessions_and_traces(team: TeamS
         eventually(lambda: "list_manuals" in tools())
 
 
+@pytest.mark.slow
+def test_a_reload_that_would_show_the_people_file_is_refused(team: TeamServer) -> None:
+    configuration, inside = team.folder / "fumishirube.yaml", team.folder / "conf" / "people.json"
+    inside.parent.mkdir()
+    team.people.rename(inside)
+    team.people.symlink_to(inside)
+    configuration.write_text(f"{CONFIGURATION}roots: {{vault: conf}}\n")
+    try:
+        refused = "reload refused: --people: 'people.json' lies below roots.vault"
+        eventually(lambda: refused in team.log)
+        listed = team.call("boss", "vault_ls").json()["items"]
+        assert "people.json" not in {item["name"] for item in listed}
+        assert listed, "the former configuration stays in force"
+    finally:
+        inside.replace(team.people)
+        configuration.write_text(CONFIGURATION)
+
+
 def test_a_person_who_asks_too_often_waits_and_others_do_not(team: TeamServer) -> None:
     team.users("add", "fay", "--read", "manuals/給付編", "--per-minute", "3")
     began = time.monotonic()
