@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -514,30 +515,33 @@ def test_the_public_host_name_reaches_tools_and_mcp(tmp_path: Path) -> None:
 
 def test_a_stop_lets_calls_in_progress_end(tmp_path: Path) -> None:
     query = {"manual_id": "*", "query": "期限", "required_terms": ["期限"]}
-    body = json.dumps(query).encode()
-    with TeamServer(tmp_path, FUMISHIRUBE_GRACE_SECONDS="20") as team:
-        head = (
-            f"POST /tools/manual_find HTTP/1.1\r\nHost: 127.0.0.1:{team.port}\r\n"
-            f"Authorization: {team.headers('boss')['authorization']}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-            "Expect: 100-continue\r\n\r\n"
-        )
-        place = ("127.0.0.1", team.port)
-        with ExitStack() as stack:
-            asking = [
-                stack.enter_context(socket.create_connection(place, timeout=SECONDS))
-                for _ in range(4)
-            ]
-            for connection in asking:
-                connection.sendall(head.encode())
-                assert b" 100 " in connection.recv(100), "the call is not in progress"
-            os.kill(team.pid, signal.SIGTERM)
-            eventually(lambda: not listens(place))
-            for connection in asking:
-                connection.sendall(body)
-            answers = [connection.recv(100) for connection in asking]
+    call = {"name": "manual_find", "arguments": query}
+    asked = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call}
+    with TeamServer(tmp_path, FUMISHIRUBE_GRACE_SECONDS="20") as team, ExitStack() as stack:
+        place, session = ("127.0.0.1", team.port), team.session("boss")
+        stack.enter_context(listening(team, "boss", session))
+        asking = []
+        for path, body in [("/mcp", asked), *[("/tools/manual_find", query)] * 3]:
+            connection = stack.enter_context(socket.create_connection(place, timeout=SECONDS))
+            content = json.dumps(body).encode()
+            head = (
+                f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{team.port}\r\n"
+                f"Authorization: {team.headers('boss')['authorization']}\r\n"
+                f"Accept: {MCP['accept']}\r\nMcp-Session-Id: {session}\r\n"
+                f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
+                "Expect: 100-continue\r\n\r\n"
+            )
+            connection.sendall(head.encode())
+            assert b" 100 " in connection.recv(100), "the call is not in progress"
+            asking.append((connection, content))
+        os.kill(team.pid, signal.SIGTERM)
+        eventually(lambda: not listens(place))
+        for connection, content in asking:
+            connection.sendall(content)
+        answers = [b"".join(iter(partial(connection.recv, 9999), b"")) for connection, _ in asking]
         assert [answer.split()[1] for answer in answers] == [b"200"] * 4
-        assert team.process.wait(SECONDS) == 0
+        assert all(b"trace_id" in answer for answer in answers)
+        assert team.process.wait(10) == 0, "it waits for the stream of the session"
 
 
 def listens(place: tuple[str, int]) -> bool:
