@@ -255,5 +255,6 @@ def served_app(
     folder, number = application.loaded.folder("runtime"), worker or 1
     start_audit(folder, number)
     counts = PeopleCounts.of(folder if worker else None)
+    reloader.follow(lambda fresh: people.file.check_place(fresh.loaded))  # else it is refused
     team = Team(reloader, people, counts, number)
     return team_app(team, people.hosts, proxies(application.loaded.environ))

@@ -12,6 +12,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fumishirube_http.problems import Problem, invalid, overload, reply
+from fumishirube_http.protocol import STREAM
 
 UNDER_WAY = 128
 """The most requests in progress; further ones are answered with 503."""
@@ -62,7 +63,9 @@ class LimitMiddleware:
         if scope["type"] != "http" or self._unlimited(scope):
             await self._app(scope, receive, send)
             return
-        places = self._streams if self._is_stream(scope) else self._requests
+        stream = self._is_stream(scope)
+        scope.setdefault("state", {})[STREAM] = stream
+        places = self._streams if stream else self._requests
         admission = _Admission(receive, places, self._large)
         if not _waits_for_body(scope) and not admission.enter():
             await reply(overload())(scope, receive, send)

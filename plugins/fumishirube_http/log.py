@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from pydantic import JsonValue
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fumishirube import InternalError, ToolError
+from fumishirube import Cancelled, InternalError, ToolError
 from fumishirube.disk import open_own
 from fumishirube.serving import StandardErrorHandler, escaped, log_event, start_logs
 from fumishirube_http.problems import error_id_of, of_internal, of_tool, reply
@@ -33,6 +33,8 @@ BACKUPS = 3
 HUNG_UP = 499
 """The logged status of a request whose client hung up."""
 _SHOWN = 80
+_LISTING, _ALL = "manual_ls", "manuals"
+"""The tool whose ``id`` is that of a manual, of a folder in one, or of all."""
 
 
 @dataclass
@@ -59,7 +61,8 @@ class RequestLogEntry:
         A resource names its manual in its URI.
         """
         if isinstance(arguments, dict):
-            self.manual_name = _shown(", ".join(dict.fromkeys(_manuals_in(arguments)))) or None
+            manuals = dict.fromkeys(_manuals_in(arguments, self.tool))
+            self.manual_name = _shown(", ".join(manuals)) or None
             self.section_id = _shown(arguments.get("section_id"))
 
     def count(self, answer: Mapping[str, JsonValue]) -> None:
@@ -88,15 +91,17 @@ def call_entry(
     tool: str,
     arguments: object,
     answer: Mapping[str, JsonValue],
-    error: ToolError | None,
+    error: ToolError | Cancelled | None,
     person: str | None,
 ) -> RequestLogEntry:
     """Return the entry of a call that is only a part of a request."""
-    status = of_tool(error).status if error else HTTPStatus.OK
+    status: int = HTTPStatus.OK
+    if error is not None:
+        status = of_tool(error).status if isinstance(error, ToolError) else HUNG_UP
     line = RequestLogEntry(f"{face} {tool}", status=status, tool=tool, person=person, part=True)
     line.note_arguments(arguments)
     line.count(answer)
-    line.error_id = error_id_of(error) if error else None
+    line.error_id = error_id_of(error) if isinstance(error, ToolError) else None
     return line
 
 
@@ -186,7 +191,7 @@ def start_logging(level: str, folder: Path, worker: int = 1) -> None:
     start_logs(level, [StandardErrorHandler(), RotatingLogFile(file)], places=True)
 
 
-def _manuals_in(arguments: object) -> Iterator[str]:
+def _manuals_in(arguments: object, tool: object) -> Iterator[str]:
     """Yield the manuals that some arguments name, those of ranges and of batched calls included."""
     if isinstance(arguments, str):
         scheme, _, rest = arguments.partition("://")
@@ -200,11 +205,15 @@ def _manuals_in(arguments: object) -> Iterator[str]:
                 for each in (named if isinstance(named, list) else [named])
                 if isinstance(each, str)
             )
+        if tool == _LISTING and isinstance(folder := arguments.get("id"), str):
+            named = folder.strip().removeprefix("dir::").removeprefix("file::").partition("::")[0]
+            if named not in ("", _ALL):
+                yield named
         for name in ("uri", "ref", "refs", "calls", "arguments"):
-            yield from _manuals_in(arguments.get(name))
+            yield from _manuals_in(arguments.get(name), arguments.get("tool"))
     elif isinstance(arguments, list):
         for each in arguments:
-            yield from _manuals_in(each)
+            yield from _manuals_in(each, tool)
 
 
 def _shown(value: object) -> str | None:

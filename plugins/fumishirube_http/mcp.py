@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fumishirube import ToolError
+from fumishirube import Cancelled, ToolError
 from fumishirube.serving import CatalogPublisher, InnerCalls, ToolHost, streamable_mcp
 from fumishirube_http.limits import MESSAGE, check_values, read_body
 from fumishirube_http.log import HUNG_UP, Recorder, RequestLogEntry, call_entry
@@ -89,7 +89,7 @@ class McpEndpoint:
         tool: str,
         arguments: object,
         answer: Mapping[str, JsonValue],
-        error: ToolError | None,
+        error: ToolError | Cancelled | None,
         seconds: float,
     ) -> None:
         """Record a call, as a request to an endpoint is recorded."""

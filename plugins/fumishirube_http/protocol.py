@@ -19,6 +19,8 @@ CONNECTIONS = 448
 """The most open connections; a new one then closes the one that was idle longest."""
 ARRIVAL = 15.0
 """Seconds for a request to arrive, from the connection or its first byte to its last."""
+STREAM = "stream"
+"""The key of a request's state that tells whether it stays open until its client leaves."""
 READING = 30.0
 """Seconds for a client to continue to read a response."""
 
@@ -88,9 +90,11 @@ class Connection(H11Protocol):
         super().on_response_complete()
 
     def shutdown(self) -> None:
-        """Close the connection, or wait for the request in progress."""
+        """Close the connection, or wait for the request in progress unless it stays open."""
         if self.lingering.drains:
             self.lingering.abort()
+        elif not self.idle and self.scope["state"].get(STREAM):
+            self.transport.close()
         else:
             super().shutdown()
 

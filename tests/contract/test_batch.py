@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from manuals import write
+from manuals import opened, write
 from stdio import Fumishirube, Wire
+
+from fumishirube import Budget, Call, Cancelled
+from fumishirube.tools import call_tool
 
 pytestmark = [
     pytest.mark.timeout(180),
@@ -152,6 +156,28 @@ def test_wrong_calls_are_refused_before_any_is_made(
 ) -> None:
     refused = server.refused("manual_batch", calls=calls)
     assert (refused["code"], refused["details"]["parameter"]) == ("invalid_parameter", parameter)
+
+
+class Recorded(list[Any]):
+    """The calls that a batch has made, and their errors."""
+
+    def count(self, number: int) -> None:
+        """Allow all."""
+
+    def report(self, tool: str, *made: Any) -> None:
+        """Record one."""
+        self.append((tool, made[2]))
+
+
+def test_the_call_during_which_its_client_leaves_is_recorded(workspace: Path) -> None:
+    made, budget = Recorded(), Budget()
+    budget.cancelled.set()
+    call = {"tool": "manual_grep", "arguments": {"any": ["20日"], "manual_id": "*"}}
+    with closing(opened(workspace, FUMISHIRUBE_SURFACE_EXTRAS="batch,grep")) as application:
+        tool = application.tools["manual_batch"]
+        with pytest.raises(Cancelled) as left:
+            call_tool(tool, {"calls": [call, call]}, Call(budget=budget, inner=made))
+    assert made == [("manual_grep", left.value)]
 
 
 def test_calls_may_come_as_json_and_nulls_count_as_absent(server: Fumishirube) -> None:

@@ -107,6 +107,19 @@ async def test_a_call_is_one_line_of_the_log_without_any_text(server: HttpServer
     assert "秘密" not in server.log
 
 
+def test_a_cancelled_call_is_one_line_of_the_log_too(server: HttpServer) -> None:
+    headers, line = opened(server), '"endpoint":"mcp probe_wait","status":499'
+    wait = {"name": "probe_wait", "arguments": {"mark": "left"}}
+    waiting = {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": wait}
+    left = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}
+    before = server.log.count(line)
+    with server.client.stream("POST", "/mcp", json=waiting, headers=headers):
+        eventually((server.workspace / "manuals" / "left.began").exists)
+        server.client.post("/mcp", json=left, headers=headers)
+        eventually((server.workspace / "manuals" / "left.cancelled").exists)
+        eventually(lambda: server.log.count(line) == before + 1)
+
+
 async def test_an_unknown_tool_is_an_error_of_the_protocol(server: HttpServer) -> None:
     async with Client(f"{server.url}/mcp", mode="legacy") as client:
         with pytest.raises(MCPError, match="Unknown tool"):

@@ -6,6 +6,7 @@ import shutil
 import signal
 import sqlite3
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,20 @@ def test_a_damaged_file_is_made_again(
     assert _calls(first, 3) + _calls(second, 9) == 5, "they count together again"
     assert caplog.text.count("rates.db is damaged and made again") == 1
     assert "by itself" not in caplog.text
+
+
+def test_a_damaged_row_is_like_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(rates, "time", lambda: 1000.0)
+    file = tmp_path / "rates.db"
+    first, second = Rates(file), Rates(file)
+    assert _calls(first, 4) == 4
+    for damage in ("remaining = NULL", "at = 'x'", "remaining = -1e308"):
+        with closing(sqlite3.connect(file)) as base, base:
+            base.execute(f"UPDATE rates SET {damage}")
+        assert _calls(first, 3) + _calls(second, 9) == 5, damage
+    assert not caplog.text
 
 
 def test_a_file_that_is_deleted_is_made_again(

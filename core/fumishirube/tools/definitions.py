@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from fumishirube.budget import Budget
-from fumishirube.errors import ToolError
+from fumishirube.errors import Cancelled, ToolError
 
 Progress = Callable[[float, int, str], None]
 """Called with the number of done steps, also a part of one, of all steps, and a description."""
@@ -86,7 +86,7 @@ class InnerCalls(Protocol):
         tool: str,
         arguments: object,
         answer: Mapping[str, JsonValue],
-        error: ToolError | None,
+        error: ToolError | Cancelled | None,
         seconds: float,
     ) -> None:
         """Record one of them, after it was made."""

@@ -12,7 +12,7 @@ import anyio
 from anyio import to_thread
 from pydantic import JsonValue
 
-from fumishirube import ToolError
+from fumishirube import Cancelled, ToolError
 from fumishirube_http.log import Recorder, call_entry
 from fumishirube_http.people import rates, slots
 from fumishirube_http.people.rates import Rates
@@ -119,7 +119,7 @@ class PersonLimits:
             raise TooManyRequests(f"{calls}; make fewer calls")
         wait = self._rates.use(self._name, number, self.per_minute) if number else 0
         if wait > 0:
-            seconds = _whole(wait)
+            seconds = _whole(wait + 60 / self.per_minute)  # the later request is a call, too
             advice = f"try again in {seconds} seconds, or make fewer calls"
             raise TooManyRequests(f"{calls}; {advice}", seconds)
 
@@ -128,7 +128,7 @@ class PersonLimits:
         tool: str,
         arguments: object,
         answer: Mapping[str, JsonValue],
-        error: ToolError | None,
+        error: ToolError | Cancelled | None,
         seconds: float,
     ) -> None:
         """Record one of them."""

@@ -17,6 +17,11 @@ _MINUTE = 60.0
 _WAIT_SECONDS = 1.0
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _SCHEMA = "CREATE TABLE IF NOT EXISTS rates (name TEXT PRIMARY KEY, remaining REAL, at REAL)"
+_USABLE = (
+    "SELECT remaining, at FROM rates WHERE name = ?"
+    " AND typeof(remaining) = 'real' AND typeof(at) = 'real' AND remaining >= 0"
+)
+"""A damaged row is like none."""
 
 _log = logging.getLogger("fumishirube.http")
 
@@ -138,11 +143,11 @@ class _RateFile:
 
 
 def _use(base: sqlite3.Connection, name: str, number: int, per_minute: int) -> float:
-    base.execute("BEGIN IMMEDIATE")
-    now = time()
-    row = base.execute("SELECT remaining, at FROM rates WHERE name = ?", (name,)).fetchone()
-    before = Allowance(*row) if row else Allowance(per_minute, now)
-    after, wait = before.after(number, per_minute, now)
-    base.execute("INSERT OR REPLACE INTO rates VALUES (?, ?, ?)", (name, *after))
-    base.execute("COMMIT")
+    with base:  # no exception leaves the file locked
+        base.execute("BEGIN IMMEDIATE")
+        now = time()
+        row = base.execute(_USABLE, (name,)).fetchone()
+        before = Allowance(*row) if row else Allowance(per_minute, now)
+        after, wait = before.after(number, per_minute, now)
+        base.execute("INSERT OR REPLACE INTO rates VALUES (?, ?, ?)", (name, *after))
     return wait

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, JsonValue
 
-from fumishirube import Answer, Budget, Call, InvalidParameter, Params, Tool, ToolError
+from fumishirube import Answer, Budget, Call, Cancelled, InvalidParameter, Params, Tool, ToolError
 from fumishirube.tools import (
     ANSWER_CHARS,
     OrAbsent,
@@ -126,14 +126,18 @@ def _share(budget: Budget, calls: int) -> Budget:
 
 
 def _answer(tool: Tool[Any, Any], batched: BatchedCall, call: Call) -> BatchedAnswer:
-    began, answer, refused = monotonic(), None, None
+    began, answer, refused, left = monotonic(), None, None, None
     try:
         answer = call_tool(tool, unpack_arguments(tool, batched.arguments), call)
     except ToolError as raised:
         refused = raised
+    except Cancelled as raised:
+        left = raised
     if call.inner is not None:
         seconds = monotonic() - began
-        call.inner.report(tool.name, batched.arguments, answer or {}, refused, seconds)
+        call.inner.report(tool.name, batched.arguments, answer or {}, refused or left, seconds)
+    if left is not None:
+        raise left
     error = error_payload(refused) if refused else None
     return BatchedAnswer(tool=tool.name, answer=answer, error=error)
 

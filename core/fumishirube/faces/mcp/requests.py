@@ -23,7 +23,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import JsonValue
 
 from fumishirube.budget import Budget
-from fumishirube.errors import InternalError, NotFound, ToolError
+from fumishirube.errors import Cancelled, InternalError, NotFound, ToolError
 from fumishirube.host.logs import log_event
 from fumishirube.host.scheduler import Scheduler
 from fumishirube.tools.calls import error_payload, logged_failure, replace_surrogates
@@ -38,9 +38,11 @@ RequestContext: TypeAlias = ServerRequestContext[Any, Any]
 SessionOf: TypeAlias = Callable[[RequestContext], Session | None]
 
 CallReporter: TypeAlias = Callable[
-    [str, object, Mapping[str, JsonValue], ToolError | None, float], None
+    [str, object, Mapping[str, JsonValue], ToolError | Cancelled | None, float], None
 ]
 """Called after every call: with the tool, its arguments, its answer, its error, and the seconds.
+
+A call that the client cancels ends there, whatever its thread still does.
 
 Without one, every call is logged.
 """
@@ -68,12 +70,14 @@ class RequestRunner:
         self._report = report or _logged
         self._scheduler = Scheduler()
 
-    async def run(self, ctx: RequestContext, body: Callable[[Call], T], name: str) -> T | ToolError:
+    async def run(
+        self, ctx: RequestContext, body: Callable[[Call], T], name: str, arguments: object
+    ) -> T | ToolError:
         """Run a body when the scheduler has a thread free; return its result, or why there is none.
 
-        ``name`` is what errors call the request.
+        ``name`` is what errors call the request. A cancelled one is reported here.
         """
-        cancelled = Event()
+        began, cancelled = monotonic(), Event()
         try:
             async with _progress(ctx) as progress:
                 budget = Budget(cancelled=cancelled)
@@ -82,6 +86,9 @@ class RequestRunner:
                     return await self._scheduler.run(partial(body, call), name)
                 except ToolError as error:  # raised, it would leave the group as a group of errors
                     return error
+        except anyio.get_cancelled_exc_class():
+            self.report(name, arguments, {}, Cancelled("the request was cancelled"), began)
+            raise
         finally:
             cancelled.set()
 
@@ -94,7 +101,7 @@ class RequestRunner:
             MCPError: for every failure; its data holds the project's own error code.
         """
         began = monotonic()
-        answer = await self.run(ctx, partial(_attempt, ctx.method, body), ctx.method)
+        answer = await self.run(ctx, partial(_attempt, ctx.method, body), ctx.method, arguments)
         if not isinstance(answer, ToolError):
             if arguments is not None:
                 self.report(ctx.method, arguments, {}, None, began)
@@ -108,7 +115,7 @@ class RequestRunner:
         name: str,
         arguments: object,
         answer: Mapping[str, JsonValue],
-        error: ToolError | None,
+        error: ToolError | Cancelled | None,
         began: float,
     ) -> None:
         """Report a call, its answer or error, and its time."""
@@ -120,10 +127,14 @@ def connection_of(ctx: RequestContext) -> Connection:
     return ctx.session._connection  # noqa: SLF001 - the SDK has no public name for it
 
 
-def _logged(name: str, _: object, _answer: object, error: ToolError | None, seconds: float) -> None:
-    failed = error_payload(error) if error else {}
+def _logged(
+    name: str, _: object, _answer: object, error: ToolError | Cancelled | None, seconds: float
+) -> None:
+    left: dict[str, JsonValue] = {"code": "cancelled"} if error else {}
+    failed = error_payload(error) if isinstance(error, ToolError) else left
     details = failed.get("details")
-    refused = error is not None and not isinstance(error, InternalError)  # which is logged already
+    # An internal error is logged already.
+    refused = isinstance(error, ToolError) and not isinstance(error, InternalError)
     log_event(
         logging.WARNING if refused else logging.INFO,
         tool=name,

@@ -14,6 +14,7 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from sse_starlette.sse import AppStatus
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -71,6 +72,8 @@ class Streamable:
             report=report,
             inner=inner,
         )
+        # Else it ends all answers at a signal, also of calls that have some seconds left.
+        AppStatus.enable_automatic_graceful_drain = False
         checked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
         self._manager = StreamableHTTPSessionManager(
             server,

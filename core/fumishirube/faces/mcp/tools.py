@@ -74,10 +74,12 @@ class ToolHandlers:
                 return choice
             arguments = {**arguments, **choice}
         began = monotonic()
-        body = partial(self._answer, tool, arguments, began)
-        answer = await self._work.run(ctx, body, tool.name)
+        answer = await self._work.run(ctx, partial(_answer, tool, arguments), tool.name, arguments)
         if isinstance(answer, ToolError):
-            return self._failed(tool, arguments, began, answer)
+            payload = error_payload(answer)
+            self._work.report(tool.name, arguments, payload, answer, began)
+            return _failed(payload)
+        self._work.report(tool.name, arguments, answer.structured_content or {}, None, began)
         return answer
 
     async def _person_choice(
@@ -108,42 +110,26 @@ class ToolHandlers:
         schemas = self._publisher.profile.output_schemas
         return _ToolSet(self._publisher.catalog, output_schemas=schemas)
 
-    def _answer(
-        self,
-        tool: Tool[Any, Any],
-        arguments: dict[str, Any],
-        began: float,
-        call: Call,
-    ) -> types.CallToolResult:
-        try:
-            unpacked = unpack_arguments(tool, arguments.get(_WHOLE, arguments))
-            payload = call_tool(tool, unpacked, call)
-            text = replace_surrogates(tool.text(payload)) if tool.text else compact(payload)
-            content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
-            self._work.report(tool.name, arguments, payload, None, began)
-            meta: dict[str, Any] | None = {**TRUST} if tool.quotes else None
-            return types.CallToolResult(content=content, structured_content=payload, _meta=meta)
-        except BaseException as error:  # a plugin may exit; the server goes on
-            # An error that leaves this method would reach the client without a code.
-            failure = failure_of(error, call, tool=tool.name)
-            waits = not call.budget.cancelled.is_set()  # else nobody gets the answer
-            return self._failed(tool, arguments, began, failure, reported=waits)
 
-    def _failed(
-        self,
-        tool: Tool[Any, Any],
-        arguments: dict[str, Any],
-        began: float,
-        failure: ToolError,
-        *,
-        reported: bool = True,
-    ) -> types.CallToolResult:
-        payload = error_payload(failure)
-        if reported:
-            self._work.report(tool.name, arguments, payload, failure, began)
-        meta = {"fumishirube/error": payload}
-        failed = types.TextContent(type="text", text=compact(payload))
-        return types.CallToolResult(content=[failed], is_error=True, _meta=meta)
+def _answer(
+    tool: Tool[Any, Any], arguments: dict[str, Any], call: Call
+) -> types.CallToolResult | ToolError:
+    try:
+        unpacked = unpack_arguments(tool, arguments.get(_WHOLE, arguments))
+        payload = call_tool(tool, unpacked, call)
+        text = replace_surrogates(tool.text(payload)) if tool.text else compact(payload)
+        content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
+        meta: dict[str, Any] | None = {**TRUST} if tool.quotes else None
+        return types.CallToolResult(content=content, structured_content=payload, _meta=meta)
+    except BaseException as error:  # a plugin may exit; the server goes on
+        # An error that leaves this function would reach the client without a code.
+        return failure_of(error, call, tool=tool.name)
+
+
+def _failed(payload: dict[str, Any]) -> types.CallToolResult:
+    meta = {"fumishirube/error": payload}
+    failed = types.TextContent(type="text", text=compact(payload))
+    return types.CallToolResult(content=[failed], is_error=True, _meta=meta)
 
 
 def _question(
