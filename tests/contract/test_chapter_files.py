@@ -49,6 +49,7 @@ def test_defects_cost_only_themselves(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
@@ -232,6 +233,7 @@ def database(file: Path, *statements: str) -> None:
             connection.execute(statement)
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("classic", [False, True])
 @pytest.mark.parametrize("kind", ["json", "database", "database like ours", "chapter", "folder"])
 def test_a_file_of_something_else_is_never_used_for_projections(
@@ -284,6 +286,7 @@ def test_a_named_file_of_projections_is_made_and_mended(tmp_path: Path) -> None:
             assert connection.execute("SELECT count(*) FROM projections").fetchone() == (1,)
 
 
+@pytest.mark.slow
 def test_projections_that_another_process_holds_are_left_alone(tmp_path: Path) -> None:
     workspace = made(tmp_path, [entry("a", "A")], a="帝 王 切 開")
     os.utime(workspace / "manuals" / NAME / "a.txt", (1_600_000_000, 1_600_000_000))
@@ -300,6 +303,7 @@ def test_projections_that_another_process_holds_are_left_alone(tmp_path: Path) -
         other.execute("COMMIT")
 
 
+@pytest.mark.slow
 def test_a_toc_read_right_after_a_change_is_read_once_more(tmp_path: Path) -> None:
     """Two changes may share one time stamp, where the clock of the file system is coarse."""
     workspace = made(tmp_path, [entry("a", "A")], a="x")

@@ -112,6 +112,7 @@ async def test_without_a_choice_the_call_is_refused_as_ever(
     assert "manual_id is required" in answer.content[0].text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 async def test_no_one_is_asked_without_need(workspace: Path, era: str) -> None:
     async def never(_: Any, _params: Any) -> types.ElicitResult:
@@ -249,6 +250,7 @@ async def test_an_older_client_is_told_of_a_file_it_subscribed_to(workspace: Pat
     assert updated == ["manual://bikes/oil.md"]
 
 
+@pytest.mark.slow
 async def test_a_change_just_before_another_subscription_is_told_too(workspace: Path) -> None:
     arrived = anyio.Event()
 
@@ -287,6 +289,7 @@ def test_a_look_at_many_files_searches_their_folder_once(
     application.close()
 
 
+@pytest.mark.slow
 async def test_a_newer_client_listens_to_a_file(workspace: Path) -> None:
     uris = ["manual://bikes/oil.md", "manual://no/such.md", "other://x"]
     async with (
@@ -352,6 +355,7 @@ async def test_output_schemas_can_be_left_out(workspace: Path) -> None:
     assert all("outputSchema" in tool for tool in usual)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("reload", "milliseconds"), [("true", 0), ("false", 300_000)])
 async def test_lists_are_fresh_for_minutes_where_no_reload_can_change_them(
     workspace: Path, reload: str, milliseconds: int

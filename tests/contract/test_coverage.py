@@ -491,6 +491,7 @@ def test_why_not_names_the_gate_that_dropped_a_weak_match(workspace: Path) -> No
     assert (told["stage"], told["reason"]) == ("fuser required-terms", "weak_match")
 
 
+@pytest.mark.slow
 def test_why_not_names_the_stage_that_ended_the_ranking(workspace: Path) -> None:
     found = fumishirube("find", "届出の期限は？", "--manual", "wide", "--json", cwd=workspace).json
     unread = fumishirube("coverage", found["traces"]["wide"], "--json", cwd=workspace).json[

@@ -135,6 +135,7 @@ def test_a_value_that_a_surface_refuses_names_its_variable(workspace: Path) -> N
     )
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, _, _, value in TABLE])
 def test_a_value_reaches_one_setting_and_no_other(workspace: Path, name: str, value: str) -> None:
     before, after = settings(opened(workspace, {})), opened(workspace, {name: value})

@@ -99,6 +99,7 @@ def test_the_command_line_names_the_words(workspace: Path) -> None:
     assert json.loads(done.stdout)["glossary"] == {"ノーツ": ["社内掲示板"]}
 
 
+@pytest.mark.slow
 def test_a_change_is_taken_in_while_tools_are_served_and_is_another_query(workspace: Path) -> None:
     file = workspace / "glossary.yaml"
     file.unlink()
@@ -129,6 +130,7 @@ def test_a_pipeline_without_the_fuser_is_warned_of(workspace: Path) -> None:
     )
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("text", "message"),
     [

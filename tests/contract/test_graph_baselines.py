@@ -45,6 +45,7 @@ def without_hash(text: str) -> str:
     return json.dumps(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.many_cases
 @pytest.mark.parametrize(
     "damage",
@@ -100,6 +101,7 @@ def _locked(workspace: Path) -> None:
     (workspace / FILE).symlink_to(workspace / "elsewhere.json")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege")
 def test_without_a_file_that_can_be_written_documents_are_read_all_the_same(
     workspace: Path,

@@ -142,6 +142,7 @@ def test_of_simultaneous_starters_one_wins(tmp_path: Path) -> None:
             one.communicate()
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("content", "free"),
     [
@@ -180,6 +181,7 @@ def test_a_server_in_a_container_is_known_by_its_lock(tmp_path: Path) -> None:
     assert docs_json("status", cwd=tmp_path)["lock_pid"] is None
 
 
+@pytest.mark.slow
 def test_a_held_graph_is_served_over_http_by_nobody_else(tmp_path: Path) -> None:
     documents(tmp_path, PAIR)
     (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: graph}]\n")
@@ -289,6 +291,7 @@ def test_beside_manuals_a_held_graph_only_reads(tmp_path: Path) -> None:
             assert "graph only reads" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("face", [[], ["--http", "127.0.0.1:0"]])
 def test_a_graph_that_is_held_is_told_in_one_line(tmp_path: Path, face: list[str]) -> None:
     documents(tmp_path, PAIR)
@@ -313,6 +316,7 @@ def test_a_lock_that_cannot_be_written_is_told_in_one_line(tmp_path: Path, face:
     assert str(tmp_path) not in done.err
 
 
+@pytest.mark.slow
 def test_a_reader_takes_over_when_the_holder_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -391,6 +395,7 @@ def test_two_processes_may_index_at_once(tmp_path: Path) -> None:
 # --- the command line -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_exit_codes_tell_scripts_what_is_off(tmp_path: Path) -> None:
     documents(tmp_path, PAIR)
     (tmp_path / "src").mkdir()
@@ -472,6 +477,7 @@ def test_a_picture_of_the_graph_holds_its_pages_safely(tmp_path: Path) -> None:
     assert "<script>" not in drawn
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["html", "dot", "mermaid"])
 def test_a_picture_of_a_part_of_the_graph_says_so(tmp_path: Path, form: str) -> None:
     documents(tmp_path, {f"{number}.md": f"# Page {number}\n" for number in range(5)})

@@ -390,6 +390,7 @@ def test_a_missing_folder_is_our_fault_and_says_so(tmp_path: Path) -> None:
         assert (payload["code"], payload["details"]["reason"]) == (-32603, "docs_missing")
 
 
+@pytest.mark.slow
 def test_staleness_is_told_when_it_is_asked(tmp_path: Path) -> None:
     workspace = documents(tmp_path, PAIR)
     source = workspace / "src" / "search.py"

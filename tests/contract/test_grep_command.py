@@ -29,6 +29,7 @@ def test_the_command_prints_files_sections_and_lines(grep_workspace: Path) -> No
     assert "     1  'once'" in counted.out.splitlines()
 
 
+@pytest.mark.slow
 def test_the_command_takes_patterns_and_gives_json(grep_workspace: Path) -> None:
     words = ["grep", "aborts", "--regex", "--prefix", "sub", "-C", "1", "--json"]
     answer = fumishirube(*words, cwd=grep_workspace).json
@@ -43,6 +44,7 @@ def test_the_command_takes_patterns_and_gives_json(grep_workspace: Path) -> None
     assert fumishirube("grep", "(?i)ABORTS", "--regex", cwd=grep_workspace).code == 0
 
 
+@pytest.mark.slow
 def test_the_command_takes_a_path_as_it_prints_it(tmp_path: Path) -> None:
     page = "# 非常灯\n停電のときは非常灯をつける。\n"
     # The manual b has a folder that is named as the manual a is.

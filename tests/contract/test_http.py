@@ -484,6 +484,7 @@ def test_a_tool_is_told_that_its_client_hung_up(server: HttpServer) -> None:
     manuals.appears(labels / "gone.cancelled")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_that_is_told_to_stop_ends_well(tmp_path: Path, sign: signal.Signals) -> None:
     with HttpServer(probing(tmp_path)) as server:

@@ -131,6 +131,7 @@ def issuer() -> Iterator[Issuer]:
         yield running
 
 
+@pytest.mark.slow
 def test_people_of_the_provider_have_the_rights_of_the_people_file(
     issuer: Issuer, tmp_path: Path
 ) -> None:
@@ -159,6 +160,7 @@ def test_people_of_the_provider_have_the_rights_of_the_people_file(
         assert [line["person"] for line in team.audit() if "person" in line][:1] == ["gen"]
 
 
+@pytest.mark.slow
 def test_a_session_ends_when_its_person_has_another_subject(issuer: Issuer, tmp_path: Path) -> None:
     provider = {"FUMISHIRUBE_ISSUER": issuer.url, "FUMISHIRUBE_PUBLIC_URL": PUBLIC}
     with TeamServer(tmp_path, **provider) as team:
@@ -198,6 +200,7 @@ def _stream(team: TeamServer, name: str, session: str) -> AbstractContextManager
     return team.client.stream("GET", "/mcp", headers=headers)
 
 
+@pytest.mark.slow
 def test_an_issuer_that_does_not_answer_holds_up_nobody_else(
     issuer: Issuer, tmp_path: Path
 ) -> None:
@@ -306,6 +309,7 @@ def test_no_signature_and_no_shared_secret_counts(issuer: Issuer) -> None:
             assert subject(provider, jwt.encode(claims, secret, "HS256", headers)) is None
 
 
+@pytest.mark.slow
 def test_new_keys_are_fetched_and_unknown_ones_not_too_often(issuer: Issuer) -> None:
     now = 1000.0
     provider = IdentityProvider(issuer.url, AUDIENCE, f"{issuer.url}/keys", clock=lambda: now)

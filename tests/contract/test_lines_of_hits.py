@@ -40,6 +40,7 @@ def test_the_rows_of_a_table_are_lines_of_its_file(tmp_path: Path, sign: str) ->
     assert [49, f"row47,text{sign}more 47"] in hit["lines"]
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("text", "query", "shown"),
     [
@@ -98,6 +99,7 @@ The gate opens at six, see `the map`_.
     assert [number for number, _ in hit["lines"]] == [8, 10]
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("query", "more", "whole", "texts"),
     [

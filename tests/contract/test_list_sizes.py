@@ -176,6 +176,7 @@ def test_walking_resources_gives_every_file_once(server: Wire, workspace: Path) 
     assert len(uris) == len(set(uris)) >= len(files)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("most", "title"), [(7, "x"), (200, "x"), (200, LONG * 4)])
 def test_the_headings_of_a_long_file_are_walked(tmp_path: Path, most: int, title: str) -> None:
     headings = [f"{number} {title}".strip() for number in range(450)]

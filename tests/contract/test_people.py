@@ -197,6 +197,7 @@ def register_commands(register):
 """
 
 
+@pytest.mark.slow
 def test_who_comes_while_all_others_are_busy_is_served(tmp_path: Path) -> None:
     plugins = stranger(tmp_path / "plugins", "one-open", ONE_OPEN)
     with TeamServer(tmp_path, PYTHONPATH=str(plugins)) as team:
@@ -234,6 +235,7 @@ def test_people_and_rights_change_while_the_server_runs(team: TeamServer) -> Non
     assert team.call("eve", "manual_ls").status_code == 401
 
 
+@pytest.mark.slow
 def test_new_rights_count_for_all_requests_at_once(team: TeamServer) -> None:
     team.users("add", "ida", "--read", "manuals/秘密編")
     record, new = json.loads(team.people.read_text()), team.people.with_name("new.json")
@@ -443,6 +445,7 @@ def test_without_a_usable_people_file_nobody_is_let_in(team: TeamServer) -> None
         assert team.call("aiko", "manual_ls").status_code == 200
 
 
+@pytest.mark.slow
 def test_tls_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
     pem, key = certificate(tmp_path)
     tls = {"FUMISHIRUBE_TLS_CERTIFICATE": str(pem), "FUMISHIRUBE_TLS_KEY": str(key)}
@@ -468,6 +471,7 @@ def test_tls_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
             assert b"200" not in plain.recv(100)
 
 
+@pytest.mark.slow
 def test_behind_a_named_proxy_nobody_else_connects(tmp_path: Path) -> None:
     remote = {"FUMISHIRUBE_SECURITY_ALLOW_REMOTE": "true"}
     with TeamServer(tmp_path, "0.0.0.0:0", FUMISHIRUBE_PROXIES="10.9.8.7", **remote) as team:
@@ -483,6 +487,7 @@ def test_behind_a_named_proxy_nobody_else_connects(tmp_path: Path) -> None:
         assert names(answer) == ["給付編"]
 
 
+@pytest.mark.slow
 def test_a_named_proxy_of_ipv4_may_connect_to_a_socket_of_ipv6(tmp_path: Path) -> None:
     remote = {"FUMISHIRUBE_SECURITY_ALLOW_REMOTE": "true"}
     for place, (named, status) in enumerate(
@@ -493,6 +498,7 @@ def test_a_named_proxy_of_ipv4_may_connect_to_a_socket_of_ipv6(tmp_path: Path) -
             assert it.client.get("/healthz").status_code == status, named
 
 
+@pytest.mark.slow
 def test_the_public_host_name_reaches_tools_and_mcp(tmp_path: Path) -> None:
     with TeamServer(tmp_path, FUMISHIRUBE_PUBLIC_URL="https://manuals.example") as team:
         own = {**MCP, **team.headers("aiko")}

@@ -230,6 +230,7 @@ async def test_an_unknown_tool_is_a_protocol_error(era: str) -> None:
         assert caught.value.data == {"code": "not_found", "message": "Unknown tool: nope"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
 async def test_progress_rises_and_is_throttled(era: str) -> None:
     seen: list[float] = []
@@ -329,6 +330,7 @@ def test_workers_whose_calls_were_cancelled_are_free_again(raw: Raw) -> None:
     assert [message["id"] for message in raw.messages] == [1, 50]
 
 
+@pytest.mark.slow
 def test_old_garbage_is_collected_when_nothing_is_asked(raw: Raw) -> None:
     raw.call(2, "litter", {})
     raw.answer(2)

@@ -52,6 +52,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
         yield server
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_every_search_finds_what_the_question_is_about(
@@ -92,6 +93,7 @@ def test_what_is_asked_about_things_counts_less_than_the_things(
     assert hits[0]["ref"]["path"] == "all.md"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", ["ので", "a-", "a ", "漢", "ア", "知り"])
 def test_a_query_that_is_long_and_dull_is_answered_in_no_time(server: Wire, run: str) -> None:
     start = time.monotonic()

@@ -287,6 +287,7 @@ def _end_children(workspace: Workspace) -> None:
         time.sleep(0.2)
 
 
+@pytest.mark.slow
 def test_two_processes_share_the_work(workspace: Workspace) -> None:
     many = {f"m/{n:03}.md": f"# Door {n}\nNumber {n} is a door.\n" for n in range(150)}
     write(workspace.path, many)

@@ -125,6 +125,7 @@ def test_with_extras_the_texts_name_them(workspace: Path) -> None:
         assert len(wire.request("prompts/list", {})["result"]["prompts"]) == 3
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("extras", [CONTRACT, *get_args(Extra)])
 def test_a_search_is_described_by_what_it_returns(workspace: Path, extras: str) -> None:
     with Fumishirube(workspace, FUMISHIRUBE_SURFACE_EXTRAS=extras) as server:

@@ -127,6 +127,7 @@ def test_a_cancelled_find_stops_its_work_and_is_not_answered(server: stdio.Wire)
     ]
 
 
+@pytest.mark.slow
 def test_pings_and_lists_are_answered_before_ten_finds_are(server: stdio.Wire) -> None:
     server.ok("manual_find", query="申請", manual_id="big", required_terms=["期限"])
     finds = set(range(200, 200 + FINDS))

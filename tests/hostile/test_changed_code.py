@@ -134,6 +134,7 @@ def test_other_data_or_another_module_of_a_tokenizer_has_another_index(workspace
     assert len([*indexes.iterdir()]) == 3
 
 
+@pytest.mark.slow
 def test_a_changed_embedder_makes_its_vectors_again(workspace: Path) -> None:
     text = "pipelines: {manual: {embedder: model, scorers: [vector], fusers: [], refiners: []}}\n"
     (workspace / "fumishirube.yaml").write_text(text, encoding="utf-8")

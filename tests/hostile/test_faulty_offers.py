@@ -231,6 +231,7 @@ def test_what_is_left_out_of_an_offer_is_named_with_its_plugin(
     assert doctor_names(workspace, "offerer", problem)
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     "listed",
     [
@@ -264,6 +265,7 @@ def test_a_surface_that_fails_at_the_end_of_its_background_work_is_named(
     assert "plugin offerer: surface 'own' failed: RuntimeError" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reply", "told"),
     [
@@ -308,6 +310,7 @@ def test_the_error_id_of_an_answer_is_that_of_the_log(
     assert {*re.findall(r"error_id\W+([0-9a-f]{12})", stderr)} == {error_id}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "method", "params"),
     [

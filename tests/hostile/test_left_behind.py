@@ -104,6 +104,7 @@ def test_a_command_has_its_own_streams_again(
     assert "refiner 'leaver' failed: " in faults(workspace, site)
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.parametrize("where", ["import", "load", "refine"])
 def test_a_copy_of_the_process_answers_nothing(workspace: Path, site: str, where: str) -> None:
@@ -114,6 +115,7 @@ def test_a_copy_of_the_process_answers_nothing(workspace: Path, site: str, where
     assert COPY in faults(workspace, site)
 
 
+@pytest.mark.slow
 @POSIX
 def test_a_server_outlives_a_timer_and_copies_of_itself(workspace: Path, site: str) -> None:
     for left, told in (("timer", TIMER), ("copy", COPY)):

@@ -133,6 +133,7 @@ def served(workspace: Path, path: str) -> Iterator[stdio.Wire]:
         yield server
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_loader_that_begins_to_fail_costs_the_changed_files_alone(
     workspace: Path, path: str, fault: str
@@ -168,6 +169,7 @@ def test_an_answer_names_the_loader_that_failed(
     assert failed in answer["degraded"]
 
 
+@pytest.mark.slow
 def test_a_file_with_an_unusable_document_is_skipped_and_named(workspace: Path, path: str) -> None:
     with served(workspace, path) as server:
         for number, change in enumerate(UNUSABLE):
@@ -189,6 +191,7 @@ def _set_times(workspace: Path) -> None:
         os.utime(file, (1_700_000_000, 1_700_000_000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["sources", "absent", "ungoverned"])
 def test_a_loader_that_has_no_list_any_more_keeps_its_files(
     workspace: Path, path: str, fault: str

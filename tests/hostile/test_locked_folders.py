@@ -57,6 +57,7 @@ def locked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     folder.chmod(0o755)
 
 
+@pytest.mark.slow
 @pytest.mark.many_cases
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_workspace_that_may_not_be_entered_is_named(locked: Path, words: tuple[str, ...]) -> None:
@@ -179,6 +180,7 @@ UNREADABLE = (".fumishirubeignore", "sub/.fumishirubeignore", "")
 """An ignore file, one further below, and the folder of a manual itself."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", UNREADABLE)
 def test_a_manual_that_may_not_be_read_is_named_and_stops_no_other(
     tmp_path: Path, path: str
@@ -212,6 +214,7 @@ def test_a_manual_that_may_not_be_read_is_named_and_stops_no_other(
     assert path in every.stdout + every.stderr
 
 
+@pytest.mark.slow
 def test_what_could_not_be_indexed_is_followed_until_it_can_be(tmp_path: Path) -> None:
     workspace = write(tmp_path, {"a/a.md": "# A\nalpha\n", "b/b.md": "# B\nalpha\n"})
     folder = workspace / "manuals" / "a"

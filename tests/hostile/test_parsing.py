@@ -215,6 +215,7 @@ def draw(loader: ParsedLoader, folder: Path, word: str) -> Picture:
     return loader.picture(Root(folder), Source("a.x"), PageView(2, ("one", "two"), (1,)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("word", "reason"),
     [("script", "damaged"), ("large", "damaged"), ("document", "damaged"), ("refuse", "refused")],
@@ -325,6 +326,7 @@ def test_files_that_somebody_has_open_are_no_documents(folder: Path) -> None:
     assert Rough().sources(Root(folder)) == [Source("A.X")]
 
 
+@pytest.mark.slow
 def test_a_file_is_parsed_once_whatever_it_is_called(folder: Path) -> None:
     state = ParsedDocuments(Root(folder / "state"))
     manual = folder / "manual"
@@ -393,6 +395,7 @@ def test_what_may_only_be_read_is_remembered_too() -> None:
             os.seteuid(0)
 
 
+@pytest.mark.slow
 def test_another_version_tries_again_what_was_skipped_and_keeps_what_was_read(
     folder: Path,
 ) -> None:

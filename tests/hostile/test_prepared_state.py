@@ -88,6 +88,7 @@ def clone(tmp_path: Path) -> Clone:
     return Clone(workspace, project)
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     "name", ["reloads", "faults", "running", "traces", "parsed", "people", "vectors"]
 )
@@ -279,6 +280,7 @@ def packed(folder: Path, key: str, text: Iterable[bytes]) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_a_document_that_unpacks_to_much_is_not_unpacked(tmp_path: Path) -> None:
     file = packed(tmp_path, "large", (b" " * MIB for _ in range(512)))
     assert file.stat().st_size < 4 * MIB

@@ -159,6 +159,7 @@ def test_a_file_in_the_place_of_an_index_is_named_until_it_is_removed(manual: Se
     assert manual.recovers() == [REBUILT, None]
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("harm", [unlink, cut_short, overwrite])
 @pytest.mark.parametrize("kind", [*SEGMENT, "meta.json"])
 def test_a_damaged_file_of_an_index_is_noticed_before_it_is_searched(
@@ -290,6 +291,7 @@ def test_the_index_of_documents_is_built_anew_too(graph: ServedDocuments, harm: 
     graph.recovers()
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("harm", [unlink, cut_short, overwrite])
 @pytest.mark.parametrize("kind", [*SEGMENT, "meta.json"])
 def test_a_damaged_file_of_the_documents_index_is_noticed(

@@ -141,6 +141,7 @@ def test_a_server_ends_well_whatever_its_index_does_at_the_end(
     assert ("plugin owner: index 'own' failed: ZeroDivisionError" in told) is bool(wrong)
 
 
+@pytest.mark.slow
 def test_an_index_that_sleeps_ends_the_search_at_its_time_and_is_named(
     workspace: Path, site: str
 ) -> None:

@@ -139,6 +139,7 @@ def test_writers_that_are_killed_lose_nothing_that_was_confirmed(workspace: Path
     assert doctor.code == 0, doctor.out
 
 
+@pytest.mark.slow
 @posix
 def test_a_server_that_is_killed_has_written_what_it_answered(workspace: Path) -> None:
     for number in range(3):

@@ -132,6 +132,7 @@ def test_an_agent_that_fails_is_named_and_the_rest_is_measured(
     assert (rows["s02"]["error"], rows["s02"]["points"], rows["s02"]["calls"]) == (None, 1, 0)
 
 
+@pytest.mark.slow
 def test_an_agent_that_hangs_is_stopped(workspace: Path, tmp_path: Path) -> None:
     agent = python(tmp_path, "import time\nprint('so far', flush=True)\ntime.sleep(60)")
     done = agents(

@@ -117,6 +117,7 @@ def test_the_backend_may_come_late_die_and_return(workspace: Path, tmp_path: Pat
                 assert f"127.0.0.1:{port}" in told["message"]
 
 
+@pytest.mark.slow
 def test_a_backend_that_is_too_slow_is_not_waited_for(workspace: Path, backend: HttpServer) -> None:
     with bridge(workspace, backend.url, FUMISHIRUBE_BRIDGE_TIMEOUT_SECONDS="0.5") as client:
         assert client.answer("probe_wait", mark="slow")["code"] == "backend_timeout"
@@ -325,6 +326,7 @@ def test_unknown_keys_of_an_answer_are_left_out(workspace: Path) -> None:
     assert told == {"results": [{"section_id": "1", "snippet": "x"}]}
 
 
+@pytest.mark.slow
 def test_an_answer_that_trickles_is_cut_off(workspace: Path) -> None:
     with answering(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[") as backend:
         late = {"FUMISHIRUBE_BRIDGE_TIMEOUT_SECONDS": "0.5"}

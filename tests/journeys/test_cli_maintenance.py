@@ -25,6 +25,7 @@ def own(tmp_path: Path) -> Path:
     return write(tmp_path, {"m1/rules.md": RULES})
 
 
+@pytest.mark.slow
 def test_index_follows_the_files_until_it_is_interrupted(own: Path) -> None:
     command = [warm_script(), "index", "m1", "--follow"]
     with subprocess.Popen(command, cwd=own, stdout=subprocess.PIPE, text=True) as process:
@@ -38,6 +39,7 @@ def test_index_follows_the_files_until_it_is_interrupted(own: Path) -> None:
     assert counts[1] == counts[0] + 1, (before, after)
 
 
+@pytest.mark.slow
 def test_index_follows_manuals_that_come_later(own: Path) -> None:
     command = [warm_script(), "index", "--follow"]
     with subprocess.Popen(command, cwd=own, stdout=subprocess.PIPE, text=True) as process:

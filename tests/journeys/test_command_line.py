@@ -232,6 +232,7 @@ def opened_by(workspace: Path, tmp_path: Path, editor: str, *words: str) -> tupl
     return done, seen.read_text().splitlines() if seen.exists() else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("editor", "expected"),
     [("vim", ["+{line}", "{file}"]), ("code", ["--goto", "{file}:{line}"]), ("ed", ["{file}"])],

@@ -140,6 +140,7 @@ def test_a_package_of_another_system_is_not_needed(monkeypatch: pytest.MonkeyPat
     assert not any("inotify-simple" in check.finding for check in installation())
 
 
+@pytest.mark.slow
 def test_what_may_not_be_read_is_named(tmp_path: Path, powerless: tuple[str, ...]) -> None:
     manuals.write(tmp_path, {**ONE, "a/b.md": "# 秘密\n", "b/b.md": "# 給付\n"})
     (tmp_path / "manuals" / "a" / "b.md").chmod(0)
@@ -154,6 +155,7 @@ def test_what_may_not_be_read_is_named(tmp_path: Path, powerless: tuple[str, ...
     assert any("manual b" in line and "let this user read" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_a_state_folder_that_may_not_be_written_is_named(
     tmp_path: Path, powerless: tuple[str, ...]
 ) -> None:
@@ -222,6 +224,7 @@ def test_an_index_that_cannot_be_opened_is_made_anew(tmp_path: Path) -> None:
     assert doctor(tmp_path).code == 0
 
 
+@pytest.mark.slow
 def test_a_writer_that_does_not_let_go_is_named(tmp_path: Path) -> None:
     manuals.write(tmp_path, ONE)
     soon = "pipelines: {manual: {index: {use: tantivy, with: {writer_wait_ms: 100}}}}\n"

@@ -279,6 +279,7 @@ def test_a_configuration_is_no_better_than_itself(workspace: Path) -> None:
     assert rows[0]["ranking"]
 
 
+@pytest.mark.slow
 def test_a_worse_configuration_is_seen_to_be_worse(workspace: Path) -> None:
     """One that returns a single hit finds fewer of two right files, and costs fewer tokens."""
     short = "pipelines: {manual: {refiners: [{use: cutoff, with: {limit: 1}}]}}\n"

@@ -90,6 +90,7 @@ def test_a_bad_case_is_told_with_its_line(workspace: Path, line: Any, told: str)
     assert done.err.count("\n") == 1
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -287,6 +288,7 @@ def test_known_items_are_spread_and_ask_for_what_is_there(workspace: Path) -> No
         assert set(one.required_terms) <= set(words_of(text))
 
 
+@pytest.mark.slow
 def test_known_items_are_found(workspace: Path) -> None:
     done = fumishirube("eval", "--known-item", "60", "--json", cwd=workspace)
     assert done.code == 0

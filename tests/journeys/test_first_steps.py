@@ -79,6 +79,7 @@ def test_a_heading_without_text_is_found_by_the_next_command(workspace: Path) ->
     assert "5: ## Zebra" in run(workspace, "grep", "zebra").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cut.md", "cut.txt", "cut.json"])
 def test_a_file_that_ends_within_a_character_is_searched_and_its_defect_is_named(
     tmp_path: Path, name: str

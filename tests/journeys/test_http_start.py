@@ -48,6 +48,7 @@ def test_an_address_needs_a_port(tmp_path: Path, given: str) -> None:
     assert repr(given) in done.err
 
 
+@pytest.mark.slow
 def test_other_machines_need_leave_people_and_tls(tmp_path: Path) -> None:
     probing(tmp_path)
     environ: dict[str, str] = {"FUMISHIRUBE_HTTP_TOKEN": ""}
@@ -283,6 +284,7 @@ def test_the_variables_are_listed(tmp_path: Path) -> None:
         assert name in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["README.md", "README.ja.md"])
 def test_the_commands_of_the_readme_work(tmp_path: Path, name: str) -> None:
     if shutil.which("curl") is None or shutil.which("bash") is None:

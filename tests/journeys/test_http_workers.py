@@ -84,6 +84,7 @@ def test_a_request_that_cannot_be_relayed_is_refused(server: HttpServer) -> None
             assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
 
 
+@pytest.mark.slow
 def test_a_session_is_served_by_the_worker_that_opened_it(server: HttpServer) -> None:
     session = opened(server)
     for _ in range(TIMES):
@@ -135,6 +136,7 @@ def test_traces_need_no_files_to_be_readable_everywhere(tmp_path: Path) -> None:
     assert not (tmp_path / ".fumishirube" / "traces").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
 async def test_the_client_of_the_sdk_notices_nothing(server: HttpServer, era: str) -> None:
@@ -192,6 +194,7 @@ def test_another_worker_goes_on_with_the_index_when_its_writer_dies(tmp_path: Pa
         waited(lambda: indexed(tmp_path) >= files * 21)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_all_processes_end_with_the_signal(tmp_path: Path, sign: signal.Signals) -> None:
     with HttpServer(probing(tmp_path), "--workers", "2") as server:
@@ -200,6 +203,7 @@ def test_all_processes_end_with_the_signal(tmp_path: Path, sign: signal.Signals)
         assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
 
+@pytest.mark.slow
 def test_no_worker_outlives_the_process_that_started_it(tmp_path: Path) -> None:
     with HttpServer(probing(tmp_path), "--workers", "3") as server:
         workers = children(server.pid)

@@ -421,6 +421,7 @@ def answered(home: Path, first: str, second: str, *words: str) -> str:
     return shown.decode()
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("client", FILES)
 def test_what_is_done_is_said_in_japanese(home: Path, client: str) -> None:
     for option, place, words in (("--write", -2, "を変えました"), ("--remove", -3, "削除しました")):

@@ -137,6 +137,7 @@ def test_it_needs_the_version_that_wrote_it(tmp_path: Path) -> None:
     assert project["dependencies"] == [f"fumishirube>={major}.{minor},<{major}.{int(minor) + 1}"]
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize(
     ("name", "kind", "message"),
     [

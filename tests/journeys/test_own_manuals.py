@@ -250,6 +250,7 @@ def test_a_damaged_file_of_added_folders_is_named(home: Path) -> None:
     assert (done.code, "manuals.json" in done.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_one_server_serves_all_added_folders_and_sees_new_ones(home: Path) -> None:
     run(home, "add", "pumps", "../documents/specs")
     (home / "documents" / "notes").mkdir()
@@ -301,6 +302,7 @@ def test_the_readme_searches_a_folder_and_adds_it(home: Path, name: str) -> None
     assert f"specs  {home}/Documents/specs\n" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
 @pytest.mark.parametrize("name", ["README.md", "README.ja.md"])
 def test_all_that_is_written_outside_a_workspace_is_named_where_the_readme_ends(

@@ -187,6 +187,7 @@ def test_an_entry_point_that_names_no_module_is_shown_and_stops_nothing(
         assert wire.ok("manual_ls")["items"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metadata", [None, "Metadata-Version: 2.1\n"])
 def test_a_half_removed_package_is_listed_and_stops_nothing(
     workspace: Path, plugins: Path, metadata: str | None
@@ -285,6 +286,7 @@ def test_what_a_stage_did_wrong_in_a_search_is_named(workspace: Path, plugins: P
     assert "KeyError: 'late'" in failure(workspace, "first")
 
 
+@pytest.mark.slow
 def test_a_slow_stage_is_named_with_its_seconds(workspace: Path, plugins: Path) -> None:
     slow = "import time; time.sleep(1.2); return ranking"
     stranger(plugins, "first", PLUGIN.format(name="steady").replace("return ranking", slow))

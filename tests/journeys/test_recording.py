@@ -101,6 +101,7 @@ def test_a_command_that_is_not_utf_8_is_run_and_logged(tmp_path: Path) -> None:
     assert [row["shown"] for row in rows(log)] == ["a\ufffd"]
 
 
+@pytest.mark.slow
 @posix
 def test_a_command_that_takes_too_long_ends_with_its_children(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
@@ -131,6 +132,7 @@ def test_a_command_ends_with_the_process_that_records_it(tmp_path: Path) -> None
     eventually_ended(child)
 
 
+@pytest.mark.slow
 @posix
 def test_output_is_kept_of_a_command_whose_child_has_left_its_session(
     monkeypatch: pytest.MonkeyPatch,

@@ -116,6 +116,7 @@ def test_ten_calls_end_as_they_began_while_others_meet_what_is_new(server: HttpS
         assert [call.result().json() for call in calls] == [{"names": []}] * 10
 
 
+@pytest.mark.slow
 def test_the_endpoints_and_their_document_follow_the_configuration(server: HttpServer) -> None:
     def paths() -> set[str]:
         return set(server.get("/openapi.json").json()["paths"])
@@ -170,6 +171,7 @@ def test_a_file_that_stays_empty_means_the_defaults(server: HttpServer) -> None:
     assert "tools that came: vault_create" in told
 
 
+@pytest.mark.slow
 def test_folders_may_change(server: HttpServer) -> None:
     def manuals() -> list[str]:
         return [row["id"] for row in server.post("/tools/manual_ls", {}).json()["items"]]
@@ -186,6 +188,7 @@ def test_folders_may_change(server: HttpServer) -> None:
     assert (server.workspace / "state" / "index").is_dir()
 
 
+@pytest.mark.slow
 def test_where_the_server_listens_stays(server: HttpServer) -> None:
     fixed = "server: {port: 1, base_path: /x}\nroots: {runtime: logs}\n"
     write(server.workspace, f"{fixed}{WITHOUT_PROBE}")
@@ -268,6 +271,7 @@ def test_others_can_see_what_a_server_refused_for_as_long_as_it_runs(
     assert not [*(workspace / ".fumishirube" / "reloads").iterdir()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "refused", ["surfaces: [{use: manua}]\n", "a: [\n", "roots: {state: ../elsewhere}\n"]
 )

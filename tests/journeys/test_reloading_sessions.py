@@ -74,6 +74,7 @@ class Watching(Wire):
         return [tool["name"] for tool in listed]
 
 
+@pytest.mark.slow
 def test_a_session_goes_on_with_what_it_knows(client: Watching) -> None:
     client.ok("manual_ls")
     trace = client.ok("manual_find", **SEARCH)["trace_id"]
@@ -88,6 +89,7 @@ def test_a_session_goes_on_with_what_it_knows(client: Watching) -> None:
     client.ping()
 
 
+@pytest.mark.slow
 def test_who_knows_the_list_is_not_told_of_it_again(client: Watching) -> None:
     client.names()
     write(client.workspace, f"{WIDE}traces: {{keep: 9}}\n")
@@ -102,6 +104,7 @@ def test_who_knows_the_list_is_not_told_of_it_again(client: Watching) -> None:
     assert client.hang_up() == ""
 
 
+@pytest.mark.slow
 def test_a_newer_client_that_listens_is_told(workspace: Path) -> None:
     """Also where the files alone are others."""
     with Newer(workspace) as client:
@@ -134,6 +137,7 @@ class Newer(Watching):
         self._send({"jsonrpc": "2.0", "id": self._identity, "method": method, "params": told})
 
 
+@pytest.mark.slow
 async def test_sessions_over_http_go_on_and_are_told(server: HttpServer) -> None:
     heard = anyio.Event()
 
@@ -154,6 +158,7 @@ async def test_sessions_over_http_go_on_and_are_told(server: HttpServer) -> None
         assert (await answered(client, server, "manual_find", **SEARCH))["trace_id"] != trace
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ["legacy", "auto"])
 async def test_who_comes_later_is_told_of_the_tools_of_then(server: HttpServer, era: str) -> None:
     url = f"{server.url}/mcp"
@@ -174,6 +179,7 @@ async def answered(client: Client, server: HttpServer, tool: str, **arguments: A
     return answer.payload
 
 
+@pytest.mark.slow
 async def test_a_newer_client_over_http_that_listens_is_told(server: HttpServer) -> None:
     headers = {
         "accept": "application/json, text/event-stream",

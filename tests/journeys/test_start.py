@@ -140,6 +140,7 @@ def test_an_sdk_that_needs_an_http_server_imports_it(tmp_path: Path) -> None:
     assert {"fumishirube.faces.mcp.stdio", "uvicorn"} <= {*loaded}
 
 
+@pytest.mark.slow
 def test_a_client_is_answered_while_an_index_is_being_made(
     tmp_path: Path, stuck: dict[str, str]
 ) -> None:
@@ -155,6 +156,7 @@ def test_a_client_is_answered_while_an_index_is_being_made(
         assert "degraded" not in found
 
 
+@pytest.mark.slow
 def test_hanging_up_does_not_wait_for_an_index(tmp_path: Path, stuck: dict[str, str]) -> None:
     with Wire(tmp_path, **stuck) as server:
         appears(Path(stuck["STUCK"] + ".begun"))

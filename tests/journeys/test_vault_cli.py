@@ -171,6 +171,7 @@ def test_a_note_that_ends_within_a_character_keeps_its_bytes(workspace: Path) ->
     assert note.read_bytes() == "廃案と下書".encode()
 
 
+@pytest.mark.slow
 def test_the_last_write_is_taken_back_and_done_again(written: Path) -> None:
     assert vault(written, "undo").code == 0
     assert text(written, "plan.md") == "# 計画\n下書き\n"

@@ -47,6 +47,7 @@ def scanned(answer: dict[str, Any]) -> int:
     return number
 
 
+@pytest.mark.slow
 def test_a_server_finishes_what_a_find_had_no_time_for(workspace: Path) -> None:
     with Wire(workspace, FUMISHIRUBE_SURFACE_EXTRAS="coverage") as server:
         server.ok("manual_ls")
@@ -76,6 +77,7 @@ def test_hanging_up_ends_the_indexing_and_leaves_a_sound_index(workspace: Path) 
         assert scanned(answer) == FILES
 
 
+@pytest.mark.slow
 def test_a_server_answers_from_what_is_there_and_says_how_much_that_is(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

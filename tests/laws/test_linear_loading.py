@@ -158,6 +158,7 @@ def test_what_is_given_up_is_named_and_the_rest_is_found(tmp_path: Path) -> None
     assert "parse_steps" in checked.out
 
 
+@pytest.mark.slow
 def test_a_hostile_document_holds_up_no_session(tmp_path: Path) -> None:
     hostile = "[a](" + " " * 40_000 + "\n\n"
     documents(

@@ -286,6 +286,7 @@ def test_a_new_note_is_no_program(application: Application) -> None:
     assert not file.stat().st_mode & 0o7111
 
 
+@pytest.mark.slow
 def test_some_names_may_be_opened_and_others_never(tmp_path: Path) -> None:
     (tmp_path / "manuals").mkdir()
     config = tmp_path / "fumishirube.yaml"

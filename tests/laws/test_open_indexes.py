@@ -123,6 +123,7 @@ def test_of_all_manuals_in_turn_some_stay_open(
     assert any(indexed and context.opened(name) is indexed for name, indexed in before.items())
 
 
+@pytest.mark.slow
 def test_calls_from_many_threads_close_no_index_under_each_other(application: Application) -> None:
     with ThreadPoolExecutor(8) as pool:
         numbers = [number * 7 % MANUALS for number in range(8 * MANUALS)]

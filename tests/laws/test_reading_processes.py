@@ -104,6 +104,7 @@ def children(of: int | None = None) -> set[int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.property
 @settings(max_examples=examples(10), deadline=None)
 @given(

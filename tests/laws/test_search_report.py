@@ -108,6 +108,7 @@ def test_what_follows_from_the_manual_does_not_depend_on_stages(application: App
     assert (summary["scanned_files"], summary["scanned_nodes"]) == (8, 16)
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("limit", [1, 3, 200])
 def test_what_matched_is_returned_or_left_out(application: Application, limit: int) -> None:
     answer = find(application, "旅費", budget={"max_candidates": limit})

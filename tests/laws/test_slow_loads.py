@@ -138,6 +138,7 @@ def test_a_loader_halts_on_two_files_at_most(indexed: FolderIndex, halting: Halt
     assert set(halting.loads.values()) == {1}
 
 
+@pytest.mark.slow
 def test_a_file_that_changed_meanwhile_is_loaded_again_after_the_old_load(
     indexed: FolderIndex, halting: Halting, manuals: Path
 ) -> None:
@@ -197,6 +198,7 @@ def test_an_index_can_be_closed_while_a_file_is_loaded(
         assert len(paths(caught_up(index))) == 4
 
 
+@pytest.mark.slow
 def test_files_of_other_processes_do_not_wait_either(
     manuals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

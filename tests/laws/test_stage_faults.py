@@ -112,6 +112,7 @@ def within(seconds: float) -> Iterator[None]:
     assert time.monotonic() - began < seconds
 
 
+@pytest.mark.slow
 @pytest.mark.many_cases
 @pytest.mark.parametrize("verb", ["score", "plan", "fuse", "refine"])
 def test_a_stage_that_sleeps_is_abandoned_and_named_with_its_seconds(
@@ -149,6 +150,7 @@ class Uncounted(MemoryCorpus):
         return super().count(clause, cap, searched=searched)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "terms"), [("旅費", [("日当", 3), ("宿泊", 0)]), ("宿泊", [("日当", 3)])]
 )
@@ -173,6 +175,7 @@ def test_a_count_that_does_not_end_costs_the_count_and_no_hit(
         replace(stages, strict=True).run(again, corpus)
 
 
+@pytest.mark.slow
 def test_a_search_that_was_left_behind_goes_no_further() -> None:
     scorers = [NamedStage(n, Sleeping(verb=v)) for n, v in (("slow", "score"), ("next", "none"))]
     stages = Pipeline([NamedStage("lexical", Lexical()), *scorers], [], [])

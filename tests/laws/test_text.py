@@ -77,6 +77,7 @@ def test_every_dash_is_a_hyphen(dash: str) -> None:
     assert fold(f"E{dash}104") == "e-104"
 
 
+@pytest.mark.slow
 def test_marks_without_end_are_folded_in_time() -> None:
     assert fold("標的" + "\u0301\u0323" * 200_000 + "標的").endswith("標的")
 

@@ -211,6 +211,7 @@ def test_a_chapter_that_is_a_table_of_contents_is_navigation(write: Write) -> No
     assert TocText().load(root, source).navigation
 
 
+@pytest.mark.slow
 def test_many_chapters_load_in_linear_time(write: Write) -> None:
     names = [f"{number:04}.txt" for number in range(1500)]
     root = write(

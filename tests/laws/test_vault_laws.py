@@ -302,6 +302,7 @@ def test_a_difference_looks_as_that_of_python(most: int, changed: list[bool]) ->
     assert diff.splitlines() == [*unified_diff(old, new, "n.md", "n.md", lineterm="")]
 
 
+@pytest.mark.slow
 def test_a_difference_of_many_equal_lines_takes_linear_time() -> None:
     """In square time this test would not end."""
     old = [f"| row {number % 150} | TODO |" for number in range(100_000)]

@@ -414,6 +414,7 @@ def test_the_next_call_sees_what_was_changed(server: Wire) -> None:
     assert places(server, "banjos") == []
 
 
+@pytest.mark.slow
 def test_a_file_that_is_written_again_and_again_is_never_stale(server: Wire) -> None:
     file = server.workspace / "manuals" / "m" / "part2" / "again.md"
     for letter in string.ascii_lowercase:

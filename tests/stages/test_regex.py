@@ -310,6 +310,7 @@ def test_the_first_match_of_each_text_scores_one(more: str) -> None:
     assert found(Query(f"r.d{more}", must=("sea",))) == [("b.md", 1.0, (TextRange(4, 7),))]
 
 
+@pytest.mark.many_cases
 @pytest.mark.parametrize("more", ["", "(?=)"])
 @pytest.mark.parametrize(
     ("pattern", "body", "spans"),
@@ -522,6 +523,7 @@ class SlowTexts(Texts):
         return (SlowText(*text) for text in super().texts())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", ["", "(?=)"])
 def test_the_time_to_make_texts_is_not_that_of_searching(more: str) -> None:
     with Regex(deadline_ms=500, chapter_deadline_ms=500).open() as running:
@@ -683,6 +685,7 @@ def test_the_processes_end_with_the_scorer() -> None:
     assert process.poll() is not None
 
 
+@pytest.mark.slow
 def test_idle_processes_end_each_in_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(idle_processes, "IDLE_SECONDS", 0.6)
     pool = WorkerPool(2)
