@@ -126,19 +126,18 @@ def _share(budget: Budget, calls: int) -> Budget:
 
 
 def _answer(tool: Tool[Any, Any], batched: BatchedCall, call: Call) -> BatchedAnswer:
-    began, answer, refused, left = monotonic(), None, None, None
+    began, answer = monotonic(), None
+    failed: ToolError | Cancelled | None = None
     try:
         answer = call_tool(tool, unpack_arguments(tool, batched.arguments), call)
-    except ToolError as raised:
-        refused = raised
-    except Cancelled as raised:
-        left = raised
+    except (ToolError, Cancelled) as raised:
+        failed = raised
     if call.inner is not None:
         seconds = monotonic() - began
-        call.inner.report(tool.name, batched.arguments, answer or {}, refused or left, seconds)
-    if left is not None:
-        raise left
-    error = error_payload(refused) if refused else None
+        call.inner.report(tool.name, batched.arguments, answer or {}, failed, seconds)
+    if isinstance(failed, Cancelled):
+        raise failed
+    error = error_payload(failed) if failed else None
     return BatchedAnswer(tool=tool.name, answer=answer, error=error)
 
 
