@@ -9,6 +9,7 @@ from dataclasses import replace
 from pydantic import BaseModel
 
 from fumishirube.config.configuration import LoadedConfig
+from fumishirube.disk.folders import is_real_folder
 
 
 def without_effect(loaded: LoadedConfig) -> Iterator[str]:
@@ -51,7 +52,7 @@ def absent(loaded: LoadedConfig, roots: Collection[str]) -> Iterator[str]:
 def missing_folders(loaded: LoadedConfig) -> Iterator[str]:
     """Yield a warning for each added folder that is no longer there."""
     for name, folder in loaded.own.folders.items():
-        if not folder.is_dir() or folder.is_symlink():
+        if not is_real_folder(folder):
             yield (
                 f"manual {name}: its folder {folder.name!r} does not exist, or is a symbolic link, "
                 "so it is not searched; bring it back, or take it off with 'add NAME --remove'"

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
 from fumishirube.disk.names import FORBIDDEN_CHARACTERS, clean_path, extended_path, trap
@@ -46,6 +47,11 @@ def is_settled(modified_ns: int, looked_ns: int | None = None) -> bool:
     """
     looked_ns = time.time_ns() if looked_ns is None else looked_ns
     return not -_AHEAD_NS <= looked_ns - modified_ns <= RACY_NS
+
+
+def is_real_folder(path: Path) -> bool:
+    """Tell whether a folder is at a path; a symbolic link is none."""
+    return path.is_dir() and not path.is_symlink()
 
 
 def is_full(error: BaseException | None) -> bool:

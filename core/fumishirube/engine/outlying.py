@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol, runtime_checkable
 
+from fumishirube.disk.folders import is_real_folder
 from fumishirube.disk.roots import Root
 from fumishirube.disk.stored import FileStore, StoredFile
 from fumishirube.engine.pipeline import NamedStage
@@ -37,7 +38,7 @@ class OutlyingFolders:
 
     def ids(self) -> list[str]:
         """Return the ids of the manuals whose folders exist."""
-        return [name for name, folder in self._folders.items() if _is_folder(folder)]
+        return [name for name, folder in self._folders.items() if is_real_folder(folder)]
 
     def root(self, manual_id: str) -> Root:
         """Return the folder of one manual.
@@ -63,10 +64,6 @@ class OutlyingFolders:
         for name in self._folders:
             if name in inside:
                 yield name, "a folder of the workspace has its name"
-
-
-def _is_folder(folder: Path) -> bool:
-    return folder.is_dir() and not folder.is_symlink()
 
 
 @runtime_checkable
