@@ -179,7 +179,7 @@ def block(client: ClientSpec, name: str, entry: Mapping[str, Any]) -> str:
 def _content(path: Path) -> bytes | None:
     """Return the content of a file, or of the one that a link names; ``None`` if there is none."""
     try:
-        return read_own(Path(os.path.realpath(path)), _MOST_BYTES)
+        return read_own(path, _MOST_BYTES, linked=True)
     except (FileNotFoundError, NotADirectoryError):
         return None
 

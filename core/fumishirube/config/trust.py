@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -113,7 +112,7 @@ def _digest(files: Iterable[Path]) -> str:
     digest = hashlib.sha256()
     for file in files:
         try:
-            data = read_own(Path(os.path.realpath(file)), MOST_BYTES)
+            data = read_own(file, MOST_BYTES, linked=True)
         except OSError:
             data = b""
         digest.update(f"{file.name} {len(data)}\n".encode() + data)

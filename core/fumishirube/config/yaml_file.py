@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -75,7 +74,7 @@ def read_yaml(
 
 def _text(file: Path) -> str:
     try:
-        data = read_own(Path(os.path.realpath(file)), MOST_BYTES)
+        data = read_own(file, MOST_BYTES, linked=True)
     except OSError as error:
         if error.errno != errno.EFBIG:
             raise

@@ -71,14 +71,17 @@ def open_own(path: Path, flags: int, mode: int = 0o600) -> int:
     return handle
 
 
-def read_own(path: Path, most: int) -> bytes:
+def read_own(path: Path, most: int, *, linked: bool = False) -> bytes:
     """Return the content of a regular file of at most so many bytes.
+
+    With ``linked``, such as for the user's configuration, a link is followed to such a file.
 
     Raises:
         OSError: when it cannot be read, a link or anything else is in its place, or, as ``EFBIG``,
             it is larger.
     """
-    with open(open_own(path, os.O_RDONLY), "rb") as stream:
+    place = Path(os.path.realpath(path)) if linked else path
+    with open(open_own(place, os.O_RDONLY), "rb") as stream:
         data = stream.read(most + 1)
     if len(data) > most:
         raise OSError(errno.EFBIG, "this is too large", path.name)
