@@ -187,9 +187,10 @@ def _names_place(text: str) -> bool:
 
 def _is_absolute(text: str) -> bool:
     """Tell whether a text names a place; ``/``, ``//`` and ``~`` alone may be anything."""
+    windows = PureWindowsPath(text)
     return (
         (len(PurePosixPath(text).parts) > 1 and text.startswith("/"))
-        or PureWindowsPath(text).is_absolute()
+        or (windows.is_absolute() and windows.drive.strip("\\") != "")
         or _OF_HOME.match(text) is not None
         or text[:5].lower() == "file:"
     )

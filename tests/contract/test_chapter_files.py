@@ -53,7 +53,7 @@ def test_defects_cost_only_themselves(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ('{\n"manual": "a",\n}', "invalid JSON at line 3"),
+        ('{\n"manual": "a"\n,,}', "invalid JSON at line 3"),
         ("[]", "no array 'toc'"),
         ('{"toc": {}}', "no array 'toc'"),
         ("[" * 100_000, "JSON nested too deeply"),

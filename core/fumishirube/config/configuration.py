@@ -1,11 +1,13 @@
 """The configuration: defaults, ``fumishirube.yaml`` and the environment, as typed models."""
 
+import errno
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from stat import S_ISREG
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, JsonValue, ValidationError
@@ -214,11 +216,11 @@ def resolved_roots(
             raise ConfigError(f"it is empty; name a folder, such as {usual!r}", at=source)
         try:
             resolved[name] = (workspace / folder).resolve()
-            names_file = resolved[name].is_file()
-        except (OSError, ValueError) as error:  # too long, a NUL
-            raise ConfigError("no folder can have this name", at=source) from error
-        except RuntimeError as error:
-            raise ConfigError("symbolic links lead in a ring", at=source) from error
+            names_file = _is_file(resolved[name])
+        except (OSError, ValueError, RuntimeError) as error:  # too long, a NUL, links in a ring
+            ring = isinstance(error, RuntimeError) or getattr(error, "errno", 0) == errno.ELOOP
+            problem = "symbolic links lead in a ring" if ring else "no folder can have this name"
+            raise ConfigError(problem, at=source) from error
         if names_file:
             raise ConfigError("it names a file; a folder is needed", at=source)
     for name in ("manuals", "docs"):
@@ -228,6 +230,14 @@ def resolved_roots(
                 at=origins.get("roots.state", "roots.state"),
             )
     return resolved
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether it is a file; unlike a :class:`Path`, raise for names that nothing can have."""
+    try:
+        return S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def _shows(folder: Path, other: Path) -> bool:

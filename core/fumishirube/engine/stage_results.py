@@ -20,6 +20,9 @@ T = TypeVar("T")
 _LARGEST = 1e100
 """Of larger scores, later stages might make infinite ones, and be blamed for it."""
 
+_MOST_LEVELS = 100
+"""Of deeper diagnostics some versions of Python can write a trace and others cannot."""
+
 
 class WrongResult(ValueError):
     """A stage returned what its kind cannot return; the message quotes no text."""
@@ -146,10 +149,17 @@ def _are(items: Iterable[object], kind: type | tuple[type, ...]) -> bool:
 
 def _is_json(values: Mapping[str, object]) -> bool:
     try:
-        json.dumps(dict(values))
+        text = json.dumps(dict(values))
     except (TypeError, ValueError, RecursionError):
         return False
-    return True
+    return text.count("[") + text.count("{") <= _MOST_LEVELS or _is_shallow(values, _MOST_LEVELS)
+
+
+def _is_shallow(value: object, levels: int) -> bool:
+    inner = value.values() if isinstance(value, Mapping) else value
+    if not isinstance(inner, Iterable) or isinstance(inner, str):
+        return True
+    return levels > 0 and all(_is_shallow(each, levels - 1) for each in inner)
 
 
 def _are_texts(items: object) -> bool:

@@ -29,6 +29,9 @@ from fumishirube.stages import Fields, Index, IndexedFile, OpenIndex
 
 S = TypeVar("S")
 
+_METHODS = [name for name in vars(OpenIndex) if not name.startswith("_")]
+"""Looked up by name: since Python 3.12 ``isinstance`` sees none that an object only passes on."""
+
 
 class _GuardedPart(NamedInErrors[S]):
     _answers = (ToolError, IndexDamaged)
@@ -42,8 +45,8 @@ class GuardedIndex(NamedInErrors[Index]):
     def open(self, folder: Root, fields: Fields) -> GuardedStage[Any]:
         """Open the index of one manual."""
         with self._watched("open"):
-            opened: object = self._stage.open(folder, fields)
-            if not isinstance(opened, OpenIndex):
+            opened = self._stage.open(folder, fields)
+            if not all(callable(getattr(opened, name, None)) for name in _METHODS):
                 raise TypeError(f"it opened a {type(opened).__name__} and no index")
         return _GuardedOpenIndex(opened, self._work, self._guard)
 
