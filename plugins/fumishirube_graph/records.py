@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _DEEPER = re.compile(
     r"^ {0,3}#{4,6}[ \t]+([^ \t\n](?:.*?[^ \t])??)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE
 )
+_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])")
 _FENCED = re.compile(
     r"^ {0,3}(?:(`{3,})(?!.*`)|(~{3,})).*(?:\n.*)*?(?:\n {0,3}(?:\1`*|\2~*)[ \t]*$|\Z)",
     re.MULTILINE,
@@ -271,7 +273,8 @@ def stays_below(folder: Path, path: str) -> bool:
 
 def _deeper(text: str) -> list[str]:
     """Return the headings of a section's text, which are too deep for sections of their own."""
-    return _DEEPER.findall(_FENCED.sub("", text)) if "####" in text else []
+    written = _DEEPER.findall(_FENCED.sub("", text)) if "####" in text else []
+    return [html.unescape(_LINK.sub(r"\1", heading)) for heading in written]
 
 
 def _digest(text: str, digits: int) -> str:

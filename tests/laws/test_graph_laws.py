@@ -352,6 +352,13 @@ def test_a_heading_is_an_anchor_unless_it_is_code(lines: list[str]) -> None:
     }
 
 
+def test_a_deep_heading_is_an_anchor_by_what_is_shown_of_it() -> None:
+    text = "#### See [the *list*](a.md#b) &amp; `more`\n"
+    part = DocSection("A", 1, ("A",), 1, 2, 0, len(text))
+    anchors = Doc("a.md", Record("A", "other", (), (), text, (part,), (), (), "sha", 0)).anchors
+    assert "see-the-list--more" in anchors
+
+
 letters = st.one_of(
     st.sampled_from(
         "abé e\u0301か\u3099ｶﾞ\uac01\u1100\u1161\u11a8ㅏﾡￂक\u093f\u094d\u0bc6\u0bbeßﬁİ \n"
