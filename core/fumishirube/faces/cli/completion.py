@@ -6,10 +6,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
 from fumishirube.errors import PluginError
-from fumishirube.faces.cli.command_parsers import add_ways_to_serve, build_parser
+from fumishirube.faces.cli import add_ways_to_serve, build_parser
 from fumishirube.faces.cli.exit_codes import OK
+from fumishirube.faces.cli.output import complain
 from fumishirube.faces.cli.parser import OneOf, Parser, one_of
-from fumishirube.faces.cli.streams import complain
 from fumishirube.plugins.commands import OWN_COMMANDS, SERVE, Command
 from fumishirube.plugins.discovery import Plugins, load_plugins
 

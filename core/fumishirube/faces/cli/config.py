@@ -32,10 +32,9 @@ from fumishirube.faces.cli.configurations import (
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.folders import folder
 from fumishirube.faces.cli.messages import filled, translated
-from fumishirube.faces.cli.output import print_json, table
+from fumishirube.faces.cli.output import complain, print_json, table
 from fumishirube.faces.cli.parser import add_json, one_of
 from fumishirube.faces.cli.schema import file_schema
-from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import opened, plugins_of
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import StageRegistry

@@ -19,8 +19,7 @@ from fumishirube.errors import (
     PluginError,
     ToolError,
 )
-from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.streams import complain, discard_output
+from fumishirube.faces.cli.output import complain, discard_output, print_json
 from fumishirube.host.standard_streams import UnwritableOutput
 
 OK, FAILURE, USAGE_ERROR, LOCKED, INTERRUPTED = 0, 1, 2, 4, 130

@@ -17,9 +17,8 @@ from fumishirube.engine.index_states import IndexState
 from fumishirube.errors import Forbidden, ToolError
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.messages import filled, translated, word
-from fumishirube.faces.cli.output import counted, listed, print_json, reason_text, table
+from fumishirube.faces.cli.output import complain, counted, listed, print_json, reason_text, table
 from fumishirube.faces.cli.parser import add_json
-from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import Bar, chosen_manuals, opened, search_context
 from fumishirube.host.context import PipelineContext
 from fumishirube.interrupts import interrupt

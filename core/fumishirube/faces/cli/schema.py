@@ -12,7 +12,7 @@ from fumishirube.config.configuration import Config
 from fumishirube.config.environment import choices
 from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.errors import first_line
-from fumishirube.faces.cli.streams import complain
+from fumishirube.faces.cli.output import complain
 from fumishirube.host.standard_streams import foreign_code
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.registry import DEFAULTS, RegisteredStage, StageKind, StageRegistry

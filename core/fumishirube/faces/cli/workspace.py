@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import time
 from argparse import ArgumentError, ArgumentParser, Namespace
@@ -12,17 +13,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
-from fumishirube.config.configuration import LoadedConfig, load_config
+from fumishirube.config.configuration import LoadedConfig, load_config, resolved_roots
+from fumishirube.config.outside import outside_roots
+from fumishirube.config.personal import OwnManuals, own_folders
 from fumishirube.config.pipelines import Use
+from fumishirube.config.sections import RootSettings
+from fumishirube.config.validation import build_model
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound, did_you_mean
 from fumishirube.faces.cli.folders import folder, folders_in_place, written_configuration
-from fumishirube.faces.cli.output import terminal_width
-from fumishirube.faces.cli.refusals import refused_by_servers
-from fumishirube.faces.cli.streams import complain
+from fumishirube.faces.cli.output import complain, terminal_width
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
+from fumishirube.host.reload.rejections import RefusedReload, refused_reloads
 from fumishirube.host.startup import load_plugins_of, open_application, with_classic
 from fumishirube.host.surfaces import search_surface
 from fumishirube.plugins.discovery import Plugins, load_plugins
@@ -257,3 +261,30 @@ class Bar:
         bar.update(int(done) - bar.n)
         if done >= total:
             self.close()
+
+
+def refused_by_servers(options: Namespace) -> Sequence[RefusedReload]:
+    """Return the refused reloads of the servers that run in a command's workspace."""
+    try:
+        return [*refused_reloads(_state_folder(options))]
+    except ConfigError:  # reported when the workspace is opened
+        return ()
+
+
+def _state_folder(options: Namespace) -> Path:
+    """Return the folder of state; that of the defaults, if the file may not or cannot decide it.
+
+    Raises:
+        ConfigError: when there is no workspace, or a variable is unusable.
+    """
+    try:
+        loaded = written_configuration(options)
+        loaded.trust.check(outside_roots(loaded, ("state",)))
+        return loaded.folder("state")
+    except ConfigError:
+        workspace, origins = folder(options).resolve(), dict[str, str]()
+        roots = build_model(RootSettings, {}, "roots", os.environ, origins)
+        roots = own_folders(roots, workspace, origins, os.environ, OwnManuals())
+        if "roots.state" not in origins and (workspace / roots.state).is_symlink():
+            raise  # nobody can have trusted where it leads
+        return resolved_roots(roots, workspace, origins)["state"]
