@@ -173,53 +173,42 @@ class CommandRegistry:
         return {command.name: command for command in self if command.serves}
 
 
-def _own(name: str, help_text: str, module: str, example: str) -> Command:
-    return Command(name, help_text, f"fumishirube.faces.cli.{module}", f"fumishirube {example}")
+def _own(name: str, help_text: str, example: str) -> Command:
+    return Command(name, help_text, f"fumishirube.faces.cli.{name}", f"fumishirube {example}")
 
 
 OWN_COMMANDS = (
     _own(
         "call",
         "call any tool with JSON arguments, and print its answer",
-        "call",
         """call manual_ls '{"id": "manuals"}'""",
     ),
-    _own("tools", "list the tools that an MCP client sees", "tools", "tools --json"),
+    _own("tools", "list the tools that an MCP client sees", "tools --json"),
     _own(
         SERVE,
         "serve the tools to an MCP client over standard input and output",
-        "serve",
         "serve --workspace ~/my-documents",
     ),
     _own(
         "add",
         "search a folder as a manual from anywhere, without moving it",
-        "add",
         "add specs ~/Documents/specs",
     ),
-    _own("index", "bring the search indexes up to date", "index", "index handbook --rebuild"),
-    _own(
-        "plugins",
-        "list the plugins, what they offer, and their problems",
-        "plugins",
-        "plugins --json",
-    ),
+    _own("index", "bring the search indexes up to date", "index handbook --rebuild"),
+    _own("plugins", "list the plugins, what they offer, and their problems", "plugins --json"),
     _own(
         "doctor",
         "check the installation, the configuration and every manual",
-        "doctor",
         "doctor --workspace ~/my-documents",
     ),
     _own(
         "trust",
         "allow the configuration to lead out of the workspace, until it changes",
-        "trust",
         "trust --workspace ~/my-documents",
     ),
     _own(
         "config",
         "show the configuration, its schema, or its variables",
-        "config",
         "config show > all-settings.yaml",
     ),
     Command(
@@ -229,7 +218,7 @@ OWN_COMMANDS = (
         "mkdir -p ~/.local/share/bash-completion/completions\n"
         "  fumishirube completion bash > ~/.local/share/bash-completion/completions/fumishirube",
     ),
-    _own("man", "print the manual page", "man", "man > fumishirube.1"),
+    _own("man", "print the manual page", "man > fumishirube.1"),
 )
 """The framework's own verbs."""
 
