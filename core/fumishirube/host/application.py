@@ -15,11 +15,7 @@ from pydantic import BaseModel, JsonValue
 from fumishirube.config.classic import taken_places, with_classic_values
 from fumishirube.config.classic_surfaces import unread_classic, with_classic_settings
 from fumishirube.config.configuration import LoadedConfig, locating_errors
-from fumishirube.config.notices import (
-    absent,
-    deprecated_settings,
-    without_effect,
-)
+from fumishirube.config.notices import absent, deprecated_settings, without_effect
 from fumishirube.config.outside import (
     ALWAYS_USED,
     outside_roots,

@@ -239,10 +239,7 @@ class PluginGuard:
 
     @contextmanager
     def watched(
-        self,
-        work: ForeignWork,
-        method: str = "",
-        answers: tuple[type[FumishirubeError], ...] = (),
+        self, work: ForeignWork, method: str = "", answers: tuple[type[FumishirubeError], ...] = ()
     ) -> Iterator[None]:
         """Mark a plugin's code while it runs, and record its failures.
 

@@ -17,13 +17,7 @@ from fumishirube.disk.roots import Root
 from fumishirube.engine.file_loads import SlowFile
 from fumishirube.engine.pipeline import NamedStage, StageFailure
 from fumishirube.engine.stage_calls import AtWork, StageCall
-from fumishirube.errors import (
-    AlreadyServed,
-    ConfigError,
-    IndexDamaged,
-    PluginError,
-    UnknownStage,
-)
+from fumishirube.errors import AlreadyServed, ConfigError, IndexDamaged, PluginError, UnknownStage
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, RecordedFault, described
 from fumishirube.host.guarded_indexes import GUARDED_KINDS

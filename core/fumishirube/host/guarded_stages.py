@@ -14,13 +14,7 @@ from fumishirube.documents import Document, Source
 from fumishirube.engine.document_faults import document_fault
 from fumishirube.engine.stage_calls import threaded
 from fumishirube.engine.vectors.embedding import vector_fault
-from fumishirube.errors import (
-    Cancelled,
-    FumishirubeError,
-    PluginError,
-    ToolError,
-    Unreadable,
-)
+from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, RecordedFault, described
 from fumishirube.host.offered_types import all_of

@@ -63,14 +63,6 @@ def _end_copy(copied: Callable[[], None]) -> None:
         os._exit(0)
 
 
-def _no_timer() -> float:
-    return 0.0
-
-
-if hasattr(signal, "getitimer"):
-
-    def _seconds_left() -> float:
-        """Return the seconds after which a timer ends the process, or 0."""
-        return signal.getitimer(signal.ITIMER_REAL)[0]
-else:  # Windows has no such timers
-    _seconds_left = _no_timer
+def _seconds_left() -> float:
+    """Return the seconds after which a timer ends the process, or 0; Windows has no timers."""
+    return signal.getitimer(signal.ITIMER_REAL)[0] if hasattr(signal, "getitimer") else 0.0

@@ -12,13 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fumishirube.disk.locks import own_lock, remove_left_behind, take_lock
-from fumishirube.disk.own_files import (
-    made_folder,
-    open_own,
-    own_entries,
-    read_own,
-    state_folder,
-)
+from fumishirube.disk.own_files import made_folder, open_own, own_entries, read_own, state_folder
 
 FOLDER = "reloads"
 """The folder below the state folder; it contains one file a process."""
