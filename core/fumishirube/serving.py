@@ -34,7 +34,7 @@ from fumishirube.host.logs import (
     log_event,
     start_logs,
 )
-from fumishirube.host.peers import PeerProcesses
+from fumishirube.host.memory import PeerProcesses
 from fumishirube.host.people import PersonalTools
 from fumishirube.host.reload.reloader import Reloader, Served, ToolWrapper
 from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler

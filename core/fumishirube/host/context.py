@@ -24,10 +24,9 @@ from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.unions import JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
-from fumishirube.host import embedders
 from fumishirube.host.finder import Finder
 from fumishirube.host.guarded_offers import unlisted_by, unread_by
-from fumishirube.host.indexes import IndexFolders, OpenIndexes
+from fumishirube.host.indexes import IndexFolders, OpenIndexes, manual_vectors, surface_vectors
 from fumishirube.host.loaders import remembering_loaders, unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices, running
 from fumishirube.host.watched_updates import AbandonedUpdate, WatchedUpdates
@@ -90,12 +89,12 @@ class PipelineContext:
             stored_manuals(configured.indexes, self._fields, self.indexed_of),
         )
         searching = (stages.scorers, stages.fusers, stages.refiners)
-        self._pipeline = Pipeline(*searching, shared.strict, shared.guarded.at_work)
+        self._pipeline = Pipeline(*searching, shared.loaded.config.strict, shared.guarded.at_work)
         self._finder = Finder(configured, shared, self._pipeline, self.prepare)
         is_outlying = self.library.is_outlying
         folders = IndexFolders(state, configured.index_fingerprint, outlying, is_outlying)
         self._index_folders = folders
-        open_vectors = partial(embedders.manual_vectors, configured, stages, folders.make)
+        open_vectors = partial(manual_vectors, configured, stages, folders.make)
         self.indexes: OpenIndexes = (
             whole.indexes if whole else OpenIndexes(self.library, self._open_index, open_vectors)
         )
@@ -138,7 +137,7 @@ class PipelineContext:
         """Update the manual's index, answer from the cache or the pipeline, and store the trace."""
         with self._call():
             if "synonyms" in self._configured.searched:
-                query = self._shared.glossary.applied(query)
+                query = self._shared.loaded.glossary.applied(query)
             return self._finder.find(manual_id, query, progress)
 
     def texts(
@@ -184,9 +183,7 @@ class PipelineContext:
     def vectors(self, embedder: str | None = None) -> StoredVectors:
         """Return stored vectors of the pipeline's embedder, or of the named one."""
         chosen = self._shared.stage("embedders", embedder, {}) if embedder else None
-        return embedders.surface_vectors(
-            self._configured, self.stages, self._shared, self._running, chosen
-        )
+        return surface_vectors(self._configured, self.stages, self._shared, self._running, chosen)
 
     def claimed_files(self) -> ClaimedFiles:
         """Return the files of the whole root that loaders claim."""
@@ -220,12 +217,12 @@ class PipelineContext:
 
     def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
         """Pass a finished search on to the observers."""
-        self._shared.cache.judge(trace_id, assessment)
-        self._shared.statistics.conclude(trace_id, assessment)
+        self._shared.memory.cache.judge(trace_id, assessment)
+        self._shared.memory.statistics.conclude(trace_id, assessment)
 
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
         """Store a trace with a value of the surface, and return the trace."""
-        return self._shared.traces.annotate(trace, name, value)
+        return self._shared.memory.traces.annotate(trace, name, value)
 
     def prepare(
         self,
@@ -261,7 +258,7 @@ class PipelineContext:
             indexed, state = self.updates.run(manual_id, update, query.budget)
         except AbandonedUpdate as error:
             opened = self.opened(manual_id)
-            if opened is None or not opened.committed or self._shared.strict:
+            if opened is None or not opened.committed or self._shared.loaded.config.strict:
                 raise
             indexed, state = opened, opened.last_state(f"{error}; this is the state before")
         loaders = [*zip(self.stages.loaders, self.index_loaders, strict=True)]
@@ -349,7 +346,7 @@ class PipelineContext:
 
     def trace(self, trace_id: str) -> Trace:
         """Return a stored trace."""
-        return self._shared.traces.get(trace_id)
+        return self._shared.memory.traces.get(trace_id)
 
     def close(self) -> None:
         """Close the open indexes and the objects of the surface."""

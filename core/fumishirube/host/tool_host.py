@@ -14,9 +14,8 @@ from fumishirube.host.catalog import WARNING, Catalog, ListProfile
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.guarded_offers import GuardedOffers
-from fumishirube.host.memory import SearchMemory
+from fumishirube.host.memory import PeerProcesses, SearchMemory
 from fumishirube.host.offered_types import check_offers
-from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.surfaces import ConfiguredSurface
 from fumishirube.plugins.registry import SURFACES
 from fumishirube.surfaces import (
