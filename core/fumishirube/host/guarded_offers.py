@@ -30,8 +30,7 @@ from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import INDEXES, LOADERS, NOUNS
 from fumishirube.stages import ClaimedFile, Loader
 from fumishirube.tools.definitions import Tool
-from fumishirube.tools.prompts import Prompt
-from fumishirube.tools.resources import Resources
+from fumishirube.tools.resources import Prompt, Resources
 from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")

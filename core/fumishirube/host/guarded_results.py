@@ -23,8 +23,7 @@ from fumishirube.host.offered_types import (
 from fumishirube.interrupts import is_interrupt
 from fumishirube.tools.calls import dumped
 from fumishirube.tools.definitions import Call, Tool, check_answer
-from fumishirube.tools.prompts import Prompt
-from fumishirube.tools.resources import Resources
+from fumishirube.tools.resources import Prompt, Resources
 
 T = TypeVar("T")
 

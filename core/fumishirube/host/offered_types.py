@@ -13,8 +13,14 @@ from fumishirube.stages import Stage
 from fumishirube.surfaces import Surface
 from fumishirube.text.encoding import has_surrogates
 from fumishirube.tools.definitions import Answer, Params, Question, Tool, View
-from fumishirube.tools.prompts import Prompt, PromptParameter
-from fumishirube.tools.resources import Content, Resource, Resources, Template
+from fumishirube.tools.resources import (
+    Content,
+    Prompt,
+    PromptParameter,
+    Resource,
+    Resources,
+    Template,
+)
 
 T = TypeVar("T")
 

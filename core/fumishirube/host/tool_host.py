@@ -28,8 +28,7 @@ from fumishirube.surfaces import (
 )
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.list_pages import paged
-from fumishirube.tools.prompts import Prompt, check_prompt
-from fumishirube.tools.resources import Resources, check_resources
+from fumishirube.tools.resources import Prompt, Resources, check_prompt, check_resources
 from fumishirube.tools.schemas import check_tool
 
 T = TypeVar("T")

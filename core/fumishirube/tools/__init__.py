@@ -16,8 +16,14 @@ from fumishirube.tools.definitions import (
     narrowed_params,
 )
 from fumishirube.tools.list_pages import listed, paged
-from fumishirube.tools.prompts import Prompt, PromptParameter
-from fumishirube.tools.resources import Content, Resource, Resources, Template
+from fumishirube.tools.resources import (
+    Content,
+    Prompt,
+    PromptParameter,
+    Resource,
+    Resources,
+    Template,
+)
 from fumishirube.tools.text_pages import (
     PAGE_CHARS,
     Cursor,

@@ -12,9 +12,8 @@ from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
 from fumishirube.faces.mcp.changes import ChangeNotifier, ResourceSubscriptions
-from fumishirube.faces.mcp.prompts import PromptHandlers
 from fumishirube.faces.mcp.requests import CallReporter, RequestRunner, SessionOf
-from fumishirube.faces.mcp.resources import ResourceHandlers
+from fumishirube.faces.mcp.resources import PromptHandlers, ResourceHandlers
 from fumishirube.faces.mcp.tools import ToolHandlers, admit
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.definitions import InnerCalls
