@@ -142,7 +142,7 @@ class Application(ToolHost):
         """Return why folders are not manuals that may be meant to be."""
         return self._of_manuals(
             lambda context: (
-                f"{name}: no manual: {why}" for name, why in context.rejected_folders()
+                f"{name}: no manual: {why}" for name, why in context.library.rejected_folders()
             )
         )
 

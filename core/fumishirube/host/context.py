@@ -38,8 +38,6 @@ from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import SearchAssessment, Trace
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fumishirube.engine.background import BackgroundIndexer
     from fumishirube.engine.vectors.section_vectors import StoredVectors
     from fumishirube.text.file_texts import ManualTexts
@@ -92,9 +90,10 @@ class PipelineContext:
         self._pipeline = Pipeline(*searching, shared.loaded.config.strict, shared.guarded.at_work)
         self._finder = Finder(configured, shared, self._pipeline, self.prepare)
         is_outlying = self.library.is_outlying
-        folders = IndexFolders(state, configured.index_fingerprint, outlying, is_outlying)
-        self._index_folders = folders
-        open_vectors = partial(manual_vectors, configured, stages, folders.make)
+        self.index_folders = IndexFolders(
+            state, configured.index_fingerprint, outlying, is_outlying
+        )
+        open_vectors = partial(manual_vectors, configured, stages, self.index_folders.make)
         self.indexes: OpenIndexes = (
             whole.indexes if whole else OpenIndexes(self.library, self._open_index, open_vectors)
         )
@@ -108,10 +107,6 @@ class PipelineContext:
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted."""
         return self.library.manuals()
-
-    def rejected_folders(self) -> Sequence[tuple[str, str]]:
-        """Return the folders of the root that are not manuals, each with the reason."""
-        return self.library.rejected_folders()
 
     def manual(self, manual_id: str) -> ManualFolder:
         """Return one manual."""
@@ -195,7 +190,7 @@ class PipelineContext:
 
     def stored(self, name: str) -> bool:
         """Tell whether such an index exists."""
-        return self._index_folders.exists(self._own(name))
+        return self.index_folders.exists(self._own(name))
 
     def keep(self, name: str, make: Callable[[], T]) -> T:
         """Return the surface's object of this name; make it on first use."""
@@ -315,16 +310,8 @@ class PipelineContext:
         """Index a manual anew while its index answers; ``None`` if that index cannot."""
         state = self.indexed_of(manual_id).rebuild(progress)
         if state is not None:
-            self._index_folders.remove_others(manual_id)
+            self.index_folders.remove_others(manual_id)
         return state
-
-    def index_folder(self, manual_id: str) -> Path:
-        """Return the folder that contains the indexes of a manual, for any settings."""
-        return self._index_folders.folder(manual_id)
-
-    def other_indexes(self, manual_id: str) -> Sequence[Path]:
-        """Return the indexes of a manual that other settings or another version made."""
-        return self._index_folders.others(manual_id)
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -356,7 +343,7 @@ class PipelineContext:
         self._surface_values.clear()
         if self._whole is None:
             self.indexes.close()
-        self._index_folders.close()
+        self.index_folders.close()
         self._running.close()
 
     def indexed_of(self, manual_id: str) -> FolderIndex:
@@ -369,7 +356,7 @@ class PipelineContext:
 
     def _open_index(self, name: str) -> OpenIndex:
         index = self._only("indexes", self.stages.indexes)
-        return index.open(self._index_folders.make(name), self._fields())
+        return index.open(self.index_folders.make(name), self._fields())
 
     def _fields(self) -> Fields:
         return Fields(FIELDS, self._only("tokenizers", self.stages.tokenizers))

@@ -31,7 +31,6 @@ from fumishirube.faces.cli.parser import add_json
 from fumishirube.faces.cli.workspace import Bar, opened, plugins_for, refused_by_servers
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
-from fumishirube.host.faults import Fault
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface
 from fumishirube.model import UnreadFiles
 from fumishirube.plugins.discovery import Plugins
@@ -122,7 +121,9 @@ def _application(application: Application) -> Iterator[Check]:
         if configured.indexed:
             yield from _surface(application, configured)
         yield from _diagnostics(application, configured)
-    yield from _fault_checks(application.guard.log.faults())
+    for fault in application.guard.log.faults():  # now, or since the last good run
+        remedy = f"update or uninstall {fault.distribution}, or leave it out of the configuration"
+        yield Check("FAIL", f"plugin {fault.plugin}", fault.finding, remedy)
 
 
 def _writes(application: Application, configured: ConfiguredSurface) -> bool:
@@ -145,13 +146,6 @@ def _diagnostics(application: Application, configured: ConfiguredSurface) -> Ite
     for diagnostic in diagnostics:
         status: Literal["warn", "FAIL"] = "FAIL" if diagnostic.serious else "warn"
         yield Check(status, diagnostic.subject, diagnostic.finding, diagnostic.remedy)
-
-
-def _fault_checks(faults: Sequence[Fault]) -> Iterator[Check]:
-    """Report what plugins did wrong while they ran, now or since the last good run."""
-    for fault in faults:
-        remedy = f"update or uninstall {fault.distribution}, or leave it out of the configuration"
-        yield Check("FAIL", f"plugin {fault.plugin}", fault.finding, remedy)
 
 
 def _servers(options: Namespace) -> Iterator[Check]:
@@ -218,7 +212,7 @@ def _surface(application: Application, configured: ConfiguredSurface) -> Iterato
     for manual in manuals:
         yield from _manual(application, context, manual)
         command = f"fumishirube index {manual} --rebuild"
-        yield from leftovers(context.other_indexes(manual), f"manual {manual}", command)
+        yield from leftovers(context.index_folders.others(manual), f"manual {manual}", command)
 
 
 def _manual(application: Application, context: PipelineContext, manual: str) -> Iterator[Check]:
@@ -242,19 +236,16 @@ def _manual(application: Application, context: PipelineContext, manual: str) -> 
             yield Check("FAIL", subject, finding, _OTHER_PLUGIN)
         else:
             finding = f"its index fails ({type(error).__name__})"
-            yield Check("FAIL", subject, finding, _index_remedy(error, manual))
+            remedy = "free some space where the state folder is"
+            if not is_full(error):
+                remedy = f"run 'fumishirube index {manual} --rebuild'"
+            yield Check("FAIL", subject, finding, remedy)
         return
     finally:
         bar.close()
     yield from _indexed(subject, state)
     yield from _unread(subject, context.unread_files(manual))
     yield from _unlisted(subject, context.manual(manual).unlisted())
-
-
-def _index_remedy(error: Exception, manual: str) -> str:
-    if is_full(error):
-        return "free some space where the state folder is"
-    return f"run 'fumishirube index {manual} --rebuild'"
 
 
 def _indexed(subject: str, state: IndexState) -> Iterator[Check]:

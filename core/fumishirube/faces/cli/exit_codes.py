@@ -83,12 +83,9 @@ class _Failure(NamedTuple):
 
     def payload(self) -> dict[str, JsonValue]:
         """Return an object like that of a tool's error."""
-        details: dict[str, JsonValue] = {"error_id": self.error_id} if self.error_id else {}
-        return {
-            "code": self.code,
-            "message": self.sentence,
-            **({"details": details} if details else {}),
-        }
+        error_id = self.error_id
+        details: dict[str, JsonValue] = {"details": {"error_id": error_id}} if error_id else {}
+        return {"code": self.code, "message": self.sentence, **details}
 
 
 def _failure(error: BaseException) -> _Failure:

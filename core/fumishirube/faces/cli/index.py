@@ -9,7 +9,6 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from types import MappingProxyType
 
 from pydantic import JsonValue
 
@@ -86,10 +85,7 @@ def _forget(context: PipelineContext) -> Sequence[str]:
 
 
 def _print(
-    rows: Sequence[tuple[str, IndexState]],
-    failed: Mapping[str, ToolError] = MappingProxyType({}),
-    *,
-    as_json: bool,
+    rows: Sequence[tuple[str, IndexState]], failed: Mapping[str, ToolError], *, as_json: bool
 ) -> None:
     if as_json:
         plain = [_plain(manual, state) for manual, state in rows]
@@ -125,7 +121,7 @@ def _follow(
                     continue
                 problems.pop(manual, None)
                 if before is None or state.fingerprint != before.fingerprint:
-                    _print([(manual, state)], as_json=options.json)
+                    _print([(manual, state)], {}, as_json=options.json)
 
 
 def _follow_list(context: PipelineContext, states: dict[str, IndexState | None]) -> None:
@@ -141,7 +137,7 @@ def _follow_list(context: PipelineContext, states: dict[str, IndexState | None])
 
 def _delete_index(context: PipelineContext, manual: str) -> None:
     """Delete every index of a manual, for any settings."""
-    folder = context.index_folder(manual)
+    folder = context.index_folders.folder(manual)
     for _ in range(_ATTEMPTS):
         if not folder.exists():
             return

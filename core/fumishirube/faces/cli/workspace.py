@@ -150,15 +150,10 @@ def reopen(options: Namespace, former: Application, revision: int) -> Applicatio
     )
 
 
-def plugins_of(options: Namespace) -> Plugins:
-    """Return the plugins; a broken workspace is reported, and does not prevent that."""
-    return plugins_and_faults(options)[0]
-
-
 def plugins_and_faults(options: Namespace) -> tuple[Plugins, Sequence[Fault]]:
     """Return the plugins, and their faults in earlier runs of this workspace.
 
-    Problems of the workspace are printed to standard error.
+    A broken workspace is reported on standard error, and does not prevent that.
     """
     for server in refused_by_servers(options):
         complain(f"note: server process {server.process} refused: {server.why}")
