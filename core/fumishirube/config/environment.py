@@ -85,11 +85,7 @@ def apply_environment(
     environ: Mapping[str, str],
     origins: dict[str, str],
 ) -> dict[str, Any]:
-    """Return the values for a model, with those of the environment; record the origins.
-
-    Raises:
-        ConfigError: naming the variable whose value is unusable.
-    """
+    """Return the values for a model, with those of the environment; record the origins."""
     values = dict(raw)
     for name, info in model.model_fields.items():
         key = info.alias or name

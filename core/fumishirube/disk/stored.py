@@ -56,11 +56,7 @@ class StoredRoot(Root):
         return True
 
     def entries(self, path: str = "") -> list[FolderEntry]:
-        """Return the entries of a folder, sorted by name.
-
-        Raises:
-            NotFound: when the folder does not exist.
-        """
+        """Return the entries of a folder, sorted by name."""
         survey = self.survey(path)
         parent = f"{path}/" if path else ""
         folders = [
@@ -96,11 +92,7 @@ class StoredRoot(Root):
         return self.survey()
 
     def stat(self, path: str) -> FolderEntry:
-        """Return the entry of one file or folder.
-
-        Raises:
-            NotFound: when it does not exist.
-        """
+        """Return the entry of one file or folder."""
         path = self._shown(clean_path(path))
         stored = self._stored(path)
         if stored is None:
@@ -109,12 +101,7 @@ class StoredRoot(Root):
         return _entry(stored, path)
 
     def read_bytes(self, path: str) -> bytes:
-        """Return the bytes of a file.
-
-        Raises:
-            NotFound: when it is not stored.
-            Unreadable: with the reason ``too_large``, above the limit.
-        """
+        """Return the bytes of a file."""
         path = self._shown(clean_path(path))
         stored = self._stored(path)
         if stored is None:
@@ -124,21 +111,13 @@ class StoredRoot(Root):
         return self.store.read(stored.path)
 
     def child(self, path: str) -> Root:
-        """Return a folder below as a root of its own.
-
-        Raises:
-            NotFound: when the folder does not exist.
-        """
+        """Return a folder below as a root of its own."""
         self.entries(path)
         inside, below = ("/".join(filter(None, (it, path))) for it in (self.inside, self.below))
         return replace(self, inside=inside, below=below)
 
     def make(self, path: str = "") -> Root:  # noqa: ARG002 - nowhere
-        """Refuse to create a folder.
-
-        Raises:
-            Forbidden: always.
-        """
+        """Refuse to create a folder."""
         raise Forbidden("the files are on another machine; nothing is written here")
 
     def _stored(self, path: str) -> StoredFile | None:

@@ -184,10 +184,7 @@ class RefusedConfig(RecordedFault, ConfigError):
 
 
 class PluginGuard:
-    """Marks running plugin code, and records its failures.
-
-    ``plugins`` are those whose code it guards, if they are loaded.
-    """
+    """Marks running code of these plugins, if they are loaded, and records its failures."""
 
     def __init__(self, state: Path, plugins: Plugins | None = None) -> None:
         self._plugins = plugins

@@ -73,11 +73,7 @@ class GuardedOffers:
 
     @contextmanager
     def building(self, work: ForeignWork | None) -> Iterator[None]:
-        """Run plugin code that makes or opens something.
-
-        Raises:
-            PluginError: for an exception that is not expected there; it names the plugin.
-        """
+        """Run plugin code that makes or opens something; a :class:`PluginError` names it."""
         if work is None:
             yield
             return
@@ -93,11 +89,7 @@ class GuardedOffers:
 
     @contextmanager
     def configuring(self, kind_name: str, plugin: str, name: str, at: str) -> Iterator[None]:
-        """Run code of a stage that the configuration names at a coordinate.
-
-        Raises:
-            ConfigError: with the coordinate, when the stage is a plugin's, and fails.
-        """
+        """Run code of a stage that the configuration names; a :class:`ConfigError` says where."""
         try:
             with self.building(self.work(kind_name, plugin, name)):
                 yield
@@ -160,11 +152,7 @@ class GuardedOffers:
             raise PluginError(f"{origin}{error}") from error
 
     def leave_out(self, problem: str, work: ForeignWork | None, problems: list[str]) -> None:
-        """Report that a part of a plugin is left out.
-
-        Raises:
-            ConfigError: when the configuration is strict.
-        """
+        """Report that a part of a plugin is left out; raise, if the configuration is strict."""
         if self._strict:
             raise ConfigError(problem)
         if problem in problems:
@@ -208,11 +196,7 @@ class GuardedOffers:
 
     @contextmanager
     def damaged_again(self, indexes: Iterable[NamedStage[Any]]) -> Iterator[None]:
-        """Search in an index that has been opened again because it was damaged.
-
-        Raises:
-            RecordedFault: when one of a plugin says that it still is.
-        """
+        """Search in an index that has been opened again; it is a fault if one is still damaged."""
         try:
             yield
         except IndexDamaged as error:

@@ -72,11 +72,7 @@ class GuardedStage(Generic[S]):
 
 
 class NamedInErrors(GuardedStage[S]):
-    """A stage of a plugin whose failure is an error or a note of the answer, which names it.
-
-    Raises:
-        PluginError: when it raises, or returns something unusable.
-    """
+    """A stage of a plugin whose failure is an error, or a note of the answer, which names it."""
 
     @contextmanager
     def _watched(self, method: str) -> Iterator[None]:
@@ -107,10 +103,7 @@ class GuardedEmbedder(NamedInErrors[Embedder]):
 
 
 class GuardedLoader(GuardedStage[Loader]):
-    """A loader of a plugin: a file on which it fails is skipped.
-
-    If it fails to list its files, the files of the last listing are used.
-    """
+    """A loader of a plugin: a file on which it fails is skipped; its last listing stays."""
 
     _answers = (ToolError,)
 
@@ -148,11 +141,7 @@ class GuardedLoader(GuardedStage[Loader]):
         return self._claims.get(root.path, ())
 
     def _drop_outside(self, root: Root, work: ForeignWork) -> None:
-        """Drop what no file of the manual is called; that is a failure too, whatever else it lists.
-
-        Raises:
-            PluginError: when there is any, and the configuration is strict.
-        """
+        """Drop paths that no file of the manual has; to list any is a failure."""
         listed = self._claims[root.path]
         inside = tuple(source for source in listed if _is_plain(source.path))
         if len(inside) < len(listed):
@@ -164,11 +153,7 @@ class GuardedLoader(GuardedStage[Loader]):
             self._failing.add(root.path)
 
     def _listed(self, root: Root, work: ForeignWork) -> tuple[Source, ...]:
-        """List the claimed files on a thread of its own; one that was late serves a later call.
-
-        Raises:
-            AbandonedUpdate: when it takes too long.
-        """
+        """List the claimed files on a thread of its own; one that was late serves a later call."""
 
         def listed() -> tuple[Source, ...]:
             with self._guard.watched(work, "sources"):
@@ -196,11 +181,7 @@ class GuardedLoader(GuardedStage[Loader]):
         return partial(self._loaded, getattr(self._stage, name))
 
     def load(self, root: Root, source: Source) -> Document:
-        """Return the document of a file.
-
-        Raises:
-            Unreadable: when the loader fails, or its document is unusable.
-        """
+        """Return the document of a file; it is :class:`Unreadable` if the loader fails."""
         return self._loaded(self._stage.load, root, source)
 
     def _loaded(

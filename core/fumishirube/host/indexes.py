@@ -40,10 +40,7 @@ VECTORS = "vectors-"
 
 
 class IndexFolders:
-    """Makes the folders of one surface's indexes, those of ``outlying`` manuals elsewhere.
-
-    ``is_outlying`` tells whether a name is that of such a manual.
-    """
+    """Makes the folders of one surface's indexes, those of ``outlying`` manuals elsewhere."""
 
     def __init__(
         self,

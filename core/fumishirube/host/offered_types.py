@@ -32,11 +32,7 @@ _MOST_ITEMS = 1_000_000
 
 
 def all_of(items: Iterable[T]) -> tuple[T, ...]:
-    """Return what a plugin yields.
-
-    Raises:
-        ValueError: when it yields more than a million items.
-    """
+    """Return what a plugin yields; raise a :class:`ValueError` after a million items."""
     taken = tuple(islice(items, _MOST_ITEMS + 1))
     if len(taken) > _MOST_ITEMS:
         raise ValueError(f"it yields more than {_MOST_ITEMS} items")
@@ -70,11 +66,7 @@ _READ_OF_STAGES = ("needs", "generates", "last", "applies", "placed", "preparati
 
 
 def check_stage(stage: Stage) -> None:
-    """Check what identifies a stage, and read what it says of itself.
-
-    Raises:
-        TypeError: when its revision or its fingerprint is of another type, or a setting is no JSON.
-    """
+    """Check the types of what identifies a stage, and read what it says of itself."""
     json.dumps(stage.model_dump(mode="json", by_alias=True))
     for name, kind in (("revision", int), ("fingerprint", str)):
         value = getattr(stage, name)
@@ -85,11 +77,7 @@ def check_stage(stage: Stage) -> None:
 
 
 def check_surface(surface: Surface, roots: Collection[str]) -> None:
-    """Check the class variables of a surface.
-
-    Raises:
-        TypeError: when it lacks one, or names a root that is none of these.
-    """
+    """Check the class variables of a surface, whose root is one of these."""
     for name in ("pipeline", "root"):
         if not hasattr(surface, name):
             raise TypeError(f"it has no class variable {name!r}")
@@ -101,11 +89,7 @@ def check_surface(surface: Surface, roots: Collection[str]) -> None:
 
 
 def check_offers(offers: object, kind: type) -> None:
-    """Check a sequence of what a surface offers, with all fields.
-
-    Raises:
-        TypeError: when it is no sequence, or one of them is of another type.
-    """
+    """Check the types of a sequence of what a surface offers, with all fields."""
     if not isinstance(offers, Sequence) or isinstance(offers, str):
         raise TypeError(f"a sequence was expected, not {type(offers).__name__}")
     for offer in offers:

@@ -184,11 +184,7 @@ class ConfiguredSurface:
 
 
 def search_surface(surfaces: Sequence[ConfiguredSurface]) -> ConfiguredSurface:
-    """Return the surface that searches the manuals: the default one, or the first.
-
-    Raises:
-        ConfigError: when no surface searches manuals.
-    """
+    """Return the surface that searches the manuals: the default one, or the first."""
     readers = [surface for surface in surfaces if surface.of_manuals]
     if not readers:
         raise ConfigError(f"surfaces: none of them searches manuals{_remedy(surfaces)}")
@@ -220,11 +216,7 @@ def running(
     guarded: GuardedOffers,
     coordinate: str,
 ) -> NamedStage[Any]:
-    """Return the running form of a stage, guarded; the stack closes it.
-
-    Raises:
-        ConfigError: when a stage of a plugin cannot be opened.
-    """
+    """Return the running form of a stage, guarded; the stack closes it."""
     stage = named.stage
     if isinstance(stage, ResourceStage) and kind_name != "indexes":
         work = guarded.work(kind_name, named.plugin, named.name)

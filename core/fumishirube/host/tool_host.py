@@ -35,10 +35,7 @@ T = TypeVar("T")
 
 
 class ServedSurface(NamedTuple):
-    """A surface with its context, and its crash mark if it is a plugin's.
-
-    With ``read_only``, only its tools that only read are offered.
-    """
+    """A surface with its context, its crash mark if it is a plugin's, and whether it only reads."""
 
     surface: Surface
     context: SurfaceContext

@@ -88,11 +88,7 @@ class Command:
 
 
 def add_arguments_of(command: Command, parser: ArgumentParser) -> CommandModule:
-    """Import a command's module, let it add its arguments to a parser, and return it.
-
-    Raises:
-        PluginError: when one of the two fails.
-    """
+    """Import a command's module, let it add its arguments to a parser, and return it."""
     module = command.load()
     try:
         module.add_arguments(parser)
@@ -109,11 +105,7 @@ def add_arguments_of(command: Command, parser: ArgumentParser) -> CommandModule:
 
 
 def exit_code_of(command: Command, returned: object) -> int:
-    """Return what a command's ``run`` returned.
-
-    Raises:
-        PluginError: when that is no exit code.
-    """
+    """Return what a command's ``run`` returned, if it is an exit code."""
     if isinstance(returned, int) and returned in _EXIT_CODES:
         return returned
     what = repr(returned) if isinstance(returned, int) else type(returned).__name__

@@ -61,11 +61,7 @@ def _with(model: type[M], **fields: Any) -> type[M]:
 
 
 def _start(cursor: str | None, arguments: object, items: Sequence[Any]) -> int:
-    """Return the start of a page.
-
-    Raises:
-        InvalidParameter: when the cursor does not fit the current list.
-    """
+    """Return the start of a page; refuse a cursor that does not fit the current list."""
     if cursor is None:
         return 0
     match = _CURSOR.fullmatch(cursor)

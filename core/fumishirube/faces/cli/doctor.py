@@ -48,10 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Run all checks, print a line for each, and return 1 if one failed.
-
-    Returns 2 when the configuration stops the start.
-    """
+    """Print a line for each check; return 1 if one fails, 2 if the configuration is unusable."""
     options.plugins = plugins_for(options)
     checks = [*installation(), *_plugins(options.plugins), *_servers(options)]
     stopped = False

@@ -21,11 +21,7 @@ _PASSING = (FumishirubeError, SystemExit, BrokenPipeError, UnwritableOutput)
 
 
 def run_command(options: Namespace) -> int:
-    """Run the chosen command, and return its exit code.
-
-    Raises:
-        PluginError: when a plugin's command fails unexpectedly, or returns no exit code.
-    """
+    """Run the chosen command, and return its exit code."""
     command: Command = options.invoked
     with watched(command, options.plugins, options, "run"):
         return exit_code_of(command, options.run(options))

@@ -44,10 +44,7 @@ _NAMED = 5
 
 
 def early_options(words: Sequence[str]) -> Namespace | None:
-    """Return the options that choose a workspace, before the command line is parsed.
-
-    Returns ``None`` if they are wrong, which the command itself reports.
-    """
+    """Return the options that choose a workspace, before parsing; ``None`` if they are wrong."""
     known = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     known.add_argument("--workspace")
     known.add_argument("--in", dest="folders", action="append")
@@ -132,11 +129,7 @@ def use_only(options: Namespace, surface: str, **settings: Any) -> None:
 
 
 def reopen(options: Namespace, former: Application, revision: int) -> Application:
-    """Open the workspace again, to replace a former application.
-
-    Raises:
-        ConfigError: when that fails; the former application is unchanged.
-    """
+    """Open the workspace again, to replace a former application, which stays as it is."""
     return open_application(
         former.loaded.workspace,
         options.config,
@@ -151,10 +144,7 @@ def reopen(options: Namespace, former: Application, revision: int) -> Applicatio
 
 
 def plugins_and_faults(options: Namespace) -> tuple[Plugins, Sequence[Fault]]:
-    """Return the plugins, and their faults in earlier runs of this workspace.
-
-    A broken workspace is reported on standard error, and does not prevent that.
-    """
+    """Return the plugins, and their faults in earlier runs; report a broken workspace."""
     for server in refused_by_servers(options):
         complain(f"note: server process {server.process} refused: {server.why}")
     try:

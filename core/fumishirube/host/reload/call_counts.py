@@ -51,11 +51,7 @@ class CallCounter:
 
     @contextmanager
     def used(self) -> Iterator[None]:
-        """Count one call while the body runs.
-
-        Raises:
-            Conflict: after ``end`` succeeded.
-        """
+        """Count one call while the body runs; raise a :class:`Conflict` after the end."""
         with self._lock:
             if self._over:
                 raise Conflict("the configuration changed during the call; call again")

@@ -268,10 +268,7 @@ def _report_changes(old: Application, fresh: Application) -> None:
 
 @contextmanager
 def _reimport(packages: Collection[str]) -> Iterator[None]:
-    """Import packages again in the body; if that fails, the old modules are restored.
-
-    Objects of the old modules stay usable.
-    """
+    """Import packages again in the body; if that fails, the old modules are restored."""
     importlib.invalidate_caches()
     old = {
         module: sys.modules[module] for name in packages for module in below(name, [*sys.modules])
