@@ -74,7 +74,7 @@ def recorded_manuals(environ: Mapping[str, str]) -> dict[str, Path]:
 
 @contextmanager
 def changing(environ: Mapping[str, str]) -> Iterator[None]:
-    """Keep other processes from changing the configuration of the user; wait for them for a while."""
+    """Keep other processes from changing the user's own configuration; give up after seconds."""
     lock = configuration_folder(environ) / _LOCK
     try:
         lock.parent.mkdir(parents=True, exist_ok=True)

@@ -15,8 +15,12 @@ from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.errors import IndexDamaged, ToolError
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard
-from fumishirube.host.guarded_stages import GuardedEmbedder, GuardedStage, NamedInErrors
-from fumishirube.host.guarded_tokenizers import GuardedTokenizer
+from fumishirube.host.guarded_stages import (
+    GuardedEmbedder,
+    GuardedStage,
+    GuardedTokenizer,
+    NamedInErrors,
+)
 from fumishirube.host.offered_types import check_texts
 from fumishirube.interrupts import is_interrupt
 from fumishirube.model import Passage
@@ -140,20 +144,14 @@ class _GuardedCorpus(_GuardedPart[Corpus]):
             return check_frequencies(counts, terms)
 
     def __getattr__(self, name: str) -> Any:
-        check = VALUE_CHECKS.get(name)
-        if check is None:
+        if name not in _PROPERTIES:
             return super().__getattr__(name)
-        if name in _PROPERTIES:
-            with self._watched(name):
-                return check(name, getattr(self._stage, name))
-        method = getattr(self._stage, name)
+        with self._watched(name):
+            return self._checked(name, getattr(self._stage, name))
 
-        def checked(*arguments: Any, **named: Any) -> Any:
-            with self._watched(name):
-                return check(name, method(*arguments, **named))
-
-        self.__dict__[name] = checked
-        return checked
+    def _checked(self, method: str, result: Any) -> Any:
+        check = VALUE_CHECKS.get(method)
+        return check(method, result) if check else super()._checked(method, result)
 
 
 # --- what they return -----------------------------------------------------------------------

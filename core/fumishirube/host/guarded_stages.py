@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
+from fumishirube.corpus import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.engine.document_faults import document_fault
@@ -17,11 +18,13 @@ from fumishirube.engine.vectors.embedding import vector_fault
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import PluginGuard, RecordedFault, described
-from fumishirube.host.offered_types import all_of
+from fumishirube.host.offered_types import all_of, check_texts
 from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.source_digests import source_digest
-from fumishirube.stages import Embedder, Loader, Vectors
+from fumishirube.stages import Embedder, Loader, Tokenizer, Vectors
+
+WrittenTerms: TypeAlias = tuple[str, str, Collection[str]]
 
 _SENT = frozenset({"preparation"})
 """Other processes call these; if one fails there, the work is repeated in this process."""
@@ -61,11 +64,15 @@ class GuardedStage(Generic[S]):
 
         def guarded(*arguments: Any, **named: Any) -> Any:
             with self._watched(name):
-                result = value(*arguments, **named)
-                return all_of(result) if isinstance(result, Iterator) else result
+                return self._checked(name, value(*arguments, **named))
 
         self.__dict__[name] = guarded
         return guarded
+
+    def _checked(self, method: str, result: Any) -> Any:
+        """Return the result of a method in the form that callers get; raise if it is wrong."""
+        del method
+        return all_of(result) if isinstance(result, Iterator) else result
 
     def _watched(self, method: str) -> AbstractContextManager[None]:
         return self._guard.watched(self._work, method, self._answers)
@@ -100,6 +107,63 @@ class GuardedEmbedder(NamedInErrors[Embedder]):
             if made and self.__dict__.setdefault("_length", len(made[0])) != len(made[0]):
                 raise ValueError("one call gives vectors of other dimensions than another one")
             return made
+
+
+class GuardedTokenizer(NamedInErrors[Tokenizer]):
+    """A tokenizer of a plugin; no search works without it."""
+
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a folded text."""
+        with self._watched("terms"):
+            return check_texts(self._stage.terms(text))
+
+    def narrow(self, text: str) -> tuple[Clause, bool]:
+        """Return a clause that matches wherever a folded text occurs, and whether only there."""
+        with self._watched("narrow"):
+            clause, exact = self._stage.narrow(text)
+            require_clause(clause)
+            return clause, bool(exact)
+
+    def _checked(self, method: str, result: Any) -> Any:
+        match method:
+            case "query_terms":
+                return check_texts(result)
+            case "form_finder" if result is not None:
+                if not callable(result):
+                    raise TypeError(f"it returned a {type(result).__name__} and no function")
+                return partial(self._words, result)
+            case "written_terms":
+                return check_writing(result)
+            case "written_beside":
+                written, lacking = result
+                return check_writing(written), {*check_texts(lacking)}
+            case _:
+                return super()._checked(method, result)
+
+    def _words(self, finder: Callable[[str], Sequence[str]], text: str) -> Sequence[str]:
+        with self._watched("form_finder"):
+            return check_texts(finder(text))
+
+
+def check_writing(written: Any) -> WrittenTerms:
+    """Return the terms, characters and parts of a text; raise a :class:`TypeError` for others."""
+    joined, characters, parts = written
+    joined, characters = check_texts((joined, characters))
+    return joined, characters, {*check_texts(parts)}
+
+
+def require_clause(clause: object) -> None:
+    """Raise a :class:`TypeError` unless it is a clause, with all that is in it."""
+    match clause:
+        case Term(str(), None | str()) | Part(str(), None | str()) | Holds(str()) | Everything():
+            return
+        case Phrase(tuple() as texts, None | str()) | Pages(tuple() as texts):
+            check_texts(texts)
+        case Bool(tuple() as should, tuple() as must, tuple() as must_not):
+            for inner in (*should, *must, *must_not):
+                require_clause(inner)
+        case _:
+            raise TypeError(f"it returned no clause with the right values: {type(clause).__name__}")
 
 
 class GuardedLoader(GuardedStage[Loader]):

@@ -32,8 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add its arguments."""
     help_text = "the manuals to index (default: all)"
     parser.add_argument("manuals", metavar="MANUAL", nargs="*", help=help_text)
-    help_text = "index every file anew"
-    parser.add_argument("--rebuild", action="store_true", help=help_text)
+    parser.add_argument("--rebuild", action="store_true", help="index every file anew")
     help_text = "stay, and index changes as they come, until interrupted"
     parser.add_argument("--follow", action="store_true", help=help_text)
     add_json(parser)

@@ -33,34 +33,17 @@ class CatalogServer(Server[Any]):
     subscriptions: ResourceSubscriptions
 
     def create_initialization_options(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
+        self, notification_options: NotificationOptions | None = None, *others: Any, **named: Any
     ) -> InitializationOptions:
         """Return what the handshake of the older protocol declares."""
         changing = notification_options or NotificationOptions(
             prompts_changed=True, resources_changed=True, tools_changed=True
         )
-        return super().create_initialization_options(
-            changing, experimental_capabilities, extensions
-        )
+        return super().create_initialization_options(changing, *others, **named)
 
-    def get_capabilities(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
-        *,
-        protocol_version: str | None = None,
-    ) -> types.ServerCapabilities:
+    def get_capabilities(self, *options: Any, **named: Any) -> types.ServerCapabilities:
         """Return the capabilities of the current catalog."""
-        capabilities = super().get_capabilities(
-            notification_options,
-            experimental_capabilities,
-            extensions,
-            protocol_version=protocol_version,
-        )
+        capabilities = super().get_capabilities(*options, **named)
         catalog = self.publisher.catalog
         if capabilities.resources is not None:
             capabilities.resources.subscribe = self.subscriptions.offered

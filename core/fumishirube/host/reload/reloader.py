@@ -15,10 +15,9 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from fumishirube.disk.rights import Rights
 from fumishirube.errors import FumishirubeError, InternalError, PluginError
 from fumishirube.host.application import Application
-from fumishirube.host.catalog import CatalogPublisher
+from fumishirube.host.catalog import CallCounter, CatalogPublisher
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.people import PersonalTools
-from fumishirube.host.reload.call_counts import CallCounter
 from fumishirube.host.reload.inputs import Inputs, InputWatcher, below, compiled
 from fumishirube.host.reload.rejections import RefusalNotice
 from fumishirube.host.standard_streams import write_error_line
