@@ -24,9 +24,6 @@ def with_classic_settings(
     """Add the values of other programs to settings that are not set.
 
     The errors of surfaces that fail to read them are added to the ``failures``, by name.
-
-    Raises:
-        ConfigError: when such a file cannot be used.
     """
     config = loaded.config
     surfaces, sources = [], []

@@ -46,9 +46,6 @@ def configuration_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder of the user's own configuration, which no workspace can choose.
 
     Its path is that of a workspace too: the user's own, for folders in no other.
-
-    Raises:
-        ConfigError: when the user has no home folder, and no variable names another one.
     """
     variable = "APPDATA" if sys.platform == "win32" else "XDG_CONFIG_HOME"
     named = Path(environ.get(variable, ""))
@@ -114,9 +111,6 @@ def own_manuals(
     """Return the manuals outside the workspace: these ``folders`` alone, or those added.
 
     If a variable names the folder of manuals, there are no others.
-
-    Raises:
-        ConfigError: when the file of the user's manuals cannot be used.
     """
     file = configuration_folder(environ) / FILE
     if folders is not None:

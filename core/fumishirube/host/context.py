@@ -297,9 +297,6 @@ class PipelineContext:
 
         Return their ids. Nothing is deleted while there is no manual at all: the folder of manuals
         may be that of a disk that is not mounted.
-
-        Raises:
-            Forbidden: when the index does not answer.
         """
         index, present = self._only("indexes", self.stages.indexes), self.manuals()
         if not present or not isinstance(index, ForgetsManuals):

@@ -43,10 +43,7 @@ _CRASHED = "the process ended while it ran"
 
 @dataclass(frozen=True)
 class Fault:
-    """A failure of a plugin: its stage and file, the problem, the last time, and the count.
-
-    ``method`` is the method that failed, if known.
-    """
+    """A failure of a plugin: its stage and file, the problem, when and how often, the method."""
 
     plugin: str
     distribution: str

@@ -250,10 +250,7 @@ def unread_by(
     claimed: Mapping[str, ClaimedFile],
     loaders: Sequence[tuple[NamedStage[Any], Loader]],
 ) -> Iterator[str]:
-    """Yield a sentence about each loader of a plugin that failed on files of a folder.
-
-    ``loaders`` are the running ones, each with the form that claims and caches.
-    """
+    """Yield a sentence about each loader of a plugin that failed on files of a folder."""
     failed: defaultdict[str, list[str]] = defaultdict(list)
     for out in skipped:
         if out.reason == "loader_failed" and out.path in claimed:

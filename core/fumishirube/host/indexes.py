@@ -68,9 +68,6 @@ class IndexFolders:
         """Return the folder of an index, which is temporary if permissions allow no other.
 
         Another ``fingerprint`` gives a folder beside it.
-
-        Raises:
-            Forbidden: when anything but permissions prevents it, such as a full disk or a link.
         """
         state, folder = self._place(name)
         path = f"{folder}/{fingerprint or self._fingerprint}"

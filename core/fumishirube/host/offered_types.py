@@ -140,12 +140,7 @@ def check_text(returned: object) -> str:
 
 
 def check_texts(returned: Iterable[str]) -> tuple[str, ...]:
-    """Return texts that a plugin returned, as plain strings that can be encoded.
-
-    Raises:
-        TypeError: if they are none.
-        UnicodeEncodeError: if half of a surrogate pair is in one.
-    """
+    """Return texts that a plugin returned, as plain strings; raise for what cannot be encoded."""
     texts = all_of(returned)
     if isinstance(returned, str) or not all(isinstance(text, str) for text in texts):
         raise TypeError("it returned something else than texts")

@@ -26,9 +26,6 @@ def load_plugins_of(loaded: LoadedConfig, *, strangers: bool = True, revision: i
     """Load the plugins for a workspace, and log which ran in processes that died.
 
     If an import ends this process, the next process reports it.
-
-    Raises:
-        ConfigError: when the state folder is outside the workspace, and is not trusted.
     """
     loaded.trust.check(outside_roots(loaded, ("state",)))
     with closing(PluginGuard(loaded.folder("state"))) as guard:

@@ -142,9 +142,6 @@ class ConfiguredSurface:
         """Return the running forms of the stages; the stack closes them.
 
         The index is not opened here, but for each manual.
-
-        Raises:
-            ConfigError: when a stage of a plugin cannot be opened.
         """
         begun = {
             kind_name: [

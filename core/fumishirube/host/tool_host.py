@@ -125,9 +125,6 @@ class ToolHost:
         """Return what a surface offers; a failure becomes a problem and an empty result.
 
         So does anything in a plugin's offer that is not of the ``kind``.
-
-        Raises:
-            ConfigError: when it fails, and the configuration is strict.
         """
         try:
             with self.guarded.building(entry.work):

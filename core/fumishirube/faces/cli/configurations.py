@@ -124,9 +124,6 @@ def configured(name: str, options: Namespace) -> Configured:
     """Return the configuration of a file, the ``defaults``, or the ``effective`` one.
 
     A file is read without the environment, so that comparisons are repeatable.
-
-    Raises:
-        ConfigError: when the file does not exist, or cannot be used.
     """
     file = None if name == DEFAULTS else Path(name)
     if name == EFFECTIVE:

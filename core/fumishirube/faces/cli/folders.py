@@ -22,9 +22,6 @@ def folder(options: Namespace) -> Path:
 
     With ``--in``, and in a folder that is no workspace while the user has manuals elsewhere or a
     configuration of their own, it is the user's own.
-
-    Raises:
-        ConfigError: when the folder does not exist.
     """
     named = options.workspace or os.environ.get("WORKSPACE_ROOT", "").strip()
     if _folder_names(options):

@@ -257,11 +257,7 @@ def refused_by_servers(options: Namespace) -> Sequence[RefusedReload]:
 
 
 def _state_folder(options: Namespace) -> Path:
-    """Return the folder of state; that of the defaults, if the file may not or cannot decide it.
-
-    Raises:
-        ConfigError: when there is no workspace, or a variable is unusable.
-    """
+    """Return the folder of state; that of the defaults, if the file may not or cannot decide it."""
     try:
         loaded = written_configuration(options)
         loaded.trust.check(outside_roots(loaded, ("state",)))

@@ -25,13 +25,13 @@ VALUES = 100
 
 
 class ResourceHandlers:
-    """Answers requests for the resources of the published catalog."""
+    """Answers requests for the resources and prompts of the published catalog."""
 
     def __init__(self, publisher: CatalogPublisher, work: RequestRunner) -> None:
         self._publisher = publisher
         self._work = work
 
-    async def list(
+    async def list_resources(
         self, ctx: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """List the resources in the order of their URIs, page by page."""
@@ -40,7 +40,7 @@ class ResourceHandlers:
             raise MCPError(types.INVALID_PARAMS, "Invalid cursor: pass nextCursor as it came")
         return await self._work.answer_request(ctx, partial(self._page, after or ""))
 
-    async def templates(
+    async def list_templates(
         self, _: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         """List the URI templates."""
@@ -52,7 +52,7 @@ class ResourceHandlers:
         ]
         return types.ListResourceTemplatesResult(resource_templates=listed)
 
-    async def read(
+    async def read_resource(
         self, ctx: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """Read the resource of a URI, or the page of a tool's view."""
@@ -85,43 +85,7 @@ class ResourceHandlers:
             raise
         return types.ReadResourceResult(contents=[*contents])
 
-
-def _resource(resource: Resource) -> types.Resource:
-    return types.Resource(
-        uri=resource.uri, name=resource.name, title=resource.name, mime_type=resource.mime
-    )
-
-
-def _template(template: Template) -> types.ResourceTemplate:
-    return types.ResourceTemplate(
-        uri_template=template.uri,
-        name=template.name,
-        title=template.title,
-        description=template.summary,
-        mime_type=template.mime,
-    )
-
-
-def _content(content: Content) -> types.TextResourceContents | types.BlobResourceContents:
-    uri, mime, trust = content.uri, content.mime, {**TRUST}
-    if isinstance(content.body, bytes):
-        coded = b64encode(content.body).decode()
-        return types.BlobResourceContents(uri=uri, mime_type=mime, blob=coded, _meta=trust)
-    text = replace_surrogates(content.body)
-    return types.TextResourceContents(uri=uri, mime_type=mime, text=text, _meta=trust)
-
-
-# --- prompts --------------------------------------------------------------------------------
-
-
-class PromptHandlers:
-    """Answers requests for the prompts of the published catalog."""
-
-    def __init__(self, publisher: CatalogPublisher, work: RequestRunner) -> None:
-        self._publisher = publisher
-        self._work = work
-
-    async def list(
+    async def list_prompts(
         self, _: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         """List all prompts, on one page."""
@@ -130,7 +94,7 @@ class PromptHandlers:
             prompts=[_prompt(prompt) for prompt in self._publisher.catalog.prompts]
         )
 
-    async def get(
+    async def get_prompt(
         self, ctx: RequestContext, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         """Render a prompt."""
@@ -194,6 +158,31 @@ class PromptHandlers:
         raise InvalidParameter(
             "there is no such template; resources/templates/list gives them", parameter="ref"
         )
+
+
+def _resource(resource: Resource) -> types.Resource:
+    return types.Resource(
+        uri=resource.uri, name=resource.name, title=resource.name, mime_type=resource.mime
+    )
+
+
+def _template(template: Template) -> types.ResourceTemplate:
+    return types.ResourceTemplate(
+        uri_template=template.uri,
+        name=template.name,
+        title=template.title,
+        description=template.summary,
+        mime_type=template.mime,
+    )
+
+
+def _content(content: Content) -> types.TextResourceContents | types.BlobResourceContents:
+    uri, mime, trust = content.uri, content.mime, {**TRUST}
+    if isinstance(content.body, bytes):
+        coded = b64encode(content.body).decode()
+        return types.BlobResourceContents(uri=uri, mime_type=mime, blob=coded, _meta=trust)
+    text = replace_surrogates(content.body)
+    return types.TextResourceContents(uri=uri, mime_type=mime, text=text, _meta=trust)
 
 
 def _prompt(prompt: Prompt) -> types.Prompt:

@@ -13,7 +13,7 @@ from mcp.server.models import InitializationOptions
 
 from fumishirube.faces.mcp.changes import ChangeNotifier, ResourceSubscriptions
 from fumishirube.faces.mcp.requests import CallReporter, RequestRunner, SessionOf
-from fumishirube.faces.mcp.resources import PromptHandlers, ResourceHandlers
+from fumishirube.faces.mcp.resources import ResourceHandlers
 from fumishirube.faces.mcp.tools import ToolHandlers, admit
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.tools.definitions import InnerCalls
@@ -71,7 +71,7 @@ def build_server(
     """
     work = RequestRunner(session_of, report, inner)
     tools, changes = ToolHandlers(publisher, work), ChangeNotifier(publisher)
-    reads, prompts = ResourceHandlers(publisher, work), PromptHandlers(publisher, work)
+    resources = ResourceHandlers(publisher, work)
 
     @asynccontextmanager
     async def lifespan(server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
@@ -92,12 +92,12 @@ def build_server(
         lifespan=lifespan,
         on_list_tools=tools.list,
         on_call_tool=tools.call,
-        on_list_resources=reads.list,
-        on_list_resource_templates=reads.templates,
-        on_read_resource=reads.read,
-        on_list_prompts=prompts.list,
-        on_get_prompt=prompts.get,
-        on_completion=prompts.complete,
+        on_list_resources=resources.list_resources,
+        on_list_resource_templates=resources.list_templates,
+        on_read_resource=resources.read_resource,
+        on_list_prompts=resources.list_prompts,
+        on_get_prompt=resources.get_prompt,
+        on_completion=resources.complete,
         on_subscribe_resource=changes.resources.subscribe,
         on_unsubscribe_resource=changes.resources.unsubscribe,
         on_subscriptions_listen=changes.listen,
