@@ -42,10 +42,10 @@ from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError, NotFound, PluginError, ToolError, did_you_mean
 from fumishirube.host.context import PipelineContext
-from fumishirube.host.faults import PluginGuard
 from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.memory import PeerProcesses, SearchMemory
 from fumishirube.host.offered_types import check_stage, check_surface
+from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface, SharedServices, running
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.host.useless_stages import check_stages, unused_glossary

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus, Count, IndexMatch
@@ -14,7 +14,6 @@ from fumishirube.disk.roots import Root
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.errors import IndexDamaged, ToolError
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.faults import PluginGuard
 from fumishirube.host.guarded_stages import (
     GuardedEmbedder,
     GuardedStage,
@@ -22,15 +21,10 @@ from fumishirube.host.guarded_stages import (
     NamedInErrors,
 )
 from fumishirube.host.offered_types import check_texts
+from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.interrupts import is_interrupt
 from fumishirube.model import Passage
 from fumishirube.stages import Fields, Index, IndexedFile, OpenIndex
-
-S = TypeVar("S")
-
-
-class _GuardedPart(NamedInErrors[S]):
-    _answers = (ToolError, IndexDamaged)
 
 
 class GuardedIndex(NamedInErrors[Index]):
@@ -47,9 +41,10 @@ class GuardedIndex(NamedInErrors[Index]):
         return _GuardedOpenIndex(opened, self._work, self._guard)
 
 
-class _GuardedOpenIndex(_GuardedPart[OpenIndex]):
+class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
     """An open index of a plugin."""
 
+    _answers = (ToolError, IndexDamaged)
     _checked_pages: object = ()
 
     def pages(self) -> Mapping[str, IndexedFile]:
@@ -116,8 +111,10 @@ class _GuardedOpenIndex(_GuardedPart[OpenIndex]):
                 raise
 
 
-class _GuardedCorpus(_GuardedPart[Corpus]):
+class _GuardedCorpus(NamedInErrors[Corpus]):
     """A corpus of a plugin, of an index with these files."""
+
+    _answers = (ToolError, IndexDamaged)
 
     def __init__(
         self, stage: Corpus, work: ForeignWork, guard: PluginGuard, files: Container[str]

@@ -19,10 +19,11 @@ from fumishirube.engine.pipeline import NamedStage, StageFailure
 from fumishirube.engine.stage_calls import AtWork, StageCall
 from fumishirube.errors import AlreadyServed, ConfigError, IndexDamaged, PluginError, UnknownStage
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.faults import PluginGuard, RecordedFault, described
+from fumishirube.host.faults import described
 from fumishirube.host.guarded_indexes import GUARDED_KINDS
 from fumishirube.host.guarded_results import guarded_prompt, guarded_resources, guarded_tool
 from fumishirube.host.guarded_stages import GuardedLoader, GuardedStage
+from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
 from fumishirube.model import LeftOut

@@ -17,8 +17,9 @@ from fumishirube.engine.stage_calls import threaded
 from fumishirube.engine.vectors.embedding import vector_fault
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.faults import PluginGuard, RecordedFault, described
+from fumishirube.host.faults import described
 from fumishirube.host.offered_types import all_of, check_texts
+from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
 from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.source_digests import source_digest

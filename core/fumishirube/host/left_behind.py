@@ -41,7 +41,11 @@ class Undoing:
 
     def __exit__(self, *_: object) -> None:
         if os.getpid() != self._process:
-            _end_copy(self._copied)
+            try:
+                time.sleep(_PAUSE)
+                self._copied()
+            finally:
+                os._exit(0)
         if logging.root.manager.disable > self._level:
             logging.disable(self._level)
             self.left.append(_LOG)
@@ -53,14 +57,6 @@ class Undoing:
             self.left.append(_TIMER)
         if restore_streams():
             self.left.append(_STREAMS)
-
-
-def _end_copy(copied: Callable[[], None]) -> None:
-    try:
-        time.sleep(_PAUSE)
-        copied()
-    finally:
-        os._exit(0)
 
 
 def _seconds_left() -> float:

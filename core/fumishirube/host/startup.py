@@ -15,8 +15,8 @@ from fumishirube.config.pipelines import Use
 from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.errors import ConfigError
 from fumishirube.host.application import Application
-from fumishirube.host.faults import PluginGuard
 from fumishirube.host.memory import PeerProcesses
+from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.plugins.entry_points import DISTRIBUTION

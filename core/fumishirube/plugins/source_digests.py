@@ -74,13 +74,10 @@ def _named_files(files: Iterable[Path], modules: Mapping[str, Path]) -> set[Path
 
 def _files_of(paths: Iterable[Path]) -> list[Path]:
     """Return the files of a package or module; none if there are too many."""
-    every = (file for path in paths for file in chain([path], path.rglob("*")) if _counts(file))
-    files = [*islice(every, _MOST_FILES + 1)]
+    every = (file for path in paths for file in chain([path], path.rglob("*")))
+    counting = (file for file in every if file.suffix != ".pyc" and file.is_file())
+    files = [*islice(counting, _MOST_FILES + 1)]
     return files if len(files) <= _MOST_FILES else []
-
-
-def _counts(file: Path) -> bool:
-    return file.suffix != ".pyc" and file.is_file()
 
 
 def _content(file: Path) -> bytes:
