@@ -27,7 +27,7 @@ from fumishirube.surfaces import (
     SurfaceContext,
 )
 from fumishirube.tools.definitions import Tool
-from fumishirube.tools.list_pages import paged
+from fumishirube.tools.pages import paged
 from fumishirube.tools.resources import Prompt, Resources, check_prompt, check_resources
 from fumishirube.tools.schemas import check_tool
 

@@ -16,7 +16,7 @@ from fumishirube.faces.cli.workspace import Bar, opened
 from fumishirube.host.application import Application
 from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
-from fumishirube.tools.list_pages import paged
+from fumishirube.tools.pages import paged
 
 
 def add_arguments(parser: ArgumentParser) -> None:

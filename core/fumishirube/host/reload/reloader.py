@@ -23,7 +23,7 @@ from fumishirube.host.reload.rejections import RefusalNotice
 from fumishirube.host.standard_streams import write_error_line
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.tools.definitions import Tool
-from fumishirube.tools.list_pages import paged
+from fumishirube.tools.pages import paged
 
 CHECK_SECONDS = 0.5
 """Seconds between two looks; files that are equal at two of them are written completely."""
