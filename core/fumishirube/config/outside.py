@@ -93,10 +93,7 @@ def _is_shown(workspace: Path, place: Path) -> bool:
 
 
 def _chosen_by_user(loaded: LoadedConfig) -> bool:
-    """Tell whether the user named a configuration outside the workspace.
-
-    A link in the workspace to a file outside does not count.
-    """
+    """Tell whether the user named a file outside the workspace, other than by a link in it."""
     if loaded.file is None:
         return False
     file = os.path.abspath(loaded.file)  # noqa: PTH100 - without .., but with its links

@@ -68,10 +68,7 @@ class StoredRoot(Root):
         return sorted(direct, key=lambda entry: entry.path)
 
     def survey(self, path: str = "") -> Survey:
-        """Return the stored files below a folder, and the folders that have some.
-
-        The store has only what was listed, so that nothing is unlisted.
-        """
+        """Return the stored files below a folder, and their folders; nothing there is unlisted."""
         path = clean_path(path) if path else ""
         prefix = "".join(f"{part}/" for part in (self.inside, path) if part)
         here = len(self.inside) + 1 if self.inside else 0

@@ -83,10 +83,7 @@ class FaultLog:
         self._written: dict[str, float] = {}
 
     def record(self, work: ForeignWork, problem: str, public: str = "", method: str = "") -> None:
-        """Store and log a failure.
-
-        ``public`` replaces a ``problem`` in a server's log if the problem may quote a text.
-        """
+        """Store and log a failure; in the log, ``public`` replaces what may quote a text."""
         with self._lock:
             fault = Fault(*work, problem=problem, last=time.time(), method=method)
             known = self._known()

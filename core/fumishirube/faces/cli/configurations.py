@@ -35,8 +35,7 @@ def effective(application: Application) -> JsonValue:
         use_of("surfaces", NamedStage(surface.name, surface.surface), registry)
         for surface in application.surfaces
     ]
-    shown: JsonValue = settings
-    return shown
+    return settings
 
 
 def _pipelines(application: Application) -> dict[str, dict[str, JsonValue]]:

@@ -98,10 +98,7 @@ def _print(
 def _follow(
     context: PipelineContext, states: dict[str, IndexState | None], options: Namespace
 ) -> None:
-    """Index what changes, and print a line for each manual that does, until interrupted.
-
-    A manual without a state could not be indexed yet.
-    """
+    """Index what changes until interrupted; manuals without a state could not be indexed yet."""
     signal.signal(signal.SIGTERM, interrupt)
     problems: dict[str, str] = {}
     with suppress(KeyboardInterrupt):

@@ -24,10 +24,7 @@ _LISTS: tuple[CacheableMethod, ...] = ("tools/list", "prompts/list", "resources/
 
 
 class CatalogServer(Server[Any]):
-    """A server whose capabilities follow the published catalog.
-
-    It notifies of changes of lists, and of the resources that clients subscribed to.
-    """
+    """A server whose capabilities follow the published catalog, and that notifies of changes."""
 
     publisher: CatalogPublisher
     subscriptions: ResourceSubscriptions
