@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
@@ -43,10 +43,6 @@ class ServedSurface(NamedTuple):
     read_only: bool = False
 
 
-def _as_sequence(offer: Callable[[SurfaceContext], T]) -> Callable[[SurfaceContext], Sequence[T]]:
-    return lambda context: (offer(context),)
-
-
 class ToolHost:
     """Surfaces with their contexts; what they offer is made on first use.
 
@@ -68,11 +64,10 @@ class ToolHost:
         """The tools by name; making them may raise :class:`ConfigError`."""
         tools: dict[str, Tool[Any, Any]] = {}
         with self._raise_if_strict():
-            for entry in self.served:
-                for made in self._offered(entry, "tools", entry.surface.tools, Tool):
-                    if made.read_only or not entry.read_only:
-                        tool = self.guarded.tool(made, entry.work)
-                        self._add(tools, tool.name, "tool", tool, "a tool of this name", entry)
+            for entry, made in self._offered("tools", Tool, Surface):
+                if made.read_only or not entry.read_only:
+                    tool = self.guarded.tool(made, entry.work)
+                    self._add(tools, tool.name, "tool", tool, "a tool of this name", entry)
         return tools
 
     @cached_property
@@ -80,10 +75,8 @@ class ToolHost:
         """The tools for the command line and callers in the process alone, by name."""
         commands: dict[str, Tool[Any, Any]] = {}
         with self._raise_if_strict():
-            for entry in self.served:
-                if isinstance(surface := entry.surface, HasCommands):
-                    for tool in self._offered(entry, "commands", surface.commands, Tool):
-                        commands.setdefault(tool.name, self.guarded.tool(tool, entry.work))
+            for entry, tool in self._offered("commands", Tool, HasCommands):
+                commands.setdefault(tool.name, self.guarded.tool(tool, entry.work))
         return commands
 
     @property
@@ -100,42 +93,38 @@ class ToolHost:
         by_scheme: dict[str, Resources] = {}
         by_name: dict[str, Prompt] = {}
         with self._raise_if_strict():
-            for entry in self.served:
-                if isinstance(surface := entry.surface, HasResources):
-                    offer = _as_sequence(surface.resources)
-                    for made in self._offered(entry, "resources", offer, Resources):
-                        scheme, guarded = made.scheme, self.guarded.resources(made, entry.work)
-                        clash, faults = "resources of this scheme", check_resources(guarded)
-                        self._add(by_scheme, scheme, "resources", guarded, clash, entry, faults)
-            for entry in self.served:
-                if isinstance(surface := entry.surface, HasPrompts):
-                    for each in self._offered(entry, "prompts", surface.prompts, Prompt):
-                        prompt = self.guarded.prompt(each, entry.work)
-                        clash, faults = "a prompt of this name", check_prompt(prompt)
-                        self._add(by_name, each.name, "prompt", prompt, clash, entry, faults)
+            for entry, made in self._offered("resources", Resources, HasResources):
+                resources = self.guarded.resources(made, entry.work)
+                clash, faults = "resources of this scheme", check_resources(resources)
+                self._add(by_scheme, made.scheme, "resources", resources, clash, entry, faults)
+            for entry, each in self._offered("prompts", Prompt, HasPrompts):
+                prompt = self.guarded.prompt(each, entry.work)
+                clash, faults = "a prompt of this name", check_prompt(prompt)
+                self._add(by_name, each.name, "prompt", prompt, clash, entry, faults)
         return tuple(by_scheme.values()), tuple(by_name.values())
 
     def _offered(
-        self,
-        entry: ServedSurface,
-        part: str,
-        offer: Callable[[SurfaceContext], Sequence[T]],
-        kind: type[Any],
-    ) -> Sequence[T]:
-        """Return what a surface offers; a failure becomes a problem and an empty result.
+        self, part: str, kind: type[Any], ability: type[Any]
+    ) -> Iterator[tuple[ServedSurface, Any]]:
+        """Yield what the surfaces with an ability offer; a failure becomes a problem.
 
         So does anything in a plugin's offer that is not of the ``kind``.
         """
-        try:
-            with self.guarded.building(entry.work):
-                offers = tuple(offer(entry.context))
-                if entry.work is not None:
-                    check_offers(offers, kind)
-                return offers
-        except PluginError as error:
-            problem = f"{error}; its {part} are left out"
-            self.guarded.leave_out(problem, entry.work, self.problems)
-            return ()
+        for entry in self.served:
+            if not isinstance(entry.surface, ability):
+                continue
+            try:
+                with self.guarded.building(entry.work):
+                    offered = getattr(entry.surface, part)(entry.context)
+                    offers = (offered,) if kind is Resources else tuple(offered)
+                    if entry.work is not None:
+                        check_offers(offers, kind)
+            except PluginError as error:
+                problem = f"{error}; its {part} are left out"
+                self.guarded.leave_out(problem, entry.work, self.problems)
+                continue
+            for offer in offers:
+                yield entry, offer
 
     @cached_property
     def _offering(self) -> dict[str, ServedSurface]:
