@@ -24,14 +24,14 @@ def outside_roots(loaded: LoadedConfig, names: Iterable[str]) -> Iterator[TrustR
     A vault in a folder whose name begins with a dot, such as ``.git``, is included: other programs
     run what is written there. Roots that a variable names are the user's own choice, and are not.
     """
-    workspace = loaded.workspace.resolve()
     for name in sorted(set(names) & set(type(loaded.config.roots).model_fields)):
         coordinate = f"roots.{name}"
         if coordinate not in loaded.origins:
             written = getattr(loaded.config.roots, name)
-            yield from _requests(loaded, written, coordinate, partial(_is_in, (workspace,)))
+            yield from _requests(loaded, written, coordinate)
             if name == "vault":
-                yield from _requests(loaded, written, coordinate, partial(_is_shown, workspace))
+                shown = partial(_is_shown, loaded.workspace.resolve())
+                yield from _requests(loaded, written, coordinate, allowed=shown)
 
 
 def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustRequest]:
@@ -39,7 +39,7 @@ def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustRequest]:
     coordinate = "adaptive.file"
     if coordinate not in loaded.origins:
         in_roots = partial(_is_in, [*map(loaded.folder, ALWAYS_USED)])  # checked themselves
-        yield from _requests(loaded, os.fspath(loaded.statistics()), coordinate, in_roots)
+        yield from _requests(loaded, os.fspath(loaded.statistics()), coordinate, allowed=in_roots)
 
 
 def outside_settings(
@@ -49,7 +49,6 @@ def outside_settings(
 
     ``place_settings`` of the stage name files and folders; ``trusted_settings`` are the others.
     """
-    in_workspace = partial(_is_in, (loaded.workspace.resolve(),))
     for name in getattr(type(stage), "place_settings", ()):
         where = f"{coordinate}.{name}"
         value = getattr(stage, name)
@@ -57,7 +56,7 @@ def outside_settings(
             origins = [loaded.origin(key) for key in (where, *keys(type(stage).model_fields[name]))]
             source = next((place for place in origins if place != "default"), "default")
             for place in (value,) if isinstance(value, str) else value or ():
-                yield from _requests(loaded, place, where, in_workspace, source)
+                yield from _requests(loaded, place, where, source)
     for name in getattr(type(stage), "trusted_settings", ()):
         where = f"{coordinate}.{name}"
         value = getattr(stage, name)
@@ -70,11 +69,13 @@ def _requests(
     loaded: LoadedConfig,
     written: str,
     coordinate: str,
-    allowed: Callable[[Path], bool],
     origin: str = "",
+    allowed: Callable[[Path], bool] | None = None,
 ) -> Iterator[TrustRequest]:
-    """Yield a request if a place, with its links followed, is none of the allowed ones."""
-    place = loaded.workspace.resolve() / written
+    """Yield a request if a place, with its links followed, is not allowed: not in the workspace."""
+    workspace = loaded.workspace.resolve()
+    allowed = allowed or partial(_is_in, (workspace,))
+    place = workspace / written
     target = Path(os.path.realpath(place))
     linked = allowed(Path(os.path.normpath(place)))
     if not allowed(target) and (linked or not _chosen_by_user(loaded)):
