@@ -125,20 +125,17 @@ class _GuardedCorpus(NamedInErrors[Corpus]):
     def search(self, *arguments: Any, **named: Any) -> Sequence[IndexMatch]:
         """Return the best matches of a clause."""
         with self._watched("search"):
-            matches = self._stage.search(*arguments, **named)
-            return check_matches(matches, self._files)
+            return check_matches(self._stage.search(*arguments, **named), self._files)
 
     def page(self, path: str) -> Sequence[Passage]:
         """Return the passages of a file."""
         with self._watched("page"):
-            passages = self._stage.page(path)
-            return check_passages("page", passages, self._files)
+            return check_passages("page", self._stage.page(path), self._files)
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
         """Return how many sections have each term."""
         with self._watched("frequencies"):
-            counts = self._stage.frequencies(terms)
-            return check_frequencies(counts, terms)
+            return check_frequencies(self._stage.frequencies(terms), terms)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _PROPERTIES:

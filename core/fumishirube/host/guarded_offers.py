@@ -205,8 +205,7 @@ class GuardedOffers:
                 if work := self.work(INDEXES, named.plugin, named.name):
                     problem = "it says that its files are damaged, however often it is opened"
                     self._guard.log.record(work, problem, method="search")
-                    message = f"{work.label} failed: {problem}"
-                    raise RecordedFault(message) from error
+                    raise RecordedFault(f"{work.label} failed: {problem}") from error
             raise
 
     def at_work(self, call: StageCall, thread: int) -> AtWork | None:
@@ -216,8 +215,7 @@ class GuardedOffers:
             return None
         work, since = at_work
         self._guard.log.record(work, f"it was abandoned after {time.monotonic() - since:.1f} s")
-        is_index = work.stage.startswith(f"{NOUNS[INDEXES]} ")
-        return AtWork(work.label, is_index)
+        return AtWork(work.label, work.stage.startswith(f"{NOUNS[INDEXES]} "))
 
     def slow_files(
         self,

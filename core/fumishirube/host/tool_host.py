@@ -266,5 +266,4 @@ class ToolHost:
         self, configured: ConfiguredSurface, context: PipelineContext, *, read_only: bool = False
     ) -> ServedSurface:
         """Return a surface with its context; only its tools that only read if ``read_only``."""
-        work = self.work(configured)
-        return ServedSurface(configured.surface, context, work, read_only)
+        return ServedSurface(configured.surface, context, self.work(configured), read_only)
