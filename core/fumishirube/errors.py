@@ -191,8 +191,7 @@ class InternalError(ToolError):
     ) -> None:
         self.error_id = error_id or uuid.uuid4().hex[:12]
         super().__init__(
-            f"{problem}; the server log has the details under this error_id",
-            error_id=self.error_id,
+            f"{problem}; the server log has the details under this error_id", error_id=self.error_id
         )
 
 

@@ -34,16 +34,12 @@ from fumishirube.host.logs import (
     log_event,
     start_logs,
 )
-from fumishirube.host.peers import PeerProcesses
+from fumishirube.host.memory import PeerProcesses
 from fumishirube.host.people import PersonalTools
 from fumishirube.host.reload.reloader import Reloader, Served, ToolWrapper
 from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
 from fumishirube.host.standard_streams import exit_now, exit_within
-from fumishirube.host.startup import (
-    open_application,
-    open_scratch_application,
-    server_name,
-)
+from fumishirube.host.startup import open_application, open_scratch_application, server_name
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.plugins.discovery import PluginReport, Plugins, load_plugins
 from fumishirube.plugins.hookspecs import GROUP

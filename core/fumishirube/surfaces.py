@@ -31,8 +31,7 @@ from fumishirube.stages import (
 from fumishirube.text.file_texts import ManualTexts
 from fumishirube.text.readings import Reading
 from fumishirube.tools.definitions import Progress, Tool
-from fumishirube.tools.prompts import Prompt
-from fumishirube.tools.resources import Resources
+from fumishirube.tools.resources import Prompt, Resources
 from fumishirube.traces.records import SearchAssessment, Trace, TraceRow
 
 if TYPE_CHECKING:  # surfaces without files to parse need none of its processes

@@ -16,8 +16,7 @@ from fumishirube import NotFound
 from fumishirube.faces.mcp.server import build_server
 from fumishirube.host.catalog import Catalog, CatalogPublisher
 from fumishirube.tools import Content, Prompt, PromptParameter, Resource, Resources, Template
-from fumishirube.tools.prompts import check_prompt
-from fumishirube.tools.resources import check_resources
+from fumishirube.tools.resources import check_prompt, check_resources
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,7 @@ from stdio import Wire
 from strangers import stranger
 
 from fumishirube import NotFound
-from fumishirube.host.plugin_errors import drop_paths
+from fumishirube.host.plugin_guard import drop_paths
 
 PLUGIN = """
 import itertools, os

@@ -17,7 +17,7 @@ from torture import examples
 from fumishirube import Call, InvalidParameter, ToolError
 from fumishirube.host.application import Application
 from fumishirube.text import decode, decode_with_encoding, unify_line_ends
-from fumishirube.tools.text_pages import PAGE_CHARS
+from fumishirube.tools.pages import PAGE_CHARS
 from fumishirube_vault import differences
 from fumishirube_vault.differences import difference
 from fumishirube_vault.note_texts import LineEnds

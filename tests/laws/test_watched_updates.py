@@ -13,8 +13,8 @@ import pytest
 
 from fumishirube import Budget, Root, Source
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.faults import PluginGuard
 from fumishirube.host.guarded_stages import GuardedLoader
+from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.host.watched_updates import WatchedUpdates, listing_seconds
 
 WORK = ForeignWork("strangers", "strangers", "loader 'slow'")

@@ -23,7 +23,7 @@ from fumishirube.host.catalog import Catalog, CatalogPublisher  # noqa: E402
 from fumishirube.host.logs import QUIET_LEVEL, StandardErrorHandler, start_logs  # noqa: E402
 from fumishirube.tools.argument_errors import FailsWith  # noqa: E402
 from fumishirube.tools.definitions import Answer, Call, Params, Tool  # noqa: E402
-from fumishirube.tools.prompts import Prompt  # noqa: E402
+from fumishirube.tools.resources import Prompt  # noqa: E402
 
 
 class Options(Params):

@@ -71,11 +71,7 @@ class ClassicSections:
 def merge_classic(
     values: Mapping[str, Any], file: str, classic: YamlDocument
 ) -> tuple[dict[str, Any], ClassicSections]:
-    """Return the values without classic sections, and the classic values of both files.
-
-    Raises:
-        ConfigError: when two files set one key to different values.
-    """
+    """Return the values without classic sections, and the classic values of both files."""
     warnings: list[str] = []
     rest, classic_values = _split(values, file, warnings)
     for key, value in _flat(classic, warnings).items():
@@ -105,11 +101,7 @@ def source_places(written: YamlDocument) -> dict[str, str]:
 def with_classic_values(
     model: type[BaseModel], own: Mapping[str, Any], sections: ClassicSections, coordinate: str
 ) -> dict[str, Any]:
-    """Return the settings of a stage, with those that the classic sections decide.
-
-    Raises:
-        ConfigError: when a value is unusable, or differs from the stage's own setting.
-    """
+    """Return the settings of a stage, with those that the classic sections decide."""
     values = dict(own)
     for name, info, key in taken_fields(model, sections):
         classic_value = sections.taken[key]
@@ -167,11 +159,7 @@ def flat_keys(values: Mapping[str, Any]) -> set[str]:
 def import_classic(
     classic: YamlDocument, model: type[BaseModel], use: str
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the ``fumishirube.yaml`` for a ``config.yaml`` and a surface, and warnings.
-
-    Raises:
-        ConfigError: when a value is unusable.
-    """
+    """Return the ``fumishirube.yaml`` for a ``config.yaml`` and a surface, and warnings."""
     rest, sections = merge_classic({}, classic.file, classic)
     taken = with_classic_values(model, {}, sections, use)
     surface = {"use": use, **({"with": taken} if taken else {})}

@@ -24,9 +24,6 @@ def with_classic_settings(
     """Add the values of other programs to settings that are not set.
 
     The errors of surfaces that fail to read them are added to the ``failures``, by name.
-
-    Raises:
-        ConfigError: when such a file cannot be used.
     """
     config = loaded.config
     surfaces, sources = [], []
@@ -37,7 +34,9 @@ def with_classic_settings(
         if isinstance(stage, type) and issubclass(stage, HasClassicSettings):
             try:
                 classic = stage.adopted(Root(loaded.workspace), use.settings)
-                adopted = dict.fromkeys(_coordinates(classic, number), classic.source)
+                values = {"roots": classic.roots, "pipelines": classic.pipelines}
+                settings_at = f"surfaces[{number}].with"
+                adopted = [*leaves(values, ""), *leaves(classic.settings, settings_at)]
                 settings = {**classic.settings, **use.settings}
                 config = _under(config, classic)
             except (ConfigError, KeyboardInterrupt):
@@ -45,7 +44,7 @@ def with_classic_settings(
             except BaseException as error:  # the code of a plugin
                 failures[use.name] = error
             else:
-                places |= adopted
+                places |= {coordinate: classic.source for coordinate, _ in adopted}
                 sources.append(classic.source)
                 surfaces.append(use.model_copy(update={"settings": settings}))
                 continue
@@ -74,15 +73,6 @@ def unread_classic(loaded: LoadedConfig, registry: StageRegistry) -> Iterator[st
             f"{FILE}: it is not read, because no fumishirube.yaml names the surface {surface!r}; "
             "run 'fumishirube config import', which writes one"
         )
-
-
-def _coordinates(classic: ClassicSettings, number: int) -> Iterator[str]:
-    """Yield the coordinate in ``fumishirube.yaml`` of every value of another program."""
-    values = {"roots": classic.roots, "pipelines": classic.pipelines}
-    yield from (coordinate for coordinate, _ in leaves(values, ""))
-    yield from (
-        setting_path for setting_path, _ in leaves(classic.settings, f"surfaces[{number}].with")
-    )
 
 
 def _under(config: Config, classic: ClassicSettings) -> Config:

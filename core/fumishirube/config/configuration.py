@@ -203,11 +203,7 @@ def load_config(
 def resolved_roots(
     roots: RootSettings, workspace: Path, origins: Mapping[str, str]
 ) -> Mapping[str, Path]:
-    """Return the roots as absolute paths with links resolved.
-
-    Raises:
-        ConfigError: when one cannot be a folder, or state would be documents.
-    """
+    """Return the roots with links resolved; refuse what is no folder, and state among documents."""
     resolved: dict[str, Path] = {}
     for name, folder in roots.model_dump().items():
         source = origins.get(f"roots.{name}", f"roots.{name}")

@@ -57,10 +57,7 @@ def is_secret(annotation: Any) -> bool:
 
 
 def expectation(info: FieldInfo, *, in_file: bool = False) -> str:
-    """Describe the values of a setting in a few words, such as ``integer >= 1``.
-
-    They are those of its variable, or, with ``in_file``, those in a file.
-    """
+    """Describe the values of a variable, or of a setting ``in_file``, such as ``integer >= 1``."""
     if _is_list(info):
         names = choices(info)
         if in_file:
@@ -85,11 +82,7 @@ def apply_environment(
     environ: Mapping[str, str],
     origins: dict[str, str],
 ) -> dict[str, Any]:
-    """Return the values for a model, with those of the environment; record the origins.
-
-    Raises:
-        ConfigError: naming the variable whose value is unusable.
-    """
+    """Return the values for a model, with those of the environment; record the origins."""
     values = dict(raw)
     for name, info in model.model_fields.items():
         key = info.alias or name

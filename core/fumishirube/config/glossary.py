@@ -38,9 +38,6 @@ def read_glossary(workspace: Path) -> Glossary:
     """Read the glossary of a workspace; without a file it has no words.
 
     Answers show its words, so that a link could show an agent any other file.
-
-    Raises:
-        ConfigError: with the file and the line of what is not a word with words, or for a link.
     """
     file = workspace / FILE
     if file.is_symlink():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -27,17 +28,18 @@ def outside_roots(loaded: LoadedConfig, names: Iterable[str]) -> Iterator[TrustR
         coordinate = f"roots.{name}"
         if coordinate not in loaded.origins:
             written = getattr(loaded.config.roots, name)
-            yield from _outside(loaded, written, coordinate)
+            yield from _requests(loaded, written, coordinate)
             if name == "vault":
-                yield from _hidden(loaded, written, coordinate)
+                shown = partial(_is_shown, loaded.workspace.resolve())
+                yield from _requests(loaded, written, coordinate, allowed=shown)
 
 
 def outside_statistics(loaded: LoadedConfig) -> Iterator[TrustRequest]:
     """Yield the file of the statistics, if it is in no root to which every process may write."""
     coordinate = "adaptive.file"
     if coordinate not in loaded.origins:
-        roots = tuple(map(loaded.folder, ALWAYS_USED))  # these are checked themselves
-        yield from _outside(loaded, os.fspath(loaded.statistics()), coordinate, inside=roots)
+        in_roots = partial(_is_in, [*map(loaded.folder, ALWAYS_USED)])  # checked themselves
+        yield from _requests(loaded, os.fspath(loaded.statistics()), coordinate, allowed=in_roots)
 
 
 def outside_settings(
@@ -54,7 +56,7 @@ def outside_settings(
             origins = [loaded.origin(key) for key in (where, *keys(type(stage).model_fields[name]))]
             source = next((place for place in origins if place != "default"), "default")
             for place in (value,) if isinstance(value, str) else value or ():
-                yield from _outside(loaded, place, where, source)
+                yield from _requests(loaded, place, where, source)
     for name in getattr(type(stage), "trusted_settings", ()):
         where = f"{coordinate}.{name}"
         value = getattr(stage, name)
@@ -63,43 +65,36 @@ def outside_settings(
             yield TrustRequest(where, loaded.origin(where), f"{name}={value!r}")
 
 
-def _outside(
+def _requests(
     loaded: LoadedConfig,
     written: str,
     coordinate: str,
     origin: str = "",
-    inside: Sequence[Path] = (),
+    allowed: Callable[[Path], bool] | None = None,
 ) -> Iterator[TrustRequest]:
+    """Yield a request if a place, with its links followed, is not allowed: not in the workspace."""
     workspace = loaded.workspace.resolve()
-    inside = inside or (workspace,)
-    target = Path(os.path.realpath(workspace / written))
-    if any(map(target.is_relative_to, inside)):
-        return
-    linked = any(map(Path(os.path.normpath(workspace / written)).is_relative_to, inside))
-    if not linked and _chosen_by_user(loaded):
-        return
-    source = _LINK if linked else origin or loaded.origin(coordinate)
-    yield TrustRequest(coordinate, source, str(target))
+    allowed = allowed or partial(_is_in, (workspace,))
+    place = workspace / written
+    target = Path(os.path.realpath(place))
+    linked = allowed(Path(os.path.normpath(place)))
+    if not allowed(target) and (linked or not _chosen_by_user(loaded)):
+        source = _LINK if linked else origin or loaded.origin(coordinate)
+        yield TrustRequest(coordinate, source, str(target))
 
 
-def _hidden(loaded: LoadedConfig, written: str, coordinate: str) -> Iterator[TrustRequest]:
-    workspace = loaded.workspace.resolve()
-    target = Path(os.path.realpath(workspace / written))
-    linked = not _is_hidden(Path(os.path.normpath(workspace / written)), workspace)
-    if _is_hidden(target, workspace) and (linked or not _chosen_by_user(loaded)):
-        yield TrustRequest(coordinate, _LINK if linked else loaded.origin(coordinate), str(target))
+def _is_in(folders: Iterable[Path], place: Path) -> bool:
+    return any(map(place.is_relative_to, folders))
 
 
-def _is_hidden(place: Path, workspace: Path) -> bool:
+def _is_shown(workspace: Path, place: Path) -> bool:
+    """Tell whether a place is in no folder of the workspace whose name begins with a dot."""
     inside = place.parts[len(workspace.parts) :] if place.is_relative_to(workspace) else ()
-    return any(name.startswith(".") for name in inside)
+    return not any(name.startswith(".") for name in inside)
 
 
 def _chosen_by_user(loaded: LoadedConfig) -> bool:
-    """Tell whether the user named a configuration outside the workspace.
-
-    A link in the workspace to a file outside does not count.
-    """
+    """Tell whether the user named a file outside the workspace, other than by a link in it."""
     if loaded.file is None:
         return False
     file = os.path.abspath(loaded.file)  # noqa: PTH100 - without .., but with its links

@@ -46,9 +46,6 @@ def configuration_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder of the user's own configuration, which no workspace can choose.
 
     Its path is that of a workspace too: the user's own, for folders in no other.
-
-    Raises:
-        ConfigError: when the user has no home folder, and no variable names another one.
     """
     variable = "APPDATA" if sys.platform == "win32" else "XDG_CONFIG_HOME"
     named = Path(environ.get(variable, ""))
@@ -61,11 +58,7 @@ def configuration_folder(environ: Mapping[str, str]) -> Path:
 
 
 def recorded_manuals(environ: Mapping[str, str]) -> dict[str, Path]:
-    """Return the folders that the user has added, by manual id.
-
-    Raises:
-        ConfigError: when the file cannot be used.
-    """
+    """Return the folders that the user has added, by manual id."""
     file = configuration_folder(environ) / FILE
     try:
         folders = json.loads(file.read_text(encoding="utf-8"))["manuals"]
@@ -78,11 +71,7 @@ def recorded_manuals(environ: Mapping[str, str]) -> dict[str, Path]:
 
 @contextmanager
 def changing(environ: Mapping[str, str]) -> Iterator[None]:
-    """Keep other processes from changing the user's own configuration meanwhile.
-
-    Raises:
-        ConfigError: when another one does for seconds, or the folder cannot be written to.
-    """
+    """Keep other processes from changing the user's own configuration; give up after seconds."""
     lock = configuration_folder(environ) / _LOCK
     try:
         lock.parent.mkdir(parents=True, exist_ok=True)
@@ -98,21 +87,13 @@ def changing(environ: Mapping[str, str]) -> Iterator[None]:
 
 
 def record_manuals(folders: Mapping[str, Path], environ: Mapping[str, str]) -> None:
-    """Write the folders of the user's manuals.
-
-    Raises:
-        ConfigError: when the file cannot be written.
-    """
+    """Write the folders of the user's manuals."""
     named = {name: str(folders[name]) for name in sorted(folders)}
     write_private(configuration_folder(environ) / FILE, {"version": 1, "manuals": named})
 
 
 def write_private(file: Path, value: Any) -> None:
-    """Replace a JSON file of the user's own configuration, which others cannot read.
-
-    Raises:
-        ConfigError: when it cannot be written.
-    """
+    """Replace a JSON file of the user's own configuration, which others cannot read."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_file(file, json.dumps(value, ensure_ascii=False, indent=2).encode())
@@ -130,9 +111,6 @@ def own_manuals(
     """Return the manuals outside the workspace: these ``folders`` alone, or those added.
 
     If a variable names the folder of manuals, there are no others.
-
-    Raises:
-        ConfigError: when the file of the user's manuals cannot be used.
     """
     file = configuration_folder(environ) / FILE
     if folders is not None:

@@ -83,11 +83,7 @@ def listed_uses(chosen: Sequence[Use], default: Sequence[Use]) -> Iterator[tuple
 
 
 def check_list(uses: Sequence[Use], coordinate: str) -> None:
-    """Check a list of stages as it is written.
-
-    Raises:
-        ConfigError: when a name occurs twice, or ``defaults`` has a name or settings.
-    """
+    """Check that a list of stages has no name twice, and ``defaults`` no name and no settings."""
     check_distinct(uses, coordinate)
     for place, use in enumerate(uses):
         if use.use == DEFAULTS and (use.alias or use.settings):

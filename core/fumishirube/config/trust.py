@@ -38,11 +38,7 @@ class Trust(NamedTuple):
     targets: frozenset[str] = frozenset()
 
     def check(self, requests: Iterable[TrustRequest]) -> None:
-        """Check that all targets are trusted.
-
-        Raises:
-            ConfigError: naming untrusted targets, their lines, and the command that trusts them.
-        """
+        """Refuse what is not trusted; name its lines, and the command that trusts it."""
         if self.all_trusted:
             return
         refused = [request for request in requests if request.target not in self.targets]

@@ -93,7 +93,7 @@ def _bounded_loader(text: str, file: str, *, texts: bool) -> yaml.SafeLoader:
 
         def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
             event: Any = self.peek_event()  # type: ignore[no-untyped-call]  # of PyYAML
-            line = f"{file} line {event.start_mark.line + 1}"
+            line = _line(event, file)
             self.depth, self.nodes = self.depth + 1, self.nodes + 1
             if self.depth > DEEPEST:
                 raise ConfigError(f"{line}: it is nested over {DEEPEST} deep")
@@ -114,16 +114,15 @@ def _check_texts(node: yaml.Node, file: str) -> None:
     known: set[str] = set()
     if isinstance(node.value, str):
         if "\0" in node.value:
-            raise ConfigError(f"{file} line {node.start_mark.line + 1}: a text holds a NUL")
+            raise ConfigError(f"{_line(node, file)}: a text holds a NUL")
         if node.tag in _NUMBERS and len(node.value) > _DIGITS:
-            line = f"{file} line {node.start_mark.line + 1}"
-            raise ConfigError(f"{line}: a number has over {_DIGITS} characters")
+            raise ConfigError(f"{_line(node, file)}: a number has over {_DIGITS} characters")
         return
     for item in node.value:
         for member in item if isinstance(item, tuple) else (item,):
             _check_texts(member, file)
         if isinstance(item, tuple) and isinstance(name := item[0].value, str):
-            line = f"{file} line {item[0].start_mark.line + 1}"
+            line = _line(item[0], file)
             if not name.strip("~ "):
                 raise ConfigError(f"{line}: a key is empty")
             if name in known:
@@ -140,7 +139,7 @@ def _check_size(node: yaml.Node, file: str) -> None:
         known = sizes.get(id(node))
         if known is not None:
             return known
-        line = f"{file} line {node.start_mark.line + 1}"
+        line = _line(node, file)
         if id(node) in outer:
             raise ConfigError(
                 f"{line}: an alias names a value that contains it; write the value out"
@@ -154,6 +153,11 @@ def _check_size(node: yaml.Node, file: str) -> None:
         return total
 
     size(node)
+
+
+def _line(place: Any, file: str) -> str:
+    """Return the file and line of a node or an event."""
+    return f"{file} line {place.start_mark.line + 1}"
 
 
 def _members(node: yaml.Node) -> Iterator[yaml.Node]:

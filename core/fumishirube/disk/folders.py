@@ -118,10 +118,7 @@ class OpenFolder:
         return OpenFolder(path, os.open(name, flags, dir_fd=self.handle))
 
     def at_once(self, name: str) -> OpenFolder | None:
-        """Open a folder inside this one without a look at its entry.
-
-        ``None`` if it cannot be opened so: it is missing, spelled otherwise, a link or no folder.
-        """
+        """Open a folder inside this one at once; ``None`` if that takes a look at its entry."""
         if _CASE_BLIND or self.handle is None:
             return None
         try:
@@ -219,10 +216,7 @@ def scan(folder: OpenFolder, prefix: str) -> Iterator[FolderEntry]:
 def one_of_each(
     scanned: Iterable[os.DirEntry[str]],
 ) -> tuple[Sequence[os.DirEntry[str]], Sequence[os.DirEntry[str]]]:
-    """Return one entry for each composed name, and the others.
-
-    It is the entry with that name, or else the first.
-    """
+    """Return an entry for each composed name, that with the name or the first; and the others."""
     entries = [*scanned]
     if all(entry.name.isascii() or nfc(entry.name) == entry.name for entry in entries):
         return entries, ()

@@ -113,11 +113,7 @@ class JsonLinesFile:
 
 
 def _append(file: Path, lines: Sequence[str]) -> None:
-    """Append lines with one write; rotate a full file first.
-
-    Raises:
-        OSError: when not all of them could be written, or a file of something else is there.
-    """
+    """Append lines with one write, unless a file of something else is there; rotate a full file."""
     text = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
     _refuse_other(file)

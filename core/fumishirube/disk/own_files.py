@@ -46,10 +46,7 @@ def made_folder(root: Root) -> Path:
 
 
 def own_entries(root: Root, pattern: str) -> list[Path]:
-    """Return what a folder contains, sorted; nothing, if there is none or a link leads there.
-
-    ``pattern`` is that of :meth:`pathlib.Path.glob`.
-    """
+    """Return what matches in a folder, sorted; nothing, if there is none or a link leads there."""
     try:
         with root.opened():
             return sorted(root.path.glob(pattern))

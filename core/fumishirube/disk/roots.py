@@ -306,11 +306,7 @@ class Root:
         return self.visible if hides else None
 
     def _check_target(self, leads_to: Path) -> None:
-        """Check whether the rights show what a link leads to.
-
-        Raises:
-            Forbidden: when it leads to a folder of this root that they do not show.
-        """
+        """Raise if a link leads to a folder of this root that the rights do not show."""
         top = Path(os.path.realpath(self.top))
         if self.rights is None or not leads_to.is_relative_to(top):
             return

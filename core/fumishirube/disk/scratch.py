@@ -86,11 +86,7 @@ def is_own_folder(path: Path) -> bool:
 
 
 def _is_abandoned(lock: Path) -> bool:
-    """Tell whether no process holds the lock.
-
-    Raises:
-        OSError: when there is no such file.
-    """
+    """Tell whether no process holds the lock; raise an :class:`OSError` if there is no file."""
     flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
     handle = os.open(lock, flags)
     try:

@@ -56,11 +56,7 @@ class StoredRoot(Root):
         return True
 
     def entries(self, path: str = "") -> list[FolderEntry]:
-        """Return the entries of a folder, sorted by name.
-
-        Raises:
-            NotFound: when the folder does not exist.
-        """
+        """Return the entries of a folder, sorted by name."""
         survey = self.survey(path)
         parent = f"{path}/" if path else ""
         folders = [
@@ -72,10 +68,7 @@ class StoredRoot(Root):
         return sorted(direct, key=lambda entry: entry.path)
 
     def survey(self, path: str = "") -> Survey:
-        """Return the stored files below a folder, and the folders that have some.
-
-        The store has only what was listed, so that nothing is unlisted.
-        """
+        """Return the stored files below a folder, and their folders; nothing there is unlisted."""
         path = clean_path(path) if path else ""
         prefix = "".join(f"{part}/" for part in (self.inside, path) if part)
         here = len(self.inside) + 1 if self.inside else 0
@@ -96,11 +89,7 @@ class StoredRoot(Root):
         return self.survey()
 
     def stat(self, path: str) -> FolderEntry:
-        """Return the entry of one file or folder.
-
-        Raises:
-            NotFound: when it does not exist.
-        """
+        """Return the entry of one file or folder."""
         path = self._shown(clean_path(path))
         stored = self._stored(path)
         if stored is None:
@@ -109,12 +98,7 @@ class StoredRoot(Root):
         return _entry(stored, path)
 
     def read_bytes(self, path: str) -> bytes:
-        """Return the bytes of a file.
-
-        Raises:
-            NotFound: when it is not stored.
-            Unreadable: with the reason ``too_large``, above the limit.
-        """
+        """Return the bytes of a file."""
         path = self._shown(clean_path(path))
         stored = self._stored(path)
         if stored is None:
@@ -124,21 +108,13 @@ class StoredRoot(Root):
         return self.store.read(stored.path)
 
     def child(self, path: str) -> Root:
-        """Return a folder below as a root of its own.
-
-        Raises:
-            NotFound: when the folder does not exist.
-        """
+        """Return a folder below as a root of its own."""
         self.entries(path)
         inside, below = ("/".join(filter(None, (it, path))) for it in (self.inside, self.below))
         return replace(self, inside=inside, below=below)
 
     def make(self, path: str = "") -> Root:  # noqa: ARG002 - nowhere
-        """Refuse to create a folder.
-
-        Raises:
-            Forbidden: always.
-        """
+        """Refuse to create a folder."""
         raise Forbidden("the files are on another machine; nothing is written here")
 
     def _stored(self, path: str) -> StoredFile | None:

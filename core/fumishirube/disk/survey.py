@@ -104,13 +104,7 @@ class Surveyor:
     effort: int = _COUNTED
 
     def survey(self, folder: OpenFolder, prefix: str) -> Survey:
-        """Survey everything below an open folder.
-
-        Raises:
-            NeedsNarrowScope: when there are more files than the limit.
-            Forbidden: when an ignore file may not be read.
-            OSError: when the process may open no more files.
-        """
+        """Survey everything below an open folder; refuse too many files, and unreadable rules."""
         self._look(folder, prefix, None, 1)
         for part in self.result:
             part.sort()
@@ -145,11 +139,7 @@ class Surveyor:
                 self._add_unlisted(path, "forbidden", "folder")
 
     def _rules(self, folder: OpenFolder, name: str, path: str) -> bytes:
-        """Read an ignore file.
-
-        Raises:
-            Forbidden: when permission is denied; what it leaves out would be listed otherwise.
-        """
+        """Read an ignore file; refuse to go on without: what it leaves out would be listed."""
         try:
             return self.read(folder, name, path)
         except PermissionError as error:

@@ -15,11 +15,7 @@ from pydantic import BaseModel, JsonValue
 from fumishirube.config.classic import taken_places, with_classic_values
 from fumishirube.config.classic_surfaces import unread_classic, with_classic_settings
 from fumishirube.config.configuration import LoadedConfig, locating_errors
-from fumishirube.config.notices import (
-    absent,
-    deprecated_settings,
-    without_effect,
-)
+from fumishirube.config.notices import absent, deprecated_settings, without_effect
 from fumishirube.config.outside import (
     ALWAYS_USED,
     outside_roots,
@@ -46,11 +42,10 @@ from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError, NotFound, PluginError, ToolError, did_you_mean
 from fumishirube.host.context import PipelineContext
-from fumishirube.host.faults import PluginGuard
 from fumishirube.host.guarded_offers import GuardedOffers
-from fumishirube.host.memory import SearchMemory
+from fumishirube.host.memory import PeerProcesses, SearchMemory
 from fumishirube.host.offered_types import check_stage, check_surface
-from fumishirube.host.peers import PeerProcesses
+from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface, SharedServices, running
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.host.useless_stages import check_stages, unused_glossary
@@ -106,7 +101,8 @@ class Application(ToolHost):
             for hook in implementations
         ]
         self.contexts: dict[str, PipelineContext] = {}
-        self.memory: SearchMemory = self._remember(former.memory if former else None)
+        before = former.memory if former else None
+        self.memory = self.memory_in(self.trace_folder("traces"), loaded.statistics(), before)
         self.traces = self.memory.traces
         self._archive: TraceArchive | None = None
         with ExitStack() as stack:
@@ -129,7 +125,9 @@ class Application(ToolHost):
         self._check_trust()
         self.absent = [*absent(self.loaded, {surface.surface.root for surface in self.surfaces})]
         for configured in self.surfaces:
-            self.contexts[configured.name] = self._context(configured)
+            root = self.root(configured.surface.root)
+            context = PipelineContext(configured, root, self.shared(self.memory))
+            self.contexts[configured.name] = context
         if self.loaded.glossary.meanings:
             self.warnings += unused_glossary(self.surfaces)
         self.served = [
@@ -144,7 +142,7 @@ class Application(ToolHost):
         """Return why folders are not manuals that may be meant to be."""
         return self._of_manuals(
             lambda context: (
-                f"{name}: no manual: {why}" for name, why in context.rejected_folders()
+                f"{name}: no manual: {why}" for name, why in context.library.rejected_folders()
             )
         )
 
@@ -307,10 +305,6 @@ class Application(ToolHost):
                 hint = did_you_mean(name, sorted(known))
                 raise ConfigError(f"no surface has this name; {hint}", at=f"pipelines.{name}")
 
-    def _context(self, configured: ConfiguredSurface) -> PipelineContext:
-        root = self.root(configured.surface.root)
-        return PipelineContext(configured, root, self.shared(self.memory))
-
     def root(self, name: str) -> Root:
         """Return a root of surfaces."""
         return Root(self.loaded.folder(name), self.limits, listing=self.config.listing.listing)
@@ -320,22 +314,17 @@ class Application(ToolHost):
     ) -> SharedServices:
         """Return the services of all surfaces, with the memory and rights of a person or of all."""
         return SharedServices(
+            loaded=self.loaded,
             state=self.state,
-            traces=memory.traces,
-            cache=memory.cache,
-            statistics=memory.statistics,
+            memory=memory,
             observe=partial(self.observe, statistics=memory.statistics),
-            path_of=self.loaded.folder,
             stage=self._further_stage,
             guarded=self.guarded,
-            cached=self.config.cache.enabled,
             versions=self.plugins.code,
-            strict=self.config.strict,
             leads=self.peers.leads if self.peers else None,
             own=self._own(rights),
             rights=rights,
             view=view,
-            glossary=self.loaded.glossary,
         )
 
     def _own(self, rights: Rights | None) -> OwnManuals:
@@ -346,10 +335,6 @@ class Application(ToolHost):
         to = rights.get(MANUALS, FolderRights())
         readable = {name: folder for name, folder in own.folders.items() if to.readable(name)}
         return replace(own, folders=readable)
-
-    def _remember(self, former: SearchMemory | None) -> SearchMemory:
-        """Return the memory; its statistics observe every search."""
-        return self.memory_in(self.trace_folder("traces"), self.loaded.statistics(), former)
 
     def memory_in(
         self, traces: Root | None, statistics: Path, former: SearchMemory | None

@@ -24,10 +24,9 @@ from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.unions import JoinedProgress, is_union, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
-from fumishirube.host import embedders
 from fumishirube.host.finder import Finder
 from fumishirube.host.guarded_offers import unlisted_by, unread_by
-from fumishirube.host.indexes import IndexFolders, OpenIndexes
+from fumishirube.host.indexes import IndexFolders, OpenIndexes, manual_vectors, surface_vectors
 from fumishirube.host.loaders import remembering_loaders, unread_files
 from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices, running
 from fumishirube.host.watched_updates import AbandonedUpdate, WatchedUpdates
@@ -39,8 +38,6 @@ from fumishirube.tools.definitions import Progress
 from fumishirube.traces.records import SearchAssessment, Trace
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fumishirube.engine.background import BackgroundIndexer
     from fumishirube.engine.vectors.section_vectors import StoredVectors
     from fumishirube.text.file_texts import ManualTexts
@@ -90,12 +87,13 @@ class PipelineContext:
             stored_manuals(configured.indexes, self._fields, self.indexed_of),
         )
         searching = (stages.scorers, stages.fusers, stages.refiners)
-        self._pipeline = Pipeline(*searching, shared.strict, shared.guarded.at_work)
+        self._pipeline = Pipeline(*searching, shared.loaded.config.strict, shared.guarded.at_work)
         self._finder = Finder(configured, shared, self._pipeline, self.prepare)
         is_outlying = self.library.is_outlying
-        folders = IndexFolders(state, configured.index_fingerprint, outlying, is_outlying)
-        self._index_folders = folders
-        open_vectors = partial(embedders.manual_vectors, configured, stages, folders.make)
+        self.index_folders = IndexFolders(
+            state, configured.index_fingerprint, outlying, is_outlying
+        )
+        open_vectors = partial(manual_vectors, configured, stages, self.index_folders.make)
         self.indexes: OpenIndexes = (
             whole.indexes if whole else OpenIndexes(self.library, self._open_index, open_vectors)
         )
@@ -109,10 +107,6 @@ class PipelineContext:
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals, sorted."""
         return self.library.manuals()
-
-    def rejected_folders(self) -> Sequence[tuple[str, str]]:
-        """Return the folders of the root that are not manuals, each with the reason."""
-        return self.library.rejected_folders()
 
     def manual(self, manual_id: str) -> ManualFolder:
         """Return one manual."""
@@ -138,7 +132,7 @@ class PipelineContext:
         """Update the manual's index, answer from the cache or the pipeline, and store the trace."""
         with self._call():
             if "synonyms" in self._configured.searched:
-                query = self._shared.glossary.applied(query)
+                query = self._shared.loaded.glossary.applied(query)
             return self._finder.find(manual_id, query, progress)
 
     def texts(
@@ -184,9 +178,7 @@ class PipelineContext:
     def vectors(self, embedder: str | None = None) -> StoredVectors:
         """Return stored vectors of the pipeline's embedder, or of the named one."""
         chosen = self._shared.stage("embedders", embedder, {}) if embedder else None
-        return embedders.surface_vectors(
-            self._configured, self.stages, self._shared, self._running, chosen
-        )
+        return surface_vectors(self._configured, self.stages, self._shared, self._running, chosen)
 
     def claimed_files(self) -> ClaimedFiles:
         """Return the files of the whole root that loaders claim."""
@@ -198,7 +190,7 @@ class PipelineContext:
 
     def stored(self, name: str) -> bool:
         """Tell whether such an index exists."""
-        return self._index_folders.exists(self._own(name))
+        return self.index_folders.exists(self._own(name))
 
     def keep(self, name: str, make: Callable[[], T]) -> T:
         """Return the surface's object of this name; make it on first use."""
@@ -220,12 +212,12 @@ class PipelineContext:
 
     def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
         """Pass a finished search on to the observers."""
-        self._shared.cache.judge(trace_id, assessment)
-        self._shared.statistics.conclude(trace_id, assessment)
+        self._shared.memory.cache.judge(trace_id, assessment)
+        self._shared.memory.statistics.conclude(trace_id, assessment)
 
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
         """Store a trace with a value of the surface, and return the trace."""
-        return self._shared.traces.annotate(trace, name, value)
+        return self._shared.memory.traces.annotate(trace, name, value)
 
     def prepare(
         self,
@@ -261,7 +253,7 @@ class PipelineContext:
             indexed, state = self.updates.run(manual_id, update, query.budget)
         except AbandonedUpdate as error:
             opened = self.opened(manual_id)
-            if opened is None or not opened.committed or self._shared.strict:
+            if opened is None or not opened.committed or self._shared.loaded.config.strict:
                 raise
             indexed, state = opened, opened.last_state(f"{error}; this is the state before")
         loaders = [*zip(self.stages.loaders, self.index_loaders, strict=True)]
@@ -305,9 +297,6 @@ class PipelineContext:
 
         Return their ids. Nothing is deleted while there is no manual at all: the folder of manuals
         may be that of a disk that is not mounted.
-
-        Raises:
-            Forbidden: when the index does not answer.
         """
         index, present = self._only("indexes", self.stages.indexes), self.manuals()
         if not present or not isinstance(index, ForgetsManuals):
@@ -318,16 +307,8 @@ class PipelineContext:
         """Index a manual anew while its index answers; ``None`` if that index cannot."""
         state = self.indexed_of(manual_id).rebuild(progress)
         if state is not None:
-            self._index_folders.remove_others(manual_id)
+            self.index_folders.remove_others(manual_id)
         return state
-
-    def index_folder(self, manual_id: str) -> Path:
-        """Return the folder that contains the indexes of a manual, for any settings."""
-        return self._index_folders.folder(manual_id)
-
-    def other_indexes(self, manual_id: str) -> Sequence[Path]:
-        """Return the indexes of a manual that other settings or another version made."""
-        return self._index_folders.others(manual_id)
 
     @contextmanager
     def serving(self) -> Iterator[None]:
@@ -349,7 +330,7 @@ class PipelineContext:
 
     def trace(self, trace_id: str) -> Trace:
         """Return a stored trace."""
-        return self._shared.traces.get(trace_id)
+        return self._shared.memory.traces.get(trace_id)
 
     def close(self) -> None:
         """Close the open indexes and the objects of the surface."""
@@ -359,7 +340,7 @@ class PipelineContext:
         self._surface_values.clear()
         if self._whole is None:
             self.indexes.close()
-        self._index_folders.close()
+        self.index_folders.close()
         self._running.close()
 
     def indexed_of(self, manual_id: str) -> FolderIndex:
@@ -372,7 +353,7 @@ class PipelineContext:
 
     def _open_index(self, name: str) -> OpenIndex:
         index = self._only("indexes", self.stages.indexes)
-        return index.open(self._index_folders.make(name), self._fields())
+        return index.open(self.index_folders.make(name), self._fields())
 
     def _fields(self) -> Fields:
         return Fields(FIELDS, self._only("tokenizers", self.stages.tokenizers))

@@ -65,10 +65,7 @@ class ForeignWork(NamedTuple):
 
 
 class CrashMarks:
-    """The marks of this process, which any thread may set.
-
-    If the file cannot be written, no mark is set.
-    """
+    """The marks of this process, which any thread may set; none, if the file cannot be written."""
 
     def __init__(self, state: Path) -> None:
         self._state = state
@@ -139,10 +136,7 @@ class CrashMarks:
 
 
 def crashed_work(state: Path) -> list[ForeignWork]:
-    """Return what plugins ran in processes that died, and remove their marks.
-
-    Of each thread only the innermost mark is returned.
-    """
+    """Remove the marks of processes that died; return the innermost of each of their threads."""
     crashed: list[ForeignWork] = []
     files: list[Path] = []
     for folder in (state / FOLDER, _elsewhere(state)):
@@ -160,11 +154,7 @@ def crashed_work(state: Path) -> list[ForeignWork]:
 
 
 def _new_file(folder: Path) -> tuple[int, Path]:
-    """Create and lock the file of this process; return its handle and its path.
-
-    Raises:
-        OSError: when that fails, or other processes remove each file before it is locked.
-    """
+    """Create and lock the file of this process; return its handle and its path."""
     for _ in range(_ATTEMPTS):
         # Another process may remove the empty folder at any moment, also while it is looked at.
         with suppress(FileNotFoundError, FileExistsError):

@@ -5,24 +5,17 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
-from threading import Lock, get_ident
+from threading import Lock
 
 from fumishirube.disk.own_files import made_folder, own_entries, read_own, state_folder
 from fumishirube.disk.scratch import replace_file
-from fumishirube.errors import ConfigError, FumishirubeError, PluginError, first_line
-from fumishirube.host.crash_marks import CrashMarks, ForeignWork, crashed_work
-from fumishirube.host.left_behind import COPIED, Undoing
-from fumishirube.host.plugin_errors import drop_paths, is_answer
-from fumishirube.host.standard_streams import foreign_code
-from fumishirube.interrupts import is_interrupt, raised_in
-from fumishirube.plugins.discovery import Plugins
-from fumishirube.plugins.entry_points import InstalledPlugin
+from fumishirube.errors import first_line
+from fumishirube.host.crash_marks import ForeignWork, crashed_work
 
 FOLDER = "faults"
 """The folder below the state folder; it contains one file a stage."""
@@ -36,17 +29,12 @@ _LINES = 5
 _PAUSE = 0.5
 """Seconds between two writes of one stage's faults."""
 _LONGEST, _MOST_BYTES = 300, 64 * 1024
-_PASSING = (FumishirubeError, KeyboardInterrupt, GeneratorExit)
-"""Exceptions that pass through plugin code, and are a fault if it raises them by itself."""
 _CRASHED = "the process ended while it ran"
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A failure of a plugin: its stage and file, the problem, the last time, and the count.
-
-    ``method`` is the method that failed, if known.
-    """
+    """A failure of a plugin: its stage and file, the problem, when and how often, the method."""
 
     plugin: str
     distribution: str
@@ -95,10 +83,7 @@ class FaultLog:
         self._written: dict[str, float] = {}
 
     def record(self, work: ForeignWork, problem: str, public: str = "", method: str = "") -> None:
-        """Store and log a failure.
-
-        ``public`` replaces a ``problem`` in a server's log if the problem may quote a text.
-        """
+        """Store and log a failure; in the log, ``public`` replaces what may quote a text."""
         with self._lock:
             fault = Fault(*work, problem=problem, last=time.time(), method=method)
             known = self._known()
@@ -173,128 +158,3 @@ class FaultLog:
 
     def _file(self, key: str) -> Path:
         return self._folder.path / f"{key}.json"
-
-
-class RecordedFault(PluginError):
-    """A failure of a plugin, which is recorded, and named by the message."""
-
-
-class RefusedConfig(RecordedFault, ConfigError):
-    """The same, if the plugin refuses the configuration, or something is not installed for it."""
-
-
-class PluginGuard:
-    """Marks running plugin code, and records its failures.
-
-    ``plugins`` are those whose code it guards, if they are loaded.
-    """
-
-    def __init__(self, state: Path, plugins: Plugins | None = None) -> None:
-        self._plugins = plugins
-        self._state = state
-        self.log = FaultLog(state)
-        self._marks = CrashMarks(state)
-        self._running: dict[int, list[tuple[ForeignWork, float]]] = {}
-
-    @contextmanager
-    def marked(self, work: ForeignWork, *, prints: bool = False) -> Iterator[Sequence[str]]:
-        """Mark a plugin's code while it runs; its exceptions reach the caller.
-
-        What it ``prints`` is the output of a command; else it goes to standard error, and what it
-        leaves behind in the process is undone, recorded, and added to the list.
-        """
-        thread = get_ident()
-        running = self._running.setdefault(thread, [])
-        running.append((work, time.monotonic()))
-        left: Sequence[str] = ()
-        try:
-            with self._marks.running(work.encoded):
-                if prints:
-                    yield left
-                    return
-                with Undoing(partial(self._record_copy, work)) as left, foreign_code():
-                    yield left
-        finally:
-            running.pop()
-            if not running:
-                self._running.pop(thread, None)
-            for problem in left:
-                self.log.record(work, problem)
-
-    def _record_copy(self, work: ForeignWork) -> None:
-        """Record that this process is a copy; another thread may have held the log's lock."""
-        FaultLog(self._state).record(work, COPIED)
-
-    def at_work(self, thread: int | None, began: float) -> tuple[ForeignWork, float] | None:
-        """Return what a plugin runs on a thread, or else on another one since before ``began``.
-
-        With it comes the time by :func:`time.monotonic` at which that started. Any thread may call
-        this.
-        """
-        innermost = {key: running[-1:] for key, running in self._running.copy().items()}
-        if own := innermost.pop(thread or 0, []):
-            return own[0]
-        others = [each for running in innermost.values() for each in running if each[1] < began]
-        return min(others, key=lambda each: each[1], default=None)
-
-    @contextmanager
-    def watched(
-        self,
-        work: ForeignWork,
-        method: str = "",
-        answers: tuple[type[FumishirubeError], ...] = (),
-    ) -> Iterator[None]:
-        """Mark a plugin's code while it runs, and record its failures.
-
-        Errors of the types in ``answers`` are not failures if a caller can get them; nor are errors
-        of the framework that only pass through.
-
-        Raises:
-            RecordedFault: instead of an error by which the framework ends its own work, if the
-                plugin raises that by itself.
-        """
-        try:
-            with self.marked(work) as left:
-                yield
-        except BaseException as error:
-            passed = self._passes(error, work, answers)
-            if not passed:
-                self.log.record(work, described(error), type(error).__name__, method)
-            if isinstance(error, FumishirubeError):
-                drop_paths(error)
-            if passed or not isinstance(error, _PASSING):
-                raise
-            what = error if isinstance(error, FumishirubeError) else type(error).__name__
-            kind = RefusedConfig if isinstance(error, ConfigError) else RecordedFault
-            raise kind(f"{work.label} failed: {what}") from error
-        if not left:
-            self.log.worked(work, method)
-
-    def _passes(self, error: BaseException, work: ForeignWork, answers: tuple[type, ...]) -> bool:
-        """Tell whether an error is an answer, or one of the framework that only passes through."""
-        if isinstance(error, FumishirubeError) and not is_answer(error):
-            return False
-        if isinstance(error, answers):
-            return True
-        return isinstance(error, _PASSING) and not self._raised(error, work)
-
-    def _raised(self, error: BaseException, work: ForeignWork) -> bool:
-        """Tell whether a plugin raised an error by itself."""
-        if isinstance(error, KeyboardInterrupt):
-            return not is_interrupt(error)
-        module = self._plugins.manager.get_plugin(work.plugin) if self._plugins else None
-        package = str(getattr(module, "__name__", "")).partition(".")[0]
-        return bool(package) and raised_in(error, package)
-
-    @contextmanager
-    def importing(self, plugin: InstalledPlugin) -> Iterator[None]:
-        """Mark the import of a plugin and its hooks."""
-        if plugin.builtin:
-            yield
-        else:
-            with self.marked(ForeignWork(plugin.id, plugin.distribution, "its import")):
-                yield
-
-    def close(self) -> None:
-        """Remove the marks of this process."""
-        self._marks.close()

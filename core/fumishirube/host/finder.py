@@ -45,11 +45,11 @@ class Finder(NamedTuple):
                 return self._find(manual_id, again, prepare(again))
 
     def _find(self, manual_id: str, query: Query, state: IndexState) -> SearchResult:
-        thresholds = self.shared.statistics.thresholds
+        thresholds = self.shared.memory.statistics.thresholds
         extent = SearchExtent.of(state, query.within)
         record = partial(self._trace, manual_id, query, state, extent, thresholds)
         began = time.perf_counter()
-        cache, key = self.shared.cache, self.cache_key(query, state, thresholds)
+        cache, key = self.shared.memory.cache, self.cache_key(query, state, thresholds)
         lookup = cache.look_up(key) if key else CacheLookup("bypass")
         if (known := lookup.cached_search) is not None:
             former = known.stored.trace
@@ -74,7 +74,7 @@ class Finder(NamedTuple):
         """Run the pipeline over a corpus of the surface's own, and store the trace."""
         ranking, span, report = self._run(query, corpus)
         state = IndexState(corpus, files, (), None, "")
-        extent, thresholds = SearchExtent.of(state, None), self.shared.statistics.thresholds
+        extent, thresholds = SearchExtent.of(state, None), self.shared.memory.statistics.thresholds
         record = partial(self._trace, corpus.manual_id, query, state, extent, thresholds)
         trace = replace(record(span, report, CacheOutcome("bypass")), own=True)
         self._store(trace, written=written)
@@ -88,7 +88,7 @@ class Finder(NamedTuple):
 
     def cache_key(self, query: Query, state: IndexState, thresholds: Thresholds) -> CacheKey | None:
         """Return the cache's key of a query, or ``None`` if the cache is not to be used."""
-        cached = self.shared.cached if query.cache is None else query.cache
+        cached = self.shared.loaded.config.cache.enabled if query.cache is None else query.cache
         if query.exclude or not cached:
             return None
         key = CacheKey.of(
@@ -140,7 +140,7 @@ class Finder(NamedTuple):
         return f"alternatives were not searched: no fuser in {key} takes them up"
 
     def _store(self, trace: Trace, *, written: bool = True) -> StoredTrace:
-        stored = self.shared.traces.put(trace, written=written)
+        stored = self.shared.memory.traces.put(trace, written=written)
         self.shared.observe(trace)
         return stored
 

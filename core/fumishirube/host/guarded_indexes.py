@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 from fumishirube.budget import Budget
-from fumishirube.corpus import Corpus, IndexMatch
+from fumishirube.corpus import Corpus, Count, IndexMatch
 from fumishirube.disk.roots import Root
+from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.errors import IndexDamaged, ToolError
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.faults import PluginGuard
-from fumishirube.host.guarded_stages import GuardedEmbedder, GuardedStage, NamedInErrors
-from fumishirube.host.guarded_tokenizers import GuardedTokenizer
-from fumishirube.host.index_results import (
-    VALUE_CHECKS,
-    check_frequencies,
-    check_matches,
-    check_pages,
-    check_passages,
-    require,
+from fumishirube.host.guarded_stages import (
+    GuardedEmbedder,
+    GuardedStage,
+    GuardedTokenizer,
+    NamedInErrors,
 )
+from fumishirube.host.offered_types import check_texts
+from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.interrupts import is_interrupt
 from fumishirube.model import Passage
 from fumishirube.stages import Fields, Index, IndexedFile, OpenIndex
 
-S = TypeVar("S")
-
 _METHODS = [name for name in vars(OpenIndex) if not name.startswith("_")]
 """Looked up by name: since Python 3.12 ``isinstance`` sees none that an object only passes on."""
-
-
-class _GuardedPart(NamedInErrors[S]):
-    _answers = (ToolError, IndexDamaged)
 
 
 class GuardedIndex(NamedInErrors[Index]):
@@ -51,9 +44,10 @@ class GuardedIndex(NamedInErrors[Index]):
         return _GuardedOpenIndex(opened, self._work, self._guard)
 
 
-class _GuardedOpenIndex(_GuardedPart[OpenIndex]):
+class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
     """An open index of a plugin."""
 
+    _answers = (ToolError, IndexDamaged)
     _checked_pages: object = ()
 
     def pages(self) -> Mapping[str, IndexedFile]:
@@ -120,8 +114,10 @@ class _GuardedOpenIndex(_GuardedPart[OpenIndex]):
                 raise
 
 
-class _GuardedCorpus(_GuardedPart[Corpus]):
+class _GuardedCorpus(NamedInErrors[Corpus]):
     """A corpus of a plugin, of an index with these files."""
+
+    _answers = (ToolError, IndexDamaged)
 
     def __init__(
         self, stage: Corpus, work: ForeignWork, guard: PluginGuard, files: Container[str]
@@ -132,37 +128,142 @@ class _GuardedCorpus(_GuardedPart[Corpus]):
     def search(self, *arguments: Any, **named: Any) -> Sequence[IndexMatch]:
         """Return the best matches of a clause."""
         with self._watched("search"):
-            matches = self._stage.search(*arguments, **named)
-            return check_matches(matches, self._files)
+            return check_matches(self._stage.search(*arguments, **named), self._files)
 
     def page(self, path: str) -> Sequence[Passage]:
         """Return the passages of a file."""
         with self._watched("page"):
-            passages = self._stage.page(path)
-            return check_passages("page", passages, self._files)
+            return check_passages("page", self._stage.page(path), self._files)
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
         """Return how many sections have each term."""
         with self._watched("frequencies"):
-            counts = self._stage.frequencies(terms)
-            return check_frequencies(counts, terms)
+            return check_frequencies(self._stage.frequencies(terms), terms)
 
     def __getattr__(self, name: str) -> Any:
-        check = VALUE_CHECKS.get(name)
-        if check is None:
+        if name not in _PROPERTIES:
             return super().__getattr__(name)
-        if name in _PROPERTIES:
-            with self._watched(name):
-                return check(name, getattr(self._stage, name))
-        method = getattr(self._stage, name)
+        with self._watched(name):
+            return self._checked(name, getattr(self._stage, name))
 
-        def checked(*arguments: Any, **named: Any) -> Any:
-            with self._watched(name):
-                return check(name, method(*arguments, **named))
+    def _checked(self, method: str, result: Any) -> Any:
+        check = VALUE_CHECKS.get(method)
+        return check(method, result) if check else super()._checked(method, result)
 
-        self.__dict__[name] = checked
-        return checked
 
+# --- what they return -----------------------------------------------------------------------
+
+
+def check_pages(pages: Mapping[str, IndexedFile]) -> Mapping[str, IndexedFile]:
+    """Return the files of an index by path; raise a :class:`TypeError` for anything else."""
+    require("pages", pages, Mapping)
+    _require_all("pages", pages.values(), IndexedFile)
+    if not all(path == file.path and _is_file(file) for path, file in pages.items()):
+        raise TypeError("'pages' of its index gave a file with wrong values")
+    return pages
+
+
+def check_matches(matches: Sequence[IndexMatch], files: Container[str]) -> Sequence[IndexMatch]:
+    """Return the matches of a search in an index with these files; raise for anything else."""
+    require("search", matches, Sequence)
+    _require_all("search", matches, IndexMatch)
+    check_passages("search", [match.passage for match in matches], files)
+    if not math.isfinite(sum(match.estimate for match in matches)):
+        raise ValueError("'search' of its index gave an estimate that is no finite number")
+    return matches
+
+
+def check_passages(
+    name: str, passages: Sequence[Passage], files: Container[str]
+) -> Sequence[Passage]:
+    """Return the passages that a method of an index gave; raise for those of other files."""
+    require(name, passages, Sequence)
+    _require_all(name, passages, Passage)
+    for passage in passages:
+        if not _is_passage(passage):
+            raise TypeError(f"{name!r} of its index gave a passage with wrong values")
+        if passage.path not in files:
+            raise ValueError(f"{name!r} of its index gave a passage of a file that it lacks")
+    return passages
+
+
+def check_frequencies(counts: Mapping[str, int], terms: Collection[str]) -> Mapping[str, int]:
+    """Return the number of sections with each term; raise for what is none."""
+    require("frequencies", counts, Mapping)
+    for term in terms:
+        _number("frequencies", counts[term])
+    return counts
+
+
+def require(name: str, value: object, kind: type) -> None:
+    """Raise a :class:`TypeError` unless what a method of an index gave is of a type."""
+    if not isinstance(value, kind):
+        wanted = kind.__name__
+        raise TypeError(f"{name!r} of its index gave a {type(value).__name__} and no {wanted}")
+
+
+def _require_all(name: str, values: Any, kind: type) -> None:
+    for other in {*map(type, values)}:
+        if not issubclass(other, kind):
+            raise TypeError(f"{name!r} of its index gave a {other.__name__} and no {kind.__name__}")
+
+
+def _number(name: str, value: Any) -> Any:
+    require(name, value, int)
+    if value < 0:
+        raise ValueError(f"{name!r} of its index gave a negative number")
+    return value
+
+
+def _text(name: str, value: Any) -> Any:
+    require(name, value, str)
+    return value
+
+
+def _terms(name: str, value: Any) -> Any:
+    del name
+    return check_texts(value)
+
+
+def _count(name: str, value: Any) -> Any:
+    require(name, value, Count)
+    _number(name, value.number)
+    return value
+
+
+def _mean(name: str, value: Any) -> Any:
+    if not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+        raise TypeError(f"{name!r} of its index gave no finite length")
+    return value
+
+
+def _is_file(file: Any) -> bool:
+    match file:
+        case IndexedFile(str(), str(), None | str(), int(sections), int(blank)):
+            return sections >= 0 and blank >= 0
+        case _:
+            return False
+
+
+def _is_passage(passage: Any) -> bool:
+    match passage:
+        case Passage(str(), int(start), int(end), str(), tuple(above), int(), str(), fields):
+            texts = isinstance(fields, Mapping) and all(
+                isinstance(fields.get(name), str) for name in FIELDS
+            )
+            return texts and 1 <= start <= end and all(isinstance(title, str) for title in above)
+        case _:
+            return False
+
+
+VALUE_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
+    "manual_id": _text,
+    "size": _number,
+    "terms": _terms,
+    "count": _count,
+    "average_length": _mean,
+}
+"""How values of a corpus are checked that need nothing else for it."""
 
 _PROPERTIES = frozenset({"manual_id", "size"})
 _MEMBERS = (*VALUE_CHECKS, "search", "page", "frequencies")

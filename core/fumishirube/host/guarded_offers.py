@@ -17,18 +17,13 @@ from fumishirube.disk.roots import Root
 from fumishirube.engine.file_loads import SlowFile
 from fumishirube.engine.pipeline import NamedStage, StageFailure
 from fumishirube.engine.stage_calls import AtWork, StageCall
-from fumishirube.errors import (
-    AlreadyServed,
-    ConfigError,
-    IndexDamaged,
-    PluginError,
-    UnknownStage,
-)
+from fumishirube.errors import AlreadyServed, ConfigError, IndexDamaged, PluginError, UnknownStage
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.faults import PluginGuard, RecordedFault, described
+from fumishirube.host.faults import described
 from fumishirube.host.guarded_indexes import GUARDED_KINDS
 from fumishirube.host.guarded_results import guarded_prompt, guarded_resources, guarded_tool
 from fumishirube.host.guarded_stages import GuardedLoader, GuardedStage
+from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
 from fumishirube.host.watched_updates import WatchedUpdates
 from fumishirube.interrupts import is_interrupt
 from fumishirube.model import LeftOut
@@ -36,8 +31,7 @@ from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import INDEXES, LOADERS, NOUNS
 from fumishirube.stages import ClaimedFile, Loader
 from fumishirube.tools.definitions import Tool
-from fumishirube.tools.prompts import Prompt
-from fumishirube.tools.resources import Resources
+from fumishirube.tools.resources import Prompt, Resources
 from fumishirube.traces.records import Trace
 
 _log = logging.getLogger("fumishirube")
@@ -80,11 +74,7 @@ class GuardedOffers:
 
     @contextmanager
     def building(self, work: ForeignWork | None) -> Iterator[None]:
-        """Run plugin code that makes or opens something.
-
-        Raises:
-            PluginError: for an exception that is not expected there; it names the plugin.
-        """
+        """Run plugin code that makes or opens something; a :class:`PluginError` names it."""
         if work is None:
             yield
             return
@@ -100,11 +90,7 @@ class GuardedOffers:
 
     @contextmanager
     def configuring(self, kind_name: str, plugin: str, name: str, at: str) -> Iterator[None]:
-        """Run code of a stage that the configuration names at a coordinate.
-
-        Raises:
-            ConfigError: with the coordinate, when the stage is a plugin's, and fails.
-        """
+        """Run code of a stage that the configuration names; a :class:`ConfigError` says where."""
         try:
             with self.building(self.work(kind_name, plugin, name)):
                 yield
@@ -167,11 +153,7 @@ class GuardedOffers:
             raise PluginError(f"{origin}{error}") from error
 
     def leave_out(self, problem: str, work: ForeignWork | None, problems: list[str]) -> None:
-        """Report that a part of a plugin is left out.
-
-        Raises:
-            ConfigError: when the configuration is strict.
-        """
+        """Report that a part of a plugin is left out; raise, if the configuration is strict."""
         if self._strict:
             raise ConfigError(problem)
         if problem in problems:
@@ -215,11 +197,7 @@ class GuardedOffers:
 
     @contextmanager
     def damaged_again(self, indexes: Iterable[NamedStage[Any]]) -> Iterator[None]:
-        """Search in an index that has been opened again because it was damaged.
-
-        Raises:
-            RecordedFault: when one of a plugin says that it still is.
-        """
+        """Search in an index that has been opened again; it is a fault if one is still damaged."""
         try:
             yield
         except IndexDamaged as error:
@@ -227,8 +205,7 @@ class GuardedOffers:
                 if work := self.work(INDEXES, named.plugin, named.name):
                     problem = "it says that its files are damaged, however often it is opened"
                     self._guard.log.record(work, problem, method="search")
-                    message = f"{work.label} failed: {problem}"
-                    raise RecordedFault(message) from error
+                    raise RecordedFault(f"{work.label} failed: {problem}") from error
             raise
 
     def at_work(self, call: StageCall, thread: int) -> AtWork | None:
@@ -238,8 +215,7 @@ class GuardedOffers:
             return None
         work, since = at_work
         self._guard.log.record(work, f"it was abandoned after {time.monotonic() - since:.1f} s")
-        is_index = work.stage.startswith(f"{NOUNS[INDEXES]} ")
-        return AtWork(work.label, is_index)
+        return AtWork(work.label, work.stage.startswith(f"{NOUNS[INDEXES]} "))
 
     def slow_files(
         self,
@@ -273,10 +249,7 @@ def unread_by(
     claimed: Mapping[str, ClaimedFile],
     loaders: Sequence[tuple[NamedStage[Any], Loader]],
 ) -> Iterator[str]:
-    """Yield a sentence about each loader of a plugin that failed on files of a folder.
-
-    ``loaders`` are the running ones, each with the form that claims and caches.
-    """
+    """Yield a sentence about each loader of a plugin that failed on files of a folder."""
     failed: defaultdict[str, list[str]] = defaultdict(list)
     for out in skipped:
         if out.reason == "loader_failed" and out.path in claimed:

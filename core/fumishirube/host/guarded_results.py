@@ -11,7 +11,6 @@ from pydantic_core import PydanticSerializationError
 
 from fumishirube.errors import Cancelled, FumishirubeError, ToolError
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.faults import PluginGuard
 from fumishirube.host.offered_types import (
     check_contents,
     check_listed,
@@ -20,11 +19,11 @@ from fumishirube.host.offered_types import (
     check_texts,
     checking,
 )
+from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.interrupts import is_interrupt
 from fumishirube.tools.calls import dumped
 from fumishirube.tools.definitions import Call, Tool, check_answer
-from fumishirube.tools.prompts import Prompt
-from fumishirube.tools.resources import Resources
+from fumishirube.tools.resources import Prompt, Resources
 
 T = TypeVar("T")
 

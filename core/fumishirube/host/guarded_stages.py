@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
+from fumishirube.corpus import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.engine.document_faults import document_fault
 from fumishirube.engine.stage_calls import threaded
 from fumishirube.engine.vectors.embedding import vector_fault
-from fumishirube.errors import (
-    Cancelled,
-    FumishirubeError,
-    PluginError,
-    ToolError,
-    Unreadable,
-)
+from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.faults import PluginGuard, RecordedFault, described
-from fumishirube.host.offered_types import all_of
+from fumishirube.host.faults import described
+from fumishirube.host.offered_types import all_of, check_texts
+from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
 from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.source_digests import source_digest
-from fumishirube.stages import Embedder, Loader, Vectors
+from fumishirube.stages import Embedder, Loader, Tokenizer, Vectors
+
+WrittenTerms: TypeAlias = tuple[str, str, Collection[str]]
 
 _SENT = frozenset({"preparation"})
 """Other processes call these; if one fails there, the work is repeated in this process."""
@@ -67,22 +65,22 @@ class GuardedStage(Generic[S]):
 
         def guarded(*arguments: Any, **named: Any) -> Any:
             with self._watched(name):
-                result = value(*arguments, **named)
-                return all_of(result) if isinstance(result, Iterator) else result
+                return self._checked(name, value(*arguments, **named))
 
         self.__dict__[name] = guarded
         return guarded
+
+    def _checked(self, method: str, result: Any) -> Any:
+        """Return the result of a method in the form that callers get; raise if it is wrong."""
+        del method
+        return all_of(result) if isinstance(result, Iterator) else result
 
     def _watched(self, method: str) -> AbstractContextManager[None]:
         return self._guard.watched(self._work, method, self._answers)
 
 
 class NamedInErrors(GuardedStage[S]):
-    """A stage of a plugin whose failure is an error or a note of the answer, which names it.
-
-    Raises:
-        PluginError: when it raises, or returns something unusable.
-    """
+    """A stage of a plugin whose failure is an error, or a note of the answer, which names it."""
 
     @contextmanager
     def _watched(self, method: str) -> Iterator[None]:
@@ -112,11 +110,65 @@ class GuardedEmbedder(NamedInErrors[Embedder]):
             return made
 
 
-class GuardedLoader(GuardedStage[Loader]):
-    """A loader of a plugin: a file on which it fails is skipped.
+class GuardedTokenizer(NamedInErrors[Tokenizer]):
+    """A tokenizer of a plugin; no search works without it."""
 
-    If it fails to list its files, the files of the last listing are used.
-    """
+    def terms(self, text: str) -> Sequence[str]:
+        """Return the terms of a folded text."""
+        with self._watched("terms"):
+            return check_texts(self._stage.terms(text))
+
+    def narrow(self, text: str) -> tuple[Clause, bool]:
+        """Return a clause that matches wherever a folded text occurs, and whether only there."""
+        with self._watched("narrow"):
+            clause, exact = self._stage.narrow(text)
+            require_clause(clause)
+            return clause, bool(exact)
+
+    def _checked(self, method: str, result: Any) -> Any:
+        match method:
+            case "query_terms":
+                return check_texts(result)
+            case "form_finder" if result is not None:
+                if not callable(result):
+                    raise TypeError(f"it returned a {type(result).__name__} and no function")
+                return partial(self._words, result)
+            case "written_terms":
+                return check_writing(result)
+            case "written_beside":
+                written, lacking = result
+                return check_writing(written), {*check_texts(lacking)}
+            case _:
+                return super()._checked(method, result)
+
+    def _words(self, finder: Callable[[str], Sequence[str]], text: str) -> Sequence[str]:
+        with self._watched("form_finder"):
+            return check_texts(finder(text))
+
+
+def check_writing(written: Any) -> WrittenTerms:
+    """Return the terms, characters and parts of a text; raise a :class:`TypeError` for others."""
+    joined, characters, parts = written
+    joined, characters = check_texts((joined, characters))
+    return joined, characters, {*check_texts(parts)}
+
+
+def require_clause(clause: object) -> None:
+    """Raise a :class:`TypeError` unless it is a clause, with all that is in it."""
+    match clause:
+        case Term(str(), None | str()) | Part(str(), None | str()) | Holds(str()) | Everything():
+            return
+        case Phrase(tuple() as texts, None | str()) | Pages(tuple() as texts):
+            check_texts(texts)
+        case Bool(tuple() as should, tuple() as must, tuple() as must_not):
+            for inner in (*should, *must, *must_not):
+                require_clause(inner)
+        case _:
+            raise TypeError(f"it returned no clause with the right values: {type(clause).__name__}")
+
+
+class GuardedLoader(GuardedStage[Loader]):
+    """A loader of a plugin: a file on which it fails is skipped; its last listing stays."""
 
     _answers = (ToolError,)
 
@@ -154,11 +206,7 @@ class GuardedLoader(GuardedStage[Loader]):
         return self._claims.get(root.path, ())
 
     def _drop_outside(self, root: Root, work: ForeignWork) -> None:
-        """Drop what no file of the manual is called; that is a failure too, whatever else it lists.
-
-        Raises:
-            PluginError: when there is any, and the configuration is strict.
-        """
+        """Drop paths that no file of the manual has; to list any is a failure."""
         listed = self._claims[root.path]
         inside = tuple(source for source in listed if _is_plain(source.path))
         if len(inside) < len(listed):
@@ -170,11 +218,7 @@ class GuardedLoader(GuardedStage[Loader]):
             self._failing.add(root.path)
 
     def _listed(self, root: Root, work: ForeignWork) -> tuple[Source, ...]:
-        """List the claimed files on a thread of its own; one that was late serves a later call.
-
-        Raises:
-            AbandonedUpdate: when it takes too long.
-        """
+        """List the claimed files on a thread of its own; one that was late serves a later call."""
 
         def listed() -> tuple[Source, ...]:
             with self._guard.watched(work, "sources"):
@@ -202,11 +246,7 @@ class GuardedLoader(GuardedStage[Loader]):
         return partial(self._loaded, getattr(self._stage, name))
 
     def load(self, root: Root, source: Source) -> Document:
-        """Return the document of a file.
-
-        Raises:
-            Unreadable: when the loader fails, or its document is unusable.
-        """
+        """Return the document of a file; it is :class:`Unreadable` if the loader fails."""
         return self._loaded(self._stage.load, root, source)
 
     def _loaded(

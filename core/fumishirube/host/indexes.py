@@ -1,4 +1,4 @@
-"""The indexes of one surface: where their folders are, and which of them stay open."""
+"""The indexes and vectors of one surface: their folders, and which of them stay open."""
 
 from __future__ import annotations
 
@@ -7,38 +7,40 @@ import os
 import random
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from fumishirube.disk.folders import is_denied, is_full
+from fumishirube.disk.own_files import state_folder
 from fumishirube.disk.roots import Root
 from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.engine.library import Library, ManualFolder
 from fumishirube.engine.outlying import OutlyingFolders
+from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import Forbidden
-from fumishirube.stages import OpenIndex
+from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices, running
+from fumishirube.host.useless_stages import gives_vectors
+from fumishirube.stages import Embedder, OpenIndex, Stage
 
 if TYPE_CHECKING:
+    from fumishirube.engine.vectors.embedding import NamedEmbedder
     from fumishirube.engine.vectors.manual_vectors import ManualVectors
+    from fumishirube.engine.vectors.section_vectors import StoredVectors
 
 _log = logging.getLogger(__name__)
 
 MOST_OPEN = 64
 """The most indexes that stay open between calls; each has a thread, and the list of its files."""
 
-
 VECTORS = "vectors-"
 """The beginning of the names of folders with vectors, beside that of the index."""
 
 
 class IndexFolders:
-    """Makes the folders of one surface's indexes, those of ``outlying`` manuals elsewhere.
-
-    ``is_outlying`` tells whether a name is that of such a manual.
-    """
+    """Makes the folders of one surface's indexes, those of ``outlying`` manuals elsewhere."""
 
     def __init__(
         self,
@@ -66,9 +68,6 @@ class IndexFolders:
         """Return the folder of an index, which is temporary if permissions allow no other.
 
         Another ``fingerprint`` gives a folder beside it.
-
-        Raises:
-            Forbidden: when anything but permissions prevents it, such as a full disk or a link.
         """
         state, folder = self._place(name)
         path = f"{folder}/{fingerprint or self._fingerprint}"
@@ -163,3 +162,55 @@ class OpenIndexes:
         for indexed in [*self._open.values()]:
             indexed.close()
         self._open.clear()
+
+
+# --- vectors --------------------------------------------------------------------------------
+
+
+def named_embedder(
+    configured: ConfiguredSurface, chosen: NamedStage[Stage], begun: NamedStage[Embedder]
+) -> NamedEmbedder:
+    """Return an embedder; with other settings, or other code of its plugin, it is another one."""
+    from fumishirube.engine.vectors.embedding import NamedEmbedder  # noqa: PLC0415 - few pipelines embed
+
+    return NamedEmbedder(chosen.name, configured.identity(chosen), begun.stage)
+
+
+def pipeline_embedder(configured: ConfiguredSurface, begun: RunningStages) -> NamedEmbedder | None:
+    """Return the embedder of a pipeline, if it has one."""
+    rows = zip(configured.stages["embedders"], begun.embedders, strict=True)
+    return next((named_embedder(configured, *row) for row in rows), None)
+
+
+def surface_vectors(
+    configured: ConfiguredSurface,
+    begun: RunningStages,
+    shared: SharedServices,
+    opening: ExitStack,
+    chosen: NamedStage[Stage] | None,
+) -> StoredVectors:
+    """Return vectors for a surface's own use, by the pipeline's embedder or a chosen one."""
+    from fumishirube.engine.vectors.section_vectors import StoredVectors  # noqa: PLC0415 - as above
+
+    named = pipeline_embedder(configured, begun)
+    if chosen is not None:
+        runs = running("embedders", chosen, opening, shared.guarded, "embedder")
+        named = named_embedder(configured, chosen, runs)
+    folder = state_folder(shared.root("state").path, "vectors")
+    return StoredVectors(named, folder, f"{named.identity if named else 'none'}.db")
+
+
+def manual_vectors(
+    configured: ConfiguredSurface,
+    begun: RunningStages,
+    folder: Callable[[str, str], Root],
+    manual_id: str,
+) -> ManualVectors | None:
+    """Return the vectors of a manual, in a folder beside its index, if its pipeline makes any."""
+    if not any(gives_vectors(named.stage) for named in begun.embedders[:1]):
+        return None
+    from fumishirube.engine.vectors.manual_vectors import ManualVectors  # noqa: PLC0415 - as above
+
+    named = pipeline_embedder(configured, begun)
+    assert named
+    return ManualVectors(manual_id, named, folder(manual_id, f"{VECTORS}{named.identity}"))

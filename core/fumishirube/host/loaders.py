@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -66,28 +66,20 @@ def unread_files(
 def _reader(
     suffix: str, offers: Collection[RegisteredStage], used: Collection[str], pipeline: str
 ) -> str | None:
-    ways = [*_added(suffix, offers, used, pipeline), *_set(suffix, offers, pipeline)]
+    """Name the loaders that would read a suffix, or what to install for it."""
+    ways = []
+    for offer in offers:  # with their default settings
+        field = offer.stage.model_fields.get("suffixes")
+        suffixes = field.default if field and isinstance(field.default, tuple) else ()
+        if suffix and suffix in suffixes and offer.name not in used:
+            ways.append(f"{offer.name}: add {{use: {offer.name}}} to {pipeline}.loaders")
+    for offer in offers:  # on a condition, which they state themselves
+        conditions = getattr(offer.stage, "reads_if", {})
+        if suffix in conditions:
+            condition = conditions[suffix].format(loaders=f"{pipeline}.loaders")
+            ways.append(f"{offer.name}: {condition}")
     if ways:
         return " or ".join(ways)
     if suffix in _PACKAGED:
         return _PACKAGE
     return _PLUGIN if suffix in _FORMATS else None
-
-
-def _added(
-    suffix: str, offers: Collection[RegisteredStage], used: Collection[str], pipeline: str
-) -> Iterator[str]:
-    """Name loaders outside the pipeline that read the suffix with their default settings."""
-    for offer in offers:
-        field = offer.stage.model_fields.get("suffixes")
-        suffixes = field.default if field and isinstance(field.default, tuple) else ()
-        if suffix and suffix in suffixes and offer.name not in used:
-            yield f"{offer.name}: add {{use: {offer.name}}} to {pipeline}.loaders"
-
-
-def _set(suffix: str, offers: Collection[RegisteredStage], pipeline: str) -> Iterator[str]:
-    """Name loaders that read the suffix on a condition, which they state themselves."""
-    for offer in offers:
-        conditions = getattr(offer.stage, "reads_if", {})
-        if suffix in conditions:
-            yield f"{offer.name}: {conditions[suffix].format(loaders=f'{pipeline}.loaders')}"

@@ -13,8 +13,14 @@ from fumishirube.stages import Stage
 from fumishirube.surfaces import Surface
 from fumishirube.text.encoding import has_surrogates
 from fumishirube.tools.definitions import Answer, Params, Question, Tool, View
-from fumishirube.tools.prompts import Prompt, PromptParameter
-from fumishirube.tools.resources import Content, Resource, Resources, Template
+from fumishirube.tools.resources import (
+    Content,
+    Prompt,
+    PromptParameter,
+    Resource,
+    Resources,
+    Template,
+)
 
 T = TypeVar("T")
 
@@ -26,11 +32,7 @@ _MOST_ITEMS = 1_000_000
 
 
 def all_of(items: Iterable[T]) -> tuple[T, ...]:
-    """Return what a plugin yields.
-
-    Raises:
-        ValueError: when it yields more than a million items.
-    """
+    """Return what a plugin yields; raise a :class:`ValueError` after a million items."""
     taken = tuple(islice(items, _MOST_ITEMS + 1))
     if len(taken) > _MOST_ITEMS:
         raise ValueError(f"it yields more than {_MOST_ITEMS} items")
@@ -64,11 +66,7 @@ _READ_OF_STAGES = ("needs", "generates", "last", "applies", "placed", "preparati
 
 
 def check_stage(stage: Stage) -> None:
-    """Check what identifies a stage, and read what it says of itself.
-
-    Raises:
-        TypeError: when its revision or its fingerprint is of another type, or a setting is no JSON.
-    """
+    """Check the types of what identifies a stage, and read what it says of itself."""
     json.dumps(stage.model_dump(mode="json", by_alias=True))
     for name, kind in (("revision", int), ("fingerprint", str)):
         value = getattr(stage, name)
@@ -79,11 +77,7 @@ def check_stage(stage: Stage) -> None:
 
 
 def check_surface(surface: Surface, roots: Collection[str]) -> None:
-    """Check the class variables of a surface.
-
-    Raises:
-        TypeError: when it lacks one, or names a root that is none of these.
-    """
+    """Check the class variables of a surface, whose root is one of these."""
     for name in ("pipeline", "root"):
         if not hasattr(surface, name):
             raise TypeError(f"it has no class variable {name!r}")
@@ -95,11 +89,7 @@ def check_surface(surface: Surface, roots: Collection[str]) -> None:
 
 
 def check_offers(offers: object, kind: type) -> None:
-    """Check a sequence of what a surface offers, with all fields.
-
-    Raises:
-        TypeError: when it is no sequence, or one of them is of another type.
-    """
+    """Check the types of a sequence of what a surface offers, with all fields."""
     if not isinstance(offers, Sequence) or isinstance(offers, str):
         raise TypeError(f"a sequence was expected, not {type(offers).__name__}")
     for offer in offers:
@@ -150,12 +140,7 @@ def check_text(returned: object) -> str:
 
 
 def check_texts(returned: Iterable[str]) -> tuple[str, ...]:
-    """Return texts that a plugin returned, as plain strings that can be encoded.
-
-    Raises:
-        TypeError: if they are none.
-        UnicodeEncodeError: if half of a surrogate pair is in one.
-    """
+    """Return texts that a plugin returned, as plain strings; raise for what cannot be encoded."""
     texts = all_of(returned)
     if isinstance(returned, str) or not all(isinstance(text, str) for text in texts):
         raise TypeError("it returned something else than texts")

@@ -26,11 +26,7 @@ class PersonalTools(ToolHost):
     """
 
     def __init__(
-        self,
-        whole: Application,
-        person: str,
-        rights: Rights,
-        former: SearchMemory | None = None,
+        self, whole: Application, person: str, rights: Rights, former: SearchMemory | None = None
     ) -> None:
         self.loaded, self.config, self.guarded = whole.loaded, whole.config, whole.guarded
         self.peers = whole.peers

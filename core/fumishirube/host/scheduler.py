@@ -111,11 +111,7 @@ class _ThreadJob(Generic[T]):
         self._runs = False
 
     def run(self) -> T:
-        """Run the work, unless the caller has already left.
-
-        Raises:
-            RuntimeError: to nobody, when the caller has left.
-        """
+        """Run the work; raise, to nobody, if the caller has already left."""
         if not self._begin():
             raise RuntimeError("nobody waits for it")
         try:

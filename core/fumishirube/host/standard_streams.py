@@ -31,11 +31,7 @@ class Wire:
             yield from self._source
 
     def write(self, line: bytes) -> None:
-        """Write one line, and add the line end.
-
-        Raises:
-            OSError: when the reader is gone.
-        """
+        """Write one line, and add the line end; raise an :class:`OSError` if the reader is gone."""
         rest = memoryview(line + b"\n")
         while rest:
             rest = rest[os.write(self._sink, rest) :]

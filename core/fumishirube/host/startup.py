@@ -15,8 +15,8 @@ from fumishirube.config.pipelines import Use
 from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.errors import ConfigError
 from fumishirube.host.application import Application
-from fumishirube.host.faults import PluginGuard
-from fumishirube.host.peers import PeerProcesses
+from fumishirube.host.memory import PeerProcesses
+from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.plugins.discovery import Plugins, load_plugins
 from fumishirube.plugins.entry_points import DISTRIBUTION
@@ -26,9 +26,6 @@ def load_plugins_of(loaded: LoadedConfig, *, strangers: bool = True, revision: i
     """Load the plugins for a workspace, and log which ran in processes that died.
 
     If an import ends this process, the next process reports it.
-
-    Raises:
-        ConfigError: when the state folder is outside the workspace, and is not trusted.
     """
     loaded.trust.check(outside_roots(loaded, ("state",)))
     with closing(PluginGuard(loaded.folder("state"))) as guard:

@@ -7,23 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
 from fumishirube import stages as protocols
-from fumishirube.config.glossary import Glossary
+from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.personal import OwnManuals
 from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.disk.rights import FolderRights, Rights
 from fumishirube.disk.roots import Root
-from fumishirube.engine.adaptive import SearchStatistics
-from fumishirube.engine.cache import SearchCache
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError, PluginError
 from fumishirube.host.guarded_offers import GuardedOffers
+from fumishirube.host.memory import SearchMemory
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES, StageRegistry
 from fumishirube.plugins.source_digests import source_digest
@@ -31,7 +29,6 @@ from fumishirube.stages import NeedsOfSurface, ResourceStage, Stage
 from fumishirube.surfaces import Surface
 from fumishirube.text.folding import FOLDING
 from fumishirube.traces.records import PipelineSnapshot, Trace
-from fumishirube.traces.store import TraceStore
 
 MANUALS = "manuals"
 """The root whose folders are manuals."""
@@ -145,9 +142,6 @@ class ConfiguredSurface:
         """Return the running forms of the stages; the stack closes them.
 
         The index is not opened here, but for each manual.
-
-        Raises:
-            ConfigError: when a stage of a plugin cannot be opened.
         """
         begun = {
             kind_name: [
@@ -187,11 +181,7 @@ class ConfiguredSurface:
 
 
 def search_surface(surfaces: Sequence[ConfiguredSurface]) -> ConfiguredSurface:
-    """Return the surface that searches the manuals: the default one, or the first.
-
-    Raises:
-        ConfigError: when no surface searches manuals.
-    """
+    """Return the surface that searches the manuals: the default one, or the first."""
     readers = [surface for surface in surfaces if surface.of_manuals]
     if not readers:
         raise ConfigError(f"surfaces: none of them searches manuals{_remedy(surfaces)}")
@@ -223,11 +213,7 @@ def running(
     guarded: GuardedOffers,
     coordinate: str,
 ) -> NamedStage[Any]:
-    """Return the running form of a stage, guarded; the stack closes it.
-
-    Raises:
-        ConfigError: when a stage of a plugin cannot be opened.
-    """
+    """Return the running form of a stage, guarded; the stack closes it."""
     stage = named.stage
     if isinstance(stage, ResourceStage) and kind_name != "indexes":
         work = guarded.work(kind_name, named.plugin, named.name)
@@ -242,26 +228,21 @@ def running(
 class SharedServices:
     """Services that all surfaces of one application share.
 
-    ``cached`` is the default for queries that do not say whether to use the cache. ``versions``
-    names the plugins of the stages. ``stage`` makes a stage by kind, name and settings. ``own`` are
-    the manuals outside the workspace. ``rights`` are those of a person by root; ``None`` stands for
-    all. ``view`` distinguishes indexes of surfaces that were made with these rights. ``leads`` is
-    set while this process indexes ahead of the calls; ``None`` if there is no other process.
+    ``versions`` names the plugins of the stages. ``stage`` makes a stage by kind, name and
+    settings. ``own`` are the manuals outside the workspace. ``rights`` are those of a person by
+    root; ``None`` stands for all. ``view`` distinguishes indexes of surfaces that were made with
+    these rights. ``leads`` is set while this process indexes ahead of the calls; ``None`` if there
+    is no other process.
     """
 
+    loaded: LoadedConfig
     state: Root
-    traces: TraceStore
-    cache: SearchCache
-    statistics: SearchStatistics
+    memory: SearchMemory
     observe: Callable[[Trace], None]
-    path_of: Callable[[str], Path]
     stage: Callable[[str, str, Mapping[str, JsonValue]], NamedStage[Any]]
     guarded: GuardedOffers
-    cached: bool
     versions: str
-    strict: bool
     leads: Event | None
-    glossary: Glossary
     own: OwnManuals
     rights: Rights | None
     view: str
@@ -269,5 +250,5 @@ class SharedServices:
     def root(self, name: str) -> Root:
         """Return a folder of the configuration, or the workspace, limited by the rights."""
         if self.rights is None or name in OWN_FOLDERS:
-            return Root(self.path_of(name), private=name == "state")
-        return Root(self.path_of(name), rights=self.rights.get(name, FolderRights()))
+            return Root(self.loaded.folder(name), private=name == "state")
+        return Root(self.loaded.folder(name), rights=self.rights.get(name, FolderRights()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
@@ -14,9 +14,8 @@ from fumishirube.host.catalog import WARNING, Catalog, ListProfile
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.guarded_offers import GuardedOffers
-from fumishirube.host.memory import SearchMemory
+from fumishirube.host.memory import PeerProcesses, SearchMemory
 from fumishirube.host.offered_types import check_offers
-from fumishirube.host.peers import PeerProcesses
 from fumishirube.host.surfaces import ConfiguredSurface
 from fumishirube.plugins.registry import SURFACES
 from fumishirube.surfaces import (
@@ -28,28 +27,20 @@ from fumishirube.surfaces import (
     SurfaceContext,
 )
 from fumishirube.tools.definitions import Tool
-from fumishirube.tools.list_pages import paged
-from fumishirube.tools.prompts import Prompt, check_prompt
-from fumishirube.tools.resources import Resources, check_resources
+from fumishirube.tools.pages import paged
+from fumishirube.tools.resources import Prompt, Resources, check_prompt, check_resources
 from fumishirube.tools.schemas import check_tool
 
 T = TypeVar("T")
 
 
 class ServedSurface(NamedTuple):
-    """A surface with its context, and its crash mark if it is a plugin's.
-
-    With ``read_only``, only its tools that only read are offered.
-    """
+    """A surface with its context, its crash mark if it is a plugin's, and whether it only reads."""
 
     surface: Surface
     context: SurfaceContext
     work: ForeignWork | None
     read_only: bool = False
-
-
-def _as_sequence(offer: Callable[[SurfaceContext], T]) -> Callable[[SurfaceContext], Sequence[T]]:
-    return lambda context: (offer(context),)
 
 
 class ToolHost:
@@ -73,11 +64,10 @@ class ToolHost:
         """The tools by name; making them may raise :class:`ConfigError`."""
         tools: dict[str, Tool[Any, Any]] = {}
         with self._raise_if_strict():
-            for entry in self.served:
-                for made in self._offered(entry, "tools", entry.surface.tools, Tool):
-                    if made.read_only or not entry.read_only:
-                        tool = self.guarded.tool(made, entry.work)
-                        self._add(tools, tool.name, "tool", tool, "a tool of this name", entry)
+            for entry, made in self._offered("tools", Tool, Surface):
+                if made.read_only or not entry.read_only:
+                    tool = self.guarded.tool(made, entry.work)
+                    self._add(tools, tool.name, "tool", tool, "a tool of this name", entry)
         return tools
 
     @cached_property
@@ -85,10 +75,8 @@ class ToolHost:
         """The tools for the command line and callers in the process alone, by name."""
         commands: dict[str, Tool[Any, Any]] = {}
         with self._raise_if_strict():
-            for entry in self.served:
-                if isinstance(surface := entry.surface, HasCommands):
-                    for tool in self._offered(entry, "commands", surface.commands, Tool):
-                        commands.setdefault(tool.name, self.guarded.tool(tool, entry.work))
+            for entry, tool in self._offered("commands", Tool, HasCommands):
+                commands.setdefault(tool.name, self.guarded.tool(tool, entry.work))
         return commands
 
     @property
@@ -105,45 +93,38 @@ class ToolHost:
         by_scheme: dict[str, Resources] = {}
         by_name: dict[str, Prompt] = {}
         with self._raise_if_strict():
-            for entry in self.served:
-                if isinstance(surface := entry.surface, HasResources):
-                    offer = _as_sequence(surface.resources)
-                    for made in self._offered(entry, "resources", offer, Resources):
-                        scheme, guarded = made.scheme, self.guarded.resources(made, entry.work)
-                        clash, faults = "resources of this scheme", check_resources(guarded)
-                        self._add(by_scheme, scheme, "resources", guarded, clash, entry, faults)
-            for entry in self.served:
-                if isinstance(surface := entry.surface, HasPrompts):
-                    for each in self._offered(entry, "prompts", surface.prompts, Prompt):
-                        prompt = self.guarded.prompt(each, entry.work)
-                        clash, faults = "a prompt of this name", check_prompt(prompt)
-                        self._add(by_name, each.name, "prompt", prompt, clash, entry, faults)
+            for entry, made in self._offered("resources", Resources, HasResources):
+                resources = self.guarded.resources(made, entry.work)
+                clash, faults = "resources of this scheme", check_resources(resources)
+                self._add(by_scheme, made.scheme, "resources", resources, clash, entry, faults)
+            for entry, each in self._offered("prompts", Prompt, HasPrompts):
+                prompt = self.guarded.prompt(each, entry.work)
+                clash, faults = "a prompt of this name", check_prompt(prompt)
+                self._add(by_name, each.name, "prompt", prompt, clash, entry, faults)
         return tuple(by_scheme.values()), tuple(by_name.values())
 
     def _offered(
-        self,
-        entry: ServedSurface,
-        part: str,
-        offer: Callable[[SurfaceContext], Sequence[T]],
-        kind: type[Any],
-    ) -> Sequence[T]:
-        """Return what a surface offers; a failure becomes a problem and an empty result.
+        self, part: str, kind: type[Any], ability: type[Any]
+    ) -> Iterator[tuple[ServedSurface, Any]]:
+        """Yield what the surfaces with an ability offer; a failure becomes a problem.
 
         So does anything in a plugin's offer that is not of the ``kind``.
-
-        Raises:
-            ConfigError: when it fails, and the configuration is strict.
         """
-        try:
-            with self.guarded.building(entry.work):
-                offers = tuple(offer(entry.context))
-                if entry.work is not None:
-                    check_offers(offers, kind)
-                return offers
-        except PluginError as error:
-            problem = f"{error}; its {part} are left out"
-            self.guarded.leave_out(problem, entry.work, self.problems)
-            return ()
+        for entry in self.served:
+            if not isinstance(entry.surface, ability):
+                continue
+            try:
+                with self.guarded.building(entry.work):
+                    offered = getattr(entry.surface, part)(entry.context)
+                    offers = (offered,) if kind is Resources else tuple(offered)
+                    if entry.work is not None:
+                        check_offers(offers, kind)
+            except PluginError as error:
+                problem = f"{error}; its {part} are left out"
+                self.guarded.leave_out(problem, entry.work, self.problems)
+                continue
+            for offer in offers:
+                yield entry, offer
 
     @cached_property
     def _offering(self) -> dict[str, ServedSurface]:
@@ -285,5 +266,4 @@ class ToolHost:
         self, configured: ConfiguredSurface, context: PipelineContext, *, read_only: bool = False
     ) -> ServedSurface:
         """Return a surface with its context; only its tools that only read if ``read_only``."""
-        work = self.work(configured)
-        return ServedSurface(configured.surface, context, work, read_only)
+        return ServedSurface(configured.surface, context, self.work(configured), read_only)

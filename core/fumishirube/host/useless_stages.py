@@ -45,11 +45,7 @@ def check_stages(
     coordinate: str,
     guarded: GuardedOffers,
 ) -> None:
-    """Check that a surface can use each stage that its configuration names.
-
-    Raises:
-        ConfigError: naming the first useless stage, and why.
-    """
+    """Raise a :class:`ConfigError` about the first stage that can have no effect, if any."""
     by_key = {
         key: [named.stage for named in stages[kind_name]]
         for kind_name, key in PIPELINE_KEYS.items()

@@ -12,7 +12,7 @@ from fumishirube.budget import Budget
 from fumishirube.engine.stage_calls import Overdue, StageCall, within_deadline
 from fumishirube.errors import PluginError
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.faults import PluginGuard
+from fumishirube.host.plugin_guard import PluginGuard
 
 _LISTING_SECONDS, _LISTING_SHARE = 10.0, 0.5
 """The most seconds, and of a call's time the largest share, for which a listing is waited for."""

@@ -88,11 +88,7 @@ class Command:
 
 
 def add_arguments_of(command: Command, parser: ArgumentParser) -> CommandModule:
-    """Import a command's module, let it add its arguments to a parser, and return it.
-
-    Raises:
-        PluginError: when one of the two fails.
-    """
+    """Import a command's module, let it add its arguments to a parser, and return it."""
     module = command.load()
     try:
         module.add_arguments(parser)
@@ -109,11 +105,7 @@ def add_arguments_of(command: Command, parser: ArgumentParser) -> CommandModule:
 
 
 def exit_code_of(command: Command, returned: object) -> int:
-    """Return what a command's ``run`` returned.
-
-    Raises:
-        PluginError: when that is no exit code.
-    """
+    """Return what a command's ``run`` returned, if it is an exit code."""
     if isinstance(returned, int) and returned in _EXIT_CODES:
         return returned
     what = repr(returned) if isinstance(returned, int) else type(returned).__name__
@@ -173,53 +165,42 @@ class CommandRegistry:
         return {command.name: command for command in self if command.serves}
 
 
-def _own(name: str, help_text: str, module: str, example: str) -> Command:
-    return Command(name, help_text, f"fumishirube.faces.cli.{module}", f"fumishirube {example}")
+def _own(name: str, help_text: str, example: str) -> Command:
+    return Command(name, help_text, f"fumishirube.faces.cli.{name}", f"fumishirube {example}")
 
 
 OWN_COMMANDS = (
     _own(
         "call",
         "call any tool with JSON arguments, and print its answer",
-        "call",
         """call manual_ls '{"id": "manuals"}'""",
     ),
-    _own("tools", "list the tools that an MCP client sees", "tools", "tools --json"),
+    _own("tools", "list the tools that an MCP client sees", "tools --json"),
     _own(
         SERVE,
         "serve the tools to an MCP client over standard input and output",
-        "serve",
         "serve --workspace ~/my-documents",
     ),
     _own(
         "add",
         "search a folder as a manual from anywhere, without moving it",
-        "add",
         "add specs ~/Documents/specs",
     ),
-    _own("index", "bring the search indexes up to date", "index", "index handbook --rebuild"),
-    _own(
-        "plugins",
-        "list the plugins, what they offer, and their problems",
-        "plugins",
-        "plugins --json",
-    ),
+    _own("index", "bring the search indexes up to date", "index handbook --rebuild"),
+    _own("plugins", "list the plugins, what they offer, and their problems", "plugins --json"),
     _own(
         "doctor",
         "check the installation, the configuration and every manual",
-        "doctor",
         "doctor --workspace ~/my-documents",
     ),
     _own(
         "trust",
         "allow the configuration to lead out of the workspace, until it changes",
-        "trust",
         "trust --workspace ~/my-documents",
     ),
     _own(
         "config",
         "show the configuration, its schema, or its variables",
-        "config",
         "config show > all-settings.yaml",
     ),
     Command(
@@ -229,7 +210,7 @@ OWN_COMMANDS = (
         "mkdir -p ~/.local/share/bash-completion/completions\n"
         "  fumishirube completion bash > ~/.local/share/bash-completion/completions/fumishirube",
     ),
-    _own("man", "print the manual page", "man", "man > fumishirube.1"),
+    _own("man", "print the manual page", "man > fumishirube.1"),
 )
 """The framework's own verbs."""
 

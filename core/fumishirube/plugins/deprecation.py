@@ -32,11 +32,7 @@ RENAMED: Mapping[str, RenamedExport] = {}
 
 
 def resolve_former_name(name: str) -> object:
-    """Return the object of a former name of the façade, with a warning.
-
-    Raises:
-        AttributeError: when it is not a former name.
-    """
+    """Return the object of a former name of the façade, with a warning."""
     renamed = RENAMED.get(name)
     if renamed is None:
         raise AttributeError(f"module {FACADE!r} has no attribute {name!r}")

@@ -15,12 +15,7 @@ import pluggy
 from fumishirube.errors import PluginError, UnknownStage, first_line
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins import hookspecs
-from fumishirube.plugins.commands import (
-    OWN_NAMES,
-    Command,
-    CommandRegister,
-    CommandRegistry,
-)
+from fumishirube.plugins.commands import OWN_NAMES, Command, CommandRegister, CommandRegistry
 from fumishirube.plugins.deprecation import collect_deprecations
 from fumishirube.plugins.entry_points import (
     DISTRIBUTION,

@@ -50,10 +50,7 @@ class InstalledPlugin(NamedTuple):
 
 
 def plugin_points() -> list[EntryPoint]:
-    """Return the entry points of all versions of the plugin API, in the order of installation.
-
-    To find them takes milliseconds.
-    """
+    """Return the entry points of all versions of the plugin API, in the order of installation."""
     every = entry_points()
     groups = sorted(group for group in every.groups if group.startswith(PREFIX))
     return [point for group in groups for point in every.select(group=group)]

@@ -6,15 +6,7 @@ import pluggy
 
 from fumishirube.plugins.commands import CommandRegister
 from fumishirube.plugins.registry import DefaultRegister, Register
-from fumishirube.stages import (
-    Embedder,
-    Fuser,
-    Index,
-    Loader,
-    Refiner,
-    Scorer,
-    Tokenizer,
-)
+from fumishirube.stages import Embedder, Fuser, Index, Loader, Refiner, Scorer, Tokenizer
 from fumishirube.surfaces import Surface
 from fumishirube.traces.records import Trace
 

@@ -130,11 +130,7 @@ class StageKindRegistry:
         self._offers[offer.name] = offer
 
     def take(self, name: str, coordinate: str) -> RegisteredStage:
-        """Return the stage of this name.
-
-        Raises:
-            UnknownStage: with the coordinate and the nearest name, when there is none.
-        """
+        """Return the stage of this name; raise :class:`UnknownStage` with the nearest name."""
         if name in self._offers:
             return self._offers[name]
         hint = did_you_mean(name, sorted(self._offers))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import Distribution, PackageNotFoundError
 from itertools import chain, islice
-from pathlib import Path
-
-from fumishirube.plugins.installed_modules import installed_modules
+from pathlib import Path, PurePosixPath
 
 _OWN = __name__.partition(".")[0]
+_CODE = (".py", ".so", ".pyd")
 _MOST_FILES = 100
 """Of a package with more files, only the module of the class counts."""
 _LARGEST = 2**20
@@ -75,13 +74,10 @@ def _named_files(files: Iterable[Path], modules: Mapping[str, Path]) -> set[Path
 
 def _files_of(paths: Iterable[Path]) -> list[Path]:
     """Return the files of a package or module; none if there are too many."""
-    every = (file for path in paths for file in chain([path], path.rglob("*")) if _counts(file))
-    files = [*islice(every, _MOST_FILES + 1)]
+    every = (file for path in paths for file in chain([path], path.rglob("*")))
+    counting = (file for file in every if file.suffix != ".pyc" and file.is_file())
+    files = [*islice(counting, _MOST_FILES + 1)]
     return files if len(files) <= _MOST_FILES else []
-
-
-def _counts(file: Path) -> bool:
-    return file.suffix != ".pyc" and file.is_file()
 
 
 def _content(file: Path) -> bytes:
@@ -90,3 +86,40 @@ def _content(file: Path) -> bytes:
         return str(size).encode() if size > _LARGEST else file.read_bytes()
     except OSError:
         return b""
+
+
+def installed_modules(distribution: Distribution) -> dict[str, Path]:
+    """Return the packages and modules of a distribution by name, below any shared namespace.
+
+    Those of an editable installation are in folders that it adds to ``sys.path``.
+    """
+    try:
+        listed = [PurePosixPath(file) for file in distribution.files or ()]
+    except Exception:  # a damaged list is none
+        return {}
+    files = [file for file in listed if ".." not in file.parts]
+    packages = {file.parent for file in files if file.name == "__init__.py" and file.parent.name}
+    modules: dict[str, Path] = {}
+    for file in files:
+        place = Path(str(distribution.locate_file(file)))
+        if file.suffix == ".pth":
+            for folder in _added_folders(place):
+                modules |= {each.stem: each for each in folder.glob("*.py")}
+                modules |= {each.parent.name: each.parent for each in folder.glob("*/__init__.py")}
+        elif file.suffix in _CODE:
+            above = [folder for folder in file.parents if folder in packages]
+            top = above[-1] if above else file
+            name = ".".join((*top.parent.parts, top.name.partition(".")[0]))
+            modules[name] = Path(str(distribution.locate_file(top)))
+    return modules
+
+
+def _added_folders(file: Path) -> Iterator[Path]:
+    """Return the folders that a file of paths adds to ``sys.path``; its other lines are code."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return
+    for line in lines:
+        if line.strip() and not line.startswith(("#", "import ", "import\t")):
+            yield file.parent / line.strip()

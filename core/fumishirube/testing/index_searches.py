@@ -25,7 +25,7 @@ from fumishirube import (
     Term,
 )
 from fumishirube.engine.indexed_files import FIELDS
-from fumishirube.host.index_results import (
+from fumishirube.host.guarded_indexes import (
     VALUE_CHECKS,
     check_frequencies,
     check_matches,

@@ -15,10 +15,7 @@ from fumishirube.tools.definitions import (
     json_chars,
     narrowed_params,
 )
-from fumishirube.tools.list_pages import listed, paged
-from fumishirube.tools.prompts import Prompt, PromptParameter
-from fumishirube.tools.resources import Content, Resource, Resources, Template
-from fumishirube.tools.text_pages import (
+from fumishirube.tools.pages import (
     PAGE_CHARS,
     Cursor,
     LineRange,
@@ -26,6 +23,16 @@ from fumishirube.tools.text_pages import (
     NextChar,
     ScanCursor,
     TextPage,
+    listed,
+    paged,
+)
+from fumishirube.tools.resources import (
+    Content,
+    Prompt,
+    PromptParameter,
+    Resource,
+    Resources,
+    Template,
 )
 
 __all__ = [

@@ -219,15 +219,10 @@ def _error(error: ErrorDetails, place: ArgumentLocation, shape: Schema) -> ToolE
     if kind in ("literal_error", "enum") or json_type(error["input"]) not in accepted(schema):
         return _mistyped(place)
     if kind == "string_pattern_mismatch":
-        return _mismatched(place, context["pattern"])
+        examples = schema.get("examples")
+        rule = f"be such as {examples[0]}" if examples else f"match {context['pattern']}"
+        return place.kind(f"{name} must {rule}", parameter=name)
     return _unusable(place, error["msg"])
-
-
-def _mismatched(place: ArgumentLocation, pattern: str) -> ToolError:
-    name, examples = place.name, place.schema.get("examples")
-    if examples:
-        return place.kind(f"{name} must be such as {examples[0]}", parameter=name)
-    return place.kind(f"{name} must match {pattern}", parameter=name)
 
 
 def _mistyped(place: ArgumentLocation) -> ToolError:

@@ -9,13 +9,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Annotated, Any, ClassVar, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    JsonValue,
-    create_model,
-)
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, create_model
 
 from fumishirube.budget import Budget
 from fumishirube.errors import Cancelled, ToolError
@@ -189,9 +183,7 @@ def json_chars(item: object) -> int:
 
 
 def narrowed_params(
-    params: type[P],
-    withheld: Collection[str],
-    replaced: Mapping[str, Any] | None = None,
+    params: type[P], withheld: Collection[str], replaced: Mapping[str, Any] | None = None
 ) -> type[P]:
     """Return parameters without the ``withheld`` ones, which are refused like unknown names.
 

@@ -1,4 +1,4 @@
-"""Resources: documents that clients read by URI."""
+"""Resources, which clients read by URI; prompts, which a person chooses and fills in."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ Completer: TypeAlias = Callable[[str, str, Mapping[str, str]], Iterable[str]]
 """Proposes values of an argument, given its typed beginning and the other arguments."""
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
+_PROMPT_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
 class Resource(NamedTuple):
@@ -73,3 +74,40 @@ def check_resources(resources: Resources) -> Iterator[str]:
             yield f"the template {template.uri!r} is of another scheme"
         if not (template.name.strip() and template.title.strip() and template.summary.strip()):
             yield f"the template {template.uri!r} has no name, title or summary"
+
+
+class PromptParameter(NamedTuple):
+    """A parameter of a prompt."""
+
+    name: str
+    summary: str
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt. ``write`` receives the arguments, and returns the text for the agent.
+
+    It is called only with all required arguments and no unknown ones, and may raise a
+    ``ToolError``. ``complete`` proposes values of an argument.
+    """
+
+    name: str
+    title: str
+    summary: str
+    write: Callable[[Mapping[str, str]], str]
+    arguments: Sequence[PromptParameter] = ()
+    complete: Completer = no_values
+
+
+def check_prompt(prompt: Prompt) -> Iterator[str]:
+    """Yield why a prompt cannot be offered, as sentences."""
+    if not _PROMPT_NAME.fullmatch(prompt.name):
+        yield f"the name {prompt.name!r} does not match {_PROMPT_NAME.pattern}"
+    for what in ("title", "summary"):
+        if not str(getattr(prompt, what)).strip():
+            yield f"it has no {what}"
+    names = [argument.name for argument in prompt.arguments]
+    for name in names:
+        if not _PROMPT_NAME.fullmatch(name) or names.count(name) > 1:
+            yield f"the argument {name!r} is no name, or is there twice"

@@ -28,6 +28,7 @@ _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 _ONES = ("items", "additionalProperties", "not", "propertyNames", "contains")
 _UNREAD = ("default", "readOnly")
 _NULL: Schema = {"type": "null"}
+_MAPPING_KEYS = frozenset({"type", "additionalProperties"})
 
 
 def input_schema(tool: Tool[Any, Any]) -> dict[str, JsonValue]:
@@ -150,15 +151,9 @@ class _Generator(GenerateJsonSchema):
 
     def ser_schema(self, schema: Any) -> Schema | None:
         """Describe a model by its fields, even if its serializer returns any mapping."""
-        described = super().ser_schema(schema)
-        return described if described and not _is_plain_object(described) else None
-
-
-def _is_plain_object(described: Schema) -> bool:
-    return described.get("type") == "object" and not described.keys() - {
-        "type",
-        "additionalProperties",
-    }
+        described = super().ser_schema(schema) or {}
+        any_mapping = described.get("type") == "object" and described.keys() <= _MAPPING_KEYS
+        return None if any_mapping else described or None
 
 
 @lru_cache(maxsize=256)

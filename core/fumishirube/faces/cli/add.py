@@ -27,11 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Change the user's own configuration, and list the folders in it.
-
-    Raises:
-        ConfigError: when the name or the folder cannot be used.
-    """
+    """Change the user's own configuration, and list the folders in it."""
     if options.name and bool(options.folder) == options.remove:
         options.parser.error("name a FOLDER to add, or --remove")
     if options.remove and not options.name:

@@ -88,10 +88,7 @@ def check_writable(root: Root, subject: str, remedy: str) -> Check:
 
 
 def leftovers(others: Sequence[Path], subject: str, command: str) -> Iterator[Check]:
-    """Report indexes of a manual that other settings or another version made.
-
-    A server may change or delete them meanwhile.
-    """
+    """Report indexes of other settings or versions, which a server may delete meanwhile."""
     if others:
         size = sum(map(_size, others))
         number = counted(len(others), "folder")

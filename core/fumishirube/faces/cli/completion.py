@@ -6,11 +6,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
 from fumishirube.errors import PluginError
-from fumishirube.faces.cli.command_parsers import add_ways_to_serve, build_parser
+from fumishirube.faces.cli import add_ways_to_serve, build_parser
 from fumishirube.faces.cli.exit_codes import OK
+from fumishirube.faces.cli.output import complain
 from fumishirube.faces.cli.parser import OneOf, Parser, one_of
-from fumishirube.faces.cli.streams import complain
-from fumishirube.plugins.commands import OWN_COMMANDS, SERVE, Command
+from fumishirube.plugins.commands import OWN_COMMANDS, SERVE
 from fumishirube.plugins.discovery import Plugins, load_plugins
 
 SHELLS = ("bash", "zsh", "fish")
@@ -53,19 +53,12 @@ def whole_parser(plugins: Plugins) -> Parser:
     parser, commands = build_parser()
     known = plugins.commands.verbs() | {command.name: command for command in OWN_COMMANDS}
     for name in sorted(known):
-        if not _is_usable(known[name]):
+        try:
+            build_parser()[1].add(known[name])  # a faulty one would leave a part of its own here
+        except PluginError as error:
+            complain(f"problem: {error}; it is left out")
             continue
         added = commands.add(known[name])
         if name == SERVE:
             add_ways_to_serve(added, plugins.commands, ())
     return parser
-
-
-def _is_usable(command: Command) -> bool:
-    """Tell whether a command can add its arguments; report one that cannot."""
-    try:
-        build_parser()[1].add(command)
-    except PluginError as error:
-        complain(f"problem: {error}; it is left out")
-        return False
-    return True

@@ -32,11 +32,10 @@ from fumishirube.faces.cli.configurations import (
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.folders import folder
 from fumishirube.faces.cli.messages import filled, translated
-from fumishirube.faces.cli.output import print_json, table
+from fumishirube.faces.cli.output import complain, print_json, table
 from fumishirube.faces.cli.parser import add_json, one_of
 from fumishirube.faces.cli.schema import file_schema
-from fumishirube.faces.cli.streams import complain
-from fumishirube.faces.cli.workspace import opened, plugins_of
+from fumishirube.faces.cli.workspace import opened, plugins_and_faults
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import StageRegistry
 
@@ -92,11 +91,11 @@ def _show(options: Namespace) -> None:
 
 
 def _schema(options: Namespace) -> None:
-    print_json(file_schema(plugins_of(options).registry))
+    print_json(file_schema(plugins_and_faults(options)[0].registry))
 
 
 def _env(options: Namespace) -> None:
-    rows = list(all_variables(plugins_of(options).registry))
+    rows = list(all_variables(plugins_and_faults(options)[0].registry))
     if options.json:
         print_json([row._asdict() for row in rows])
         return
@@ -181,36 +180,22 @@ def _is_set(name: str) -> bool:
 
 def outline(value: JsonValue, comments: Mapping[str, str], where: str = "") -> Iterator[str]:
     """Yield the lines of a value as YAML; ``comments`` have keys such as ``roots.manuals``."""
-    if isinstance(value, dict):
+    if not isinstance(value, (dict, list)) or not value:
+        yield _scalar(value) + _comment(comments, where)
+    elif isinstance(value, dict):
         for key, member in value.items():
             here = f"{where}.{key}" if where else key
-            yield from _entry(f"{_scalar(key)}:", member, comments, here, "  ")
-    elif isinstance(value, list):
+            lines = outline(member, comments, here)
+            if isinstance(member, (dict, list)) and member:
+                yield f"{_scalar(key)}:{_comment(comments, here)}"
+                yield from (f"  {line}" for line in lines)
+            else:
+                yield f"{_scalar(key)}: {next(lines)}"
+    else:
         for place, member in enumerate(value):
-            here = f"{where}[{place}]"
-            first, *rest = _block(member, comments, here)
+            first, *rest = outline(member, comments, f"{where}[{place}]")
             yield f"- {first}"
             yield from (f"  {line}" for line in rest)
-
-
-def _entry(
-    head: str, value: JsonValue, comments: Mapping[str, str], where: str, indent: str
-) -> Iterator[str]:
-    if isinstance(value, (dict, list)) and value:
-        yield head + _comment(comments, where)
-        yield from (f"{indent}{line}" for line in outline(value, comments, where))
-    else:
-        yield f"{head} {_leaf(value, comments, where)}"
-
-
-def _block(value: JsonValue, comments: Mapping[str, str], where: str) -> list[str]:
-    if isinstance(value, (dict, list)) and value:
-        return list(outline(value, comments, where))
-    return [_leaf(value, comments, where)]
-
-
-def _leaf(value: JsonValue, comments: Mapping[str, str], where: str) -> str:
-    return _scalar(value) + _comment(comments, where)
 
 
 def _comment(comments: Mapping[str, str], where: str) -> str:

@@ -35,8 +35,7 @@ def effective(application: Application) -> JsonValue:
         use_of("surfaces", NamedStage(surface.name, surface.surface), registry)
         for surface in application.surfaces
     ]
-    shown: JsonValue = settings
-    return shown
+    return settings
 
 
 def _pipelines(application: Application) -> dict[str, dict[str, JsonValue]]:
@@ -124,9 +123,6 @@ def configured(name: str, options: Namespace) -> Configured:
     """Return the configuration of a file, the ``defaults``, or the ``effective`` one.
 
     A file is read without the environment, so that comparisons are repeatable.
-
-    Raises:
-        ConfigError: when the file does not exist, or cannot be used.
     """
     file = None if name == DEFAULTS else Path(name)
     if name == EFFECTIVE:

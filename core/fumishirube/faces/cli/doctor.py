@@ -28,11 +28,9 @@ from fumishirube.faces.cli.exit_codes import FAILURE, OK, USAGE_ERROR
 from fumishirube.faces.cli.folders import written_configuration
 from fumishirube.faces.cli.output import counted, listed, reason_text
 from fumishirube.faces.cli.parser import add_json
-from fumishirube.faces.cli.refusals import refused_by_servers
-from fumishirube.faces.cli.workspace import Bar, opened, plugins_for
+from fumishirube.faces.cli.workspace import Bar, opened, plugins_for, refused_by_servers
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
-from fumishirube.host.faults import Fault
 from fumishirube.host.surfaces import MANUALS, ConfiguredSurface
 from fumishirube.model import UnreadFiles
 from fumishirube.plugins.discovery import Plugins
@@ -50,10 +48,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Run all checks, print a line for each, and return 1 if one failed.
-
-    Returns 2 when the configuration stops the start.
-    """
+    """Print a line for each check; return 1 if one fails, 2 if the configuration is unusable."""
     options.plugins = plugins_for(options)
     checks = [*installation(), *_plugins(options.plugins), *_servers(options)]
     stopped = False
@@ -123,7 +118,9 @@ def _application(application: Application) -> Iterator[Check]:
         if configured.indexed:
             yield from _surface(application, configured)
         yield from _diagnostics(application, configured)
-    yield from _fault_checks(application.guard.log.faults())
+    for fault in application.guard.log.faults():  # now, or since the last good run
+        remedy = f"update or uninstall {fault.distribution}, or leave it out of the configuration"
+        yield Check("FAIL", f"plugin {fault.plugin}", fault.finding, remedy)
 
 
 def _writes(application: Application, configured: ConfiguredSurface) -> bool:
@@ -146,13 +143,6 @@ def _diagnostics(application: Application, configured: ConfiguredSurface) -> Ite
     for diagnostic in diagnostics:
         status: Literal["warn", "FAIL"] = "FAIL" if diagnostic.serious else "warn"
         yield Check(status, diagnostic.subject, diagnostic.finding, diagnostic.remedy)
-
-
-def _fault_checks(faults: Sequence[Fault]) -> Iterator[Check]:
-    """Report what plugins did wrong while they ran, now or since the last good run."""
-    for fault in faults:
-        remedy = f"update or uninstall {fault.distribution}, or leave it out of the configuration"
-        yield Check("FAIL", f"plugin {fault.plugin}", fault.finding, remedy)
 
 
 def _servers(options: Namespace) -> Iterator[Check]:
@@ -219,7 +209,7 @@ def _surface(application: Application, configured: ConfiguredSurface) -> Iterato
     for manual in manuals:
         yield from _manual(application, context, manual)
         command = f"fumishirube index {manual} --rebuild"
-        yield from leftovers(context.other_indexes(manual), f"manual {manual}", command)
+        yield from leftovers(context.index_folders.others(manual), f"manual {manual}", command)
 
 
 def _manual(application: Application, context: PipelineContext, manual: str) -> Iterator[Check]:
@@ -243,19 +233,16 @@ def _manual(application: Application, context: PipelineContext, manual: str) -> 
             yield Check("FAIL", subject, finding, _OTHER_PLUGIN)
         else:
             finding = f"its index fails ({type(error).__name__})"
-            yield Check("FAIL", subject, finding, _index_remedy(error, manual))
+            remedy = "free some space where the state folder is"
+            if not is_full(error):
+                remedy = f"run 'fumishirube index {manual} --rebuild'"
+            yield Check("FAIL", subject, finding, remedy)
         return
     finally:
         bar.close()
     yield from _indexed(subject, state)
     yield from _unread(subject, context.unread_files(manual))
     yield from _unlisted(subject, context.manual(manual).unlisted())
-
-
-def _index_remedy(error: Exception, manual: str) -> str:
-    if is_full(error):
-        return "free some space where the state folder is"
-    return f"run 'fumishirube index {manual} --rebuild'"
 
 
 def _indexed(subject: str, state: IndexState) -> Iterator[Check]:

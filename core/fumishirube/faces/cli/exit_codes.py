@@ -19,8 +19,7 @@ from fumishirube.errors import (
     PluginError,
     ToolError,
 )
-from fumishirube.faces.cli.output import print_json
-from fumishirube.faces.cli.streams import complain, discard_output
+from fumishirube.faces.cli.output import complain, discard_output, print_json
 from fumishirube.host.standard_streams import UnwritableOutput
 
 OK, FAILURE, USAGE_ERROR, LOCKED, INTERRUPTED = 0, 1, 2, 4, 130
@@ -84,12 +83,9 @@ class _Failure(NamedTuple):
 
     def payload(self) -> dict[str, JsonValue]:
         """Return an object like that of a tool's error."""
-        details: dict[str, JsonValue] = {"error_id": self.error_id} if self.error_id else {}
-        return {
-            "code": self.code,
-            "message": self.sentence,
-            **({"details": details} if details else {}),
-        }
+        error_id = self.error_id
+        details: dict[str, JsonValue] = {"details": {"error_id": error_id}} if error_id else {}
+        return {"code": self.code, "message": self.sentence, **details}
 
 
 def _failure(error: BaseException) -> _Failure:

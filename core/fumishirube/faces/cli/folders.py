@@ -22,9 +22,6 @@ def folder(options: Namespace) -> Path:
 
     With ``--in``, and in a folder that is no workspace while the user has manuals elsewhere or a
     configuration of their own, it is the user's own.
-
-    Raises:
-        ConfigError: when the folder does not exist.
     """
     named = options.workspace or os.environ.get("WORKSPACE_ROOT", "").strip()
     if _folder_names(options):
@@ -39,21 +36,13 @@ def folder(options: Namespace) -> Path:
 
 
 def written_configuration(options: Namespace) -> LoadedConfig:
-    """Return the configuration of a command's workspace, or of the folders that it names.
-
-    Raises:
-        ConfigError: when it cannot be read.
-    """
+    """Return the configuration of a command's workspace, or of the folders that it names."""
     folders = folders_in_place(options)
     return load_config(folder(options), options.config, trusted=options.trust, folders=folders)
 
 
 def existing_folder(name: str, source: str, entered: str = ".") -> Path:
-    """Return a folder that exists and may be entered; ``source`` names it in errors.
-
-    Raises:
-        ConfigError: when there is none.
-    """
+    """Return a folder that exists and may be entered; ``source`` names it in errors."""
     try:
         # Clients start the command without a shell, so that ~ is not expanded yet.
         chosen = Path(name).expanduser()
@@ -76,11 +65,7 @@ def existing_folder(name: str, source: str, entered: str = ".") -> Path:
 
 
 def folders_in_place(options: Namespace) -> dict[str, Path] | None:
-    """Return the folders of ``--in`` by the ids of their manuals; ``None`` without any.
-
-    Raises:
-        ConfigError: when a folder does not exist, or two have the same name.
-    """
+    """Return the folders of ``--in`` by the ids of their manuals; ``None`` without any."""
     named: dict[str, Path] = {}
     for name in _folder_names(options):
         place = existing_folder(name, "--in").resolve()
@@ -91,11 +76,7 @@ def folders_in_place(options: Namespace) -> dict[str, Path] | None:
 
 
 def manual_id_of(name: str, source: str) -> str:
-    """Return a name in its composed form, if a manual may have it.
-
-    Raises:
-        ConfigError: when none may.
-    """
+    """Return a name in its composed form, if a manual may have it."""
     try:
         composed = clean_name(name, "manual")
     except ToolError as error:

@@ -9,7 +9,6 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from types import MappingProxyType
 
 from pydantic import JsonValue
 
@@ -17,9 +16,8 @@ from fumishirube.engine.index_states import IndexState
 from fumishirube.errors import Forbidden, ToolError
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.messages import filled, translated, word
-from fumishirube.faces.cli.output import counted, listed, print_json, reason_text, table
+from fumishirube.faces.cli.output import complain, counted, listed, print_json, reason_text, table
 from fumishirube.faces.cli.parser import add_json
-from fumishirube.faces.cli.streams import complain
 from fumishirube.faces.cli.workspace import Bar, chosen_manuals, opened, search_context
 from fumishirube.host.context import PipelineContext
 from fumishirube.interrupts import interrupt
@@ -34,8 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add its arguments."""
     help_text = "the manuals to index (default: all)"
     parser.add_argument("manuals", metavar="MANUAL", nargs="*", help=help_text)
-    help_text = "index every file anew"
-    parser.add_argument("--rebuild", action="store_true", help=help_text)
+    parser.add_argument("--rebuild", action="store_true", help="index every file anew")
     help_text = "stay, and index changes as they come, until interrupted"
     parser.add_argument("--follow", action="store_true", help=help_text)
     add_json(parser)
@@ -87,10 +84,7 @@ def _forget(context: PipelineContext) -> Sequence[str]:
 
 
 def _print(
-    rows: Sequence[tuple[str, IndexState]],
-    failed: Mapping[str, ToolError] = MappingProxyType({}),
-    *,
-    as_json: bool,
+    rows: Sequence[tuple[str, IndexState]], failed: Mapping[str, ToolError], *, as_json: bool
 ) -> None:
     if as_json:
         plain = [_plain(manual, state) for manual, state in rows]
@@ -104,10 +98,7 @@ def _print(
 def _follow(
     context: PipelineContext, states: dict[str, IndexState | None], options: Namespace
 ) -> None:
-    """Index what changes, and print a line for each manual that does, until interrupted.
-
-    A manual without a state could not be indexed yet.
-    """
+    """Index what changes until interrupted; manuals without a state could not be indexed yet."""
     signal.signal(signal.SIGTERM, interrupt)
     problems: dict[str, str] = {}
     with suppress(KeyboardInterrupt):
@@ -126,7 +117,7 @@ def _follow(
                     continue
                 problems.pop(manual, None)
                 if before is None or state.fingerprint != before.fingerprint:
-                    _print([(manual, state)], as_json=options.json)
+                    _print([(manual, state)], {}, as_json=options.json)
 
 
 def _follow_list(context: PipelineContext, states: dict[str, IndexState | None]) -> None:
@@ -142,7 +133,7 @@ def _follow_list(context: PipelineContext, states: dict[str, IndexState | None])
 
 def _delete_index(context: PipelineContext, manual: str) -> None:
     """Delete every index of a manual, for any settings."""
-    folder = context.index_folder(manual)
+    folder = context.index_folders.folder(manual)
     for _ in range(_ATTEMPTS):
         if not folder.exists():
             return

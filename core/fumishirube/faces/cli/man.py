@@ -51,15 +51,13 @@ def _commands(parser: Parser) -> Iterator[tuple[str, Parser]]:
 
 def _options(parser: Parser, without: Parser | None = None) -> Iterator[str]:
     """Yield the arguments of a parser, except those of another one."""
-    known = {text for action in (without.actions if without else ()) for text in _names(action)}
+    others = without.actions if without else ()
+    known = {text for action in others for text in action.option_strings}
     for action in parser.actions:
         inner = isinstance(action, _SubParsersAction) or action.help == SUPPRESS
-        if not inner and not known.intersection(_names(action)):
-            yield from (".TP", f".B {_plain(_usage(action))}", _plain(_help(action, parser)))
-
-
-def _names(action: Action) -> list[str]:
-    return [*action.option_strings]
+        if not inner and not known.intersection(action.option_strings):
+            described = literal_help(action) % {**vars(action), "prog": parser.prog}
+            yield from (".TP", f".B {_plain(_usage(action))}", _plain(described))
 
 
 def _usage(action: Action) -> str:
@@ -68,10 +66,6 @@ def _usage(action: Action) -> str:
         value = "{" + ",".join(map(str, action.choices)) + "}"
     takes = "" if action.nargs == 0 else value
     return " ".join(filter(None, (", ".join(action.option_strings), takes)))
-
-
-def _help(action: Action, parser: Parser) -> str:
-    return literal_help(action) % {**vars(action), "prog": parser.prog}
 
 
 def _plain(text: str) -> str:

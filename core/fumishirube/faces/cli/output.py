@@ -1,8 +1,9 @@
-"""Output of commands: JSON, tables, and text that fits the width of the terminal."""
+"""What commands print: JSON, tables, text of the terminal's width; lines on standard error."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shlex
 import shutil
@@ -10,13 +11,15 @@ import sys
 import unicodedata
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import takewhile
 from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.host.standard_streams import CommandOutput
-from fumishirube.text.controls import printable_json
+from fumishirube.faces.cli.messages import translated
+from fumishirube.host.standard_streams import CommandOutput, to_output
+from fumishirube.text.controls import printable, printable_json
 
 _WIDE = "WF"
 _PLAIN = "\x1b[0m"
@@ -201,3 +204,51 @@ def _columns(character: str) -> int:
     if unicodedata.category(character) in _INVISIBLE:
         return 0
     return 2 if unicodedata.east_asian_width(character) in _WIDE else 1
+
+
+# --- the streams ----------------------------------------------------------------------------
+
+
+def complain(line: str) -> None:
+    """Write one line to standard error, in the user's language, after all output so far.
+
+    Raises:
+        BrokenPipeError: when the reader of standard output has gone.
+        UnwritableOutput: when it cannot be written for another reason.
+    """
+    flush_output()
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(printable(" ".join(translated(line).splitlines())) + "\n")
+        sys.stderr.flush()
+
+
+def flush_output() -> None:
+    """Write all output so far; raise as :func:`complain` does."""
+    with suppress(ValueError, AttributeError), to_output():
+        sys.stdout.flush()
+
+
+class PrintableFormatter(logging.Formatter):
+    """Formats log records, stack traces included, without terminal control characters."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the lines of a record."""
+        return printable(super().format(record))
+
+
+class PluginFaultHandler(logging.Handler):
+    """Prints faults of plugins, a line each; a server's log handler replaces it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a fault; ignore other records."""
+        fault: str | None = getattr(record, "fault", None)
+        if fault is not None:
+            complain(f"problem: {fault}")
+
+
+def discard_output() -> None:
+    """Discard buffered output, so that none of it fails at exit."""
+    with suppress(OSError, ValueError, AttributeError):
+        null_device = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null_device, sys.stdout.fileno())
+        os.close(null_device)

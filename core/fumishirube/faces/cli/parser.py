@@ -12,17 +12,17 @@ from argparse import (
     RawDescriptionHelpFormatter,
     _SubParsersAction,
 )
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from fumishirube.errors import did_you_mean
+from fumishirube.errors import NotFound, did_you_mean
 from fumishirube.faces.cli.exit_codes import USAGE_ERROR
 from fumishirube.faces.cli.messages import translated, translated_sentence
-from fumishirube.faces.cli.output import clipped, width
-from fumishirube.faces.cli.streams import complain
+from fumishirube.faces.cli.output import clipped, complain, width
 from fumishirube.plugins.commands import OWN_COMMANDS
+from fumishirube.text.folding import nfc
 
 COMMANDS = {command.name: command for command in OWN_COMMANDS}
 """The modules of the framework's own commands, by command."""
@@ -235,15 +235,17 @@ def not_known(what: str, word: str, known: Iterable[str]) -> str:
     return f"there is no {what} {word[:60]!r}; {did_you_mean(word, known)}"
 
 
+def suggest(what: str, word: str, known: Mapping[str, Any] | list[str]) -> NotFound:
+    """Return a message about an unknown name, with the nearest one."""
+    missing, hint = f"there is no {what} {word[:80]!r}", did_you_mean(nfc(word), known, "")
+    return NotFound(f"{missing}; {hint}" if hint else missing)
+
+
 class HelpFormatter(RawDescriptionHelpFormatter):
     """Translates what argparse formats, and breaks lines by columns instead of characters."""
 
     def add_usage(
-        self,
-        usage: str | None,
-        actions: Iterable[Action],
-        groups: Any,
-        prefix: str | None = None,
+        self, usage: str | None, actions: Iterable[Action], groups: Any, prefix: str | None = None
     ) -> None:
         """Add the usage with its heading."""
         super().add_usage(

@@ -10,7 +10,8 @@ from fumishirube.config.outside import outside_roots
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError
 from fumishirube.faces.cli.folders import written_configuration
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.faults import PluginGuard, described
+from fumishirube.host.faults import described
+from fumishirube.host.plugin_guard import PluginGuard
 from fumishirube.host.standard_streams import UnwritableOutput
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.commands import Command, exit_code_of
@@ -21,11 +22,7 @@ _PASSING = (FumishirubeError, SystemExit, BrokenPipeError, UnwritableOutput)
 
 
 def run_command(options: Namespace) -> int:
-    """Run the chosen command, and return its exit code.
-
-    Raises:
-        PluginError: when a plugin's command fails unexpectedly, or returns no exit code.
-    """
+    """Run the chosen command, and return its exit code."""
     command: Command = options.invoked
     with watched(command, options.plugins, options, "run"):
         return exit_code_of(command, options.run(options))

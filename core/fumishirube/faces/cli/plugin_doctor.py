@@ -31,8 +31,7 @@ _PROJECT = "pyproject.toml"
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add its arguments."""
-    help_text = "a plugin, its package, or one of its stages"
-    parser.add_argument("name", metavar="NAME", help=help_text)
+    parser.add_argument("name", metavar="NAME", help="a plugin, its package, or one of its stages")
 
 
 def run(options: Namespace) -> int:

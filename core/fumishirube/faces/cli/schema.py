@@ -12,7 +12,7 @@ from fumishirube.config.configuration import Config
 from fumishirube.config.environment import choices
 from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS
 from fumishirube.errors import first_line
-from fumishirube.faces.cli.streams import complain
+from fumishirube.faces.cli.output import complain
 from fumishirube.host.standard_streams import foreign_code
 from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.registry import DEFAULTS, RegisteredStage, StageKind, StageRegistry
@@ -21,10 +21,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def file_schema(registry: StageRegistry) -> dict[str, Any]:
-    """Return a schema with which an editor checks and completes the file.
-
-    Settings that have no schema are reported, and not checked.
-    """
+    """Return a schema with which an editor checks the file; report settings that have none."""
     definitions: dict[str, Any] = {}
     for registered in registry.kinds_by_name.values():
         uses = [_use(registered.kind, offer, definitions) for offer in registered]

@@ -16,15 +16,9 @@ from typing import NoReturn
 
 from fumishirube import __version__
 from fumishirube.config.process import process_settings
-from fumishirube.faces.cli.streams import complain
+from fumishirube.faces.cli.output import complain
 from fumishirube.host.application import Application
-from fumishirube.host.logs import (
-    LEVELS,
-    QUIET_LEVEL,
-    StandardErrorHandler,
-    message_of,
-    start_logs,
-)
+from fumishirube.host.logs import LEVELS, QUIET_LEVEL, StandardErrorHandler, message_of, start_logs
 from fumishirube.host.reload.inputs import InputWatcher
 from fumishirube.host.reload.reloader import Reloader, ServedApplication, ToolWrapper
 from fumishirube.host.standard_streams import claim_output, claim_wire, exit_now, write_error_line

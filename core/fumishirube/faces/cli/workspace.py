@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import time
 from argparse import ArgumentError, ArgumentParser, Namespace
@@ -12,17 +13,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
-from fumishirube.config.configuration import LoadedConfig, load_config
+from fumishirube.config.configuration import LoadedConfig, load_config, resolved_roots
+from fumishirube.config.outside import outside_roots
+from fumishirube.config.personal import OwnManuals, own_folders
 from fumishirube.config.pipelines import Use
+from fumishirube.config.sections import RootSettings
+from fumishirube.config.validation import build_model
 from fumishirube.disk.names import clean_name
 from fumishirube.errors import ConfigError, NotFound, did_you_mean
 from fumishirube.faces.cli.folders import folder, folders_in_place, written_configuration
-from fumishirube.faces.cli.output import terminal_width
-from fumishirube.faces.cli.refusals import refused_by_servers
-from fumishirube.faces.cli.streams import complain
+from fumishirube.faces.cli.output import complain, terminal_width
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
+from fumishirube.host.reload.rejections import RefusedReload, refused_reloads
 from fumishirube.host.startup import load_plugins_of, open_application, with_classic
 from fumishirube.host.surfaces import search_surface
 from fumishirube.plugins.discovery import Plugins, load_plugins
@@ -40,10 +44,7 @@ _NAMED = 5
 
 
 def early_options(words: Sequence[str]) -> Namespace | None:
-    """Return the options that choose a workspace, before the command line is parsed.
-
-    Returns ``None`` if they are wrong, which the command itself reports.
-    """
+    """Return the options that choose a workspace, before parsing; ``None`` if they are wrong."""
     known = ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     known.add_argument("--workspace")
     known.add_argument("--in", dest="folders", action="append")
@@ -128,11 +129,7 @@ def use_only(options: Namespace, surface: str, **settings: Any) -> None:
 
 
 def reopen(options: Namespace, former: Application, revision: int) -> Application:
-    """Open the workspace again, to replace a former application.
-
-    Raises:
-        ConfigError: when that fails; the former application is unchanged.
-    """
+    """Open the workspace again, to replace a former application, which stays as it is."""
     return open_application(
         former.loaded.workspace,
         options.config,
@@ -146,16 +143,8 @@ def reopen(options: Namespace, former: Application, revision: int) -> Applicatio
     )
 
 
-def plugins_of(options: Namespace) -> Plugins:
-    """Return the plugins; a broken workspace is reported, and does not prevent that."""
-    return plugins_and_faults(options)[0]
-
-
 def plugins_and_faults(options: Namespace) -> tuple[Plugins, Sequence[Fault]]:
-    """Return the plugins, and their faults in earlier runs of this workspace.
-
-    Problems of the workspace are printed to standard error.
-    """
+    """Return the plugins, and their faults in earlier runs; report a broken workspace."""
     for server in refused_by_servers(options):
         complain(f"note: server process {server.process} refused: {server.why}")
     try:
@@ -257,3 +246,26 @@ class Bar:
         bar.update(int(done) - bar.n)
         if done >= total:
             self.close()
+
+
+def refused_by_servers(options: Namespace) -> Sequence[RefusedReload]:
+    """Return the refused reloads of the servers that run in a command's workspace."""
+    try:
+        return [*refused_reloads(_state_folder(options))]
+    except ConfigError:  # reported when the workspace is opened
+        return ()
+
+
+def _state_folder(options: Namespace) -> Path:
+    """Return the folder of state; that of the defaults, if the file may not or cannot decide it."""
+    try:
+        loaded = written_configuration(options)
+        loaded.trust.check(outside_roots(loaded, ("state",)))
+        return loaded.folder("state")
+    except ConfigError:
+        workspace, origins = folder(options).resolve(), dict[str, str]()
+        roots = build_model(RootSettings, {}, "roots", os.environ, origins)
+        roots = own_folders(roots, workspace, origins, os.environ, OwnManuals())
+        if "roots.state" not in origins and (workspace / roots.state).is_symlink():
+            raise  # nobody can have trusted where it leads
+        return resolved_roots(roots, workspace, origins)["state"]

@@ -57,10 +57,7 @@ def parsed_line(line: bytes) -> types.JSONRPCMessage | RefusedLine | None:
 
 
 def _integer(digits: str) -> float:
-    """Return an integer, or infinity for one that Python does not parse.
-
-    The check of the arguments refuses infinity, so that the request is answered.
-    """
+    """Return an integer, or infinity if it is too long: the check of arguments refuses that."""
     return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
 
 

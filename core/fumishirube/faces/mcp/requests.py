@@ -95,11 +95,7 @@ class RequestRunner:
     async def answer_request(
         self, ctx: RequestContext, body: Callable[[Call], T], arguments: object = None
     ) -> T:
-        """Run the body of a request other than a tool call; report it if it has arguments.
-
-        Raises:
-            MCPError: for every failure; its data holds the project's own error code.
-        """
+        """Run the body of a request other than a tool call; report it if it has arguments."""
         began = monotonic()
         answer = await self.run(ctx, partial(_attempt, ctx.method, body), ctx.method, arguments)
         if not isinstance(answer, ToolError):

@@ -12,7 +12,6 @@ from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 
 from fumishirube.faces.mcp.changes import ChangeNotifier, ResourceSubscriptions
-from fumishirube.faces.mcp.prompts import PromptHandlers
 from fumishirube.faces.mcp.requests import CallReporter, RequestRunner, SessionOf
 from fumishirube.faces.mcp.resources import ResourceHandlers
 from fumishirube.faces.mcp.tools import ToolHandlers, admit
@@ -25,43 +24,23 @@ _LISTS: tuple[CacheableMethod, ...] = ("tools/list", "prompts/list", "resources/
 
 
 class CatalogServer(Server[Any]):
-    """A server whose capabilities follow the published catalog.
-
-    It notifies of changes of lists, and of the resources that clients subscribed to.
-    """
+    """A server whose capabilities follow the published catalog, and that notifies of changes."""
 
     publisher: CatalogPublisher
     subscriptions: ResourceSubscriptions
 
     def create_initialization_options(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
+        self, notification_options: NotificationOptions | None = None, *others: Any, **named: Any
     ) -> InitializationOptions:
         """Return what the handshake of the older protocol declares."""
         changing = notification_options or NotificationOptions(
             prompts_changed=True, resources_changed=True, tools_changed=True
         )
-        return super().create_initialization_options(
-            changing, experimental_capabilities, extensions
-        )
+        return super().create_initialization_options(changing, *others, **named)
 
-    def get_capabilities(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
-        *,
-        protocol_version: str | None = None,
-    ) -> types.ServerCapabilities:
+    def get_capabilities(self, *options: Any, **named: Any) -> types.ServerCapabilities:
         """Return the capabilities of the current catalog."""
-        capabilities = super().get_capabilities(
-            notification_options,
-            experimental_capabilities,
-            extensions,
-            protocol_version=protocol_version,
-        )
+        capabilities = super().get_capabilities(*options, **named)
         catalog = self.publisher.catalog
         if capabilities.resources is not None:
             capabilities.resources.subscribe = self.subscriptions.offered
@@ -89,7 +68,7 @@ def build_server(
     """
     work = RequestRunner(session_of, report, inner)
     tools, changes = ToolHandlers(publisher, work), ChangeNotifier(publisher)
-    reads, prompts = ResourceHandlers(publisher, work), PromptHandlers(publisher, work)
+    resources = ResourceHandlers(publisher, work)
 
     @asynccontextmanager
     async def lifespan(server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
@@ -110,12 +89,12 @@ def build_server(
         lifespan=lifespan,
         on_list_tools=tools.list,
         on_call_tool=tools.call,
-        on_list_resources=reads.list,
-        on_list_resource_templates=reads.templates,
-        on_read_resource=reads.read,
-        on_list_prompts=prompts.list,
-        on_get_prompt=prompts.get,
-        on_completion=prompts.complete,
+        on_list_resources=resources.list_resources,
+        on_list_resource_templates=resources.list_templates,
+        on_read_resource=resources.read_resource,
+        on_list_prompts=resources.list_prompts,
+        on_get_prompt=resources.get_prompt,
+        on_completion=resources.complete,
         on_subscribe_resource=changes.resources.subscribe,
         on_unsubscribe_resource=changes.resources.unsubscribe,
         on_subscriptions_listen=changes.listen,

@@ -94,11 +94,7 @@ class _Inbox:
         self._ended = False
 
     def put(self, message: SessionMessage) -> None:
-        """Add a message, from another thread; wait while there are too many.
-
-        Raises:
-            RunFinishedError: when the loop has ended.
-        """
+        """Add a message, from another thread; wait while there are too many."""
         self._room.acquire()
         self._messages.append(message)
         try:

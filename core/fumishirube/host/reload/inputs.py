@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from fumishirube.plugins.entry_points import DISTRIBUTION, InstalledPlugin, installed
-from fumishirube.plugins.installed_modules import installed_modules
+from fumishirube.plugins.source_digests import installed_modules
 
 Stamp: TypeAlias = tuple[int, int, int] | None
 """A file's time, size and place; ``None`` for a missing file."""

@@ -12,13 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fumishirube.disk.locks import own_lock, remove_left_behind, take_lock
-from fumishirube.disk.own_files import (
-    made_folder,
-    open_own,
-    own_entries,
-    read_own,
-    state_folder,
-)
+from fumishirube.disk.own_files import made_folder, open_own, own_entries, read_own, state_folder
 
 FOLDER = "reloads"
 """The folder below the state folder; it contains one file a process."""
@@ -81,11 +75,7 @@ def refused_reloads(state: Path) -> Iterator[RefusedReload]:
 
 
 def _new_file(path: Path) -> int:
-    """Create and lock a file; return its handle.
-
-    Raises:
-        OSError: when that fails, or other processes remove each file before it is locked.
-    """
+    """Create and lock a file; return its handle."""
     for _ in range(_ATTEMPTS):
         handle = open_own(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         os.lseek(handle, _FAR, os.SEEK_SET)

@@ -15,16 +15,15 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from fumishirube.disk.rights import Rights
 from fumishirube.errors import FumishirubeError, InternalError, PluginError
 from fumishirube.host.application import Application
-from fumishirube.host.catalog import CatalogPublisher
+from fumishirube.host.catalog import CallCounter, CatalogPublisher
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.people import PersonalTools
-from fumishirube.host.reload.call_counts import CallCounter
 from fumishirube.host.reload.inputs import Inputs, InputWatcher, below, compiled
 from fumishirube.host.reload.rejections import RefusalNotice
 from fumishirube.host.standard_streams import write_error_line
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.tools.definitions import Tool
-from fumishirube.tools.list_pages import paged
+from fumishirube.tools.pages import paged
 
 CHECK_SECONDS = 0.5
 """Seconds between two looks; files that are equal at two of them are written completely."""
@@ -268,10 +267,7 @@ def _report_changes(old: Application, fresh: Application) -> None:
 
 @contextmanager
 def _reimport(packages: Collection[str]) -> Iterator[None]:
-    """Import packages again in the body; if that fails, the old modules are restored.
-
-    Objects of the old modules stay usable.
-    """
+    """Import packages again in the body; if that fails, the old modules are restored."""
     importlib.invalidate_caches()
     old = {
         module: sys.modules[module] for name in packages for module in below(name, [*sys.modules])

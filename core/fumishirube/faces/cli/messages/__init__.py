@@ -11,8 +11,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 
 _LANGUAGES = ("ja",)
@@ -71,7 +71,11 @@ def translated(text: str) -> str:
 
 def filled(template: str, *values: object) -> str:
     """Fill a template in the chosen language; the values are data, and stay as they are."""
-    return _PLACEHOLDER.sub(lambda place: str(values[int(place[1])]), translated(template))
+    return _fill(translated(template), values)
+
+
+def _fill(template: str, values: Sequence[object]) -> str:
+    return _PLACEHOLDER.sub(lambda place: str(values[int(place[1])]), template)
 
 
 def word(context: str, text: str) -> str:
@@ -104,8 +108,7 @@ def _translated(text: str, language: str) -> str:
     for ending, template in _ENDINGS.items():
         if match := ending.fullmatch(text):
             parts = [_translated(part, language) for part in match.groups()]
-            whole = _PLACEHOLDER.sub(partial(_part, parts), catalog(language)[template])
-            return text if parts[0] == match[1] else whole
+            return text if parts[0] == match[1] else _fill(catalog(language)[template], parts)
     for template, pieces, translation in _templates(language):
         if not all(piece in text for piece in pieces):
             continue
@@ -114,17 +117,13 @@ def _translated(text: str, language: str) -> str:
             if any(map(_is_prose, pieces, parts)):
                 continue  # half of the sentence would stay English
             if _has_words(template) or parts != [*match.groups()]:
-                return _PLACEHOLDER.sub(partial(_part, parts), translation)
+                return _fill(translation, parts)
     return text
 
 
 def _is_prose(before: str, part: str) -> bool:
     """Tell whether a part, unless it follows a colon, has English words that no name has."""
     return not before.endswith(": ") and _PROSE.search(_QUOTED.sub("", part)) is not None
-
-
-def _part(parts: Sequence[str], place: re.Match[str]) -> str:
-    return parts[int(place[1])]
 
 
 def _has_words(template: str) -> bool:
@@ -160,17 +159,13 @@ def _templates(language: str) -> list[tuple[str, Sequence[str], str]]:
 
 @cache
 def _pattern(template: str) -> re.Pattern[str]:
-    return re.compile("".join(_regex(template)), re.DOTALL)
+    pieces = map(re.escape, _PLACEHOLDER.split(template)[::2])
+    return re.compile("(.*?)".join(pieces), re.DOTALL)
 
 
 def _specific(template: str) -> tuple[bool, int, int]:
     """Return how little else a template fits."""
     return _has_words(template), template.count("; "), len(_PLACEHOLDER.sub("", template))
-
-
-def _regex(template: str) -> Iterator[str]:
-    for place, part in enumerate(_PLACEHOLDER.split(template)):
-        yield "(.*?)" if place % 2 else re.escape(part)
 
 
 def _system_language() -> str:

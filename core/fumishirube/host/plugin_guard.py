@@ -1,0 +1,265 @@
+"""Guards plugin code while it runs: marks it, records its failures, and cleans its errors.
+
+Callers get errors without absolute paths, and as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path, PurePath, PureWindowsPath
+from threading import get_ident
+from typing import Any
+
+from fumishirube.errors import ConfigError, FumishirubeError, PluginError, ToolError
+from fumishirube.host.crash_marks import CrashMarks, ForeignWork
+from fumishirube.host.faults import FaultLog, described
+from fumishirube.host.standard_streams import foreign_code, restore_streams
+from fumishirube.interrupts import is_interrupt, raised_in
+from fumishirube.plugins.discovery import Plugins
+from fumishirube.plugins.entry_points import InstalledPlugin
+
+_PASSING = (FumishirubeError, KeyboardInterrupt, GeneratorExit)
+"""Exceptions that pass through plugin code, and are a fault if it raises them by itself."""
+
+_END = r"\s'\"`<>|,;()\[\]{}"
+_PATH = re.compile(
+    rf"(?<![A-Za-z0-9_./\\-])(?:(?P<drive>/*[A-Za-z]:[\\/])[^{_END}]+|/[^{_END}]+|\\\\[^{_END}]+)"
+)
+"""What may be an absolute path: of a drive, of POSIX, or of a share; also in a URL of a file."""
+
+
+class RecordedFault(PluginError):
+    """A failure of a plugin, which is recorded, and named by the message."""
+
+
+class RefusedConfig(RecordedFault, ConfigError):
+    """The same, if the plugin refuses the configuration, or something is not installed for it."""
+
+
+class PluginGuard:
+    """Marks running code of these plugins, if they are loaded, and records its failures."""
+
+    def __init__(self, state: Path, plugins: Plugins | None = None) -> None:
+        self._plugins = plugins
+        self._state = state
+        self.log = FaultLog(state)
+        self._marks = CrashMarks(state)
+        self._running: dict[int, list[tuple[ForeignWork, float]]] = {}
+
+    @contextmanager
+    def marked(self, work: ForeignWork, *, prints: bool = False) -> Iterator[Sequence[str]]:
+        """Mark a plugin's code while it runs; its exceptions reach the caller.
+
+        What it ``prints`` is the output of a command; else it goes to standard error, and what it
+        leaves behind in the process is undone, recorded, and added to the list.
+        """
+        thread = get_ident()
+        running = self._running.setdefault(thread, [])
+        running.append((work, time.monotonic()))
+        left: Sequence[str] = ()
+        try:
+            with self._marks.running(work.encoded):
+                if prints:
+                    yield left
+                    return
+                with Undoing(partial(self._record_copy, work)) as left, foreign_code():
+                    yield left
+        finally:
+            running.pop()
+            if not running:
+                self._running.pop(thread, None)
+            for problem in left:
+                self.log.record(work, problem)
+
+    def _record_copy(self, work: ForeignWork) -> None:
+        """Record that this process is a copy; another thread may have held the log's lock."""
+        FaultLog(self._state).record(work, _COPIED)
+
+    def at_work(self, thread: int | None, began: float) -> tuple[ForeignWork, float] | None:
+        """Return what a plugin runs on a thread, or else on another one since before ``began``.
+
+        With it comes the time by :func:`time.monotonic` at which that started. Any thread may call
+        this.
+        """
+        innermost = {key: running[-1:] for key, running in self._running.copy().items()}
+        if own := innermost.pop(thread or 0, []):
+            return own[0]
+        others = [each for running in innermost.values() for each in running if each[1] < began]
+        return min(others, key=lambda each: each[1], default=None)
+
+    @contextmanager
+    def watched(
+        self, work: ForeignWork, method: str = "", answers: tuple[type[FumishirubeError], ...] = ()
+    ) -> Iterator[None]:
+        """Mark a plugin's code while it runs, and record its failures.
+
+        Errors of the types in ``answers`` are not failures if a caller can get them; nor are errors
+        of the framework that only pass through.
+
+        Raises:
+            RecordedFault: instead of an error by which the framework ends its own work, if the
+                plugin raises that by itself.
+        """
+        try:
+            with self.marked(work) as left:
+                yield
+        except BaseException as error:
+            passed = self._passes(error, work, answers)
+            if not passed:
+                self.log.record(work, described(error), type(error).__name__, method)
+            if isinstance(error, FumishirubeError):
+                drop_paths(error)
+            if passed or not isinstance(error, _PASSING):
+                raise
+            what = error if isinstance(error, FumishirubeError) else type(error).__name__
+            kind = RefusedConfig if isinstance(error, ConfigError) else RecordedFault
+            raise kind(f"{work.label} failed: {what}") from error
+        if not left:
+            self.log.worked(work, method)
+
+    def _passes(self, error: BaseException, work: ForeignWork, answers: tuple[type, ...]) -> bool:
+        """Tell whether an error is an answer, or one of the framework that only passes through."""
+        if isinstance(error, FumishirubeError) and not is_answer(error):
+            return False
+        if isinstance(error, answers):
+            return True
+        return isinstance(error, _PASSING) and not self._raised(error, work)
+
+    def _raised(self, error: BaseException, work: ForeignWork) -> bool:
+        """Tell whether a plugin raised an error by itself."""
+        if isinstance(error, KeyboardInterrupt):
+            return not is_interrupt(error)
+        module = self._plugins.manager.get_plugin(work.plugin) if self._plugins else None
+        package = str(getattr(module, "__name__", "")).partition(".")[0]
+        return bool(package) and raised_in(error, package)
+
+    @contextmanager
+    def importing(self, plugin: InstalledPlugin) -> Iterator[None]:
+        """Mark the import of a plugin and its hooks."""
+        if plugin.builtin:
+            yield
+        else:
+            with self.marked(ForeignWork(plugin.id, plugin.distribution, "its import")):
+                yield
+
+    def close(self) -> None:
+        """Remove the marks of this process."""
+        self._marks.close()
+
+
+# --- what the code leaves of the process ----------------------------------------------------
+
+_COPIED = "it copied the process, and the copy went on; the copy was ended"
+
+_PAUSE = 0.1
+"""Seconds until a copy reports itself: the original must not take that for an older fault."""
+_TIMER = "it left a timer behind that would have ended the process"
+_STREAMS = "it closed or replaced a standard stream"
+_LOG = "it switched off the log"
+_RECURSION = "it lowered the limit of nested calls"
+
+
+class Undoing:
+    """Undoes what a body leaves behind in the process; ``left`` then has sentences about it.
+
+    A copy of the process that leaves the body calls ``copied`` and ends: it would go on to answer a
+    second time.
+    """
+
+    __slots__ = ("_copied", "_level", "_process", "_recursion", "_timer", "left")
+
+    def __init__(self, copied: Callable[[], None]) -> None:
+        self._copied = copied
+        self.left: list[str] = []
+
+    def __enter__(self) -> list[str]:
+        self._process, self._level = os.getpid(), logging.root.manager.disable
+        self._timer, self._recursion = _seconds_left(), sys.getrecursionlimit()
+        return self.left
+
+    def __exit__(self, *_: object) -> None:
+        if os.getpid() != self._process:
+            try:
+                time.sleep(_PAUSE)
+                self._copied()
+            finally:
+                os._exit(0)
+        if logging.root.manager.disable > self._level:
+            logging.disable(self._level)
+            self.left.append(_LOG)
+        if sys.getrecursionlimit() < self._recursion:
+            sys.setrecursionlimit(self._recursion)
+            self.left.append(_RECURSION)
+        if not self._timer and _seconds_left():
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            self.left.append(_TIMER)
+        if restore_streams():
+            self.left.append(_STREAMS)
+
+
+def _seconds_left() -> float:
+    """Return the seconds after which a timer ends the process, or 0; Windows has no timers."""
+    return signal.getitimer(signal.ITIMER_REAL)[0] if hasattr(signal, "getitimer") else 0.0
+
+
+# --- errors for callers ---------------------------------------------------------------------
+
+
+def drop_paths(error: FumishirubeError) -> None:
+    """Replace absolute paths in the message and the details of an error by their last names."""
+    error.args = tuple(_without_paths(argument) for argument in error.args)
+    if isinstance(error, ToolError):
+        error.details = _without_paths(dict(error.details))
+    if isinstance(error, ConfigError):
+        error.problem, error.at = _without_paths(error.problem), _without_paths(error.at)
+
+
+def is_answer(error: FumishirubeError) -> bool:
+    """Tell whether an error is one that a caller can get: with a code, and details of JSON."""
+    try:
+        payload = error.payload() if isinstance(error, ToolError) else {}
+        json.dumps(payload, allow_nan=False)
+        return isinstance(payload.get("code", ""), str)
+    except Exception:  # a plugin may define the payload
+        return False
+
+
+def _without_paths(value: Any) -> Any:
+    match value:
+        case str():
+            return _PATH.sub(_name, value)
+        case dict():
+            return {_without_paths(key): _without_paths(each) for key, each in value.items()}
+        case list():
+            return [_without_paths(each) for each in value]
+        case tuple():
+            return tuple(_without_paths(each) for each in value)
+        case _:
+            return value
+
+
+def _name(match: re.Match[str]) -> str:
+    """Return the last name of an absolute path; of another text, such as ``/l/``, all of it."""
+    path, before = match[0], match.string[: match.start()][-1:]
+    if match["drive"] or not path.startswith("/"):
+        return PureWindowsPath(path).name
+    names = path.strip("/").split("/")
+    of_host = before == ":" and path[2:] == path.lstrip("/")  # as in http://host/a
+    if of_host or not names[0]:
+        return path
+    known = names[: 2 if before.isalpha() else 1]  # 資料/lib/a.md is hardly in a folder /lib
+    return PurePath(path).name if _exists("/" + "/".join(known)) else path
+
+
+@cache
+def _exists(path: str) -> bool:
+    return os.path.exists(path)  # noqa: PTH110 - unlike that of a Path, it takes names of any length
