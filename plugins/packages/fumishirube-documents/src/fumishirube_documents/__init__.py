@@ -120,7 +120,7 @@ class Pptx(Office):
     """Claims PowerPoint presentations; each slide is a section, with its notes."""
 
     parser: ClassVar[str] = "fumishirube_documents.pptx:parsed_pptx"
-    revision: ClassVar[int] = 6
+    revision: ClassVar[int] = 7
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-pptx")
 
     suffixes: tuple[str, ...] = (".pptx",)
@@ -133,7 +133,7 @@ class Xlsx(Office):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_xlsx"
-    revision: ClassVar[int] = 6
+    revision: ClassVar[int] = 7
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "openpyxl")
 
     suffixes: tuple[str, ...] = (".xlsx", ".xlsm")
@@ -143,7 +143,7 @@ class OldSheets(Office):
     """Claims older Excel workbooks and OpenDocument sheets, and reads values only."""
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_old_sheets"
-    revision: ClassVar[int] = 6
+    revision: ClassVar[int] = 7
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-calamine")
 
     suffixes: tuple[str, ...] = (".xls", ".ods")
