@@ -73,6 +73,15 @@ def test_blank_text_is_scanned_in_linear_time(run: str) -> None:
     pieces(f"<b>a</b>{run * 100_000} x\n", 0)
 
 
+@pytest.mark.parametrize("block", ["a\n```\n```\n", "|\n\n"])
+def test_a_text_of_blocks_and_fences_is_divided_in_linear_time(block: str) -> None:
+    text = block * 15_000
+    before = time.process_time()
+    assert pieces(text, 0) == []
+    # A square took over a second.
+    assert time.process_time() - before < 0.5
+
+
 @given(st.integers(1, 300))
 def test_runs_of_backticks_of_every_length_are_scanned_in_linear_time(most: int) -> None:
     text = "[a](b.md) " + " ".join("`" * length for length in range(1, most))

@@ -19,12 +19,15 @@ _PLAIN = re.compile(rf"(?:[ \t]*\n|{_LINE}|{PARAGRAPH})++")
 _ATX = re.compile(r"#{1,6}[ \t][^\n]*+(?:\n|\Z)")
 _FENCE = re.compile(r" {0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<tildes>~{3,})[^\n]*)(?:\n|\Z)")
 _COMMENT = re.compile(r" {0,3}<!--")
-_ANY_FENCE = re.compile(r"^(?P<indent> {0,3})(?:```|~~~)", re.MULTILINE)
 _CLOSED = {
     mark: re.compile(rf"^ {{0,3}}({mark}{{3,}})[ \t]*(?:\n|\Z)", re.MULTILINE) for mark in "`~"
 }
 # Nothing but code and HTML goes on behind a blank line with a line that is not indented.
 _BOUNDARY = re.compile(r"\n[ \t]*+\n(?=[^ \t\n])")
+# Sought at once: the next of one alone may be far behind many of the other.
+_FENCE_OR_BOUNDARY = re.compile(
+    rf"^(?P<indent> {{0,3}})(?:```|~~~)|{_BOUNDARY.pattern}", re.MULTILINE
+)
 _MAYBE_HEADING = re.compile(r"^ {0,3}(?:#{1,6}(?:[ \t]|$)|(?:=+|-+)[ \t]*$)", re.MULTILINE)
 _HTML = re.compile(r"^ {0,3}<", re.MULTILINE)
 _LONG_HTML = re.compile(
@@ -111,17 +114,18 @@ def _end_of_blocks(text: str, start: int) -> int:
     Raises:
         _UnclearError: when code or HTML in them may go on behind that.
     """
-    boundary = _BOUNDARY.search(text, start)
-    end = boundary.end() if boundary else len(text)
-    fence = _ANY_FENCE.search(text, start, end)
-    if fence is None:
+    first = _FENCE_OR_BOUNDARY.search(text, start)
+    if first is None or first["indent"] is None:
+        end = first.end() if first else len(text)
         if _LONG_HTML.search(text, start, end):
             raise _UnclearError
         return end
-    if not fence["indent"] and not _HTML.search(text, start, fence.start()):
-        if start < fence.start() and _FENCE.match(text, fence.start()):
-            return fence.start()
+    if not first["indent"] and not _HTML.search(text, start, first.start()):
+        if start < first.start() and _FENCE.match(text, first.start()):
+            return first.start()
         raise _UnclearError
+    boundary = _BOUNDARY.search(text, first.end())
+    end = boundary.end() if boundary else len(text)
     if not _is_list(text, start, end):
         raise _UnclearError
     return end

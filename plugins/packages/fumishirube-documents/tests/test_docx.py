@@ -168,6 +168,18 @@ def test_a_paragraph_goes_on_where_its_mark_was_deleted(
     assert boxed == shown
 
 
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [("drop", "点検は毎朝\n"), ("margin", "点検は毎朝\n"), ("none", "点\n\n検は毎朝\n")],
+)
+def test_a_large_first_letter_belongs_to_its_paragraph(
+    tmp_path: Path, place: str, shown: str
+) -> None:
+    letter = f"<w:pPr><w:framePr w:dropCap='{place}' w:lines='3'/></w:pPr>{spaced('点')}"
+    write = body(f"<w:p>{letter}</w:p>", f"<w:p>{spaced('検は毎朝')}</w:p>")
+    assert text(tmp_path, write) == shown
+
+
 def test_content_controls_and_text_boxes_are_read(tmp_path: Path) -> None:
     write = body(
         "<w:sdt><w:sdtContent><w:p><w:r><w:t>kept</w:t></w:r></w:p></w:sdtContent></w:sdt>",

@@ -14,9 +14,9 @@ from opened_loaders import load
 from word_files import W, body, word
 
 
-def item(text: str, *, more: str = "", number: int = 90) -> str:
+def item(text: str, *, more: str = "", number: int = 90, level: int = 0) -> str:
     """Return a paragraph of a list; ``more`` is what else its properties hold."""
-    listed = f"<w:numPr><w:ilvl w:val='0'/><w:numId w:val='{number}'/></w:numPr>"
+    listed = f"<w:numPr><w:ilvl w:val='{level}'/><w:numId w:val='{number}'/></w:numPr>"
     run = f"<w:r>{f'<w:t>{text}</w:t>' if text else ''}</w:r>"
     return f"<w:p><w:pPr>{listed}{more}</w:pPr>{run}</w:p>"
 
@@ -26,14 +26,20 @@ def table(*rows: list[str]) -> str:
     return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
 
 
-def listed(*elements: str, form: str = "decimal", shown: str = "%1.") -> bytes:
-    """Return a document with a list, whose number is 90, and one of bullets, 91."""
+def listed(
+    *elements: str, form: str = "decimal", shown: str = "%1.", start: int = 1, deeper: str = ""
+) -> bytes:
+    """Return a document with a list, whose number is 90, and one of bullets, 91.
+
+    Both have the ``deeper`` levels.
+    """
 
     def write(document: Word) -> None:
         numbering = document.part.numbering_part.element
         for number, kind, text in ((90, form, shown), (91, "bullet", "•")):
             level = (
-                f"<w:lvl w:ilvl='0'><w:numFmt w:val='{kind}'/><w:lvlText w:val='{text}'/></w:lvl>"
+                f"<w:lvl w:ilvl='0'><w:start w:val='{start}'/><w:numFmt w:val='{kind}'/>"
+                f"<w:lvlText w:val='{text}'/></w:lvl>{deeper}"
             )
             made = f"<w:abstractNum {W} w:abstractNumId='{number}'>{level}</w:abstractNum>"
             numbering.insert(0, parse_xml(made))
@@ -118,6 +124,46 @@ def test_numbers_have_the_form_of_their_list(
     data = listed(*map(item, "abc"), form=form, shown="第%1条")
     expected = [f"第{sign}条 {text}" for sign, text in zip(shown, "abc", strict=True)]
     assert lines(tmp_path, data) == expected
+
+
+@pytest.mark.parametrize(
+    ("form", "number", "shown"),
+    [
+        ("japaneseCounting", 99, "九十九"),
+        ("japaneseCounting", 100, "百"),
+        ("japaneseCounting", 211, "二百十一"),
+        ("japaneseCounting", 1050, "千五十"),
+        ("japaneseCounting", 10_000, "10000"),
+        ("chineseCounting", 11, "十一"),
+        ("ideographDigital", 11, "一一"),
+        ("japaneseDigitalTenThousand", 100, "一〇〇"),
+    ],
+)
+def test_numbers_are_written_in_kanji(tmp_path: Path, form: str, number: int, shown: str) -> None:
+    data = listed(item("x"), form=form, shown="第%1条", start=number)
+    assert lines(tmp_path, data) == [f"第{shown}条 x"]
+
+
+@pytest.mark.parametrize(
+    ("restarts", "expected"),
+    [
+        (("", ""), "1 1 .1 .2 2 .1 2 1 .1"),
+        (("<w:lvlRestart w:val='0'/>", ""), "1 1 .1 .2 2 .1 2 3 .1"),
+        (("", "<w:lvlRestart w:val='1'/>"), "1 1 .1 .2 2 .3 2 1 .1"),
+        (("", "<w:lvlRestart w:val='0'/>"), "1 1 .1 .2 2 .3 2 1 .4"),
+    ],
+)
+def test_a_level_begins_again_below_the_levels_that_its_list_says(
+    tmp_path: Path, restarts: tuple[str, str], expected: str
+) -> None:
+    deeper = "".join(
+        f"<w:lvl w:ilvl='{level}'><w:numFmt w:val='decimal'/>{restart}<w:lvlText w:val='{shown}'/>"
+        "</w:lvl>"
+        for level, (restart, shown) in enumerate(zip(restarts, ("%2", ".%3"), strict=True), 1)
+    )
+    items = [item("x", level=level) for level in (0, 1, 2, 2, 1, 2, 0, 1, 2)]
+    written = lines(tmp_path, listed(*items, shown="%1", deeper=deeper))
+    assert [line.split()[0] for line in written] == expected.split()
 
 
 def test_numbers_behind_the_last_sign_of_a_form_are_written_in_digits(tmp_path: Path) -> None:

@@ -166,6 +166,22 @@ def test_chapters_that_cannot_be_read_are_named(
     assert document.remarks[0].message.startswith(message)
 
 
+@pytest.mark.parametrize("damaged", ["two.xhtml", "toc.xhtml", "a.css"])
+def test_a_damaged_part_of_a_book_leaves_the_others_as_they_are(
+    tmp_path: Path, damaged: str
+) -> None:
+    files = with_item(samples.book_files(), 'href="toc.xhtml" properties="nav"')
+    files |= {"OPS/toc.xhtml": "<nav><a href='two.xhtml'>Two</a></nav>", "OPS/a.css": "p {}"}
+    book = bytearray(samples.packed(files))
+    book[book.index(f"OPS/{damaged}".encode()) + len(f"OPS/{damaged}") + 2] ^= 0xFF
+    document = load(tmp_path, "a.epub", bytes(book), Epub())
+    assert "brass key" in document.text
+    assert ("cellar" in document.text) == (damaged != "two.xhtml")
+    messages = [remark.message for remark in document.remarks]
+    reason = "it is damaged, or packed with a password"
+    assert messages == ([] if damaged == "a.css" else [f"OPS/{damaged} is left out: {reason}"])
+
+
 def test_a_book_without_any_chapter_is_damaged(tmp_path: Path) -> None:
     files = samples.book_files()
     for gone in ("OPS/one .xhtml", "OPS/two.xhtml"):

@@ -77,6 +77,26 @@ def test_a_gutter_around_text_is_read(tmp_path: Path) -> None:
     assert text(tmp_path, '<div class="gutter"><p class="ln">a</p></div>') == "a\n"
 
 
+@pytest.mark.parametrize("tag", ["span", "small", "a"])
+def test_other_text_than_numbers_is_read_from_an_element_for_them(tmp_path: Path, tag: str) -> None:
+    page = f'<p><{tag} class="ln">Smith &amp; 2 sons</{tag}> are <{tag} class="ln">3</{tag}>here.'
+    assert text(tmp_path, page) == "Smith & 2 sons are here.\n"
+
+
+def test_cells_of_a_class_for_numbers_stay_in_their_column(tmp_path: Path) -> None:
+    rows = '<tr><th>姓<th>名<tr><td class="ln">山田<td>太郎<tr><td class="ln">1<td>花子'
+    assert (
+        text(tmp_path, f"<table>{rows}</table>")
+        == "| 姓 | 名 |\n| --- | --- |\n| 山田 | 太郎 |\n|  | 花子 |\n"
+    )
+
+
+def test_long_code_beside_its_numbers_is_a_block(tmp_path: Path) -> None:
+    code, numbers = "a();\n" * 20, "\n".join(map(str, range(1, 21)))
+    cells = f'<td class="gutter gl"><pre>{numbers}</pre></td><td><pre>{code}</pre></td>'
+    assert text(tmp_path, f"<table><tr>{cells}</tr></table>") == f"```\n{code}```\n"
+
+
 def test_the_language_is_that_of_the_code(tmp_path: Path) -> None:
     page = (
         '<pre class="shiki"><div class="language-id">ts</div><code><div>const a = 1</div></code>'

@@ -109,7 +109,7 @@ class Docx(Office):
     """Claims Word documents, and reads them as Markdown, divided at the headings."""
 
     parser: ClassVar[str] = "fumishirube_documents.docx:parsed_docx"
-    revision: ClassVar[int] = 6
+    revision: ClassVar[int] = 7
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-docx")
 
     suffixes: tuple[str, ...] = (".docx",)
@@ -120,7 +120,7 @@ class Pptx(Office):
     """Claims PowerPoint presentations; each slide is a section, with its notes."""
 
     parser: ClassVar[str] = "fumishirube_documents.pptx:parsed_pptx"
-    revision: ClassVar[int] = 6
+    revision: ClassVar[int] = 7
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-pptx")
 
     suffixes: tuple[str, ...] = (".pptx",)
@@ -133,7 +133,7 @@ class Xlsx(Office):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_xlsx"
-    revision: ClassVar[int] = 6
+    revision: ClassVar[int] = 7
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "openpyxl")
 
     suffixes: tuple[str, ...] = (".xlsx", ".xlsm")
@@ -143,7 +143,7 @@ class OldSheets(Office):
     """Claims older Excel workbooks and OpenDocument sheets, and reads values only."""
 
     parser: ClassVar[str] = "fumishirube_documents.sheets:parsed_old_sheets"
-    revision: ClassVar[int] = 6
+    revision: ClassVar[int] = 7
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "python-calamine")
 
     suffixes: tuple[str, ...] = (".xls", ".ods")
@@ -167,7 +167,7 @@ class Html(IsolatedLoader):
     """
 
     parser: ClassVar[str] = "fumishirube_documents.html:parsed_html"
-    revision: ClassVar[int] = 10
+    revision: ClassVar[int] = 11
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml", "trafilatura")
 
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
@@ -196,7 +196,7 @@ class Epub(IsolatedLoader):
     """Claims e-books, and reads their chapters in order, as web pages."""
 
     parser: ClassVar[str] = "fumishirube_documents.epub:parsed_epub"
-    revision: ClassVar[int] = 8
+    revision: ClassVar[int] = 9
     distributions: ClassVar[tuple[str, ...]] = ("fumishirube-documents", "lxml")
     limits: ClassVar[frozenset[str]] = IsolatedLoader.limits | {"unpacked_bytes"}
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from html.entities import html5
 from io import BytesIO
 from typing import Any, NamedTuple
 from urllib.parse import unquote
-from zipfile import ZipFile
+from zipfile import BadZipFile, ZipFile
 
 from lxml import etree
 
@@ -45,14 +47,14 @@ def parsed_epub(data: bytes, name: str, settings: Mapping[str, Any]) -> Document
         pages: dict[str, str] = {}
         for chapter in chapters:
             try:
-                pages[chapter] = text_of(package.read(chapter))
+                pages[chapter] = text_of(_part(package, chapter))
             except Unreadable as error:
                 unread[chapter] = str(error)
-        styles = [
-            decode_lossy(package.read(each)).text
-            for each in package.namelist()
-            if each.lower().endswith(".css")
-        ]
+        styles: list[str] = []
+        for each in package.namelist():
+            if each.lower().endswith(".css"):
+                with suppress(Unreadable):  # it only helps to find headings
+                    styles.append(decode_lossy(_part(package, each)).text)
     messages = [f"{chapter} is left out: {reason}" for chapter, reason in unread.items()]
     if not pages:
         raise Unreadable(next(iter(messages), "no chapter is in the book"), "damaged")
@@ -128,9 +130,22 @@ def _spine(package: ZipFile) -> _Spine:
     for item in items.values():
         contents = _file(_target(place, item.get("href")), names)
         if contents and _is_contents(item):
-            for target, entry in _entries(package.read(contents), contents):
-                spine.chapters.get(_file(target, names), []).append(entry)
+            with suppress(Unreadable):
+                for target, entry in _entries(_part(package, contents), contents):
+                    spine.chapters.get(_file(target, names), []).append(entry)
     return spine
+
+
+def _part(package: ZipFile, name: str) -> bytes:
+    """Return a file of a book.
+
+    Raises:
+        Unreadable: when it is damaged, or packed with a password.
+    """
+    try:
+        return package.read(name)
+    except (BadZipFile, EOFError, RuntimeError, zlib.error) as error:
+        raise Unreadable("it is damaged, or packed with a password", "damaged") from error
 
 
 def _file(name: str, names: Mapping[str, str]) -> str:

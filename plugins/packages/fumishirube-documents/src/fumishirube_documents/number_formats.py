@@ -14,6 +14,7 @@ _COLOUR = re.compile(r"\[[A-Za-z]+\d*\]")
 _CONDITION = re.compile(r"\[[<>=]")
 _GROUPED = re.compile("[#0],[#0]")
 _MOST = 1e15
+_ROOM = 11
 _WHOLE_VALUE = "General"
 """What stands for all digits of a value in a format, as in ``General" kg"``."""
 _PLACEHOLDER = re.compile("[#0?]")
@@ -29,8 +30,8 @@ _ERAS = ((date(2019, 5, 1), "令和"), (date(1989, 1, 8), "平成"), (date(1926,
 def shown(value: object, number_format: str) -> str:
     """Return a value as its format shows it, followed by the value itself where that differs.
 
-    Supported are per cent, thousands, decimals, currencies, quoted units, and dates, also with
-    Japanese eras; other formats return the value itself. What is no value returns an empty text.
+    Supported are per cent, thousands, decimals, currencies, quoted units, and Japanese eras; other
+    formats return the value itself, dates in ISO 8601. What is no value returns an empty text.
     """
     match value:
         case None:
@@ -71,7 +72,11 @@ def _with_raw(value: float, number_format: str) -> str:
 
 
 def _raw(value: float) -> str:
-    return str(int(value)) if abs(value) < _MOST and value % 1 == 0 else repr(value)
+    """Return a value without a power of ten, as far as a cell has room for its zeros."""
+    if abs(value) < _MOST and value % 1 == 0:
+        return str(int(value))
+    text = f"{abs(Decimal(repr(value))):f}"
+    return f"{'-' * (value < 0)}{text}" if len(text) <= _ROOM else repr(value)
 
 
 def _number(value: float, number_format: str) -> str:

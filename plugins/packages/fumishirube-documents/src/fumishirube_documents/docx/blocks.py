@@ -39,16 +39,23 @@ def blocks(parent: Element) -> Iterator[Element]:
 
 
 def join_paragraphs(body: Element) -> None:
-    """Move the text of paragraphs whose mark was deleted to the beginning of the next ones."""
-    for parent in {each.getparent(): None for each in body.iter(qn("w:p")) if lacks_mark(each)}:
+    """Move the text of paragraphs that go on in the next ones to the beginning of these."""
+    for parent in {each.getparent(): None for each in body.iter(qn("w:p")) if _goes_on(each)}:
         following: Element | None = None
         for block in reversed(parent):
             if block.tag != qn("w:p"):
                 following = None if block.tag in _APART else following
-            elif following is None or not lacks_mark(block):
+            elif following is None or not _goes_on(block):
                 following = block
             else:
                 _move(block, following)
+
+
+def _goes_on(paragraph: Element) -> bool:
+    """Return whether a paragraph lacks its mark, or is the large first letter of the next one."""
+    frame = paragraph.find(f"{qn('w:pPr')}/{qn('w:framePr')}")
+    drop = "" if frame is None else frame.get(qn("w:dropCap"))
+    return drop in {"drop", "margin"} or lacks_mark(paragraph)
 
 
 def _move(paragraph: Element, following: Element) -> None:

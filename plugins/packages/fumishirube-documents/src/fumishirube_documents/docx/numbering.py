@@ -35,7 +35,9 @@ _SIGNS: Mapping[str, Sequence[str]] = {
 """The signs of the first numbers of a form; those behind them are written in digits."""
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 _LARGE = 50
+_DEEPEST = 9
 _WIDE = str.maketrans("0123456789", "０１２３４５６７８９")
+_DIGITS = str.maketrans("0123456789", _KANJI)
 _PLACE = re.compile(r"%([1-9])")
 
 
@@ -46,6 +48,8 @@ class _Level(NamedTuple):
     style: str = ""
     plain: bool = False
     """Whether the numbers of other levels are shown in digits."""
+    restart: int = _DEEPEST
+    """The deepest of the levels above, from 1, whose items begin the count again; 0 for none."""
 
 
 class Numbering:
@@ -97,7 +101,8 @@ class Numbering:
         restart = self._restarts.get(name, {}).pop(place, None)
         counts[place] = counts.get(place, level.start - 1) + 1 if restart is None else restart
         for deeper in [other for other in counts if other > place]:
-            del counts[deeper]
+            if place < levels.get(deeper, _Level()).restart:
+                del counts[deeper]
 
         def shown(match: re.Match[str]) -> str:
             other = int(match[1]) - 1
@@ -116,6 +121,7 @@ def _levels(elements: Iterable[Element]) -> dict[int, _Level]:
             text=value_of(element, "lvlText"),
             style=value_of(element, "pStyle"),
             plain=is_on(element, "isLgl") or False,
+            restart=_number(value_of(element, "lvlRestart"), _DEEPEST),
         )
         for element in elements
     }
@@ -142,10 +148,21 @@ def _written(number: int, form: str) -> str:
     if form == "ordinal":
         ending = "th" if number % 100 in {11, 12, 13} else _ENDINGS.get(number % 10, "th")
         return f"{number}{ending}"
-    if form.startswith(("japanese", "ideograph", "chinese")) and 0 < number < 100:
-        tens, ones = divmod(number, 10)
-        ten = f"{_KANJI[tens] if tens > 1 else ''}十" if tens else ""
-        return ten + (_KANJI[ones] if ones else "")
+    if form in {"ideographDigital", "japaneseDigitalTenThousand"}:
+        return str(number).translate(_DIGITS)
+    most = 10_000 if form == "japaneseCounting" else 100
+    if form.startswith(("japanese", "ideograph", "chinese")) and 0 < number < most:
+        return _counted(number)
     if form.startswith("decimalFullWidth"):
         return str(number).translate(_WIDE)
     return {"none": "", "decimalZero": f"{number:02}"}.get(form, str(number))
+
+
+def _counted(number: int) -> str:
+    """Return a number in kanji as it is spoken, without 一 before 十, 百 and 千."""
+    signs = zip(f"{number:04}", ("千", "百", "十", ""), strict=True)
+    return "".join(
+        f"{'' if digit == '1' and unit else digit.translate(_DIGITS)}{unit}"
+        for digit, unit in signs
+        if digit != "0"
+    )

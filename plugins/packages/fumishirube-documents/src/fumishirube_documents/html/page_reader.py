@@ -18,7 +18,7 @@ from fumishirube_documents.html.equations import Equation
 from fumishirube_documents.html.lists import DEEPEST, Lists, number
 from fumishirube_documents.html.spaces import collapsed, joined, plain
 from fumishirube_documents.html.table import Table
-from fumishirube_documents.html.unread import Unread
+from fumishirube_documents.html.unread import LineNumbers, Unread
 
 _BLOCK = re.compile(
     "address|article|aside|blockquote|body|caption|center|details|dialog|div|d[dlt]|fieldset|"
@@ -54,6 +54,7 @@ class PageReader:
         self.title = ""
         self.blocks = Blocks()
         self._unread = Unread(ignored)
+        self._line_numbers = LineNumbers()
         self._main = main
         self._inside = 0 if main else 1
         """The number of open elements that are read: titles, and those named like the main part."""
@@ -92,6 +93,7 @@ class PageReader:
             tag = self._divs.begin(attributes)
         if not self._inside:
             return
+        self._line_numbers.begin(tag, attributes)
         self._raises = self._raises or tag == "sup"
         self._lowers = self._lowers or tag == "sub"
         if self._begin_silent(tag, attributes) or self._begin_in_equation(tag, attributes):
@@ -109,7 +111,7 @@ class PageReader:
 
     def data(self, data: str) -> None:
         """Handle text."""
-        if self._silent or not self._inside:
+        if self._silent or not self._inside or self._line_numbers.has(data):
             return
         data = _INVISIBLE.sub("", data)
         if self._equation:
@@ -144,6 +146,7 @@ class PageReader:
                 self._main = self._main_tag = ""
 
     def _end_element(self, tag: str) -> None:
+        self._line_numbers.end()
         self._raises = self._raises and tag != "sup"
         self._lowers = self._lowers and tag != "sub"
         if self._silent:

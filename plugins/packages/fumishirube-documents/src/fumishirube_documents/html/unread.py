@@ -21,6 +21,7 @@ _LINE_NUMBERS = frozenset(
     {"gutter", "hljs-ln-numbers", "lineno", "linenos", "ln", "lnt", "rouge-gutter"}
 )
 """The classes of the numbers beside lines of code."""
+_NUMBERS = re.compile(r"[\d\s.:|]*")
 
 
 class Unread:
@@ -42,8 +43,29 @@ class Unread:
             or _is_hidden(tag, attributes)
             or (after_equation and any(map(_EQUATION_AGAIN.match, classes)))
             or (in_code and tag == "button")
-            or (tag in _NUMBERED and not _LINE_NUMBERS.isdisjoint(classes))
         )
+
+
+class LineNumbers:
+    """An element of a page for the numbers beside lines of code; other text in it is read."""
+
+    def __init__(self) -> None:
+        self._open = 0
+
+    def begin(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """Handle a start tag."""
+        names = tag in _NUMBERED and attributes.get("class", "").split()
+        self._open += bool(self._open or (names and not _LINE_NUMBERS.isdisjoint(names)))
+
+    def end(self) -> None:
+        """Handle an end tag."""
+        self._open = max(0, self._open - 1)
+
+    def has(self, data: str) -> bool:
+        """Return whether a text is of such numbers; behind other text nothing is one."""
+        if self._open and not _NUMBERS.fullmatch(data):
+            self._open = 0
+        return self._open > 0
 
 
 def _is_hidden(tag: str, attributes: Mapping[str, str]) -> bool:
