@@ -91,18 +91,11 @@ class FileReaders:
         if processes is None:
             return None
         return ReadUpdate(
-            processes,
-            self._manual.root,
-            numbers,
-            self._files.stamp,
-            prepared=prepare is not None,
+            processes, self._manual.root, numbers, self._files.stamp, prepared=prepare is not None
         )
 
     def _started(
-        self,
-        loaders: Sequence[Loader],
-        prepare: Callable[[Passage], object] | None,
-        number: int,
+        self, loaders: Sequence[Loader], prepare: Callable[[Passage], object] | None, number: int
     ) -> ReadingProcesses | None:
         # Most processes never start others.
         from fumishirube.engine.reading_processes import ReadingProcesses  # noqa: PLC0415 - as said

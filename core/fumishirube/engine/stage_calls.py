@@ -147,17 +147,7 @@ def _row(hit: Hit) -> TraceRow:
     passage, score, labels, coverage, matched, signals, _ = hit
     path, start, end, title, ancestors, _, digest, _ = passage
     return TraceRow(
-        path,
-        start,
-        end,
-        title,
-        digest,
-        score,
-        coverage,
-        _once(labels),
-        matched,
-        signals,
-        ancestors,
+        path, start, end, title, digest, score, coverage, _once(labels), matched, signals, ancestors
     )
 
 

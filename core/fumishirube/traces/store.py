@@ -212,10 +212,7 @@ class _TraceWriter:
     """Writes traces one after the other while no search runs."""
 
     def __init__(
-        self,
-        files: TraceFiles,
-        stored: Callable[[Trace], StoredTrace | None],
-        dropped: set[str],
+        self, files: TraceFiles, stored: Callable[[Trace], StoredTrace | None], dropped: set[str]
     ) -> None:
         self._files = files
         self._stored = stored

@@ -33,12 +33,7 @@ from fumishirube_stages.indexes.tantivy_errors import (
     write_problem,
 )
 from fumishirube_stages.indexes.tantivy_files import CheckedSearcher, CommittedFiles, linked_copy
-from fumishirube_stages.indexes.tantivy_records import (
-    IndexedPage,
-    RecordCache,
-    add_lengths,
-    forget,
-)
+from fumishirube_stages.indexes.tantivy_records import IndexedPage, RecordCache, add_lengths, forget
 
 _log = logging.getLogger("fumishirube")
 

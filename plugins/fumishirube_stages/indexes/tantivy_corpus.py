@@ -9,17 +9,7 @@ from typing import Generic, TypeVar
 import tantivy
 from tantivy import Query
 
-from fumishirube import (
-    Bool,
-    Clause,
-    Count,
-    Fields,
-    IndexMatch,
-    Pages,
-    Passage,
-    ScoreCutoff,
-    Term,
-)
+from fumishirube import Bool, Clause, Count, Fields, IndexMatch, Pages, Passage, ScoreCutoff, Term
 from fumishirube.text import FormFinder, fold, form_finder, mentions, query_terms, term_forms
 from fumishirube_stages.indexes.tantivy_documents import ORDER
 from fumishirube_stages.indexes.tantivy_files import CheckedSearcher

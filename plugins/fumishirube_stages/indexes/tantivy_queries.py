@@ -9,16 +9,7 @@ from typing import TypeVar
 
 from tantivy import Occur, Query, Schema
 
-from fumishirube import (
-    Bool,
-    Clause,
-    Everything,
-    Holds,
-    Pages,
-    Part,
-    Phrase,
-    Term,
-)
+from fumishirube import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
 from fumishirube.text import fold, is_cjk
 
 CHARACTERS = "characters"
@@ -152,10 +143,7 @@ class Translator(ABC):
     ) -> Query:
         # A search has about a hundred clauses. Most are terms, and most of these are in one field.
         parts = [
-            (
-                Occur.Should,
-                self._term(clause) if type(clause) is Term else self._query(clause),
-            )
+            (Occur.Should, self._term(clause) if type(clause) is Term else self._query(clause))
             for clause in should
             if type(clause) is not Term
             or clause.field is None
