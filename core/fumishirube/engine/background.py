@@ -96,16 +96,12 @@ class BackgroundIndexer:
         """Queue what a call has left to do in an index."""
         if (state.unfinished or state.unembedded) and (self._leads is None or self._leads.is_set()):
             self.take_up(indexed)
-        elif indexed.check_due:
-            self.check(indexed)
+        elif indexed.manual.check_due:
+            self._queue(indexed, self._unchecked)
 
     def take_up(self, indexed: FolderIndex) -> None:
         """Queue an index for an update."""
         self._queue(indexed, self._waiting)
-
-    def check(self, indexed: FolderIndex) -> None:
-        """Queue an index for a survey of its folder; see :meth:`FolderIndex.check`."""
-        self._queue(indexed, self._unchecked)
 
     def _wait_for_place(self) -> bool:
         """Wait until no index waits for an update; tell whether indexing is being closed."""
@@ -148,8 +144,8 @@ class BackgroundIndexer:
             self.take_up(indexed)
         elif indexed.embed(turn):
             self.take_up(indexed)
-        if indexed.check_due:
-            self.check(indexed)
+        if indexed.manual.check_due:
+            self._queue(indexed, self._unchecked)
 
     def _next(self) -> Callable[[], None] | None:
         """Wait for work, and for calls to end; return ``None`` when indexing is closed."""
@@ -163,7 +159,7 @@ class BackgroundIndexer:
             if self._closing.is_set():
                 return None
             if self._unchecked:
-                return self._unchecked.pop(0).check
+                return self._unchecked.pop(0).manual.check
             first = self._waiting.pop(0)
             self._changed.notify_all()
             return partial(self._catch_up, first)

@@ -149,15 +149,6 @@ class FolderIndex:
             unembedded=missing is not None,
         )
 
-    @property
-    def check_due(self) -> bool:
-        """Whether :meth:`check` has something to do."""
-        return self.manual.check_due
-
-    def check(self) -> None:
-        """Survey the folder beside the calls, which the next call takes in."""
-        self.manual.check()
-
     def rebuild(self, progress: Progress | None = None) -> IndexState | None:
         """Rebuild the index while the old one answers; return ``None`` if it cannot do that."""
         budget = Budget()

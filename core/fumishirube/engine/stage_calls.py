@@ -91,10 +91,6 @@ class Recorder:
         finally:
             self.current = None
 
-    def leave(self) -> None:
-        """Abandon the search: it ends before its next stage."""
-        self.abandoned = True
-
     def copy(self) -> Recorder:
         """Return a recorder with the spans so far, which may be closed on another thread."""
         copy = Recorder()
