@@ -16,8 +16,8 @@ from fumishirube.disk.folders import is_denied, is_full
 from fumishirube.disk.roots import Root
 from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.engine.folder_index import FolderIndex
-from fumishirube.engine.library import Library, ManualFolder
-from fumishirube.engine.outlying import OutlyingFolders
+from fumishirube.engine.library import Library, OutlyingFolders
+from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.errors import Forbidden
 from fumishirube.stages import OpenIndex
 
