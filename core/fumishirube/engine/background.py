@@ -137,7 +137,7 @@ class BackgroundIndexer:
                 _log.exception("indexing in the background failed")
 
     def _catch_up(self, indexed: FolderIndex) -> None:
-        turn = self._turn()
+        turn = _TurnBudget(cancelled=self._closing, calls=lambda: self._calls)
         state = indexed.bring_up_to_date(turn, reporting=False)
         if state.unfinished:
             _log.info("indexing goes on in the background: %s", state.degraded)
@@ -164,26 +164,18 @@ class BackgroundIndexer:
             self._changed.notify_all()
             return partial(self._catch_up, first)
 
-    def _turn(self) -> _TurnBudget:
-        began = time.monotonic()
-
-        def over() -> bool:
-            return time.monotonic() - began > (
-                _MIN_TURN_SECONDS if self._calls else _MAX_TURN_SECONDS
-            )
-
-        return _TurnBudget(cancelled=self._closing, over=over)
-
 
 @dataclass(frozen=True)
 class _TurnBudget(Budget):
     """The budget of one turn: without a deadline, but it ends when calls come in."""
 
-    over: Callable[[], bool] = field(kw_only=True)
+    calls: Callable[[], int] = field(kw_only=True)
+    began: float = field(default_factory=time.monotonic, kw_only=True)
 
     @property
     def late(self) -> bool:
-        return self.over()
+        longest = _MIN_TURN_SECONDS if self.calls() else _MAX_TURN_SECONDS
+        return time.monotonic() - self.began > longest
 
     def check(self) -> None:
         super().check()

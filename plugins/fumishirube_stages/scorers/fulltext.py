@@ -94,7 +94,8 @@ class Fulltext(Stage):
             share = len(pieces) / len(every_piece)
             if share < least:
                 whole = _text_matches(corpus, pieces, query, limit)
-                searched.append(whole._replace(matches=_scaled(whole.matches, share)))
+                scaled = [m._replace(estimate=m.estimate * share) for m in whole.matches]
+                searched.append(whole._replace(matches=scaled))
         return _joined(searched)
 
 
@@ -141,10 +142,6 @@ def _counted(
             sections.append(match._replace(estimate=share))
     sections.sort(key=lambda match: -match.estimate)
     return TextMatches(sections, len(sections))
-
-
-def _scaled(matches: Iterable[IndexMatch], factor: float) -> list[IndexMatch]:
-    return [match._replace(estimate=match.estimate * factor) for match in matches]
 
 
 def _joined(searched: Sequence[TextMatches]) -> TextMatches:
