@@ -101,7 +101,7 @@ class CommittedFiles:
             if now is None and removed:
                 continue
             if now is None or now.size != self._stamps[name].size or not self._is_sound(name):
-                raise self._damaged(f"{name.partition('.')[2]} file of the index")
+                raise self._damaged(name)
             self._stamps[name] = now
 
     @contextmanager
@@ -137,13 +137,14 @@ class CommittedFiles:
                 continue
             if self.newest_commit() != self.commit:
                 raise IndexDamaged("another process has replaced the index") from error
-            raise self._damaged(f"{name.partition('.')[2]} file of the index") from error
+            raise self._damaged(name) from error
 
-    def _damaged(self, what: str) -> IndexDamaged:
+    def _damaged(self, name: str) -> IndexDamaged:
         """Delete the commit, so that the next opening creates a new index; return the error."""
         with suppress(OSError):
             (self._folder / _META).unlink()
-        return IndexDamaged(f"a {what} is gone or damaged")
+        kind = name.partition(".")[2]
+        return IndexDamaged(f"a {kind} file of the index is gone or damaged")
 
     def _stamp(self, name: str) -> FileStamp | None:
         try:
