@@ -1,11 +1,15 @@
-"""The scores of documents and sections in one run, which scorers and their fuser share."""
+"""Whole documents judged by their best sections, and the scores that scorers and a fuser share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fumishirube import Query
+from fumishirube import IndexMatch, Query
+
+MAX_CANDIDATES = 200
+PER_DOCUMENT = 10
 
 Weigh = Callable[[bool], tuple[float, float, float]]
 """The weights of vectors, links and full text, by whether full text matched anything."""
@@ -45,3 +49,24 @@ def unscored(stages: Mapping[str, Sequence[object]], parts: Sequence[str]) -> li
     """Return the parts of a document's score that no configured scorer computes."""
     scored = {getattr(scorer, "document_score", None) for scorer in stages["scorers"]}
     return [part for part in parts if part not in scored]
+
+
+def candidate_sections(matches: Iterable[IndexMatch]) -> list[IndexMatch]:
+    """Return the best sections, limited in number, in total and for each document."""
+    counts: defaultdict[str, int] = defaultdict(int)
+    chosen: list[IndexMatch] = []
+    for match in matches:
+        counts[match.passage.path] += 1
+        if counts[match.passage.path] <= PER_DOCUMENT:
+            chosen.append(match)
+        if len(chosen) == MAX_CANDIDATES:
+            break
+    return chosen
+
+
+def by_document(matches: Iterable[IndexMatch]) -> dict[str, Sequence[float]]:
+    """Return the estimates of each document's sections, best first."""
+    values: defaultdict[str, list[float]] = defaultdict(list)
+    for match in matches:
+        values[match.passage.path].append(match.estimate)
+    return {path: sorted(estimates, reverse=True) for path, estimates in values.items()}

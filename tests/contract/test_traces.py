@@ -8,6 +8,7 @@ import os
 import stat
 import sys
 import time
+import zlib
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
@@ -23,9 +24,9 @@ from fumishirube import LeftOut, NotFound, Query, Root, Span, TermReport, Trace,
 from fumishirube.host.application import Application
 from fumishirube.model import FrequencyReport, OutsideSearch, SearchReport, Skipped
 from fumishirube.traces.files import VERSION, TraceFiles, decode_trace, encode_trace
-from fumishirube.traces.packed import StoredTrace, pack
 from fumishirube.traces.records import CacheOutcome, Origin, PipelineSnapshot, Thresholds
 from fumishirube.traces.store import TraceStore, new_trace_id
+from fumishirube.traces.writer import StoredTrace
 
 FIND: dict[str, Any] = {"query": "対象外", "manual_id": "m1", "required_terms": ["対象外"]}
 
@@ -377,7 +378,7 @@ def test_all_that_is_put_quickly_is_kept(tmp_path: Path, application: Applicatio
 def test_traces_are_written_too_while_they_keep_coming(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fumishirube.traces.store._LATEST", 0.2)
+    monkeypatch.setattr("fumishirube.traces.writer._LATEST", 0.2)
     store = TraceStore(1000, 60, Root(tmp_path))
     until = time.monotonic() + 30
     while not names(tmp_path) and time.monotonic() < until:
@@ -414,9 +415,9 @@ def test_a_version_that_is_packed_late_replaces_no_newer_one() -> None:
     new = replace(old, annotations={"one": 1})
     stored = StoredTrace(old)
     stored.replace(new)
-    stored.pack(old, pack(encode_trace(old)))
+    stored.pack(old, zlib.compress(encode_trace(old)))
     assert stored.trace == new
-    stored.pack(new, pack(encode_trace(new)))
+    stored.pack(new, zlib.compress(encode_trace(new)))
     assert stored.whole is None
     assert stored.trace == new
 

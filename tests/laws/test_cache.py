@@ -22,8 +22,8 @@ from fumishirube.engine.cache import CachedSearch, CacheGuards, CacheKey, Search
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.plugins.registry import RegisteredStage
-from fumishirube.traces.packed import StoredTrace
 from fumishirube.traces.records import CacheOutcome, Span, Thresholds
+from fumishirube.traces.writer import StoredTrace
 from fumishirube_stages.embedders.hashing import Hashing
 from fumishirube_stages.embedders.none import NullEmbedder
 

@@ -44,7 +44,7 @@ LONG = {
     "core/fumishirube/disk/roots.py": "the one way to files, with all that it refuses",
     "core/fumishirube/engine/pipeline.py": "one recursion with its guards",
     "core/fumishirube/corpus.py": "clauses, their meaning, and the interface of corpora",
-    "core/fumishirube/engine/library.py": "the manuals of a root, and the loader of each file",
+    "core/fumishirube/engine/manual_folder.py": "one manual: its files, in which versions",
     "core/fumishirube/engine/folder_index.py": "one index, and how it follows its files",
     "core/fumishirube/faces/cli/doctor.py": "the list of what is checked",
     "core/fumishirube/host/application.py": "all that a configuration builds",

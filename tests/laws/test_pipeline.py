@@ -30,13 +30,14 @@ from fumishirube import (
     TermUse,
 )
 from fumishirube.config.pipelines import PipelineSpec, Use
-from fumishirube.engine.pipeline import NamedStage, Pipeline, failures
+from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.errors import Cancelled, PluginError
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.query import SearchState
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, QUERIES
 from fumishirube.text.synonyms import Synonyms
+from fumishirube.traces.records import failures
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_stages.fusers.rrf import Rrf
 from fumishirube_stages.tokenizers.bigram import Bigram

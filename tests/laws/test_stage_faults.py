@@ -28,12 +28,13 @@ from fumishirube import (
     Run,
     Stage,
 )
-from fumishirube.engine.pipeline import NamedStage, Pipeline, failures
+from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.errors import Cancelled, PluginError
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.query import SearchState
 from fumishirube.testing import MemoryCorpus, passage
+from fumishirube.traces.records import failures
 from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.tokenizers.bigram import Bigram
 

@@ -22,7 +22,8 @@ from fumishirube import Root
 from fumishirube.disk import watches
 from fumishirube.disk.survey import Listing
 from fumishirube.disk.watches import Watch, is_local
-from fumishirube.engine.library import SWEPT_FILES, Library, ManualFolder
+from fumishirube.engine.library import Library
+from fumishirube.engine.manual_folder import SWEPT_FILES, ManualFolder
 from fumishirube_stages.loaders import Markdown
 
 MORE = SWEPT_FILES + 1

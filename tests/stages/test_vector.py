@@ -10,16 +10,14 @@ from linked_corpus import WrittenLinks
 from fumishirube import IndexMatch, Query
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube_stages.document_scores import (
+    MAX_CANDIDATES,
+    PER_DOCUMENT,
     DocumentScores,
+    by_document,
+    candidate_sections,
     document_scores,
     document_weights,
     unscored,
-)
-from fumishirube_stages.scorers.document_candidates import (
-    MAX_CANDIDATES,
-    PER_DOCUMENT,
-    by_document,
-    candidate_sections,
 )
 from fumishirube_stages.scorers.vector import Vector
 

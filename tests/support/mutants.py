@@ -34,7 +34,6 @@ HELPERS = {
     "fumishirube_stages.long_questions": "required_terms",
     "fumishirube_stages.document_scores": "vector",
     "fumishirube_stages.fused_scores": "rrf",
-    "fumishirube_stages.scorers.document_candidates": "vector",
     "fumishirube_stages.scorers.line_patterns": "regex",
     "fumishirube_stages.scorers.patterns": "regex",
     "fumishirube_stages.scorers.query_analysis": "lexical",

@@ -96,16 +96,12 @@ class BackgroundIndexer:
         """Queue what a call has left to do in an index."""
         if (state.unfinished or state.unembedded) and (self._leads is None or self._leads.is_set()):
             self.take_up(indexed)
-        elif indexed.check_due:
-            self.check(indexed)
+        elif indexed.manual.check_due:
+            self._queue(indexed, self._unchecked)
 
     def take_up(self, indexed: FolderIndex) -> None:
         """Queue an index for an update."""
         self._queue(indexed, self._waiting)
-
-    def check(self, indexed: FolderIndex) -> None:
-        """Queue an index for a survey of its folder; see :meth:`FolderIndex.check`."""
-        self._queue(indexed, self._unchecked)
 
     def _wait_for_place(self) -> bool:
         """Wait until no index waits for an update; tell whether indexing is being closed."""
@@ -141,15 +137,15 @@ class BackgroundIndexer:
                 _log.exception("indexing in the background failed")
 
     def _catch_up(self, indexed: FolderIndex) -> None:
-        turn = self._turn()
+        turn = _TurnBudget(cancelled=self._closing, calls=lambda: self._calls)
         state = indexed.bring_up_to_date(turn, reporting=False)
         if state.unfinished:
             _log.info("indexing goes on in the background: %s", state.degraded)
             self.take_up(indexed)
         elif indexed.embed(turn):
             self.take_up(indexed)
-        if indexed.check_due:
-            self.check(indexed)
+        if indexed.manual.check_due:
+            self._queue(indexed, self._unchecked)
 
     def _next(self) -> Callable[[], None] | None:
         """Wait for work, and for calls to end; return ``None`` when indexing is closed."""
@@ -163,31 +159,23 @@ class BackgroundIndexer:
             if self._closing.is_set():
                 return None
             if self._unchecked:
-                return self._unchecked.pop(0).check
+                return self._unchecked.pop(0).manual.check
             first = self._waiting.pop(0)
             self._changed.notify_all()
             return partial(self._catch_up, first)
-
-    def _turn(self) -> _TurnBudget:
-        began = time.monotonic()
-
-        def over() -> bool:
-            return time.monotonic() - began > (
-                _MIN_TURN_SECONDS if self._calls else _MAX_TURN_SECONDS
-            )
-
-        return _TurnBudget(cancelled=self._closing, over=over)
 
 
 @dataclass(frozen=True)
 class _TurnBudget(Budget):
     """The budget of one turn: without a deadline, but it ends when calls come in."""
 
-    over: Callable[[], bool] = field(kw_only=True)
+    calls: Callable[[], int] = field(kw_only=True)
+    began: float = field(default_factory=time.monotonic, kw_only=True)
 
     @property
     def late(self) -> bool:
-        return self.over()
+        longest = _MIN_TURN_SECONDS if self.calls() else _MAX_TURN_SECONDS
+        return time.monotonic() - self.began > longest
 
     def check(self) -> None:
         super().check()

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from fumishirube.query import Query
 from fumishirube.stages import Embedder
-from fumishirube.traces.packed import StoredTrace
 from fumishirube.traces.records import CacheMode, SearchAssessment, Thresholds
+from fumishirube.traces.writer import StoredTrace
 
 _log = logging.getLogger("fumishirube")
 

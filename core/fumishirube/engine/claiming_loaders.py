@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import Survey, UnlistedEntry
 from fumishirube.stages import ClaimedFile, Loader
-
-
-@runtime_checkable
-class RevisedLoader(Protocol):
-    """A loader that reads its files again when its code changes."""
-
-    @property
-    def source_code(self) -> str:
-        """A digest of the code; empty if it is not known."""
-        ...
-
-
-@runtime_checkable
-class FailingLoader(Protocol):
-    """A loader that may fail to list its files."""
-
-    @property
-    def problem_of(self) -> Callable[[Root], str | None]:
-        """What returns a sentence if it failed to list the files of a folder."""
-        ...
 
 
 class Claims(NamedTuple):
@@ -61,7 +41,7 @@ def claimed_by(
     listed = replace(root, listed=(*entries.values(),), refused=refused)
     claimed: dict[str, ClaimedFile] = {}
     for loader in loaders:
-        code = loader.source_code if isinstance(loader, RevisedLoader) else ""
+        code: str = getattr(loader, "source_code", "")  # a digest, if its files follow its code
         for source in loader.sources(listed):
             path = source.path
             if path in claimed or path not in entries:
@@ -74,7 +54,7 @@ def claimed_by(
             else:
                 present = [entries[p] for p in deciding if p in entries]
                 claimed[path] = ClaimedFile(source, loader, *_stamped(root, present, code))
-    failed = (isinstance(each, FailingLoader) and each.problem_of(root) for each in loaders)
+    failed = (loader.problem_of(root) for loader in loaders if hasattr(loader, "problem_of"))
     now = time.time_ns()
     young = (not is_settled(entry.modified_ns, now) for entry in entries.values())
     return Claims(claimed, bool(refused) or any(failed) or any(young))

@@ -14,8 +14,8 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import NamedTuple
 
-from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.indexed_files import IndexedPage, read_file
+from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.stage_calls import GRACE_SECONDS
 from fumishirube.parsing.part_texts import PagesRead, reporting_pages
 from fumishirube.stages import ClaimedFile, Loader
@@ -76,13 +76,13 @@ class FileLoad:
         """Seconds since a thread began to load the file."""
         return max(0.0, time.monotonic() - self.began)
 
-    def run(self, files: ClaimedFiles) -> None:
+    def run(self, manual: ManualFolder) -> None:
         """Load the file; an error is the result too."""
         self.began = time.monotonic()
         try:
-            stamp = files.stamp(self.file)
+            stamp = manual.stamp(self.file)
             with reporting_pages(self._report):
-                self._page = read_file(lambda: files.load(self.file), self.file.source.path, stamp)
+                self._page = read_file(lambda: manual.load(self.file), self.file.source.path, stamp)
         except BaseException as error:
             self._error = error
         finally:
@@ -102,11 +102,11 @@ class FileLoad:
 class _LoadThread:
     """A thread that loads one file after the other until it is dismissed."""
 
-    def __init__(self, files: ClaimedFiles) -> None:
+    def __init__(self, manual: ManualFolder) -> None:
         self._queue: SimpleQueue[FileLoad | None] = SimpleQueue()
         self.current: FileLoad | None = None
         context = contextvars.copy_context()
-        run = partial(context.run, self._run, files)
+        run = partial(context.run, self._run, manual)
         Thread(target=run, name="fumishirube loading", daemon=True).start()
 
     def begin(self, loads: Sequence[FileLoad]) -> None:
@@ -128,10 +128,10 @@ class _LoadThread:
         self._queue.put(None)
         return [load for load in queued if not load.running]
 
-    def _run(self, files: ClaimedFiles) -> None:
+    def _run(self, manual: ManualFolder) -> None:
         while (load := self._queue.get()) is not None:
             self.current = load
-            load.run(files)
+            load.run(manual)
             del load  # its passages need not stay until the next one
 
 
@@ -142,15 +142,15 @@ class FileLoads:
     it.
     """
 
-    def __init__(self, files: ClaimedFiles) -> None:
-        self._files = files
+    def __init__(self, manual: ManualFolder) -> None:
+        self._manual = manual
         self._loads: dict[str, FileLoad] = {}
         self._thread: _LoadThread | None = None
 
     def begin(self, files: Sequence[ClaimedFile]) -> list[FileLoad]:
         """Begin to load some files, one after the other; none of them is being loaded."""
         if self._thread is None:
-            self._thread = _LoadThread(self._files)
+            self._thread = _LoadThread(self._manual)
         loads = [FileLoad(file) for file in files]
         self._loads.update((load.file.source.path, load) for load in loads)
         self._thread.begin(loads)
@@ -159,7 +159,7 @@ class FileLoads:
     def begin_beside(self, file: ClaimedFile) -> FileLoad:
         """Begin to load a file on a thread of its own; it is not being loaded."""
         load = self._loads[file.source.path] = FileLoad(file)
-        thread = _LoadThread(self._files)
+        thread = _LoadThread(self._manual)
         thread.begin([load])
         thread.dismiss()
         return load

@@ -12,10 +12,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from fumishirube.budget import Budget
-from fumishirube.disk.roots import Root
-from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.file_loads import FileLoad, cores
-from fumishirube.engine.library import ManualFolder
+from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.stage_calls import GRACE_SECONDS
 from fumishirube.model import Passage
 from fumishirube.stages import ClaimedFile, IndexedFile, Loader
@@ -48,9 +46,8 @@ class ReadTask(NamedTuple):
 class FileReaders:
     """The processes for one manual: started for a large update, and ended soon after it."""
 
-    def __init__(self, manual: ManualFolder, files: ClaimedFiles) -> None:
+    def __init__(self, manual: ManualFolder) -> None:
         self._manual = manual
-        self._files = files
         self._processes: ReadingProcesses | None = None
 
     @contextmanager
@@ -90,19 +87,10 @@ class FileReaders:
         processes = self._started(loaders, prepare, number)
         if processes is None:
             return None
-        return ReadUpdate(
-            processes,
-            self._manual.root,
-            numbers,
-            self._files.stamp,
-            prepared=prepare is not None,
-        )
+        return ReadUpdate(processes, self._manual, numbers, prepared=prepare is not None)
 
     def _started(
-        self,
-        loaders: Sequence[Loader],
-        prepare: Callable[[Passage], object] | None,
-        number: int,
+        self, loaders: Sequence[Loader], prepare: Callable[[Passage], object] | None, number: int
     ) -> ReadingProcesses | None:
         # Most processes never start others.
         from fumishirube.engine.reading_processes import ReadingProcesses  # noqa: PLC0415 - as said
@@ -132,16 +120,14 @@ class ReadUpdate:
     def __init__(
         self,
         processes: ReadingProcesses,
-        root: Root,
+        manual: ManualFolder,
         loaders: Mapping[int, int],
-        stamp: Callable[[ClaimedFile], str],
         *,
         prepared: bool,
     ) -> None:
         self._processes = processes
-        self._root = root
+        self._manual = manual
         self._loaders = loaders
-        self._stamp = stamp
         self._prepared = prepared
         self._loads: deque[FileLoad] = deque()
         self._returned: list[ClaimedFile] = []
@@ -185,7 +171,7 @@ class ReadUpdate:
                 self._loaders[id(file.loader)],
                 file.source.path,
                 tuple(file.source.governed_by),
-                self._stamp(file),
+                self._manual.stamp(file),
             )
             for file in files
         ]
@@ -223,7 +209,7 @@ class ReadUpdate:
             self._loads.append(FileLoad.done_elsewhere(file, (IndexedFile(*record), sections)))
             report = getattr(file.loader, "loaded_elsewhere", None)
             if report is not None:
-                report(self._root, file.source)
+                report(self._manual.root, file.source)
 
 
 def _name_bytes(file: ClaimedFile) -> int:

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from fumishirube.budget import Budget
 from fumishirube.disk.stored import StoredFile
 from fumishirube.documents import EMPTY_MAPPING, Document
-from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.commit_batches import CommitBatches, wanted_first
 from fumishirube.engine.corpus_views import CorpusWithout
 from fumishirube.engine.file_loads import FileLoads
 from fumishirube.engine.file_readers import FileReaders
 from fumishirube.engine.index_states import CommitSummary, IndexState
-from fumishirube.engine.library import ManualFolder
+from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.errors import Forbidden, IndexDamaged
 from fumishirube.model import LeftOut
@@ -71,9 +70,8 @@ class FolderIndex:
         self.manual = manual
         self._vectors = vectors
         self._stores_files = stores_files
-        self._files = ClaimedFiles(manual)
-        self._loads = FileLoads(self._files)
-        self._readers = FileReaders(manual, self._files)
+        self._loads = FileLoads(manual)
+        self._readers = FileReaders(manual)
         self._index = RecoverableIndex(open_index)
         if vectors is not None:
             vectors.follow(self._index)
@@ -134,7 +132,7 @@ class FolderIndex:
     def _document(self, page: IndexedFile) -> Document | None:
         """Return the document of an indexed file, unless the file has changed since."""
         file = self.claimed.get(page.path)
-        if file is None or not self._files.is_current(page, file):
+        if file is None or not self.manual.is_current(page, file):
             return None
         return self.manual.load(file)
 
@@ -148,15 +146,6 @@ class FolderIndex:
             degraded="; ".join(filter(None, (state.degraded, missing))) or None,
             unembedded=missing is not None,
         )
-
-    @property
-    def check_due(self) -> bool:
-        """Whether :meth:`check` has something to do."""
-        return self.manual.check_due
-
-    def check(self) -> None:
-        """Survey the folder beside the calls, which the next call takes in."""
-        self.manual.check()
 
     def rebuild(self, progress: Progress | None = None) -> IndexState | None:
         """Rebuild the index while the old one answers; return ``None`` if it cannot do that."""
@@ -189,7 +178,7 @@ class FolderIndex:
         claimed, budget, *_ = update
         degraded = None
         gone, changed = (
-            ([], []) if self.manual.stored else self._files.changes(self._index.pages(), claimed)
+            ([], []) if self.manual.stored else self.manual.changes(self._index.pages(), claimed)
         )
         self._loads.retain(changed)
         if gone or changed:
@@ -299,7 +288,7 @@ class FolderIndex:
     def _update(self, update: _FolderUpdate) -> str | None:
         claimed, budget, progress, wanted = update
         self._publish()  # another process may have been faster
-        gone, changed = self._files.changes(self._index.pages(), claimed)
+        gone, changed = self.manual.changes(self._index.pages(), claimed)
         if budget.deadline is not None:
             changed = wanted_first(changed, self._index.corpus(self.manual.id).terms(wanted))
         contents = partial(_contents, self.manual, claimed) if self._stores_files else None

@@ -1,269 +1,27 @@
-"""The manuals of a root, their files, and the loader that claims each file."""
+"""The manuals of a root: its folders, those in other folders, and those on other machines."""
 
 from __future__ import annotations
 
 import hashlib
-import logging
-from collections import Counter, OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
-from threading import RLock
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from threading import Lock, RLock
+from typing import Any, Protocol, runtime_checkable
 
-from fumishirube.disk.folders import FolderEntry, escaped_name, is_allowed_name, is_settled
+from fumishirube.disk.folders import FolderEntry, escaped_name, is_allowed_name, is_real_folder
 from fumishirube.disk.names import name_fault
 from fumishirube.disk.roots import Root
-from fumishirube.disk.stored import StoredFile, StoredRoot
-from fumishirube.disk.survey import Survey, UnlistedEntry
-from fumishirube.disk.watches import Watch
-from fumishirube.documents import Document
-from fumishirube.engine.claiming_loaders import claimed_by, unlisted
-from fumishirube.engine.outlying import OutlyingFolders, StoredManuals
-from fumishirube.errors import Forbidden, FumishirubeError, NotFound, ToolError, Unreadable
-from fumishirube.model import OutsideSearch, Skipped
-from fumishirube.parsing.pictures import PagePictures, page_pictures
-from fumishirube.places import Place
-from fumishirube.stages import ClaimedFile, LinkLoader, Loader
+from fumishirube.disk.stored import FileStore, StoredFile, StoredRoot
+from fumishirube.engine.manual_folder import ManualFolder
+from fumishirube.engine.pipeline import NamedStage
+from fumishirube.errors import Forbidden, NotFound, ToolError
+from fumishirube.stages import Fields, ListsStoredManuals, Loader
 from fumishirube.text.folding import nfc
 
-_log = logging.getLogger("fumishirube")
-
-SWEPT_FILES = 25
-"""The most files of a folder that is surveyed on every call, which is cheaper than a watch."""
-
-_FEW = 32
-"""The most files with events that are examined one by one, instead of a survey."""
-
-_DOCUMENT_CACHE_SIZE = 32
-
-
-class ManualFolder:
-    """One manual: a folder whose files loaders claim."""
-
-    def __init__(self, manual_id: str, root: Root, loaders: Sequence[Loader]) -> None:
-        self.id = manual_id
-        self.root = root
-        self.loaders = loaders
-        self._survey = Survey([], [], [])
-        self._entries: dict[str, FolderEntry] = {}
-        self._claimed: Mapping[str, ClaimedFile] = {}
-        self._unsure = False
-        self._unlisted: Sequence[UnlistedEntry] = ()
-        self._documents: OrderedDict[tuple[str, str], Document] = OrderedDict()
-        self._lock = RLock()
-        self._followed = False
-        self._watch: Watch | None = None
-        self._stored_files: Mapping[str, StoredFile] | None = None
-
-    @property
-    def stored(self) -> bool:
-        """Whether its files are read from its index, because they are on other machines."""
-        return isinstance(self.root, StoredRoot)
-
-    def follow(self, *, on: bool) -> None:
-        """Let :meth:`check` watch the folder if it is large, or stop watching; servers do this."""
-        if self.stored:  # no event tells of changes elsewhere
-            return
-        with self._lock:
-            self._followed = on
-            if self._watch is not None and not on:
-                self._watch.close()
-                self._watch = None
-
-    def sweep(self) -> Mapping[str, ClaimedFile]:
-        """Survey the folder now, and return every claimed file by path.
-
-        In a watched folder, only files with events are examined. If several loaders claim a path,
-        the first one gets it.
-        """
-        with self._lock:
-            if isinstance(self.root, StoredRoot):
-                return self._sweep_stored(self.root)
-            watch, touched = self._watch, None
-            if watch is not None:
-                touched = watch.touched()
-            if touched is not None and not touched and not self._unsure:
-                return self._claimed
-            if touched is None or len(touched) > _FEW:
-                survey = self.root.survey()
-            else:
-                survey = self.root.resurvey(self._survey, touched)
-            self._take(survey)
-            if watch is not None:
-                watch.surveyed()
-            return self._claimed
-
-    def _sweep_stored(self, root: StoredRoot) -> Mapping[str, ClaimedFile]:
-        files = root.store.files()
-        if files is not self._stored_files or self._unsure:
-            self._take(root.survey())
-            self._stored_files = files
-        return self._claimed
-
-    @property
-    def check_due(self) -> bool:
-        """Whether :meth:`check` has something to do."""
-        with self._lock:
-            large = len(self._survey.files) > SWEPT_FILES
-            return self._followed and large and (self._watch is None or self._watch.due)
-
-    def check(self) -> None:
-        """Survey the folder beside the calls, in case events are missing; begin the watch."""
-        with self._lock:
-            before, watch = self._survey, self._watch
-        if watch is None:
-            watch = Watch(self.root.path, hidden=self.root.listing.hidden)
-            watch.touched()  # every change from here on has an event that nothing else reads
-        survey = self.root.survey()
-        with self._lock:
-            if not self._followed or self._watch not in (None, watch):
-                watch.close()
-            elif self._watch is None:
-                self._watch = watch
-                self._take(survey)
-                watch.surveyed()
-            elif self._survey is before:  # else calls have read events, which this survey may lack
-                self._take(survey)
-                watch.checked()
-
-    def _take(self, survey: Survey) -> None:
-        if survey != self._survey or self._unsure:
-            entries = {entry.path: entry for entry in survey.files}
-            files = (self._entries, entries, self._claimed)
-            self._claimed, self._unsure = claimed_by(self.loaders, self.root, *files)
-            self._entries = entries
-            self._unlisted = unlisted(survey, self._claimed)
-            self._survey = survey
-
-    def entries(self, path: str = "") -> Sequence[FolderEntry]:
-        """Return the folders and the claimed files of one folder, sorted by name.
-
-        Raises:
-            NotFound: when the folder does not exist, or is hidden or ignored.
-        """
-        with self._lock:
-            files, folders = self.sweep(), frozenset(self._survey.folders)
-        entries = self.root.entries(path)
-        if path and path not in folders:
-            raise NotFound("the folder is not listed", path=path)
-        listed: dict[str, Collection[str]] = {"dir": folders, "file": files}
-        return [entry for entry in entries if entry.path in listed.get(entry.kind, ())]
-
-    def paths(self) -> Sequence[str]:
-        """Return every file that a loader claims, sorted."""
-        return sorted(self.sweep())
-
-    def document(self, path: str) -> Document:
-        """Read a claimed file.
-
-        Raises:
-            NotFound: when it does not exist, or no loader claims it.
-            Unreadable: when its text cannot be read.
-        """
-        claimed = self.sweep().get(path)
-        if claimed is None:
-            entry = self.root.stat(path)
-            why = "no loader reads it" if path in self._entries else "it is hidden or ignored"
-            why = why if entry.kind == "file" else "it is no file"
-            raise NotFound(f"the manual lists no such file: {why}", path=path)
-        key = (path, claimed.stamp)
-        with self._lock:
-            if key in self._documents:
-                self._documents.move_to_end(key)
-                return self._documents[key]
-        try:
-            document = self.load(claimed)
-        except Unreadable as error:
-            raise Unreadable(str(error), error.reason, path=path) from error
-        if not is_settled(claimed.modified_ns):
-            return document
-        with self._lock:
-            self._documents[key] = document
-            while len(self._documents) > _DOCUMENT_CACHE_SIZE:
-                self._documents.popitem(last=False)
-        return document
-
-    def forget_documents(self) -> None:
-        """Read all files again: an index has other texts, perhaps of files with the same times."""
-        with self._lock:
-            self._documents.clear()
-
-    def places(self, path: str) -> Sequence[Place]:
-        """Return where people see the lines of a file; empty for plain text.
-
-        Raises:
-            NotFound: when it does not exist, or no loader claims it.
-            Unreadable: when its text cannot be read.
-        """
-        # The last survey knows the loader; another survey takes longer than a search.
-        claimed = self._claimed.get(path) or self.sweep().get(path)
-        if claimed is not None and not getattr(claimed.loader, "placed", False):
-            return ()
-        return self.document(path).places
-
-    def pictures(self, path: str) -> PagePictures | None:
-        """Return what draws the pages of a file; ``None`` if nothing does."""
-        claimed = None if self.stored else self._claimed.get(path)
-        return claimed and page_pictures(claimed, self.root, partial(self.document, path))
-
-    def unlisted(self) -> Sequence[UnlistedEntry]:
-        """Return the unlisted entries of the last survey, with reasons."""
-        with self._lock:
-            return self._unlisted
-
-    def unread(self) -> Sequence[str]:
-        """Return the listed files of the last survey that no loader claims, sorted."""
-        if not any(self._survey):  # no survey yet, or no folder
-            self.sweep()
-        return sorted(entry.path for entry in self.unlisted() if entry.reason == "no_loader")
-
-    def aside(self) -> OutsideSearch:
-        """Return the counts of what is not searchable, by reason."""
-        counts = Counter((entry.reason, entry.unit) for entry in self.unlisted())
-        return OutsideSearch(unlisted=tuple(Skipped(*key, counts[key]) for key in sorted(counts)))
-
-    def load(self, claimed: ClaimedFile, *, links: bool = False) -> Document:
-        """Read a file without any cache; with its links if its loader finds them.
-
-        Raises:
-            Unreadable: with the reason ``loader_failed`` for any other error of a loader.
-        """
-        loader, source = claimed.loader, claimed.source
-        read = loader.load_with_links if links and isinstance(loader, LinkLoader) else loader.load
-        try:
-            document = read(self.root, source)
-            if not isinstance(document, Document):
-                raise TypeError("a loader gives a document, and nothing else")
-        except (FumishirubeError, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            name = type(loader).__name__
-            _log.exception("a loader failed on a file; it is skipped: %s on %s", name, source.path)
-            raise Unreadable(
-                "the loader failed on this file; the server log says why", "loader_failed"
-            ) from error
-        return document
-
-    def content_hash(self, claimed: ClaimedFile) -> str:
-        """Return a hash of the bytes that affect a file's content; empty if it cannot be read."""
-        content = hashlib.sha256()
-        try:
-            for path in (claimed.source.path, *claimed.source.governed_by):
-                content.update(self.root.read_bytes(path))
-        except ToolError:
-            return ""
-        return content.hexdigest()[:16]
-
-    def contents(
-        self, file: ClaimedFile, claimed: Collection[str]
-    ) -> Sequence[tuple[FolderEntry, bytes]]:
-        """Return a file and the unclaimed ones that affect it, as far as they can be read."""
-        read: list[tuple[FolderEntry, bytes]] = []
-        governing = [path for path in file.source.governed_by if path not in claimed]
-        for path in (file.source.path, *governing):
-            with suppress(ToolError):  # the index has the reason
-                read.append((self.root.stat(path), self.root.read_bytes(path)))
-        return read
+_DIGEST_DIGITS = 16
+_IDS_SECONDS = 2.0
+"""For how long the ids of manuals on other machines are not read again."""
 
 
 class Library:
@@ -305,15 +63,15 @@ class Library:
         others = [*self._outlying.ids(), *self._stored_ids()]
         return sorted({*inside, *others}) if others else inside
 
+    def _entries(self) -> Sequence[FolderEntry]:
+        return self._root.entries() if self._root.exists else []
+
     def _stored_ids(self) -> list[str]:
         ids = self._stored.ids() if self._stored else ()
         return [name for name in ids if self._offered(name) and self._root.visible(name)]
 
     def _inside(self) -> list[str]:
-        entries = self._root.entries() if self._root.exists else []
-        return [
-            entry.name for entry in entries if entry.kind == "dir" and self._offered(entry.name)
-        ]
+        return [e.name for e in self._entries() if e.kind == "dir" and self._offered(e.name)]
 
     def is_outlying(self, manual_id: str) -> bool:
         """Tell whether a manual is outside the root; those inside come first."""
@@ -360,12 +118,11 @@ class Library:
 
     def loose_files(self) -> Sequence[str]:
         """Return the files beside the folders of the manuals, which belong to no manual."""
-        entries = self._root.entries() if self._root.exists else []
-        return [e.name for e in entries if e.kind == "file" and not e.name.startswith(".")]
+        return [e.name for e in self._entries() if e.kind == "file" and not e.name.startswith(".")]
 
     def rejected_folders(self) -> Sequence[tuple[str, str]]:
         """Return the folders whose names or kinds prevent them from being manuals."""
-        entries = self._root.entries() if self._root.exists else []
+        entries = self._entries()
         named = [(e.name, self._fault(e.name)) for e in entries if e.kind == "dir"]
         links = [(e.name, "it is a symbolic link") for e in entries if e.kind == "link"]
         outlying = self._outlying.faults(self._inside())
@@ -386,3 +143,123 @@ class Library:
 
     def _fault(self, name: str) -> str:
         return name_fault(name, self._reserved)
+
+
+class OutlyingFolders:
+    """The folders of manuals outside the root, by id, each read under the rules of its folders.
+
+    ``state`` is the folder of their indexes.
+    """
+
+    def __init__(self, folders: Mapping[str, Path], like: Root, state: Path) -> None:
+        self._folders = folders
+        self.state = Root(state, private=True)
+        self._like = like
+
+    def __contains__(self, manual_id: str) -> bool:
+        return manual_id in self._folders
+
+    def ids(self) -> list[str]:
+        """Return the ids of the manuals whose folders exist."""
+        return [name for name, folder in self._folders.items() if is_real_folder(folder)]
+
+    def root(self, manual_id: str) -> Root:
+        """Return the folder of one manual.
+
+        Raises:
+            NotFound: when it does not exist.
+            Forbidden: when it is a symlink.
+        """
+        folder = self._folders.get(manual_id)
+        if folder is None:
+            raise NotFound("manual not found", manual_id=manual_id)
+        beside = Root(folder.parent, self._like.limits, listing=self._like.listing)
+        return beside.child(folder.name)
+
+    def index_name(self, manual_id: str) -> str:
+        """Return the name of the folder for the manual's indexes, which workspaces share."""
+        folder = self._folders[manual_id]
+        digest = hashlib.sha256(f"{manual_id}\n{folder}".encode("utf-8", "surrogateescape"))
+        return f"{manual_id}-{digest.hexdigest()[:_DIGEST_DIGITS]}"
+
+    def faults(self, inside: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Yield the manuals that cannot be offered, with reasons; the root has those ``inside``."""
+        for name in self._folders:
+            if name in inside:
+                yield name, "a folder of the workspace has its name"
+
+
+@runtime_checkable
+class ForgetsManuals(Protocol):
+    """An index that other machines list manuals of, until it deletes them."""
+
+    def forget_manuals(
+        self, state: Root, present: Collection[str], fields: Fields
+    ) -> Sequence[str]:
+        """Delete the manuals that this workspace has indexed and that are not present.
+
+        ``state`` is the folder of its state. Returns their ids.
+
+        Raises:
+            Forbidden: when the index does not answer.
+        """
+        ...
+
+
+def stored_manuals(
+    indexes: Sequence[NamedStage[Any]],
+    fields: Callable[[], Fields],
+    open_store: Callable[[str], FileStore],
+) -> StoredManuals | None:
+    """Return the manuals that an index lists; ``None`` if it is of a kind that lists none."""
+    stage = next((n.stage for n in indexes if isinstance(n.stage, ListsStoredManuals)), None)
+    if stage is None:
+        return None
+    return StoredManuals(lambda: stage.stored_manuals(fields()), open_store)
+
+
+class StoredManuals:
+    """The manuals that an index outside this machine has files of, by id.
+
+    ``listed`` reads their ids; ``open_store`` opens the index of one.
+    """
+
+    def __init__(
+        self, listed: Callable[[], Sequence[str]], open_store: Callable[[str], FileStore]
+    ) -> None:
+        self._listed = listed
+        self._open_store = open_store
+        self._ids: Sequence[str] | None = None
+        self._read = 0.0
+        self._lock = Lock()
+
+    def ids(self) -> Sequence[str]:
+        """Return the ids, as of the last seconds; the last known ones while the index is away.
+
+        Raises:
+            ToolError: when the index is away, and none is known yet.
+        """
+        with self._lock:
+            if self._ids is None or time.monotonic() > self._read + _IDS_SECONDS:
+                try:
+                    self._ids = tuple(self._listed())
+                except ToolError:
+                    if self._ids is None:
+                        raise
+                self._read = time.monotonic()
+            return self._ids
+
+    def store(self, manual_id: str) -> FileStore:
+        """Return the files of one manual; its index is opened with the first use."""
+        return _StoreOnDemand(lambda: self._open_store(manual_id))
+
+
+class _StoreOnDemand:
+    def __init__(self, open_store: Callable[[], FileStore]) -> None:
+        self._open_store = open_store
+
+    def files(self) -> Mapping[str, StoredFile]:
+        return self._open_store().files()
+
+    def read(self, path: str) -> bytes:
+        return self._open_store().read(path)

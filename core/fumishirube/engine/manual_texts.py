@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from functools import cached_property, partial
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 
 from fumishirube.budget import Budget
 from fumishirube.corpus import Bool, Clause, Corpus, Part, Term
 from fumishirube.disk.names import is_below
-from fumishirube.documents import EMPTY_MAPPING, Document, Section
-from fumishirube.engine.claimed_files import UNSURE
+from fumishirube.documents import Document, Section
 from fumishirube.engine.index_states import IndexState
 from fumishirube.engine.indexed_files import is_text_of, passages, words_beside
-from fumishirube.engine.library import ManualFolder
+from fumishirube.engine.manual_folder import UNSURE, ManualFolder
 from fumishirube.errors import IndexDamaged, ToolError, Unreadable
 from fumishirube.model import Passage
 from fumishirube.stages import ClaimedFile, IndexedFile, Tokenizer
@@ -47,8 +44,7 @@ def manual_texts(
     claimed = manual.sweep()
     if below:
         claimed = {path: file for path, file in claimed.items() if is_below(path, below)}
-    unlisted: Counter[str] = Counter()
-    unlisted.update(e.reason for e in manual.unlisted() if is_below(e.path, below))
+    unlisted = Counter[str](e.reason for e in manual.unlisted() if is_below(e.path, below))
     current = {
         path: page
         for path, file in claimed.items()
@@ -56,13 +52,11 @@ def manual_texts(
     }
     maybe = candidates(readings, state.corpus, tokenizer, current)
     unknown = claimed.keys() - current.keys()
-    paths = sorted(unknown | (maybe.paths & current.keys()))
+    paths = sorted(unknown | (maybe.keys() & current.keys()))
     return ManualTexts(
         files=len(claimed),
         sections=sum(page.sections for page in current.values()),
-        texts=_texts(
-            manual, [claimed[path] for path in paths], current, maybe.passages, state, budget
-        ),
+        texts=_texts(manual, [claimed[path] for path in paths], current, maybe, state, budget),
         unlisted=unlisted,
         degraded=state.degraded,
     )
@@ -117,8 +111,8 @@ def _text(
     if page is not None and page.about is not None:
         text = _as_written(manual, path)
         if text is not None and is_text_of(page, text):
-            headings = _IndexedHeadings(matching, partial(_page, corpus, manual, file))
-            return FileText(path, text, headings.of_line)
+            every = cache(lambda: _page(corpus, manual, file))
+            return FileText(path, text, partial(_indexed_headings, matching, every))
     return file_text(manual.load(file))
 
 
@@ -136,22 +130,14 @@ def file_text(document: Document) -> FileText:
     return FileText(document.path, document.text, partial(_headings, document.sections))
 
 
-class _IndexedHeadings:
-    """The headings of an indexed file: of the sections that matched, or of all if needed."""
-
-    def __init__(self, matching: Sequence[Passage], every: Callable[[], Sequence[Passage]]) -> None:
-        self._matching = matching
-        self._every = every
-
-    def of_line(self, line: int) -> Sequence[str]:
-        for passage in self._matching:
-            if passage.start_line <= line <= passage.end_line:
-                return (*passage.ancestors, passage.title)
-        return _headings(self._page, line)
-
-    @cached_property
-    def _page(self) -> Sequence[Passage]:
-        return self._every()
+def _indexed_headings(
+    matching: Sequence[Passage], every: Callable[[], Sequence[Passage]], line: int
+) -> Sequence[str]:
+    """Return the headings of a line: of a section that matched, or else of ``every`` section."""
+    for passage in matching:
+        if passage.start_line <= line <= passage.end_line:
+            return (*passage.ancestors, passage.title)
+    return _headings(every(), line)
 
 
 def _headings(sections: Sequence[Section] | Sequence[Passage], line: int) -> Sequence[str]:
@@ -167,41 +153,31 @@ def _page(corpus: Corpus, manual: ManualFolder, file: ClaimedFile) -> Sequence[P
         return passages(manual.load(file))
 
 
-class Candidates(NamedTuple):
-    """The indexed files in which a reading may match, with the sections that match."""
-
-    paths: AbstractSet[str]
-    passages: Mapping[str, Sequence[Passage]] = EMPTY_MAPPING
-
-
 def candidates(
     readings: Sequence[Reading],
     corpus: Corpus,
     tokenizer: Tokenizer | None,
     pages: Mapping[str, IndexedFile],
-) -> Candidates:
-    """Return the indexed files in which one of the readings may match; no other file matches.
+) -> Mapping[str, Sequence[Passage]]:
+    """Return the indexed files in which a reading may match, each with its sections that do.
 
-    If the index cannot decide, all files are returned.
+    No other file matches. If the index cannot decide, all files are returned, without sections.
     """
     if tokenizer is None or not readings:
-        return Candidates(pages.keys())
+        return dict.fromkeys(pages, ())
     clauses = [dict(_clauses(reading, tokenizer)) for reading in readings]
     matching = _matching(corpus, [tuple(by_stem.values()) for by_stem in clauses])
     if matching is None:
-        return Candidates(pages.keys())
-    passages: defaultdict[str, list[Passage]] = defaultdict(list)
+        return dict.fromkeys(pages, ())
+    sections: defaultdict[str, list[Passage]] = defaultdict(list)
     for passage in matching:
-        passages[passage.path].append(passage)
+        sections[passage.path].append(passage)
     stems = {stem for by_stem in clauses for stem in by_stem}
-    beside = {path for path, page in pages.items() if _may_hold(page, stems)}
-    return Candidates(beside | passages.keys(), passages)
-
-
-def _may_hold(page: IndexedFile, stems: Collection[str]) -> bool:
-    """Tell whether a file may contain a stem outside its passages; with an older record it may."""
-    beside = words_beside(page)
-    return beside is None or any(stem in beside for stem in stems)
+    for path, page in pages.items():
+        beside = words_beside(page)  # ``None`` of an older record
+        if beside is None or any(stem in beside for stem in stems):
+            sections.setdefault(path, [])
+    return sections
 
 
 def _matching(corpus: Corpus, readings: Sequence[tuple[Clause, ...]]) -> list[Passage] | None:

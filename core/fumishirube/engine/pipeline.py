@@ -15,9 +15,15 @@ from pydantic import JsonValue
 
 from fumishirube.corpus import Corpus
 from fumishirube.corpus_kinds import rehearse, unsearched
-from fumishirube.engine.rankings import merge_by_rank
+from fumishirube.engine.rankings import (
+    OwnSections,
+    allowed_hits,
+    completed,
+    limited,
+    merge_by_rank,
+    merge_hits,
+)
 from fumishirube.engine.reports import MOST_CONTINUED, SearchCounts, SureMatches, report_search
-from fumishirube.engine.search_hits import OwnSections, allowed_hits, completed, limited, merge_hits
 from fumishirube.engine.stage_calls import AtWork, Overdue, Recorder, StageCall, within_deadline
 from fumishirube.engine.stage_results import (
     WrongResult,
@@ -111,7 +117,7 @@ class Pipeline:
             try:
                 return within_deadline(search.run, search.recorder, query.budget)
             except Overdue as overdue:
-                search.recorder.leave()
+                search.recorder.abandoned = True
                 message = f"{overdue.call} was abandoned after {overdue.seconds:.1f} s"
                 if inner := self.at_work and self.at_work(overdue.call, search.recorder.thread):
                     message += f", while {inner.name} was at work"
@@ -287,7 +293,8 @@ class _Search:
             merge_hits(scorer.name, allowed, candidates, hits)
             left_out += ranking.left_out
             diagnostics |= ranking.diagnostics
-            self.counts.count_matches(ranking.matched, query)
+            if self.counts.matched is None and query.is_whole:  # a part has another count
+                self.counts.matched = ranking.matched
         positive = sorted((hit for hit in hits.values() if hit.score > 0), key=Hit.sort_key)
         self.counts.candidates.update((hit.passage.key, hit.passage) for hit in positive)
         return Ranking(tuple(positive), tuple(left_out), diagnostics)
@@ -369,14 +376,6 @@ class _Search:
 
 def _call(kind: str, named: NamedStage[Any]) -> StageCall:
     return StageCall(kind, named.name, str(named))
-
-
-def failures(span: Span) -> list[str]:
-    """Return the failures below a span, in order, each once."""
-    messages = [span.error] if span.error else []
-    for child in span.children:
-        messages += failures(child)
-    return list(dict.fromkeys(messages))
 
 
 def generates(scorer: object) -> bool:

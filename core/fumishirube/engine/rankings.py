@@ -1,17 +1,24 @@
-"""Reciprocal rank fusion: how rankings are merged by rank."""
+"""The hits of a search: merged by rank, added up, limited, accounted for, and read again."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.model import Hit, LeftOut, Ranking
-from fumishirube.query import Outcome
+from fumishirube.corpus import Corpus
+from fumishirube.corpus_kinds import rehearse
+from fumishirube.model import Hit, LeftOut, Passage, Ranking
+from fumishirube.query import Outcome, Query
+from fumishirube.text.encoding import has_surrogates
+from fumishirube.traces.records import SectionKey, Span
 
 RRF_K = 60
 """The constant of the paper, used where a fuser has no other, or fails."""
+
+
+# --- reciprocal rank fusion -----------------------------------------------------------------
 
 
 class FusedHit(NamedTuple):
@@ -83,3 +90,119 @@ def merge_by_rank(outcomes: Sequence[Outcome]) -> Ranking:
     if len(outcomes) == 1:
         return outcomes[0].ranking
     return fused_ranking([m.hit.scored(m.score) for m in merge_rankings(outcomes)], outcomes)
+
+
+# --- the hits of a search -------------------------------------------------------------------
+
+
+def allowed_hits(hits: Sequence[Hit], query: Query) -> Sequence[Hit]:
+    """Return the hits that a query allows: in its files, and not excluded."""
+    within, exclude = query.within, query.exclude
+    if within is not None:
+        hits = [hit for hit in hits if hit.passage.path in within]
+    return [hit for hit in hits if hit.passage.key not in exclude] if exclude else hits
+
+
+def merge_hits(
+    name: str,
+    scored: Iterable[Hit],
+    candidates: dict[SectionKey, Passage],
+    hits: dict[SectionKey, Hit],
+) -> None:
+    """Add the hits of a scorer to those of others, and to the candidates."""
+    for hit in scored:
+        key = hit.passage.key
+        before = hits.get(key)
+        if before is None:
+            candidates[key] = hit.passage
+            passage, score, labels, coverage, matched, _, places = hit
+            hits[key] = Hit(passage, score, labels, coverage, matched, {name: score}, places)
+        else:
+            hits[key] = Hit(
+                before.passage,
+                before.score + hit.score,
+                before.labels | hit.labels if hit.labels else before.labels,
+                max(before.coverage, hit.coverage),
+                (*before.matched, *(m for m in hit.matched if m not in before.matched))
+                if hit.matched
+                else before.matched,
+                {**before.signals, name: before.signals.get(name, 0.0) + hit.score},
+                (*before.places, *hit.places) if hit.places else before.places,
+            )
+
+
+class OwnSections:
+    """The sections of a corpus by key; ``known`` are those that a search has ranked so far."""
+
+    def __init__(self, corpus: Corpus, known: Mapping[SectionKey, Passage]) -> None:
+        self._corpus = corpus
+        self._known = known
+        self._pages: dict[str, dict[int | None, Passage]] = {}
+
+    def of(self, ranking: Ranking, listed: Iterable[LeftOut] = ()) -> tuple[Ranking, str]:
+        """Return a ranking with the corpus's own sections alone, and what was wrong, or nothing.
+
+        What ``listed`` contains was left out before, by other stages.
+        """
+        hits, changed, before = [], 0, {*listed}
+        for hit in ranking.hits:
+            own = self._section(*hit.passage.key)
+            if own is not None:
+                same = own is hit.passage or own == hit.passage
+                hits.append(hit if same else hit._replace(passage=own))
+                changed += not same
+        left_out = tuple(
+            out
+            for out in ranking.left_out
+            if out in before or self._section(out.path, out.start_line) is not None
+        )
+        lacking = len(ranking.hits) - len(hits) + len(ranking.left_out) - len(left_out)
+        if not lacking and not changed:
+            return ranking, ""
+        problems = [f"sections that the manual lacks were dropped: {lacking}"] if lacking else []
+        problems += [f"changed sections were put right: {changed}"] if changed else []
+        return ranking._replace(hits=tuple(hits), left_out=left_out), "; ".join(problems)
+
+    def _section(self, path: str, start_line: int | None) -> Passage | None:
+        """Return a section; without a line, any of the file."""
+        known = self._known.get((path, start_line)) if start_line is not None else None
+        if known is not None or has_surrogates(path):
+            return known
+        if path not in self._pages:
+            page = self._corpus.page(path)
+            self._pages[path] = {None: page[0]} if page else {}
+            self._pages[path].update((passage.start_line, passage) for passage in page)
+        return self._pages[path].get(start_line)
+
+
+def limited(ranking: Ranking, query: Query) -> Ranking:
+    """Return at most as many hits as the query allows; list the others as left out."""
+    if query.limit is None or len(ranking.hits) <= query.limit:
+        return ranking
+    beyond = [LeftOut(*hit.passage.key, "candidate_cap") for hit in ranking.hits[query.limit :]]
+    return ranking._replace(hits=ranking.hits[: query.limit], left_out=(*ranking.left_out, *beyond))
+
+
+def completed(ranking: Ranking, candidates: Iterable[SectionKey]) -> Ranking:
+    """List candidates that a stage dropped without a reason as left out."""
+    named = {hit.passage.key for hit in ranking.hits}
+    named.update((out.path, out.start_line or 0) for out in ranking.left_out)
+    lost = [LeftOut(*key, "not_returned") for key in candidates if key not in named]
+    return ranking._replace(left_out=(*ranking.left_out, *lost)) if lost else ranking
+
+
+def restore_ranking(search: Span, corpus: Corpus) -> Ranking:
+    """Return the ranking of a search, with its passages read from the index."""
+    paths = {row.path for row in search.rows}
+
+    def sections(corpus: Corpus) -> dict[SectionKey, Passage]:
+        return {passage.key: passage for path in paths for passage in corpus.page(path)}
+
+    rehearse(corpus, sections)
+    passages = sections(corpus)
+    hits = (
+        Hit(passages[key], row.score, row.labels, row.coverage, row.matched, row.signals)
+        for row in search.rows
+        if (key := (row.path, row.start_line)) in passages
+    )
+    return Ranking(tuple(hits), search.left_out, search.diagnostics)

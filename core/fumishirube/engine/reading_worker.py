@@ -10,8 +10,8 @@ from typing import BinaryIO, NamedTuple
 
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
-from fumishirube.engine.document_faults import document_fault
 from fumishirube.engine.indexed_files import read_file
+from fumishirube.engine.stage_results import document_fault
 from fumishirube.model import Passage
 from fumishirube.parsing.worker import read_frame, write_frame
 from fumishirube.stages import Loader

@@ -94,18 +94,14 @@ class SureMatches:
 class SearchCounts:
     """Counts made during a search.
 
-    ``candidates`` are the sections that any run ranked, by path and first line.
+    ``candidates`` are the sections that any run ranked, by path and first line; ``matched`` is the
+    count of the scorer that counts the matches of the whole query.
     """
 
     candidates: dict[tuple[str, int], Passage] = field(default_factory=dict)
     matched: MatchCount | None = None
     terms: TermUse | None = None
     out_of_time: bool = False
-
-    def count_matches(self, matched: MatchCount | None, run: Query) -> None:
-        """Use a scorer's count if it is of the whole query, not of a part."""
-        if self.matched is None and run.is_whole:
-            self.matched = matched
 
 
 def report_search(

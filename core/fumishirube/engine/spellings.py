@@ -21,6 +21,7 @@ _SHORTEST, _SHORT = 2, 3
 _LEAST, _LEAST_SHORT = 0.6, 0.5
 _PIECE = 3
 _HIRAGANA = re.compile(r"[\u3041-\u309f]")
+_ends_word = lru_cache(maxsize=4096)(is_worded)
 _BREAKS = " 。、"
 """Characters that are in no run, so that runs can be found from behind one of them."""
 
@@ -133,11 +134,6 @@ def _edges(text: str, start: int, end: int) -> set[int]:
             break
         edges |= {at, at + len(run)}
     return {edge for edge in edges if start <= edge <= end}
-
-
-@lru_cache(maxsize=4096)
-def _ends_word(character: str) -> bool:
-    return is_worded(character)
 
 
 def _places(text: str, character: str, start: int, end: int) -> set[int]:

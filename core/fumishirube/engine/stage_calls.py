@@ -91,10 +91,6 @@ class Recorder:
         finally:
             self.current = None
 
-    def leave(self) -> None:
-        """Abandon the search: it ends before its next stage."""
-        self.abandoned = True
-
     def copy(self) -> Recorder:
         """Return a recorder with the spans so far, which may be closed on another thread."""
         copy = Recorder()
@@ -147,17 +143,7 @@ def _row(hit: Hit) -> TraceRow:
     passage, score, labels, coverage, matched, signals, _ = hit
     path, start, end, title, ancestors, _, digest, _ = passage
     return TraceRow(
-        path,
-        start,
-        end,
-        title,
-        digest,
-        score,
-        coverage,
-        _once(labels),
-        matched,
-        signals,
-        ancestors,
+        path, start, end, title, digest, score, coverage, _once(labels), matched, signals, ancestors
     )
 
 

@@ -1,15 +1,18 @@
-"""Checks what stages return: plans, hits and rankings, and all that these contain."""
+"""Checks what stages return: documents, plans, hits and rankings, and all that these contain."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
 from fumishirube.budget import Budget
+from fumishirube.documents import Document, Link, LoaderRemark, Section
 from fumishirube.model import Hit, LeftOut, MatchCount, Passage, Ranking, TermUse
+from fumishirube.places import Place
 from fumishirube.query import Query, Run
 from fumishirube.text.encoding import has_surrogates
 from fumishirube.text.projections import TextRange
@@ -19,6 +22,8 @@ T = TypeVar("T")
 
 _LARGEST = 1e100
 """Of larger scores, later stages might make infinite ones, and be blamed for it."""
+_SEVERAL = (tuple, list)
+_NUMBERS = {int}
 
 _MOST_LEVELS = 100
 """Of deeper diagnostics some versions of Python can write a trace and others cannot."""
@@ -178,3 +183,80 @@ def _items(result: Iterable[T], kind: type[T]) -> tuple[T, ...]:
     if not _are(items, kind):
         raise WrongResult(f"it returned something else than a {kind.__name__}")
     return items
+
+
+# --- documents ------------------------------------------------------------------------------
+
+
+def document_fault(document: object, path: str) -> str | None:
+    """Return what is wrong with the document of a file, or ``None``; texts are not quoted."""
+    if not isinstance(document, Document):
+        return f"it gave a {type(document).__name__} and no document"
+    if document.path != path:
+        return "its document has another path than the file"
+    if not _is_text(document.text):
+        return "the text of its document is no Unicode text"
+    if not _has_sound_values(document):
+        return "a value of its document has a wrong type"
+    if fault := _parts_fault(document):
+        return fault
+    if document.text.strip() and not (document.sections or document.navigation):
+        return "its document has text, and no section that could be found"
+    return None
+
+
+def _has_sound_values(document: Document) -> bool:
+    return (
+        _is_text(document.file_type)
+        and (document.encoding is None or isinstance(document.encoding, str))
+        and isinstance(document.facts, Mapping)
+        and type(document.content) is int
+        and document.content >= 0
+    )
+
+
+def _parts_fault(document: Document) -> str | None:
+    length, lines = len(document.text), document.text.count("\n") + 1
+
+    checks: tuple[tuple[str, Any, Callable[[Any], bool]], ...] = (
+        ("section", document.sections, partial(_is_section, length=length, lines=lines)),
+        ("link", document.links, partial(_is_at_line, Link, ("target", "text", "anchor"))),
+        ("remark", document.remarks, partial(_is_at_line, LoaderRemark, ("code", "message"))),
+        ("place", document.places, partial(_is_at_line, Place, ())),
+    )
+    for name, parts, is_sound in checks:
+        if not isinstance(parts, _SEVERAL):
+            return f"the {name}s of its document are a {type(parts).__name__} and no tuple"
+        for number, part in enumerate(parts, start=1):
+            if not is_sound(part):
+                return f"{name} {number} of its document has a wrong type, or a place outside it"
+    return None
+
+
+def _is_section(section: Any, length: int, lines: int) -> bool:
+    if not isinstance(section, Section) or {*map(type, section[1:8])} != _NUMBERS:
+        return False
+    title, first, last, start, end, extent, body, level, ancestors, searched = section
+    return (
+        0 <= start <= body <= end <= extent <= length
+        and 1 <= first <= last <= lines
+        and level >= 0
+        and _is_text(title)
+        and isinstance(ancestors, _SEVERAL)
+        and (not ancestors or all(map(_is_text, ancestors)))
+        and (searched is None or _is_text(searched))
+    )
+
+
+def _is_at_line(kind: type[Any], texts: Sequence[str], part: Any) -> bool:
+    """Tell whether a part of a document is of a kind, and has a line and these texts."""
+    return (
+        isinstance(part, kind)
+        and type(part.line) is int
+        and all(_is_text(getattr(part, name)) for name in texts)
+    )
+
+
+def _is_text(text: object) -> bool:
+    """Tell whether a value is a text without surrogates, which cannot be encoded."""
+    return isinstance(text, str) and not has_surrogates(text)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -74,7 +74,7 @@ class UnionCorpus:
         # A match above the cut-off of all manuals is above that of its own manual too.
         matches = [
             part.named(match)
-            for part, translated in zip(self._parts, self._for_parts(clause), strict=True)
+            for part, translated in self._for_parts(clause)
             for match in part.corpus.search(translated, limit, cutoff)
         ]
         matches.sort(key=lambda match: (-match.estimate, match.passage.key))
@@ -83,7 +83,7 @@ class UnionCorpus:
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the sections that match a clause, up to a cap if one is given."""
         number = 0
-        for part, translated in zip(self._parts, self._for_parts(clause), strict=True):
+        for part, translated in self._for_parts(clause):
             left = None if cap is None else cap - number
             counted = part.corpus.count(translated, left, searched=searched)
             if counted.at_least:
@@ -138,8 +138,8 @@ class UnionCorpus:
         missing = [(part.name, unsearched(part.corpus, since)) for part in self._parts]
         return "; ".join(f"{name}: {what}" for name, what in missing if what) or None
 
-    def _for_parts(self, clause: Clause) -> Sequence[Clause]:
-        return [self._translate(clause, part) for part in self._parts]
+    def _for_parts(self, clause: Clause) -> Iterator[tuple[_UnionPart, Clause]]:
+        return ((part, self._translate(clause, part)) for part in self._parts)
 
     def _translate(self, clause: Clause, part: _UnionPart) -> Clause:
         """Return a clause in the paths of a part, with weights by rarity in the union."""

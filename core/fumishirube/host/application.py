@@ -54,9 +54,8 @@ from fumishirube.plugins.entry_points import DISTRIBUTION
 from fumishirube.plugins.registry import NOUNS, SURFACES
 from fumishirube.stages import Embedder
 from fumishirube.surfaces import HasDefaultLoaders, Surface
-from fumishirube.traces.archive import ArchivesTraces, ScopedArchive, TraceArchive
 from fumishirube.traces.records import Trace
-from fumishirube.traces.store import TraceStore
+from fumishirube.traces.store import ArchivesTraces, ScopedArchive, TraceArchive, TraceStore
 
 _log = logging.getLogger("fumishirube")
 

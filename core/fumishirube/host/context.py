@@ -14,12 +14,16 @@ from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
 from fumishirube.disk.roots import Root
-from fumishirube.engine.claimed_files import ClaimedFiles
 from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.engine.index_states import IndexState
 from fumishirube.engine.indexed_files import FIELDS
-from fumishirube.engine.library import Library, ManualFolder
-from fumishirube.engine.outlying import ForgetsManuals, OutlyingFolders, stored_manuals
+from fumishirube.engine.library import (
+    ForgetsManuals,
+    Library,
+    OutlyingFolders,
+    stored_manuals,
+)
+from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.pipeline import NamedStage, Pipeline
 from fumishirube.engine.recovery import RecoverableIndex
 from fumishirube.engine.unions import JoinedProgress, is_union, united_state
@@ -180,9 +184,9 @@ class PipelineContext:
         chosen = self._shared.stage("embedders", embedder, {}) if embedder else None
         return surface_vectors(self._configured, self.stages, self._shared, self._running, chosen)
 
-    def claimed_files(self) -> ClaimedFiles:
+    def claimed_files(self) -> ManualFolder:
         """Return the files of the whole root that loaders claim."""
-        return ClaimedFiles(ManualFolder(self._configured.name, self.root, self.loaders()))
+        return ManualFolder(self._configured.name, self.root, self.loaders())
 
     def store(self, name: str) -> RecoverableIndex:
         """Open an index of the surface's own."""

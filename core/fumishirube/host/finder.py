@@ -11,18 +11,25 @@ from typing import NamedTuple
 from fumishirube.corpus import Corpus
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
 from fumishirube.engine.index_states import IndexState, SearchExtent
-from fumishirube.engine.pipeline import Pipeline, failures
+from fumishirube.engine.pipeline import Pipeline
+from fumishirube.engine.rankings import restore_ranking
 from fumishirube.engine.reports import report_for_query
-from fumishirube.engine.search_hits import restore_ranking
 from fumishirube.errors import IndexDamaged
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
 from fumishirube.model import Ranking, SearchReport
 from fumishirube.query import Query, SearchState
 from fumishirube.surfaces import SearchResult
 from fumishirube.tools.definitions import Progress
-from fumishirube.traces.packed import StoredTrace
-from fumishirube.traces.records import CacheOutcome, Origin, Span, Thresholds, Trace
+from fumishirube.traces.records import (
+    CacheOutcome,
+    Origin,
+    Span,
+    Thresholds,
+    Trace,
+    failures,
+)
 from fumishirube.traces.store import new_trace_id
+from fumishirube.traces.writer import StoredTrace
 
 
 class Finder(NamedTuple):

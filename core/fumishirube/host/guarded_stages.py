@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 from fumishirube.corpus import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
-from fumishirube.engine.document_faults import document_fault
 from fumishirube.engine.stage_calls import threaded
+from fumishirube.engine.stage_results import document_fault
 from fumishirube.engine.vectors.embedding import vector_fault
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
 from fumishirube.host.crash_marks import ForeignWork

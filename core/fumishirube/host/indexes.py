@@ -17,8 +17,8 @@ from fumishirube.disk.own_files import state_folder
 from fumishirube.disk.roots import Root
 from fumishirube.disk.scratch import ScratchFolder
 from fumishirube.engine.folder_index import FolderIndex
-from fumishirube.engine.library import Library, ManualFolder
-from fumishirube.engine.outlying import OutlyingFolders
+from fumishirube.engine.library import Library, OutlyingFolders
+from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import Forbidden
 from fumishirube.host.surfaces import ConfiguredSurface, RunningStages, SharedServices, running

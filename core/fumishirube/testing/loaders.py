@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fumishirube import Document, Loader, Root, Section, Source, ToolError, Unreadable
-from fumishirube.engine.document_faults import document_fault
+from fumishirube.engine.stage_results import document_fault
 from fumishirube.host.guarded_stages import is_source
 from fumishirube.testing.contract import StageContract
 from fumishirube.text import Lines

@@ -66,11 +66,10 @@ class TraceFiles:
         if not is_trace_id(trace_id):
             return None
         try:
-            trace = decode_trace(_content(self._file(trace_id)))
-        except (OSError, *DAMAGED):
+            content = _content(self._file(trace_id))
+        except (OSError, ValueError):
             return None
-        fresh = trace.created >= time.time() - self._seconds
-        return trace if fresh and trace.id == trace_id else None
+        return recent_trace(content, trace_id, self._seconds)
 
     def ids(self, beginning: str) -> Iterator[str]:
         """Yield the ids of the files that begin so."""
@@ -229,6 +228,16 @@ def decode_trace(data: bytes) -> Trace:
     recipe = adapters["recipe"].validate_python(plain.get("recipe", {}))
     origin = Origin(recipe, str(plain.get("corpus", "")), Query.of_record(document["query"]))
     return Trace(**members, origin=origin, search=_read_span(document["search"], rows))
+
+
+def recent_trace(data: bytes, trace_id: str, seconds: float) -> Trace | None:
+    """Read a trace; ``None`` if it is damaged, has another id, or is older than some seconds."""
+    try:
+        trace = decode_trace(data)
+    except DAMAGED:
+        return None
+    fresh = trace.created >= time.time() - seconds
+    return trace if fresh and trace.id == trace_id else None
 
 
 def _plain(value: object) -> object:

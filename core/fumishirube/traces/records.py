@@ -249,6 +249,14 @@ PARTIAL = "partial"
 """The reason for a section that shares parts of words of the query only."""
 
 
+def failures(span: Span) -> list[str]:
+    """Return the failures below a span, in order, each once."""
+    messages = [span.error] if span.error else []
+    for child in span.children:
+        messages += failures(child)
+    return list(dict.fromkeys(messages))
+
+
 def omitted_sections(search: Span) -> list[LeftOut]:
     """Return every section that some stage ranked or left out but the answer lacks, each once."""
     returned = {(row.path, row.start_line) for row in search.rows}

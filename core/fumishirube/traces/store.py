@@ -1,42 +1,33 @@
-"""The store of recent traces."""
+"""The store of recent traces, and the archive of those that several servers share."""
 
 from __future__ import annotations
 
-import logging
 import time
 import uuid
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from queue import Empty, SimpleQueue
-from threading import Event, Lock, Thread
+from threading import Lock
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from pydantic import JsonValue
 
 from fumishirube.disk.roots import Root
 from fumishirube.errors import NotFound
-from fumishirube.traces.archive import ScopedArchive
-from fumishirube.traces.files import DAMAGED, TraceFiles, decode_trace, encode_trace, is_trace_id
-from fumishirube.traces.packed import StoredTrace, pack
+from fumishirube.traces.files import (
+    DAMAGED,
+    TraceFiles,
+    decode_trace,
+    encode_trace,
+    is_trace_id,
+    recent_trace,
+)
 from fumishirube.traces.records import Trace
+from fumishirube.traces.writer import StoredTrace, TraceWriter
 
-_log = logging.getLogger("fumishirube")
-
-_QUIET = 0.03
-"""Seconds without a search before traces are written."""
-_LATEST = 2.0
-"""Seconds after which they are written in any case."""
-_MANY = 32
-"""Waiting traces, of 150 KB each, after which they are written in any case."""
-_PAUSE = 0.01
-"""Seconds between two writes while searches run, so that each delays another search."""
 _SHORTEST, _LONGEST = 8, 32
 """Characters of an id that a person must type at least, and of a whole one."""
-_JOIN_SECONDS = 5.0
-"""Seconds that closing waits for the writer."""
-_WHOLE = 8
-"""The newest traces, which are likely to be read next, stay whole in memory."""
+_HEX = frozenset("0123456789abcdef")
 
 
 def new_trace_id() -> str:
@@ -44,13 +35,62 @@ def new_trace_id() -> str:
     return uuid.uuid4().hex
 
 
+class TraceArchive(Protocol):
+    """Traces of all servers as JSON. A ``scope`` is a text of ASCII letters and digits, or empty.
+
+    Nothing is found by the id alone: the scope is that of a person with some rights.
+    """
+
+    def put(self, scope: str, trace_id: str, created: float, encode: Callable[[], bytes]) -> None:
+        """Store a trace soon, beside the call; replace an earlier one of the same id."""
+        ...
+
+    def get(self, scope: str, trace_id: str) -> bytes | None:
+        """Return a trace, or ``None`` if it is unknown.
+
+        Raises:
+            Forbidden: when the archive does not answer.
+        """
+        ...
+
+    def close(self) -> None:
+        """Write what waits, within some seconds."""
+        ...
+
+
+@runtime_checkable
+class ArchivesTraces(Protocol):
+    """An index that also has an archive of traces."""
+
+    def open_archive(self, seconds: float) -> TraceArchive:
+        """Return the archive, which drops traces some time after these seconds."""
+        ...
+
+
+class ScopedArchive(NamedTuple):
+    """The part of an archive that one store of traces may see."""
+
+    archive: TraceArchive
+    scope: str = ""
+
+    def put(self, trace: Trace) -> None:
+        """Store a trace soon."""
+        self.archive.put(self.scope, trace.id, trace.created, lambda: encode_trace(trace))
+
+    def get(self, trace_id: str, seconds: float) -> Trace | None:
+        """Return a trace that is not older than some seconds, or ``None``."""
+        if len(trace_id) != _LONGEST or not _HEX.issuperset(trace_id):
+            return None
+        data = self.archive.get(self.scope, trace_id)
+        return None if data is None else recent_trace(data, trace_id, seconds)
+
+
 class TraceStore:
     """Stores the newest traces in memory; reading one does not extend its life.
 
     With a folder, a background thread writes them there too, and packs all but the newest in
     memory; traces of other processes are read from there. ``elsewhere`` asks processes of the same
-    server, which may not have written theirs.
-    The ``archive`` has those of other servers.
+    server, which may not have written theirs. The ``archive`` has those of other servers.
     """
 
     elsewhere: Callable[[str], bytes | None] | None = None
@@ -62,7 +102,7 @@ class TraceStore:
         self._files = TraceFiles(folder, limit, seconds) if folder else None
         self._dropped: set[str] = set()
         self._writer = (
-            _TraceWriter(self._files, self._stored, self._dropped) if self._files else None
+            TraceWriter(self._files, self._stored, self._dropped) if self._files else None
         )
         self._traces: OrderedDict[str, StoredTrace] = OrderedDict()
         self._lock = Lock()
@@ -206,90 +246,3 @@ class TraceStore:
             self._traces.popitem(last=False)
             if self._files:
                 self._dropped.add(first.id)  # the writer thread removes its file
-
-
-class _TraceWriter:
-    """Writes traces one after the other while no search runs."""
-
-    def __init__(
-        self,
-        files: TraceFiles,
-        stored: Callable[[Trace], StoredTrace | None],
-        dropped: set[str],
-    ) -> None:
-        self._files = files
-        self._stored = stored
-        self._dropped = dropped
-        self._waiting: SimpleQueue[Trace | None] = SimpleQueue()
-        self._closing = Event()
-        self._lock = Lock()
-        self._thread: Thread | None = None
-        self._whole: deque[tuple[StoredTrace, Trace, bytes]] = deque()
-
-    def write(self, trace: Trace) -> None:
-        self._waiting.put(trace)
-        if self._thread is None:
-            with self._lock:
-                if self._thread is None:
-                    self._thread = Thread(target=self._run, name="fumishirube traces", daemon=True)
-                    self._thread.start()
-
-    def close(self) -> None:
-        self._closing.set()
-        self._waiting.put(None)
-        if self._thread is not None:
-            self._thread.join(_JOIN_SECONDS)
-
-    def _run(self) -> None:
-        while not self._closing.is_set():
-            self._write_all(self._collected())
-        self._write_all(self._arrived())
-
-    def _collected(self) -> list[Trace | None]:
-        """Wait for a trace, and then until none comes for a moment, up to a limit."""
-        collected = [self._waiting.get()]
-        latest = time.monotonic() + _LATEST
-        while len(collected) < _MANY and time.monotonic() < latest:
-            if self._closing.wait(_QUIET):
-                break
-            more = self._arrived()
-            if not more:
-                break
-            collected += more
-        return collected
-
-    def _arrived(self) -> list[Trace | None]:
-        """Return the traces so far; waiting for each would wake this thread every time."""
-        arrived: list[Trace | None] = []
-        with suppress(Empty):
-            while True:
-                arrived.append(self._waiting.get_nowait())
-        return arrived
-
-    def _write_all(self, traces: Sequence[Trace | None]) -> None:
-        """Write all stored traces, with pauses while more are waiting; then remove what is old.
-
-        What fails prevents nothing else: on a full disk the removal makes room for the next ones.
-        """
-        failure = None
-        for trace in traces:
-            if trace is not None and (stored := self._stored(trace)):
-                try:
-                    self._pack(stored, trace, self._files.write(trace))
-                except Exception as error:
-                    failure = error
-                if not self._waiting.empty():
-                    self._closing.wait(_PAUSE)
-        if failure is not None:
-            _log.warning("a trace could not be written", exc_info=failure)
-        for trace_id in self._dropped.copy():
-            self._files.remove(trace_id)
-            self._dropped.discard(trace_id)
-        self._files.tidy()
-
-    def _pack(self, stored: StoredTrace, trace: Trace, encoded: bytes) -> None:
-        """Pack the oldest of those that are whole, when this one makes too many."""
-        self._whole.append((stored, trace, pack(encoded)))
-        if len(self._whole) > _WHOLE:
-            oldest, former, packed = self._whole.popleft()
-            oldest.pack(former, packed)

@@ -82,7 +82,7 @@ class Decompose(Stage):
         base = {hit.passage.key: hit.score for hit in outcomes[0].ranking.hits}
         top_base = max(base.values(), default=0.0)
         top_rank = merged[0].score
-        pinned = _best_of_sides(outcomes)
+        pinned = {o.ranking.hits[0].passage.key for o in outcomes[1:] if o.ranking.hits}
         hits = []
         for fused in merged:
             key = fused.hit.passage.key
@@ -94,11 +94,6 @@ class Decompose(Stage):
         hits.sort(key=Hit.sort_key)
         levels = sorted(base.values(), reverse=True) or [max(fused.best for fused in merged)]
         return fused_ranking([*_at_levels(hits, levels)], outcomes)
-
-
-def _best_of_sides(outcomes: Sequence[Outcome]) -> set[tuple[str, int]]:
-    rankings = [outcome.ranking.hits for outcome in outcomes[1:]]
-    return {hits[0].passage.key for hits in rankings if hits}
 
 
 def _at_levels(hits: Sequence[Hit], levels: Sequence[float]) -> Iterator[Hit]:

@@ -6,16 +6,7 @@ from typing import ClassVar
 
 from pydantic import JsonValue
 
-from fumishirube import (
-    Corpus,
-    Outcome,
-    Query,
-    Ranking,
-    Run,
-    Stage,
-    fused_ranking,
-    merge_rankings,
-)
+from fumishirube import Corpus, Outcome, Query, Ranking, Run, Stage, fused_ranking, merge_rankings
 from fumishirube_stages.fused_scores import normal, top_score
 
 _LEAST = 0.01

@@ -50,15 +50,11 @@ def rarest_words(text: str, corpus: Corpus) -> tuple[str, ...]:
         words += [concept.text for concept in concepts(rest)] if rest.strip() else []
         for word in (word.strip(_AROUND) for word in words):
             longest = _longest_present(word, corpus)
-            if len(longest) > 1 and not longest.isdigit() and not _is_general(longest):
+            general = longest.isdigit() or is_function(longest) or longest in _GENERAL
+            if len(longest) > 1 and not general:
                 counts[longest] = corpus.count(Holds(longest)).number
     rarest = sorted((count, word) for word, count in counts.items())
     return tuple(word for _, word in rarest[:_PICKED])
-
-
-def _is_general(word: str) -> bool:
-    """Return whether a word is too general to tell sections apart."""
-    return is_function(word) or word in _GENERAL
 
 
 def _longest_present(word: str, corpus: Corpus) -> str:

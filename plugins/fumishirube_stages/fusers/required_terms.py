@@ -116,7 +116,8 @@ class RequiredTerms(Stage):
         # A follow-up excludes sections: those with the terms may be among them.
         present = query.exclude and any(terms.counts[term] for term in terms.effective)
         relaxed = bool(terms.effective) and not (gated or present)
-        relaxed = relaxed and self._complete(query, outcomes, corpus)
+        # A run for which there was no time is not empty.
+        relaxed = relaxed and len(outcomes) == len(self.plan(query, corpus))
         dropped: list[LeftOut] = []
         if relaxed:
             hits, dropped = self._without_noise(hits)
@@ -134,10 +135,6 @@ class RequiredTerms(Stage):
                 "rrf_k": self.k,
             },
         )
-
-    def _complete(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> bool:
-        """Tell whether there was time for all runs: one that was not made is not empty."""
-        return len(outcomes) == len(self.plan(query, corpus))
 
     def _terms(self, query: Query, corpus: Corpus) -> _Terms:
         cache = query.state.shared(dict[tuple[object, ...], _Terms], "required", self.fingerprint)

@@ -2,16 +2,7 @@
 
 from collections.abc import Sequence
 
-from fumishirube import (
-    Corpus,
-    Outcome,
-    Query,
-    Ranking,
-    Run,
-    Stage,
-    fused_ranking,
-    merge_rankings,
-)
+from fumishirube import Corpus, Outcome, Query, Ranking, Run, Stage, fused_ranking, merge_rankings
 from fumishirube_stages.fused_scores import RRF_K, RrfK
 
 

@@ -26,19 +26,16 @@ from fumishirube import (
 from fumishirube.disk import ScratchFolder
 from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
 from fumishirube_stages.indexes.tantivy_documents import TERMS, Documents, add_all, document, schema
-from fumishirube_stages.indexes.tantivy_errors import (
+from fumishirube_stages.indexes.tantivy_files import (
+    CommittedFiles,
     is_damage,
     is_starved,
+    linked_copy,
     open_problem,
     write_problem,
 )
-from fumishirube_stages.indexes.tantivy_files import CheckedSearcher, CommittedFiles, linked_copy
-from fumishirube_stages.indexes.tantivy_records import (
-    IndexedPage,
-    RecordCache,
-    add_lengths,
-    forget,
-)
+from fumishirube_stages.indexes.tantivy_records import IndexedPage, RecordCache, add_lengths, forget
+from fumishirube_stages.indexes.tantivy_searcher import CheckedSearcher
 
 _log = logging.getLogger("fumishirube")
 

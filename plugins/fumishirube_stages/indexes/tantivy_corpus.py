@@ -9,20 +9,9 @@ from typing import Generic, TypeVar
 import tantivy
 from tantivy import Query
 
-from fumishirube import (
-    Bool,
-    Clause,
-    Count,
-    Fields,
-    IndexMatch,
-    Pages,
-    Passage,
-    ScoreCutoff,
-    Term,
-)
+from fumishirube import Bool, Clause, Count, Fields, IndexMatch, Pages, Passage, ScoreCutoff, Term
 from fumishirube.text import FormFinder, fold, form_finder, mentions, query_terms, term_forms
 from fumishirube_stages.indexes.tantivy_documents import ORDER
-from fumishirube_stages.indexes.tantivy_files import CheckedSearcher
 from fumishirube_stages.indexes.tantivy_queries import (
     PARTS,
     LookupCache,
@@ -33,7 +22,7 @@ from fumishirube_stages.indexes.tantivy_queries import (
     terms_of_all,
     without,
 )
-from fumishirube_stages.indexes.tantivy_terms import ListedTerms
+from fumishirube_stages.indexes.tantivy_searcher import CheckedSearcher
 
 _CACHED_PASSAGES = 1024
 _CACHED_FREQUENCIES = 4096
@@ -66,9 +55,8 @@ class TantivyCorpus(Translator):
         lengths: Mapping[str, int],
         verified: int,
     ) -> None:
-        super().__init__(schema, fields.names)
+        super().__init__(schema, fields.names, searcher)
         self.manual_id = manual_id
-        self._searcher = searcher
         self._fields = fields
         self._lengths = lengths
         self._verified = verified
@@ -81,9 +69,7 @@ class TantivyCorpus(Translator):
         self._frequencies = LookupCache[str, int](_CACHED_FREQUENCIES)
         self._terms = ShortTextCache[Sequence[str]]()
         self._query_terms = ShortTextCache[Sequence[str]]()
-        self._in_fields = LookupCache[tuple[str, str], bool](_CACHED_FREQUENCIES)
         self._text_queries = LookupCache[str, Query](_CACHED_TEXTS)
-        self._listed = ListedTerms(searcher)
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a text, as they are in the index."""
@@ -230,16 +216,6 @@ class TantivyCorpus(Translator):
         )
         known = MappingProxyType(fields)  # later searches use it too
         return Passage(path, start, end, title, tuple(ancestors), level, digest, known)
-
-    def _terms_containing(self, text: str, name: str) -> Sequence[str] | None:
-        return self._listed.containing(text, name)
-
-    def _has_term(self, field: str, term: str) -> bool:
-        return self._in_fields.of((field, term), self._look_for_term)
-
-    def _look_for_term(self, at: tuple[str, str]) -> bool:
-        field, term = at
-        return self._searcher.doc_freq(f"in_{field}", term) > 0
 
     def _holding(self, text: str) -> Query:
         return self._text_queries.of(text, self._look_up)

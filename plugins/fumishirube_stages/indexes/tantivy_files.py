@@ -1,32 +1,43 @@
-"""The committed files of a tantivy index, and the detection of damage to them."""
+"""The committed files of a tantivy index, damage to them, and what errors of tantivy mean."""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
+import re
 import shutil
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
-
-import tantivy
-from pydantic_core import from_json
+from typing import NamedTuple
 
 from fumishirube import Forbidden, IndexDamaged
 from fumishirube.disk import ScratchFolder
-from fumishirube_stages.indexes.tantivy_errors import is_damage, write_problem
-
-T = TypeVar("T")
 
 _META = "meta.json"
+_MISSING = "FileDoesNotExist"
 _UNREADABLE_NOW = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EPERM)
 """Errors that say nothing about the content of a file."""
 _FOOTER = 8
 """The bytes at the end of a segment's file: the length of its footer, and a magic number."""
 _CHUNK = 1 << 20
+_UNWRITTEN = re.compile(
+    r"io::Error|IoError|os error|writer was killed|OpenWriteError", re.IGNORECASE
+)
+"""Matches the errors of tantivy when it cannot write a file; they do not say why."""
+_LITTLE = 32 * 1024 * 1024
+_UNOPENED = re.compile(
+    r"(?:os error|code:) (?:1|13|24|27|28|30|122)\b"
+    r"|kind: (?:PermissionDenied|ReadOnlyFilesystem|StorageFull|FileTooLarge|QuotaExceeded)\b"
+)
+"""Matches the errors of tantivy when the system prevents it from opening an index, which also needs
+to write. The files need not be damaged then."""
+_STARVED = re.compile(
+    r"(?:os error|code:) (?:11|12)\b|kind: (?:WouldBlock|OutOfMemory)\b|Failed to spawn"
+)
+"""Matches those when it gets no thread or no memory, of which it needs both to open an index."""
 
 
 class FileStamp(NamedTuple):
@@ -90,7 +101,7 @@ class CommittedFiles:
             if now is None and removed:
                 continue
             if now is None or now.size != self._stamps[name].size or not self._is_sound(name):
-                raise self._damaged(f"{name.partition('.')[2]} file of the index")
+                raise self._damaged(name)
             self._stamps[name] = now
 
     @contextmanager
@@ -126,13 +137,14 @@ class CommittedFiles:
                 continue
             if self.newest_commit() != self.commit:
                 raise IndexDamaged("another process has replaced the index") from error
-            raise self._damaged(f"{name.partition('.')[2]} file of the index") from error
+            raise self._damaged(name) from error
 
-    def _damaged(self, what: str) -> IndexDamaged:
+    def _damaged(self, name: str) -> IndexDamaged:
         """Delete the commit, so that the next opening creates a new index; return the error."""
         with suppress(OSError):
             (self._folder / _META).unlink()
-        return IndexDamaged(f"a {what} is gone or damaged")
+        kind = name.partition(".")[2]
+        return IndexDamaged(f"a {kind} file of the index is gone or damaged")
 
     def _stamp(self, name: str) -> FileStamp | None:
         try:
@@ -173,7 +185,11 @@ def _is_committed(name: str, deletes: Mapping[str, Mapping[str, int]]) -> bool:
     return not rest.endswith(".del") or rest == f"{deletes[segment].get('opstamp')}.del"
 
 
-_MISSING = "FileDoesNotExist"
+def _chunks(read: Callable[[int], bytes], length: int) -> Iterator[bytes]:
+    """Yield a number of bytes in chunks; fewer at the end of the file."""
+    while length and (chunk := read(min(length, _CHUNK))):
+        length -= len(chunk)
+        yield chunk
 
 
 def linked_copy(folder: Path) -> ScratchFolder:
@@ -197,53 +213,47 @@ def linked_copy(folder: Path) -> ScratchFolder:
     return copy
 
 
-class CheckedSearcher:
-    """A searcher that raises :class:`IndexDamaged` when damaged files cause an error."""
-
-    def __init__(self, searcher: tantivy.Searcher, files: CommittedFiles) -> None:
-        self._searcher = searcher
-        self._files = files
-        self.num_docs: int = searcher.num_docs
-
-    def search(self, query: tantivy.Query, limit: int, *, count: bool) -> tantivy.SearchResult:
-        """Return the best documents that match a query; all if the limit exceeds their number."""
-        limit = max(1, min(limit, self.num_docs))  # tantivy allocates memory for all of the limit
-        return self._checked(lambda: self._searcher.search(query, limit, count=count))
-
-    def doc_freq(self, field: str, term: str) -> int:
-        """Return the number of documents with a term; deleted ones may still count."""
-        return self._checked(lambda: self._searcher.doc_freq(field, term))
-
-    def terms(self, field: str) -> Sequence[str]:
-        """Return the terms of a field; those of deleted documents may still be among them."""
-        return [
-            term for term, _ in self._checked(lambda: self._searcher.terms_with_prefix(field, ""))
-        ]
-
-    def numbers(self, field: str, addresses: list[tantivy.DocAddress]) -> list[Any]:
-        """Return the numbers of some documents in a field, without reading their stored data."""
-        return self._checked(lambda: self._searcher.fast_field_values(field, addresses))
-
-    def data(self, address: tantivy.DocAddress) -> Any:
-        """Return the data stored with a document."""
-        return self._checked(lambda: from_json(self._searcher.doc(address)["data"][0]))
-
-    def all_data(self, addresses: Sequence[tantivy.DocAddress]) -> list[Any]:
-        """Return the data stored with each of many documents."""
-        doc = self._searcher.doc
-        stored = self._checked(lambda: [doc(address)["data"][0] for address in addresses])
-        return self._checked(lambda: from_json(b"[%s]" % b",".join(stored)))
-
-    def _checked(self, verb: Callable[[], T]) -> T:
-        try:
-            return verb()
-        except BaseException as error:
-            self._files.judge(error)
-            raise
+# --- errors of tantivy ----------------------------------------------------------------------
 
 
-def _chunks(read: Callable[[int], bytes], length: int) -> Iterator[bytes]:
-    """Yield a number of bytes in chunks; fewer at the end of the file."""
-    while length and (chunk := read(min(length, _CHUNK))):
-        length -= len(chunk)
-        yield chunk
+def is_damage(error: BaseException) -> bool:
+    """Tell whether tantivy raises such errors for files that it cannot read; it may also panic."""
+    panicked = type(error).__name__ == "PanicException"  # pyo3's, which no module exports
+    return panicked or isinstance(error, (ValueError, OSError, LookupError, IndexDamaged))
+
+
+def is_starved(error: BaseException | None) -> bool:
+    """Tell whether tantivy got no thread or no memory of the system."""
+    return _STARVED.search(str(error)) is not None
+
+
+def open_problem(error: BaseException, folder: Path) -> str | None:
+    """Return why tantivy could not open its files; ``None`` if they may be damaged."""
+    return (
+        write_problem(error, folder) if is_starved(error) or _UNOPENED.search(str(error)) else None
+    )
+
+
+def write_problem(error: BaseException, folder: Path) -> str | None:
+    """Return why tantivy could not write; ``None`` for any other error."""
+    if isinstance(error, Forbidden):
+        return None
+    if is_starved(error):
+        return "the system has no thread or no memory left; raise its limits, or end other programs"
+    if not _UNWRITTEN.search(str(error)):
+        return None
+    if _is_full(folder):
+        return "the disk is full, or a file may not grow further; make room"
+    return "the index cannot be written; check its folder's permissions and the disk"
+
+
+def _is_full(folder: Path) -> bool:
+    """Tell whether the disk is nearly full, or the size of files is limited."""
+    with suppress(ImportError, OSError):
+        import resource  # noqa: PLC0415 - there is none on Windows
+
+        if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+            return True
+    with suppress(OSError):
+        return shutil.disk_usage(folder).free < _LITTLE
+    return False

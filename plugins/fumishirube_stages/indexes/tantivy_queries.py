@@ -9,17 +9,9 @@ from typing import TypeVar
 
 from tantivy import Occur, Query, Schema
 
-from fumishirube import (
-    Bool,
-    Clause,
-    Everything,
-    Holds,
-    Pages,
-    Part,
-    Phrase,
-    Term,
-)
+from fumishirube import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
 from fumishirube.text import fold, is_cjk
+from fumishirube_stages.indexes.tantivy_searcher import CheckedSearcher, ListedTerms
 
 CHARACTERS = "characters"
 """The field with each non-ASCII character of a section's terms."""
@@ -39,6 +31,7 @@ Any other ASCII term of letters and digits is a word of the section.
 
 _CACHED_CLAUSES = 32
 """A search has about ten, and the next one has others. Each holds 10 KB outside of Python."""
+_CACHED_TERMS = 4096
 _COUNTED = "freq"
 """Reads how often a term occurs, but not its positions, which tantivy reads by default."""
 _LONGEST_PART = 128
@@ -73,12 +66,15 @@ class LookupCache(dict[K, V]):
 
 
 class Translator(ABC):
-    """Translates clauses; subclasses look up terms and texts in the sections."""
+    """Translates clauses; a subclass looks up texts in the sections."""
 
-    def __init__(self, schema: Schema, names: Sequence[str]) -> None:
+    def __init__(self, schema: Schema, names: Sequence[str], searcher: CheckedSearcher) -> None:
         self._schema = schema
         self._names = names
+        self._searcher = searcher
         self._anywhere = (f"in_{names[-1]}", BESIDE)
+        self._listed = ListedTerms(searcher)
+        self._in_fields = LookupCache[tuple[str, str], bool](_CACHED_TERMS)
         self._translated = LookupCache[int, tuple[Clause, Query]](_CACHED_CLAUSES)
 
     def _query(self, clause: Clause) -> Query:
@@ -127,7 +123,7 @@ class Translator(ABC):
 
     def _parts(self, text: str, name: str) -> Query:
         """Search the terms of a field for a text; divide a long one, and search each piece."""
-        listed = self._terms_containing(text, name) if len(text) <= _LONGEST_PART else None
+        listed = self._listed.containing(text, name) if len(text) <= _LONGEST_PART else None
         if listed is not None:
             return Query.term_set_query(self._schema, name, [*listed])
         starts = range(0, len(text) or 1, _LONGEST_PART)
@@ -135,13 +131,10 @@ class Translator(ABC):
         pieces = [Query.regex_query(self._schema, name, pattern) for pattern in patterns]
         return _joined(pieces, Occur.Must)
 
-    @abstractmethod
-    def _terms_containing(self, text: str, name: str) -> Sequence[str] | None:
-        """Return the terms of a field that contain a text; ``None`` if all have to be searched."""
-
-    @abstractmethod
-    def _has_term(self, field: str, term: str) -> bool:
+    def _has_term(self, place: tuple[str, str]) -> bool:
         """Tell whether any section has a term in a field; deleted sections may still count."""
+        field, term = place
+        return self._searcher.doc_freq(f"in_{field}", term) > 0
 
     @abstractmethod
     def _holding(self, text: str) -> Query:
@@ -152,15 +145,12 @@ class Translator(ABC):
     ) -> Query:
         # A search has about a hundred clauses. Most are terms, and most of these are in one field.
         parts = [
-            (
-                Occur.Should,
-                self._term(clause) if type(clause) is Term else self._query(clause),
-            )
+            (Occur.Should, self._term(clause) if type(clause) is Term else self._query(clause))
             for clause in should
             if type(clause) is not Term
             or clause.field is None
             or clause.field not in self._names
-            or self._has_term(clause.field, clause.term)
+            or self._in_fields.of((clause.field, clause.term), self._has_term)
         ]
         parts += [(Occur.Must, self._query(clause)) for clause in must]
         if must_not and not should and not must:

@@ -40,7 +40,8 @@ class Exploration(Stage):
         pool, quota = self._sizes(len(ranking.hits))
         ordered = [*pinned, *others, *deferred]
         pooled, outside = ordered[:pool], sorted(ordered[pool:], key=Hit.sort_key)
-        explored = [self._explored(hit) for hit in outside[:quota]]
+        scale = self.score_scale
+        explored = [hit.scored(hit.score * scale, "exploration") for hit in outside[:quota]]
         capped = {hit.passage.key for hit in deferred}
         left = [
             LeftOut(*hit.passage.key, "per_file_cap" if hit.passage.key in capped else "pool_full")
@@ -67,6 +68,3 @@ class Exploration(Stage):
             if not hit.labels & _PINNED:
                 (first if taken[hit.passage.path] <= self.per_file else deferred).append(hit)
         return first, deferred
-
-    def _explored(self, hit: Hit) -> Hit:
-        return hit.scored(hit.score * self.score_scale, "exploration")

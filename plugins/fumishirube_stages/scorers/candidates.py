@@ -57,10 +57,7 @@ class NameBoosts(NamedTuple):
         return clauses
 
     def name_clauses(
-        self,
-        weights: Mapping[str, float],
-        searched: Iterable[SearchedTerm],
-        parts: Container[str],
+        self, weights: Mapping[str, float], searched: Iterable[SearchedTerm], parts: Container[str]
     ) -> Sequence[Clause]:
         """Return clauses for terms with weights in names: all names for those that are searched.
 

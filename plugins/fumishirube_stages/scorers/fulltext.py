@@ -16,7 +16,6 @@ from fumishirube import (
     Holds,
     IndexMatch,
     LinkedCorpus,
-    Pages,
     Passage,
     Query,
     Ranking,
@@ -24,11 +23,11 @@ from fumishirube import (
     TextMatches,
 )
 from fumishirube.text import concepts, fold, mentions, words
-from fumishirube_stages.document_scores import document_scores
-from fumishirube_stages.scorers.document_candidates import (
+from fumishirube_stages.document_scores import (
     MAX_CANDIDATES,
     by_document,
     candidate_sections,
+    document_scores,
 )
 from fumishirube_stages.scorers.text_hits import passes_filter
 
@@ -95,7 +94,8 @@ class Fulltext(Stage):
             share = len(pieces) / len(every_piece)
             if share < least:
                 whole = _text_matches(corpus, pieces, query, limit)
-                searched.append(whole._replace(matches=_scaled(whole.matches, share)))
+                scaled = [m._replace(estimate=m.estimate * share) for m in whole.matches]
+                searched.append(whole._replace(matches=scaled))
         return _joined(searched)
 
 
@@ -123,9 +123,7 @@ def _sections(corpus: Corpus, clause: Clause, query: Query, limit: int) -> Seque
     """Return sections that match a clause and may be returned by this run."""
     if query.must:
         clause = Bool(must=(clause, *map(Holds, query.must)))
-    if query.within is not None:
-        clause = Bool(must=(clause, Pages(tuple(query.within))))
-    return corpus.search(clause, limit)
+    return corpus.search(query.inside(clause), limit)
 
 
 def _counted(
@@ -144,10 +142,6 @@ def _counted(
             sections.append(match._replace(estimate=share))
     sections.sort(key=lambda match: -match.estimate)
     return TextMatches(sections, len(sections))
-
-
-def _scaled(matches: Iterable[IndexMatch], factor: float) -> list[IndexMatch]:
-    return [match._replace(estimate=match.estimate * factor) for match in matches]
 
 
 def _joined(searched: Sequence[TextMatches]) -> TextMatches:

@@ -253,11 +253,7 @@ class Lexical(Stage):
         )
 
     def _candidate_clause(
-        self,
-        query: Query,
-        analysis: QueryAnalysis,
-        extras: Iterable[WeightedTerm],
-        corpus: Corpus,
+        self, query: Query, analysis: QueryAnalysis, extras: Iterable[WeightedTerm], corpus: Corpus
     ) -> Clause:
         """Return the clause for candidates, within the filter of this run."""
         if not query.must:

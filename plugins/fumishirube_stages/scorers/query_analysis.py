@@ -82,13 +82,10 @@ class QueryAnalysis(NamedTuple):
             if occurs(text, group.text):
                 whole[group.text] = None
             elif self.finders and len(group.shares) == 1:
-                whole |= dict.fromkeys(self._forms(group, text)[:1])
+                (term,) = group.shares
+                forms = self.finders[term](text) if term in self.finders else ()
+                whole |= dict.fromkeys(forms[:1])
         return tuple(whole) or tuple(_parts(self.groups, text))
-
-    def _forms(self, group: WeightedConcept, text: str) -> Sequence[str]:
-        """Return the forms of a concept of one term that occur in a text."""
-        finder = self.finders.get(next(iter(group.shares)))
-        return finder(text) if finder else ()
 
 
 class TermWeights(NamedTuple):

@@ -30,6 +30,8 @@ _DAY_MS = 86_400_000
 _BATCH_CHARS = 20_000
 """The most characters of texts that a process searches at once."""
 
+_parsed = lru_cache(maxsize=_CACHED_PATTERNS)(parse_pattern)
+
 
 class Regex(Stage):
     """Finds a regular expression, in Python's dialect, in the NFKC form of every text.
@@ -85,7 +87,8 @@ class RunningRegex:
     ) -> Ranking:
         """Score 1 for each passage with a match, in the order of the manual."""
         del candidates
-        pattern = _understood(query.text, not query.case_sensitive, self._settings.by_line)
+        case, by_line = query.case_sensitive, self._settings.by_line
+        pattern = _parsed(query.text, ignore_case=not case, by_line=by_line)
         if pattern is None:
             return _word_for_word(query, corpus)
         matches = _in_re2(pattern, self._most)
@@ -234,11 +237,6 @@ def _ranking(hits: list[Hit], late: list[Passage]) -> Ranking:
 
 def _word_for_word(query: Query, corpus: Corpus) -> Ranking:
     return Ranking(tuple(first_text_hits(query, corpus, TextForm(fold=not query.case_sensitive))))
-
-
-@lru_cache(maxsize=_CACHED_PATTERNS)
-def _understood(pattern: str, ignore_case: bool, by_line: bool) -> Pattern | None:  # noqa: FBT001 - a cache's key
-    return parse_pattern(pattern, ignore_case=ignore_case, by_line=by_line)
 
 
 @lru_cache(maxsize=_CACHED_PATTERNS)

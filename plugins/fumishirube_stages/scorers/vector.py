@@ -4,8 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from fumishirube import Corpus, Hit, Passage, Query, Ranking, Stage, VectorCorpus
-from fumishirube_stages.document_scores import document_scores
-from fumishirube_stages.scorers.document_candidates import MAX_CANDIDATES, PER_DOCUMENT, by_document
+from fumishirube_stages.document_scores import (
+    MAX_CANDIDATES,
+    PER_DOCUMENT,
+    by_document,
+    document_scores,
+)
+from fumishirube_stages.scorers.text_hits import passes_filter
 
 _TOP = 3
 _BEST, _REST = 0.8, 0.2
@@ -26,10 +31,8 @@ class Vector(Stage):
         if not isinstance(corpus, VectorCorpus) or not corpus.vectors:
             return ()
         similar = corpus.nearest(query.text, MAX_CANDIDATES, query.within, PER_DOCUMENT)
-        must = query.must
-        best = [m for m in similar if len(query.terms_in(m.passage, must)) == len({*must})]
-        values = by_document(best)
-        documents = {path: _together(rows) for path, rows in values.items()}
+        best = [match for match in similar if passes_filter(match.passage, query)]
+        documents = {path: _together(rows) for path, rows in by_document(best).items()}
         hits = [Hit(match.passage, match.estimate) for match in best]
         scores = document_scores(query)
         scores.by_scorer["vector"] = documents

@@ -53,10 +53,10 @@ def form_finder(stemmed: str) -> Callable[[str], Sequence[str]]:
         return _letter_finder(begin, names)
     escaped = re.escape(begin)
     find_all = re.compile(f"{escaped}(?<![0-9a-z]{escaped})[0-9a-z]*").findall
-    forms = _Forms(stemmed)
+    is_form = lru_cache(maxsize=_MOST_FORMS)(lambda word: stem(word) == stemmed)
 
     def find(text: str) -> Sequence[str]:
-        return [word for word in find_all(text) if forms[word]] if begin in text else ()
+        return [word for word in find_all(text) if is_form(word)] if begin in text else ()
 
     return find
 
@@ -66,16 +66,3 @@ def _letter_finder(letter: str, names: Iterable[str]) -> Callable[[str], Sequenc
     named = f"(?<![0-9a-z])(?:{'|'.join(names)})s?(?![0-9a-z])"
     pattern = re.compile(f"(?<![a-z{_GREEK}]){letter}(?![0-9a-z{_GREEK}])|{named}")
     return pattern.findall
-
-
-class _Forms(dict[str, bool]):
-    """A cache of which words have the stem."""
-
-    def __init__(self, stemmed: str) -> None:
-        self._stemmed = stemmed
-
-    def __missing__(self, word: str) -> bool:
-        if len(self) >= _MOST_FORMS:
-            self.clear()
-        same = self[word] = stem(word) == self._stemmed
-        return same

@@ -8,15 +8,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from fumishirube import (
-    Bool,
-    Clause,
-    Everything,
-    Part,
-    Phrase,
-    Stage,
-    Term,
-)
+from fumishirube import Bool, Clause, Everything, Part, Phrase, Stage, Term
 from fumishirube.text import letter_names, runs_and_words, words
 from fumishirube_stages.tokenizers.english import form_finder, is_stem, stem, stems
 

@@ -11,18 +11,9 @@ from itertools import takewhile
 from threading import RLock
 
 from fumishirube.config.sections import NO_EMBEDDER
-from fumishirube.corpus_kinds import (
-    EmbeddingCounts,
-    EmbeddingProgress,
-    SectionText,
-    SimilarSection,
-)
+from fumishirube.corpus_kinds import EmbeddingCounts, EmbeddingProgress, SectionText, SimilarSection
 from fumishirube.disk.roots import Root
-from fumishirube.engine.vectors.embedding import (
-    CheckedEmbedder,
-    FileTexts,
-    NamedEmbedder,
-)
+from fumishirube.engine.vectors.embedding import CheckedEmbedder, FileTexts, NamedEmbedder
 from fumishirube.engine.vectors.vector_file import FileKeys, Position, SectionKeys, VectorFile
 from fumishirube.engine.vectors.vector_rows import RowGroups, VectorRows, first_sections
 
