@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from fumishirube.corpus_kinds import EmbeddingCounts, SectionText
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError
@@ -17,6 +17,12 @@ from fumishirube.text.folding import estimate_tokens
 
 if TYPE_CHECKING:  # it imports SQLite, which few workspaces need
     from fumishirube.engine.vectors.vector_file import SectionKeys
+
+ReadSections: TypeAlias = Callable[[str], Sequence[SectionText | None] | None]
+"""Returns the sections of a file, as the updates of :class:`SectionVectors` want them.
+
+Of those that are ``None`` no vector is made.
+"""
 
 _QUERIES = 16
 """Vectors of queries that stay in memory: the runs of a search share their text."""
@@ -147,9 +153,9 @@ class FileTexts(NamedTuple):
     keys: SectionKeys
 
     @classmethod
-    def of(cls, sections: Sequence[SectionText]) -> FileTexts:
-        """Divide the sections of a file into pieces."""
-        texts = [pieces(heading, text) for heading, text in sections]
+    def of(cls, sections: Sequence[SectionText | None]) -> FileTexts:
+        """Divide the sections of a file into pieces; ``None`` stands for one without a vector."""
+        texts = [pieces(*section) if section else [] for section in sections]
         return cls(texts, tuple(tuple(map(_key, section)) for section in texts))
 
     def rows(self) -> Iterator[tuple[str, str]]:

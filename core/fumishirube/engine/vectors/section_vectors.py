@@ -22,6 +22,7 @@ from fumishirube.engine.vectors.embedding import (
     CheckedEmbedder,
     FileTexts,
     NamedEmbedder,
+    ReadSections,
 )
 from fumishirube.engine.vectors.vector_file import FileKeys, Position, SectionKeys, VectorFile
 from fumishirube.engine.vectors.vector_rows import RowGroups, VectorRows, first_sections
@@ -32,8 +33,6 @@ MOST_VECTORS = 200_000
 _log = logging.getLogger("fumishirube")
 
 _BATCH = 64
-
-ReadSections = Callable[[str], Sequence[SectionText] | None]
 
 
 class StoredVectors:
