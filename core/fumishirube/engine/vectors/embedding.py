@@ -137,10 +137,13 @@ def vector_fault(embedder: str, made: Vectors, texts: int, dimensions: int = 0) 
 
     If ``dimensions`` is not 0, all must have so many.
     """
-    sizes = {len(vector) for vector in made} | {dimensions} - {0}
+    sizes = {len(vector) for vector in made}
     if len(made) != texts or len(sizes) != 1:
         shape = f"{len(made)} vectors of {sorted(sizes)} dimensions"
         return f"the {embedder} made {shape} for {texts} texts"
+    if dimensions and sizes != {dimensions}:
+        shape = f"vectors of {max(sizes)} dimensions, and before of {dimensions}"
+        return f"the {embedder} made {shape}; give another model another name, or another folder"
     if all(math.hypot(*vector) <= _LONGEST for vector in made):  # false for a NaN
         return ""
     return f"the {embedder} made a vector whose length is no usable number"
