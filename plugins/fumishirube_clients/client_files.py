@@ -87,11 +87,11 @@ class ClientFile:
             path = (self._client.key,) if alone else (self._client.key, name)
             text = without_value(self.before, path)
         else:
+            from fumishirube_clients import toml_text  # noqa: PLC0415 - only one client pays for it
+
             wanted = tomllib.loads(self.before)
-            for content in (self._content, wanted):
-                del content[self._client.key][name]
-                if alone:
-                    del content[self._client.key]
+            del wanted[self._client.key][name]
+            toml_text.remove_table(self._content, self._client.key, name)
             text = self._toml(wanted)
         is_empty = alone and "".join(text.split()) in ("", "{}")
         return "" if is_empty and not self.path.is_symlink() else text
@@ -133,15 +133,20 @@ class ClientFile:
             return self._with_line_ends(text)
         import tomlkit  # noqa: PLC0415 - only one client pays for it
 
+        from fumishirube_clients import toml_text  # noqa: PLC0415 - as above
+
         wanted = tomllib.loads(self.before)
         wanted.setdefault(self._client.key, {})
         if self._client.key not in self._content:
             self._content[self._client.key] = tomlkit.table(is_super_table=True)
         for (name, *rest), value in changed.items():
+            after = toml_text.ending(self._servers.get(name))
             for content in (self._content, wanted):
                 servers = content[self._client.key]
                 table = servers[name] if rest else servers
                 table[rest[0] if rest else name] = value
+            if not rest:
+                toml_text.append(self._content[self._client.key][name], after)
         return self._toml(wanted)
 
     def _toml(self, wanted: Mapping[str, Any]) -> str:
@@ -154,7 +159,8 @@ class ClientFile:
 
         text = self._with_line_ends(tomlkit.dumps(self._content))
         with suppress(tomllib.TOMLDecodeError):
-            if _comparable(tomllib.loads(text)) == _comparable(wanted):
+            made = {self._client.key: {}, **tomllib.loads(text)}
+            if _comparable(made) == _comparable(wanted):
                 return text
         raise ConfigError(
             f"{self.path.name}: its other settings would be changed too; change it by hand"
@@ -191,9 +197,10 @@ def _comparable(content: Mapping[str, Any]) -> str:
 
 def _read(client: ClientSpec, text: str) -> MutableMapping[str, Any]:
     if client.form == "toml":
-        import tomlkit  # noqa: PLC0415 - only one client pays for it
+        tomllib.loads(text)  # which refuses more, such as a name that a table has twice
+        from fumishirube_clients import toml_text  # noqa: PLC0415 - only one client pays for it
 
-        return tomlkit.parse(text)
+        return toml_text.parsed(text)
     content = json.loads(text, object_pairs_hook=_once) if text.strip() else {}
     if not isinstance(content, dict):
         raise ValueError("it contains no object")  # noqa: TRY004 - the file is wrong, not a type

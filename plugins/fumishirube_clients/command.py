@@ -147,10 +147,12 @@ def _planned(name: str, options: Namespace) -> _Change:
             if options.remove
             else file.with_server(options.name, entry)
         )
-    except ConfigError as error:
-        if options.remove:
-            raise
-        raise ConfigError(f"{error}:\n{block(client, options.name, entry)}") from error
+    except ConfigError:
+        if not options.remove:
+            complain("add this by hand:")
+            for line in block(client, options.name, entry).splitlines():
+                complain(line)
+        raise
     return _Change(client, file, text, outside, trust)
 
 

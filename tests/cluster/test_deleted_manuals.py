@@ -141,6 +141,20 @@ def test_an_empty_folder_of_manuals_deletes_nothing(
         eventually(lambda: listed(server) == ["doors", "pumps"])
 
 
+def test_a_folder_and_a_manual_may_be_called_index(
+    node: Cluster, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    indexer = Indexer(tmp_path / "index" / "shop", settings, "index", "doors")
+    indexer.index()
+    with opened(tmp_path / "server", tmp_path / "none", **settings, writes=False) as server:
+        eventually(lambda: listed(server) == ["doors", "index"])
+        shutil.rmtree(indexer.manuals / "index")
+        assert "index: its folder is gone; deleted from the index" in indexer.index()
+        eventually(lambda: listed(server) == ["doors"])
+    written = [*tmp_path.rglob("opensearch-origin")]
+    assert written == [indexer.folder / ".fumishirube" / "opensearch-origin"]
+
+
 @pytest.mark.slow
 def test_an_indexer_that_follows_deletes_a_manual_too(
     node: Cluster, settings: dict[str, Any], tmp_path: Path

@@ -67,6 +67,22 @@ class TestOpenSearch(IndexContract):
         assert [*record["_source"]["retired"]] == [name]
         assert record["_source"]["index"] != name
 
+    def test_more_files_may_be_replaced_at_once_than_a_list_of_the_engine_takes(
+        self, folder: Root
+    ) -> None:
+        """It takes 65,536; a process that opens the index reads its files without them, too."""
+        with self.opened(folder) as index:
+            sync(index, batched(PASSAGES))
+            before = index.pages()
+        meta = f"{self._stage.namespace}-meta"
+        self._node.get(f"/{meta}/_refresh")
+        (hit,) = self._node.get(f"/{meta}/_search")["hits"]["hits"]
+        gone = {f"0-{number:x}": {"since": 0, "documents": 1} for number in range(65_537)}
+        self._node.post(f"/{meta}/_doc/{hit['_id']}", {**hit["_source"], "replaced": gone})
+        with self.opened(folder) as index:
+            assert index.pages() == before
+            assert index.corpus("manual").count(Everything()).number == len(PASSAGES)
+
     def test_as_many_terms_are_searched_as_the_engine_takes(self, folder: Root) -> None:
         """A term of any field is two clauses there; the lightest of too many are left out."""
         (first, *_) = [word for passage in PASSAGES for word in passage.fields["body"].split()]

@@ -45,8 +45,7 @@ def test_a_name_that_was_not_written_to_its_end_is_made_anew(tmp_path: Path, lef
 
 def test_a_name_stays(tmp_path: Path) -> None:
     first = origin(tmp_path)
-    (tmp_path / "index" / "m" / "print").mkdir(parents=True)
-    assert origin(tmp_path / "index" / "m" / "print") == first
+    assert origin_of(Root(tmp_path).folder_below("index/m/print")) == first
 
 
 def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from cluster_nodes import Cluster
 from cluster_workspaces import MANUALS, eventually_listed, first_ten, opened, requests
+from manuals import stranger
 
 from fumishirube import Passage, Query
 from fumishirube.engine import file_readers
@@ -140,6 +141,43 @@ def test_vectors_are_made_and_compared_here_also_without_the_files(
                 assert ("vector" in str(signals(server, manual, query))) == bool(expected)
     mapping = node.nodes[0].get(f"/{name}-*/_mapping")
     assert "vector" not in str(mapping)
+    node.nodes[0].delete(f"/{name}-*")
+
+
+FAULTY = """
+from fumishirube import Stage, hook
+
+class Faulty(Stage):
+
+    def embed(self, texts, role):
+        if role == "query":
+            raise RuntimeError("no model")
+        return [[1.0, 0.5] for _ in texts]
+
+    def score(self, query, corpus, candidates):
+        return ["no hit"]
+
+@hook
+def register_embedders(register):
+    register("faulty", Faulty)
+
+@hook
+def register_scorers(register):
+    register("faulty", Faulty)
+"""
+
+
+def test_stages_that_fail_are_left_out_as_with_the_embedded_index(
+    node: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(stranger(tmp_path, FAULTY))
+    name, manual = f"e{secrets.token_hex(4)}", "給付金編"
+    settings = {"hosts": [node.nodes[0].url], "replicas": 0, "namespace": name}
+    stages = {"embedder": "faulty", "scorers": ["lexical", "vector", "faulty"]}
+    with opened(tmp_path / "w", MANUALS, stages=stages, **settings) as remote:
+        found = search_context(remote).find(manual, QUESTIONS[manual][1])
+    assert found.ranking.hits
+    assert str(found.trace.degraded).count("faulty") > 1
     node.nodes[0].delete(f"/{name}-*")
 
 

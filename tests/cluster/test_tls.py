@@ -20,7 +20,7 @@ from fumishirube.tools.definitions import Call, Session
 
 pytest.importorskip("fumishirube_opensearch", reason="fumishirube-opensearch is not installed")
 
-PASSWORD = f"p{secrets.token_hex(12)}"
+PASSWORD = f"パß{secrets.token_hex(12)}"
 TOKEN = f"t{secrets.token_hex(12)}"
 WRONG = f"w{secrets.token_hex(12)}"
 SECRETS = (PASSWORD, TOKEN, WRONG)
@@ -197,6 +197,10 @@ def test_a_secret_that_is_refused_is_not_repeated(shop: Shop, tmp_path: Path) ->
         {"hosts": [f"https://indexer:{WRONG}@127.0.0.1:9200"]},
         {"user": "indexer", "password": [WRONG]},
         {"user": "indexer", "password": 86_420_975},
+        {"token": f"{WRONG}\n"},
+        {"token": f"パ{WRONG}"},
+        {"hosts": ["https://127.0.0.1:port"]},
+        {"hosts": ["https://127.0.0.1:99999"]},
     ):
         manuals = shop.manuals
         with pytest.raises(ConfigError) as raised, opened(tmp_path / "w", manuals, **settings):

@@ -136,6 +136,13 @@ def test_a_question_in_other_words_finds_the_section_by_its_meaning(workspace: W
     assert workspace.paths()[0] == "benefits.md"  # with the default fusers too
 
 
+def test_headings_without_a_text_take_no_place_among_the_nearest(workspace: Workspace) -> None:
+    headings = "".join(f"# Maternity {number}\n" for number in range(12))
+    write(workspace.path, {"m/benefits.md": headings + MANUAL["m/benefits.md"]})
+    assert workspace.paths() == ["benefits.md"]
+    assert len(workspace.embedded()) == 4
+
+
 def test_only_new_texts_are_embedded(workspace: Workspace) -> None:
     assert workspace.run("index").code == 0
     assert sorted(workspace.embedded()) == ["Entrance", "Maternity grant", "Sickness pay", "Travel"]

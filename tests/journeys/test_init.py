@@ -209,6 +209,41 @@ def test_comments_and_order_of_a_toml_file_stay(home: Path) -> None:
     assert file.read_text().strip() == "# mine"
 
 
+NEXT = '\n# Ask Ken before you change it\n[profiles.review]\nmodel = "x"\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('[mcp_servers.fumishirube]\ncommand = "x"\n', NEXT),
+        ('[mcp_servers.fumishirube]\nurl = "x"\n', NEXT),
+        ('[mcp_servers.fumishirube.env]\nK = "v"\n', NEXT),
+        ("[mcp_servers]\n# once here: foo\n[mcp_servers.fumishirube]\n", ""),
+    ],
+)
+def test_comments_before_and_behind_the_entry_stay(home: Path, before: str, after: str) -> None:
+    file = home / "config.toml"
+    file.write_text(before + after)
+    written = ClientFile(CLIENTS["codex"], file).with_server("fumishirube", {"command": "f"})
+    assert written.endswith(after)
+    removed = ClientFile(CLIENTS["codex"], file).without_server("fumishirube")
+    comments = [line for line in (before + after).splitlines() if line.startswith("#")]
+    for text in (written, removed):
+        assert [line for line in text.splitlines() if line.startswith("#")] == comments
+    assert removed.endswith(after.lstrip())
+    assert "fumishirube" not in removed
+
+
+def test_a_toml_file_with_a_name_twice_is_left_and_the_block_can_be_copied(home: Path) -> None:
+    file = home / FILES["codex"]
+    file.parent.mkdir()
+    file.write_text('[profiles.x]\nmodel = "y"\nmodel = "o3"\n')
+    done = init(home, "codex", "--write")
+    assert (done.code, "config.toml: it is not TOML" in done.err) == (2, True)
+    block = done.err[done.err.index("[mcp_servers") : done.err.index("configuration error:")]
+    assert {*tomllib.loads(block)["mcp_servers"]["fumishirube"]} == {"command", "args"}
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

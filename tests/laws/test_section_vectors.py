@@ -198,6 +198,21 @@ def test_wrong_vectors_are_refused_and_named(tmp_path: Path) -> None:
     assert vectors.failure == ("the embedder 'words' made 1 vectors of [6] dimensions for 2 texts")
 
 
+def test_a_model_of_other_dimensions_needs_another_name(tmp_path: Path) -> None:
+    class Longer(WordCounts):
+        @staticmethod
+        def vector(text: str) -> list[float]:
+            return [*WordCounts.vector(text), 0.0]
+
+    assert stored(tmp_path, WordCounts()).update({"a.md": "1"}, lambda _: [("A", "red")]).embedded
+    vectors = stored(tmp_path, Longer())
+    assert not vectors.update({"a.md": "2"}, lambda _: [("A", "blue")]).embedded
+    assert vectors.failure == (
+        "the embedder 'words' made vectors of 7 dimensions, and before of 6; "
+        "give another model another name, or another folder"
+    )
+
+
 def test_what_cannot_be_stored_is_said_until_it_can(tmp_path: Path) -> None:
     (tmp_path / "no folder").write_text("")
     vectors = stored(tmp_path / "no folder", WordCounts())

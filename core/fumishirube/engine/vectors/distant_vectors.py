@@ -11,12 +11,16 @@ from fumishirube.corpus_kinds import (
     EmbeddedFile,
     EmbeddedPiece,
     EmbeddingCounts,
-    SectionText,
     SimilarPiece,
     SimilarSection,
     VectorStore,
 )
-from fumishirube.engine.vectors.embedding import CheckedEmbedder, FileTexts, NamedEmbedder
+from fumishirube.engine.vectors.embedding import (
+    CheckedEmbedder,
+    FileTexts,
+    NamedEmbedder,
+    ReadSections,
+)
 from fumishirube.engine.vectors.vector_rows import first_sections
 from fumishirube.errors import Forbidden
 
@@ -76,7 +80,7 @@ class DistantVectors:
     def update(
         self,
         stamps: Mapping[str, str],
-        read: Callable[[str], Sequence[SectionText] | None],
+        read: ReadSections,
         go_on: Callable[[], bool] = lambda: True,
     ) -> EmbeddingCounts:
         """Embed what has no vector, if this server may store it."""
@@ -156,7 +160,7 @@ class DistantVectors:
         self,
         store: VectorStore,
         stamps: Mapping[str, str],
-        read: Callable[[str], Sequence[SectionText] | None],
+        read: ReadSections,
         go_on: Callable[[], bool],
     ) -> EmbeddingCounts:
         known = store.stamps()

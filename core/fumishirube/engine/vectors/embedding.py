@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from fumishirube.corpus_kinds import EmbeddingCounts, SectionText
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError
@@ -17,6 +17,12 @@ from fumishirube.text.folding import estimate_tokens
 
 if TYPE_CHECKING:  # it imports SQLite, which few workspaces need
     from fumishirube.engine.vectors.vector_file import SectionKeys
+
+ReadSections: TypeAlias = Callable[[str], Sequence[SectionText | None] | None]
+"""Returns the sections of a file, as the updates of :class:`SectionVectors` want them.
+
+Of those that are ``None`` no vector is made.
+"""
 
 _QUERIES = 16
 """Vectors of queries that stay in memory: the runs of a search share their text."""
@@ -131,10 +137,13 @@ def vector_fault(embedder: str, made: Vectors, texts: int, dimensions: int = 0) 
 
     If ``dimensions`` is not 0, all must have so many.
     """
-    sizes = {len(vector) for vector in made} | {dimensions} - {0}
+    sizes = {len(vector) for vector in made}
     if len(made) != texts or len(sizes) != 1:
         shape = f"{len(made)} vectors of {sorted(sizes)} dimensions"
         return f"the {embedder} made {shape} for {texts} texts"
+    if dimensions and sizes != {dimensions}:
+        shape = f"vectors of {max(sizes)} dimensions, and before of {dimensions}"
+        return f"the {embedder} made {shape}; give another model another name, or another folder"
     if all(math.hypot(*vector) <= _LONGEST for vector in made):  # false for a NaN
         return ""
     return f"the {embedder} made a vector whose length is no usable number"
@@ -147,9 +156,9 @@ class FileTexts(NamedTuple):
     keys: SectionKeys
 
     @classmethod
-    def of(cls, sections: Sequence[SectionText]) -> FileTexts:
-        """Divide the sections of a file into pieces."""
-        texts = [pieces(heading, text) for heading, text in sections]
+    def of(cls, sections: Sequence[SectionText | None]) -> FileTexts:
+        """Divide the sections of a file into pieces; ``None`` stands for one without a vector."""
+        texts = [pieces(*section) if section else [] for section in sections]
         return cls(texts, tuple(tuple(map(_key, section)) for section in texts))
 
     def rows(self) -> Iterator[tuple[str, str]]:

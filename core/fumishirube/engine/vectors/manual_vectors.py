@@ -60,7 +60,7 @@ class ManualVectors:
         left = self._stored.files_left(stamps)
         done = 0
 
-        def read(path: str) -> Sequence[SectionText] | None:
+        def read(path: str) -> Sequence[SectionText | None] | None:
             nonlocal done
             try:
                 document = load(pages[path])
@@ -104,17 +104,17 @@ class ManualVectors:
         return self._stamped[1]
 
 
-def _section_texts(document: Document) -> Sequence[SectionText]:
-    """Return the sections of a document, in the order in which an index stores them."""
-    return [
-        (
-            section.title or document.title,
-            document.text[section.body : section.end]
-            if section.searched is None
-            else section.searched,
-        )
-        for section in document.sections
-    ]
+def _section_texts(document: Document) -> Sequence[SectionText | None]:
+    """Return the sections of a document, in the order in which an index stores them.
+
+    A heading without a text is no hit, and would take the place of one among the nearest.
+    """
+    texts: list[SectionText | None] = []
+    for section in document.sections:
+        own = document.text[section.body : section.end]
+        text = own if section.searched is None else section.searched
+        texts.append((section.title or document.title, text) if text.strip() else None)
+    return texts
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,12 @@ from threading import RLock
 from fumishirube.config.sections import NO_EMBEDDER
 from fumishirube.corpus_kinds import EmbeddingCounts, EmbeddingProgress, SectionText, SimilarSection
 from fumishirube.disk.roots import Root
-from fumishirube.engine.vectors.embedding import CheckedEmbedder, FileTexts, NamedEmbedder
+from fumishirube.engine.vectors.embedding import (
+    CheckedEmbedder,
+    FileTexts,
+    NamedEmbedder,
+    ReadSections,
+)
 from fumishirube.engine.vectors.vector_file import FileKeys, Position, SectionKeys, VectorFile
 from fumishirube.engine.vectors.vector_rows import RowGroups, VectorRows, first_sections
 
@@ -23,8 +28,6 @@ MOST_VECTORS = 200_000
 _log = logging.getLogger("fumishirube")
 
 _BATCH = 64
-
-ReadSections = Callable[[str], Sequence[SectionText] | None]
 
 
 class StoredVectors:

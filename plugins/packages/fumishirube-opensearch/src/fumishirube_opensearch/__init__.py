@@ -5,14 +5,28 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from fumishirube import Env, Fields, Index, OpenIndex, Register, Root, Stage, hook
 
 if TYPE_CHECKING:
     from fumishirube_opensearch.traces import SharedTraces
 
-_Host = Annotated[str, Field(pattern=r"^https?://[^\s/@]+$")]
+
+def _with_port(host: str) -> str:
+    """Return a host whose port, if it has one, can be connected to."""
+    from urllib.parse import urlsplit  # noqa: PLC0415 - few workspaces need it
+
+    try:
+        port = urlsplit(host).port
+    except ValueError:
+        port = 0
+    if port == 0:
+        raise ValueError("the port is no number from 1 to 65535")
+    return host
+
+
+_Host = Annotated[str, Field(pattern=r"^https?://[^\s/@]+$"), AfterValidator(_with_port)]
 
 
 class Tls(BaseModel):
@@ -74,6 +88,9 @@ class OpenSearch(Stage):
             raise ValueError("give a token, or a user and a password, and not both")
         if bool(self.user) != (self.password is not None):
             raise ValueError("a user needs a password, and a password a user")
+        token = self.token.get_secret_value() if self.token else ""
+        if not token.isascii() or not token.isprintable() or " " in token:
+            raise ValueError("a token consists of printable ASCII characters without spaces")
         return self
 
     def open(self, folder: Root, fields: Fields) -> OpenIndex:

@@ -15,7 +15,8 @@ Body: TypeAlias = dict[str, Any]
 NOTHING: Body = {"match_none": {}}
 _MOST_CLAUSES = 960
 """The engine takes 1024 in one query; the lightest of a longer list are left out."""
-_MOST_PATHS = 60_000
+_MOST_TERMS = 60_000
+"""The engine takes 65,536 in one list."""
 _LONGEST_PART = 128
 _META = re.compile(r"[\\*?]")
 
@@ -47,7 +48,7 @@ class ClauseTranslator:
             case Bool(should, must, must_not):
                 return self._bool(should, must, must_not, holding)
             case Pages(paths):
-                return silent(_of(paths))
+                return silent(either(among("of", paths)))
             case Everything():
                 return {"match_all": {}}
 
@@ -167,6 +168,7 @@ def _exact(name: str, term: str, boost: float) -> Body:
     return {"term": {name: {"value": term, "boost": boost}}}
 
 
-def _of(paths: Sequence[str]) -> Body:
-    parts = [paths[at : at + _MOST_PATHS] for at in range(0, len(paths), _MOST_PATHS)]
-    return either([{"terms": {"of": [*part]}} for part in parts])
+def among(field: str, terms: Sequence[str]) -> list[Body]:
+    """Return queries of which one matches wherever a field has one of the terms."""
+    starts = range(0, len(terms), _MOST_TERMS)
+    return [{"terms": {field: [*terms[at : at + _MOST_TERMS]]}} for at in starts]

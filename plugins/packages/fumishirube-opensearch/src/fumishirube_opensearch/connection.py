@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import logging
 import ssl
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 import opensearchpy
@@ -50,7 +51,9 @@ def client_of(settings: OpenSearch) -> opensearchpy.OpenSearch:
         options["headers"] = {"authorization": f"Bearer {settings.token.get_secret_value()}"}
     elif settings.user and settings.password is not None:
         name_and_password = f"{settings.user}:{settings.password.get_secret_value()}"
-        options["headers"] = urllib3.make_headers(basic_auth=name_and_password)
+        # urllib3 would encode it as Latin-1; OpenSearch decodes UTF-8.
+        encoded = b64encode(name_and_password.encode()).decode("ascii")
+        options["headers"] = {"authorization": f"Basic {encoded}"}
     patience = settings.request_seconds
     return opensearchpy.OpenSearch(
         hosts=list(settings.hosts),

@@ -11,7 +11,6 @@ from fumishirube import (
     Corpus,
     Count,
     Fields,
-    FumishirubeError,
     Holds,
     IndexMatch,
     Pages,
@@ -103,8 +102,6 @@ class SharedCorpus:
             rehearsal = Rehearsal(self, hits=number > 0)
             try:
                 search(rehearsal)
-            except (FumishirubeError, KeyboardInterrupt):
-                raise
             except Exception:  # a stage that fails does so again, where that is handled
                 _log.debug("a stage failed in a rehearsal", exc_info=True)
             if not rehearsal.wanted:

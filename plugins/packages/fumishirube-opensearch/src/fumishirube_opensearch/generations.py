@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from fumishirube_opensearch.clauses import among
+
 TERM_BITS = 32
 """A number is the writer's term, and below that a count of its commits."""
 
@@ -112,5 +114,5 @@ class IndexRecord:
             ]
         }
         if self.replaced:
-            alive["must_not"] = [{"terms": {"version": [*self.replaced]}}]
+            alive["must_not"] = among("version", [*self.replaced])
         return {"bool": alive}

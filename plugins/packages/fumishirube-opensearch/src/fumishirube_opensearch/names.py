@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 from hashlib import sha256
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from fumishirube import Fields, Root, Stage
@@ -26,27 +26,21 @@ _UNSAFE = re.compile(r"[^a-z0-9]+")
 def manual_of(folder: Root) -> str:
     """Return the manual of a folder for an index.
 
-    The folder ends in ``index``, the manual and the fingerprint of its pipeline; where that is on
-    a machine, and which stages search it, changes nothing in the index.
+    Below that of state it is ``index``, the manual and the fingerprint of its pipeline; where that
+    is on a machine, and which stages search it, changes nothing in the index.
     """
-    parts = PurePath(folder.path).parts
-    if "index" not in parts[:-1]:
-        return parts[-1]
-    last = len(parts) - 1 - parts[::-1].index("index")
-    return "/".join(parts[last + 1 : -1] or parts[last + 1 :])
+    return "/".join(PurePath(folder.below).parts[1:-1]) or folder.path.name
 
 
 def origin_of(folder: Root) -> str:
-    """Return a name of the workspace that a folder of its state belongs to: other ones differ.
+    """Return a name of the workspace whose state a folder is in: other ones differ.
 
     A name of which only a part was written, as on a full disk, is replaced.
 
     Raises:
         OSError: when it can be neither read nor written, or a link is in its place.
     """
-    parts = PurePath(folder.path).parts
-    last = len(parts) - 1 - parts[::-1].index("index") if "index" in parts else len(parts)
-    file = made_folder(Root(Path(*parts[:last]), private=True)) / _ORIGIN
+    file = made_folder(Root(folder.top, private=True)) / _ORIGIN
     handle = open_own(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     with os.fdopen(handle, "r+", encoding="ascii") as stream:
         stream.seek(0)  # Windows locks the byte that the file is at

@@ -21,8 +21,11 @@ _ANSWERS = 4096
 _SHORT = 2.0
 """Seconds for which an answer of only some shards is cached."""
 _UNKNOWN: Mapping[str, int] = {"total": 0, "successful": 0}
-_SENT = 500
-"""How many searches one request holds at most."""
+_SENT, _SENT_CHARACTERS = 500, 20_000_000
+"""How many searches one request holds at most, and of about how many characters in all.
+
+The engine takes 100 MB; after many files were replaced, each search lists them.
+"""
 
 
 class FoundSection(NamedTuple):
@@ -88,8 +91,10 @@ class Searches:
             cached = {key: self._cached(key) for key in keys}
         answers = {key: answer for key, answer in cached.items() if answer is not None}
         rows = [(k, b) for k, b in dict(zip(keys, bodies, strict=True)).items() if k not in answers]
-        for at in range(0, len(rows), _SENT):
-            part = rows[at : at + _SENT]
+        longest = max((len(json.dumps(body)) for _, body in rows), default=1)
+        number = max(1, min(_SENT, _SENT_CHARACTERS // longest))
+        for at in range(0, len(rows), number):
+            part = rows[at : at + number]
             replies = self._cluster.searches(
                 str(self._index), [body for _, body in part], whole=self._whole
             )
@@ -120,8 +125,7 @@ class Searches:
 
 def key_of(body: Search) -> str:
     """Return a key that equal searches share."""
-    key = json.dumps(body, sort_keys=True)
-    return sha256(key.encode()).hexdigest() if isinstance(body, VectorSearch) else key
+    return sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
 def _answer(reply: Mapping[str, Any]) -> ClusterAnswer:
