@@ -197,9 +197,6 @@ class NoteJournal:
             may_write(write.path, self._settings.allow_hidden)
             self._writable.discard(write.path, write.id)
             current = self._writable.read(write.path)
-            if current == b"" and write.before is None:  # created, but not yet written
-                self._writable.swap(write.path, b"", None, write.id)
-                current = None
         except ToolError:
             return "unknown"  # a link, no permission, or not a path that is written
         return None if current is None else content_hash(current)

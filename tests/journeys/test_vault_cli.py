@@ -9,11 +9,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from manuals import Done, ask, fumishirube, opened
 from stdio import Fumishirube
 from warm_start import warm_script
+
+from fumishirube import Conflict
 
 
 @pytest.fixture
@@ -364,14 +367,37 @@ def test_the_next_write_settles_what_a_crash_left(written: Path) -> None:
     assert len(entries(written)) == 3
 
 
-def test_a_name_that_was_only_taken_is_given_back(written: Path) -> None:
+@pytest.mark.parametrize("taken", [True, False])
+def test_an_empty_note_goes_only_if_a_killed_writer_took_the_name(
+    written: Path, *, taken: bool
+) -> None:
     """Where there are no hard links, an empty note takes the name first."""
     created = entries(written)[1]
     intent = created.rename(created.with_suffix(".intent"))
+    part = written / "vault" / "sub" / f"._fumishirube-{created.name.split('-')[1]}"
+    part.with_name(f"{part.name}.named" if taken else part.name).write_bytes(b"whole")
     (written / "vault/sub/log.md").write_bytes(b"")
-    assert vault(written, "log", "--json").json["total"] == 2
-    assert text(written, "sub/log.md") is None
+    vault(written, "log")
+    left = [] if taken else ["log.md"]
+    assert [file.name for file in part.parent.iterdir()] == left
     assert not intent.exists()
+
+
+def test_a_note_that_another_program_begins_meanwhile_is_left_alone(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    application = opened(workspace)
+    note = workspace / "vault" / "plan.md"
+    real = os.link
+
+    def link(*names: Any, **folders: int) -> None:
+        note.touch()
+        real(*names, **folders)
+
+    monkeypatch.setattr(os, "link", link)
+    with pytest.raises(Conflict):
+        ask(application, "vault_create", path="plan.md", content="x")
+    assert note.read_bytes() == b""
 
 
 def test_a_server_starts_although_the_journal_cannot_be_looked_at(written: Path) -> None:
