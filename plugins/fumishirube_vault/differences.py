@@ -49,21 +49,22 @@ def _lines(data: bytes | None) -> list[str]:
 def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[_LineChange]:
     """Yield the changes, in time by the number of lines.
 
-    Of many lines, as many new ones are compared in pairs, and others count as one change.
+    As many new lines are compared in pairs. Of others, frequent ones are only matched beside rare
+    ones, and many count as one change.
     """
     fewer = min(len(old), len(new))
     head = next((n for n in range(fewer) if old[n] != new[n]), fewer)
     tail = next((n for n in range(fewer - head) if old[~n] != new[~n]), fewer - head)
     ours, theirs = old[head : len(old) - tail], new[head : len(new) - tail]
-    if len(ours) + len(theirs) <= _MOST_COMPARED:
-        edits = SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
-        spans = [span for kind, *span in edits if kind != "equal"]
-    elif len(ours) == len(theirs):
+    if len(ours) == len(theirs):
         unequal = (n for n, line in enumerate(ours) if line != theirs[n])
         runs = [
             [n for _, n in run] for _, run in groupby(enumerate(unequal), lambda it: it[1] - it[0])
         ]
         spans = [[run[0], run[-1] + 1] * 2 for run in runs]
+    elif len(ours) + len(theirs) <= _MOST_COMPARED:
+        edits = SequenceMatcher(None, ours, theirs).get_opcodes()
+        spans = [span for kind, *span in edits if kind != "equal"]
     else:
         spans = [[0, len(ours), 0, len(theirs)]]
     yield from (_LineChange(*(head + place for place in span)) for span in spans)

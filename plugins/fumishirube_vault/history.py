@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from fumishirube import Answer, Call, NotFound, Params, Tool
+from fumishirube import Answer, Call, NotFound, Params, Tool, ToolError
 from fumishirube.disk import content_hash
 from fumishirube_vault.differences import difference
 from fumishirube_vault.journal import Action, Write
@@ -73,8 +74,7 @@ def history_tool(notes: NoteStore) -> Tool[HistoryParams, HistoryAnswer]:
     """Return the tool."""
 
     def run(params: HistoryParams, _: Call) -> HistoryAnswer:
-        notes.journal.recover()
-        writes = notes.journal.writes()
+        writes = _writes(notes)
         undone = _undone(writes)
         chosen = [write for write in reversed(writes) if params.path in (None, write.path)]
         items = tuple(_item(write, undone) for write in chosen[: params.limit])
@@ -99,8 +99,7 @@ def show_tool(notes: NoteStore) -> Tool[ShowParams, ShowAnswer]:
     """Return the tool that shows one write."""
 
     def run(params: ShowParams, _: Call) -> ShowAnswer:
-        notes.journal.recover()
-        writes = notes.journal.writes()
+        writes = _writes(notes)
         write = write_by_id(writes, params.id)
         before = notes.journal.before(write)
         available, after = _result(notes, writes, write)
@@ -139,6 +138,13 @@ def write_by_id(writes: list[Write], identity: str) -> Write:
         if write.id == identity:
             return write
     raise NotFound("there is no such write; take an id from the list of writes")
+
+
+def _writes(notes: NoteStore) -> list[Write]:
+    """Return the writes, also where an unfinished one cannot be settled: on a read-only disk."""
+    with suppress(ToolError):
+        notes.journal.recover()
+    return notes.journal.writes()
 
 
 def _undone(writes: list[Write]) -> frozenset[str]:

@@ -131,12 +131,13 @@ class NoteJournal:
         After an exception, the write is recorded only if it changed the note.
         """
         names = self._names(_DONE)
-        stamp = max([time.time_ns(), *(name.stamp + 1 for name in names[-1:])])
+        now = time.time_ns()
+        stamp = max([now, *(name.stamp + 1 for name in names[-1:])])
         lock = self._writable.lock_of(path)
         name = _Name(stamp, secrets.token_hex(5), lock, len(before or b""), _INTENT)
         write = Write(
             id=name.id,
-            time=stamp / 1e9,
+            time=now / 1e9,
             action=action,
             path=path,
             before=None if before is None else content_hash(before),
@@ -197,9 +198,6 @@ class NoteJournal:
             may_write(write.path, self._settings.allow_hidden)
             self._writable.discard(write.path, write.id)
             current = self._writable.read(write.path)
-            if current == b"" and write.before is None:  # created, but not yet written
-                self._writable.swap(write.path, b"", None, write.id)
-                current = None
         except ToolError:
             return "unknown"  # a link, no permission, or not a path that is written
         return None if current is None else content_hash(current)
@@ -215,7 +213,8 @@ class NoteJournal:
             space -= name.size
             over = number >= self._settings.journal_writes or space < 0 or name.stamp < oldest
             if number and over:
-                self._writable.remove(name.path)
+                with suppress(ToolError):  # the write is done; the next one tries again
+                    self._writable.remove(name.path)
 
     def _names(self, state: str) -> list[_Name]:
         """Return the names of the entries in a state, oldest first."""
@@ -237,7 +236,8 @@ class NoteJournal:
             write = Write.model_validate_json(header)
         except ValidationError:
             return None
-        whole = newline and len(before) == write.size and write.id == name.id
+        known = None if write.before is None else content_hash(before)
+        whole = newline and known == write.before != write.after and write.id == name.id
         return (write, before) if whole else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from manuals import RULES, fumishirube, opened, write
+from warm_start import warm_script
 
 from fumishirube.commands import search_context
 from fumishirube.parsing import PlaceRange
@@ -189,6 +191,27 @@ def test_all_notes_of_the_vault_are_checked_when_nothing_is_named(workspace: Pat
         ("vault/sub/sjis.txt", "manual://m1/x.md#L1", "gone"),
     ]
     assert "image.png" in fumishirube("cite", "check", cwd=workspace).err
+
+
+def test_notes_are_checked_at_any_depth_and_below_allowed_names(workspace: Path) -> None:
+    setting = "surfaces: [{use: manual}, {use: vault, with: {allow_hidden: [.notes]}}]\n"
+    (workspace / "fumishirube.yaml").write_text(setting)
+    deep = "/".join("d" * 40)
+    for folder in (".notes", deep, ".git"):
+        note = workspace / "vault" / folder / "a.md"
+        note.parent.mkdir(parents=True)
+        note.write_text("manual://m1/x.md")
+    told = [row["file"] for row in check(workspace, "--trust")]
+    assert told == ["vault/.notes/a.md", f"vault/{deep}/a.md"]
+
+
+def test_a_text_from_a_pipe_may_have_any_encoding(workspace: Path) -> None:
+    def piped(data: bytes) -> subprocess.CompletedProcess[bytes]:
+        words = [str(warm_script()), "cite", "check", "-"]
+        return subprocess.run(words, cwd=workspace, input=data, capture_output=True, check=False)
+
+    assert piped("日本語の参照 manual://m1/x.md".encode("cp932")).returncode == 1
+    assert piped(b"\x81\xff\xfe\x80 \xff\xff").returncode == 2
 
 
 def test_people_get_a_line_a_citation_and_a_sum(workspace: Path) -> None:

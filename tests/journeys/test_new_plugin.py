@@ -21,6 +21,7 @@ import yaml
 from strangers import claim
 from warm_start import warm_script
 
+from fumishirube import InvalidParameter
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import KINDS
 from fumishirube_authoring.package_files import KEYWORD, LONGEST, package_files
@@ -116,6 +117,12 @@ def test_whatever_the_name_the_texts_are_python_toml_and_yaml(noun: str) -> None
         (block,) = re.findall(r"^```yaml\n(.*?)^```$", files["README.md"], re.DOTALL | re.MULTILINE)
         assert stage in json.dumps(yaml.safe_load(block))
         assert "$" not in re.sub(r"^\$ ", "", files["README.md"], flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["on", "fumishirube-null"])
+def test_a_stage_is_not_called_what_yaml_reads_as_no_text(name: str) -> None:
+    with pytest.raises(InvalidParameter, match="a stage cannot be called"):
+        package_files(name, "refiner", load_plugins(strangers=False))
 
 
 @pytest.mark.many_cases

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from manuals import Done, ask, fumishirube, opened
 from stdio import Fumishirube
 from warm_start import warm_script
+
+from fumishirube import Conflict
+from fumishirube.host.application import Application
 
 
 @pytest.fixture
@@ -263,13 +270,14 @@ def entries(workspace: Path) -> list[Path]:
     return sorted((workspace / "vault/.system/journal").glob("*.done"))
 
 
-def rewritten(workspace: Path, times: int, size: int) -> None:
+def rewritten(workspace: Path, times: int, size: int) -> Application:
     """Write a note, and change it so often."""
     application = opened(workspace)
     ask(application, "vault_create", path="n.md", content="<0>" + "x" * size)
     for number in range(times):
         given = {"find": f"<{number}>", "replace": f"<{number + 1}>"}
         ask(application, "vault_replace", path="n.md", **given)
+    return application
 
 
 def test_so_many_writes_are_remembered(workspace: Path) -> None:
@@ -309,6 +317,54 @@ def test_so_many_days_are_remembered(written: Path) -> None:
         "undo",
         "replace",
     ]
+
+
+def test_an_entry_that_cannot_be_deleted_does_not_fail_a_write(workspace: Path) -> None:
+    application = rewritten(configured(workspace, "journal_writes: 2"), 1, 1)
+    first = entries(workspace)[0]
+    first.unlink()
+    first.mkdir()
+    for number in range(2):
+        ask(application, "vault_create", path=f"{number}.md", content="x")
+    assert (len(entries(workspace)), first.exists()) == (3, True)
+
+
+def test_a_write_has_the_time_of_its_clock_after_one_that_was_ahead(workspace: Path) -> None:
+    application = rewritten(configured(workspace, "history: true"), 0, 1)
+    (entry,) = entries(workspace)
+    stamp, rest = entry.name.split("-", 1)
+    entry.rename(entry.with_name(f"{int(stamp) + 3650 * 86_400 * 10**9:020d}-{rest}"))
+    ask(application, "vault_create", path="later.md", content="x")
+    last = ask(application, "vault_history")["items"][0]
+    assert last["path"] == "later.md"
+    assert abs(datetime.fromisoformat(last["time"]).timestamp() - time.time()) < 86_400
+
+
+@pytest.mark.parametrize("header", [False, True])
+def test_a_damaged_entry_is_not_restored(workspace: Path, *, header: bool) -> None:
+    application = rewritten(configured(workspace, "history: true"), 1, 1)
+    entry = entries(workspace)[-1]
+    data = entry.read_bytes().replace(b"<0>", b"<1>" if header else b"<9>")
+    if header:  # a write that changes nothing
+        after = json.loads(data.split(b"\n")[0])["after"]
+        data = re.sub(rb'"before": "[^"]+"', f'"before": "{after}"'.encode(), data)
+    entry.write_bytes(data)
+    assert ask(application, "vault_history")["total"] == 1
+    with pytest.raises(Conflict):
+        ask(application, "vault_undo")
+    assert text(workspace, "n.md") == "<1>x"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a right there")
+def test_the_log_is_read_where_an_unfinished_write_cannot_be_settled(workspace: Path) -> None:
+    """As on a read-only disk: nothing can be locked."""
+    application = rewritten(configured(workspace, "history: true"), 1, 1)
+    last = entries(workspace)[-1]
+    last.rename(last.with_suffix(".intent"))
+    locks = workspace / "vault/.system/journal/locks"
+    locks.rename(workspace / "elsewhere")
+    locks.symlink_to(workspace / "elsewhere", target_is_directory=True)
+    assert ask(application, "vault_history")["total"] == 1
 
 
 def test_damaged_entries_are_passed_over(written: Path) -> None:
@@ -364,14 +420,38 @@ def test_the_next_write_settles_what_a_crash_left(written: Path) -> None:
     assert len(entries(written)) == 3
 
 
-def test_a_name_that_was_only_taken_is_given_back(written: Path) -> None:
+@pytest.mark.parametrize("taken", [True, False])
+def test_an_empty_note_goes_only_if_a_killed_writer_took_the_name(
+    workspace: Path, *, taken: bool
+) -> None:
     """Where there are no hard links, an empty note takes the name first."""
-    created = entries(written)[1]
+    application = rewritten(configured(workspace, "history: true"), 0, 1)
+    (created,) = entries(workspace)
     intent = created.rename(created.with_suffix(".intent"))
-    (written / "vault/sub/log.md").write_bytes(b"")
-    assert vault(written, "log", "--json").json["total"] == 2
-    assert text(written, "sub/log.md") is None
+    part = workspace / "vault" / f"._fumishirube-{created.name.split('-')[1]}"
+    part.with_name(f"{part.name}.named" if taken else part.name).write_bytes(b"whole")
+    (workspace / "vault" / "n.md").write_bytes(b"")
+    ask(application, "vault_history")
+    left = [] if taken else ["n.md"]
+    assert sorted(file.name for file in part.parent.iterdir()) == [".system", *left]
     assert not intent.exists()
+
+
+def test_a_note_that_another_program_begins_meanwhile_is_left_alone(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    application = opened(workspace)
+    note = workspace / "vault" / "plan.md"
+    real = os.link
+
+    def link(*names: Any, **folders: int) -> None:
+        note.touch()
+        real(*names, **folders)
+
+    monkeypatch.setattr(os, "link", link)
+    with pytest.raises(Conflict):
+        ask(application, "vault_create", path="plan.md", content="x")
+    assert note.read_bytes() == b""
 
 
 def test_a_server_starts_although_the_journal_cannot_be_looked_at(written: Path) -> None:

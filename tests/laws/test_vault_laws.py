@@ -311,6 +311,15 @@ def test_a_difference_of_many_equal_lines_takes_linear_time() -> None:
         assert patched(old, difference("n.md", encoded(old), encoded(other))) == other
 
 
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize(("paragraphs", "by"), [(500, "final"), (400, "final\nmore")])
+def test_a_change_of_every_paragraph_takes_no_cubic_time(paragraphs: int, by: str) -> None:
+    old = "\n\n".join(f"paragraph {number} draft" for number in range(paragraphs))
+    new = old.replace("draft", by)
+    diff = difference("n.md", old.encode(), new.encode())
+    assert patched(old.split("\n"), diff) == new.split("\n")
+
+
 # --- undoing ---------------------------------------------------------------------------------
 
 STEPS = st.lists(

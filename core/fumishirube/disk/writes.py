@@ -24,7 +24,7 @@ LOCKS = 64
 _LOCK_SECONDS = 30.0
 _NEW_MODE, _PRIVATE_MODE = 0o666, 0o600
 _RIGHTS = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO
-_PART = "._fumishirube-"
+_PART, _NAMED = "._fumishirube-", ".named"
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS})
 
 
@@ -148,26 +148,26 @@ class WritableRoot:
             if after is None:
                 os.unlink(folder.at(folder.spelled(name)), dir_fd=folder.handle)
             else:
-                mode = _mode(folder, name) if before is not None else None
+                mode = None if before is None else folder.lstat(folder.spelled(name)).st_mode
                 try:
                     _write_new(folder, part, after, mode)
                     if before is None:
-                        _appear(folder, part, name, path)
+                        _appear(folder, part, name)
                     else:
                         _check(folder, name, before, path)
                         _rename(folder, part, folder.spelled(name))
                 finally:
-                    _remove(folder, part)
+                    _discard(folder, part, name)
             folder.sync()
 
     def discard(self, path: str, mark: str) -> None:
-        """Remove the unfinished file of a :meth:`swap` with this mark, if there is one.
+        """Remove what a killed :meth:`swap` with this mark left, if it left something.
 
         Raises:
             Forbidden: when that is not allowed.
         """
-        with suppress(NotFound), self._opened(path) as (folder, _):
-            _remove(folder, _PART + mark)
+        with suppress(NotFound), self._opened(path) as (folder, name):
+            _discard(folder, _PART + mark, name)
             folder.sync()
 
     def create(self, path: str, data: bytes) -> None:
@@ -215,12 +215,12 @@ class WritableRoot:
 
 def _write_new(folder: OpenFolder, name: str, data: bytes, mode: int | None) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW | PLAIN
-    first = _NEW_MODE if mode is None else _PRIVATE_MODE
-    handle = os.open(folder.at(name), flags, first, dir_fd=folder.handle)
+    first_mode = _NEW_MODE if mode is None else _PRIVATE_MODE
+    handle = os.open(folder.at(name), flags, first_mode, dir_fd=folder.handle)
     try:
         with open(handle, "wb") as stream:
             if mode is not None and os.chmod in os.supports_fd:
-                os.chmod(handle, mode)
+                os.chmod(handle, mode & _RIGHTS)
             stream.write(data)
             stream.flush()
             os.fsync(handle)
@@ -242,11 +242,11 @@ def _check(folder: OpenFolder, name: str, before: bytes | None, path: str) -> No
         raise Conflict("the file was changed meanwhile; read it again", path=path)
 
 
-def _appear(folder: OpenFolder, part: str, name: str, path: str) -> None:
+def _appear(folder: OpenFolder, part: str, name: str) -> None:
     """Give a finished file its name, unless the name is taken in any spelling."""
     with suppress(FileNotFoundError):
         folder.spelled(name)
-        raise _taken(path)
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
     try:
         os.link(
             folder.at(part), folder.at(name), src_dir_fd=folder.handle, dst_dir_fd=folder.handle
@@ -255,12 +255,23 @@ def _appear(folder: OpenFolder, part: str, name: str, path: str) -> None:
         if error.errno not in _NO_LINKS:
             raise
         # Without links, an empty file takes the name first, so that nothing is overwritten.
-        _write_new(folder, name, b"", None)
+        _rename(folder, part, part + _NAMED)
         try:
-            _rename(folder, part, name)
+            _write_new(folder, name, b"", None)
         except BaseException:
-            _remove(folder, name)
+            _rename(folder, part + _NAMED, part)
             raise
+        _rename(folder, part + _NAMED, name)
+
+
+def _discard(folder: OpenFolder, part: str, name: str) -> None:
+    """Remove an unfinished file, and the empty one that took its name; others may be empty too."""
+    with suppress(FileNotFoundError):
+        folder.lstat(part + _NAMED)
+        if not folder.lstat(name).st_size:
+            _remove(folder, name)
+    _remove(folder, part + _NAMED)
+    _remove(folder, part)
 
 
 def _rename(folder: OpenFolder, old: str, new: str) -> None:
@@ -272,24 +283,13 @@ def _remove(folder: OpenFolder, name: str) -> None:
         os.unlink(folder.at(name), dir_fd=folder.handle)
 
 
-def _mode(folder: OpenFolder, name: str) -> int:
-    """Return the permissions of a file, without set-uid and the like."""
-    return folder.lstat(folder.spelled(name)).st_mode & _RIGHTS
-
-
-def _taken(path: str) -> Conflict:
-    return Conflict("this name is already taken", path=path)
-
-
 @contextmanager
 def _translate_write_errors(path: str) -> Iterator[None]:
     """Translate errors of the operating system on writing."""
     try:
         yield
-    except ToolError:
-        raise
     except FileExistsError as error:
-        raise _taken(path) from error
+        raise Conflict("this name is already taken", path=path) from error
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise Forbidden("symbolic links are not followed", path=path) from error

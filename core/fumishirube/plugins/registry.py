@@ -14,6 +14,8 @@ from fumishirube.stages import Stage
 T = TypeVar("T")
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_NO_TEXTS = frozenset({"null", "true", "false", "yes", "no", "on", "off"})
+"""Names that YAML does not read as texts."""
 DEFAULTS = "defaults"
 """In a list of stages, stands for those that the surface has by default; no stage has this name."""
 
@@ -118,7 +120,7 @@ class StageKindRegistry:
 
     def refusal(self, name: str) -> str:
         """Return why no further stage can have this name; empty if one can."""
-        if not NAME.fullmatch(name) or name == DEFAULTS:
+        if not NAME.fullmatch(name) or name == DEFAULTS or name in _NO_TEXTS:
             return f"a stage cannot be called {name!r}"
         if name in self._offers:
             owner = self._offers[name].plugin

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -14,6 +14,7 @@ from fumishirube import Root, ToolError
 from fumishirube.commands import (
     SCHEME,
     USAGE_ERROR,
+    Application,
     add_subcommand,
     complain,
     listed,
@@ -44,7 +45,7 @@ def run(options: Namespace) -> int:
     cited = list(_cited(options))
     with opened(options) as application:
         if not options.sources:
-            cited = list(_noted(application.loaded.folder("vault")))
+            cited = list(_noted(application))
         checker = CitationChecker(search_context(application).manual)
         checked = [(source, checker.check(text)) for source, text in cited]
     if options.json:
@@ -65,33 +66,53 @@ def _cited(options: Namespace) -> Iterator[tuple[str, str]]:
     for source in options.sources:
         if source.startswith(SCHEME):
             yield "", source
-        elif source == "-":
-            data = sys.stdin.buffer.read() if sys.stdin else b""
-            yield from (("-", text) for text in find_citations(data.decode("utf-8-sig", "replace")))
         else:
             yield from ((source, text) for text in find_citations(_text(source, options)))
 
 
-def _noted(folder: Path) -> Iterator[tuple[str, str]]:
+def _noted(application: Application) -> Iterator[tuple[str, str]]:
     """Yield each citation in the vault with its note."""
-    vault = Root(folder)
+    vault = Root(application.loaded.folder("vault"))
+    surfaces = (used.surface for used in application.surfaces if used.surface.root == "vault")
+    allowed = {name for surface in surfaces for name in getattr(surface, "allow_hidden", ())}
     unread = []
-    for entry in vault.files() if vault.exists else ():
+    for path in _notes(vault, allowed) if vault.exists else ():
         try:
-            text = decode(vault.read_bytes(entry.path))
+            text = decode(vault.read_bytes(path))
         except ToolError:
-            unread.append(entry.path)
+            unread.append(path)
         else:
-            yield from (
-                (f"{folder.name}/{entry.path}", citation) for citation in find_citations(text)
-            )
+            yield from ((f"{vault.path.name}/{path}", cited) for cited in find_citations(text))
     if unread:
-        complain(f"not read, because they are not text: {listed(unread)}")
+        complain(f"not read, because they are not text or may not be read: {listed(unread)}")
+
+
+def _notes(vault: Root, allowed: Collection[str], below: str = "") -> Iterator[str]:
+    """Yield the paths of notes at any depth, and of folders that cannot be listed.
+
+    Where a name begins with a dot, and is not ``allowed``, there are none.
+    """
+    try:
+        entries = vault.entries(below)
+    except ToolError:
+        if not below:
+            raise
+        yield below
+        return
+    for entry in entries:
+        if entry.name.startswith(".") and entry.name not in allowed:
+            continue
+        if entry.kind == "dir":
+            yield from _notes(vault, allowed, entry.path)
+        elif entry.kind == "file":
+            yield entry.path
 
 
 def _text(source: str, options: Namespace) -> str:
     try:
-        return decode(Path(source).read_bytes())
+        if source != "-":
+            return decode(Path(source).read_bytes())
+        return decode(sys.stdin.buffer.read() if sys.stdin else b"")
     except (OSError, ToolError):
         complain(
             f"{options.parser.prog}: {source!r} is neither a citation nor a readable text file"
