@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from fumishirube import Answer, CoverageReport, Trace
 from fumishirube.text import concepts, fold
 from fumishirube_manual.diagnosis import Diagnosis
-from fumishirube_manual.evidence.missing_words import NOWHERE, absent_of
+from fumishirube_manual.evidence.names import NOWHERE, absent_of
 
 _JAPANESE = re.compile(
     r"網羅|漏れなく|もれなく|漏れがない|残らず|洗いざらい|隅々まで|くまなく|余さず"

@@ -78,10 +78,7 @@ _WRITTEN: Mapping[Reason, Sequence[tuple[float, str]]] = {
     "override": (
         (0.6, rf"\b{_DROP} (?:\w+ ){{0,4}}?{_BEFORE} (?:\w+ ){{0,3}}?{_ORDERS}\b"),
         (0.6, rf"\b{_DROP} (?:any |all |the |these )*{_ORDERS} (?:that )?you\b"),
-        (
-            0.6,
-            rf"\b{_DROP} (?:everything|anything|all|what|whatever) (?:that )?(?:you|the user)\b",
-        ),
+        (0.6, rf"\b{_DROP} (?:everything|anything|all|what|whatever) (?:that )?(?:you|the user)\b"),
         (0.5, r"\byour (?:new|real|only|actual) (?:task|instructions?|role|job|goal)\b"),
         (0.5, r"\byour (?:instructions|rules|orders) are now\b"),
         (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from fumishirube import Answer, Trace
-from fumishirube_manual.facets import Facet
+from fumishirube_manual.sentences import Facet
 
 ANNOTATION = "claim_graph"
 """The name of the graph in a trace."""

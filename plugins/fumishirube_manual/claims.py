@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from fumishirube import Budget, Document, Section, SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text import concepts, fold, occurs
-from fumishirube_manual.cited_places import section_at, sha256_of
+from fumishirube_manual.citations import section_at, sha256_of
 from fumishirube_manual.claim_graph import (
     ANNOTATION,
     Claim,
@@ -20,10 +20,9 @@ from fumishirube_manual.claim_graph import (
     FacetRow,
     Relation,
 )
-from fumishirube_manual.facets import FACETS, Facet, defers, denies, facet_of
 from fumishirube_manual.rows import SCORE_DIGITS, signals
 from fumishirube_manual.scopes import document_of
-from fumishirube_manual.sentences import sentences
+from fumishirube_manual.sentences import FACETS, Facet, defers, denies, facet_of, sentences
 
 CLAIM_CHARS = 200
 CLAIMS_PER_FACET = 3
@@ -227,12 +226,7 @@ def _evidence(trace: Trace, hit: _HitStatements, evidence_id: str) -> Evidence:
     manual_id, path = trace.file(row.path)
     return Evidence(
         evidence_id=evidence_id,
-        ref=EvidenceRef(
-            target="manual",
-            manual_id=manual_id,
-            path=path,
-            start_line=row.start_line,
-        ),
+        ref=EvidenceRef(target="manual", manual_id=manual_id, path=path, start_line=row.start_line),
         signals=tuple(signals(row)),
         score=round(row.score, SCORE_DIGITS),
         snippet_digest=hit.digest,

@@ -12,10 +12,7 @@ from fumishirube import Trace, TraceRow
 from fumishirube_manual.evidence.annotations import wordings_of
 
 Status = Literal[
-    "required_effective",
-    "term_dropped_or_weakened",
-    "required_none_matched",
-    "required_fallback",
+    "required_effective", "term_dropped_or_weakened", "required_none_matched", "required_fallback"
 ]
 CutoffReason = Literal["time_budget", "candidate_cap", "stage_cap", "dynamic_cutoff"]
 
@@ -176,9 +173,7 @@ def _cutoff(trace: Trace, paths: Sequence[str], bias: float) -> CutoffReason | N
 
 
 def _gaps(
-    trace: Trace,
-    cutoff: CutoffReason | None,
-    coverage_min: float,
+    trace: Trace, cutoff: CutoffReason | None, coverage_min: float
 ) -> list[Mapping[str, JsonValue]]:
     gaps: list[Mapping[str, JsonValue]] = []
     rows: Sequence[TraceRow] = trace.search.rows

@@ -10,13 +10,7 @@ from fumishirube.tools import OrAbsent, narrowed_params
 from fumishirube_manual.actions import Action, next_actions
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
 from fumishirube_manual.claim_graph import ClaimGraph, graph_of
-from fumishirube_manual.diagnosis import (
-    Diagnosis,
-    Status,
-    diagnose,
-    gates_cut,
-    top_hits,
-)
+from fumishirube_manual.diagnosis import Diagnosis, Status, diagnose, gates_cut, top_hits
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.find import assessment, search
 from fumishirube_manual.tools.find_arguments import FindParams

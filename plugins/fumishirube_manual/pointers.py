@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text import References
-from fumishirube_manual.stored_values import LOOKED_AT, key_of, stored_of
+from fumishirube_manual.evidence.annotations import LOOKED_AT, key_of, stored_of
 
 ANNOTATION = "refers_to"
 

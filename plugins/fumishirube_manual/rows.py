@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from fumishirube import Citation, Trace, TraceRow
-from fumishirube_manual.addressed_tags import tags
+from fumishirube_manual.addressed_passages import tags
 from fumishirube_manual.evidence.annotations import wording_of
 from fumishirube_manual.evidence.lines import EvidenceLine
 from fumishirube_manual.evidence.reader import Copy, ShownHit

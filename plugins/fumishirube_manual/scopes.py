@@ -42,9 +42,7 @@ Scope = Annotated[
     Field(description="An id, several, or '*' for all."),
 ]
 PathPrefix = Annotated[
-    str | None,
-    FailsWith(InvalidPath),
-    Field(description="File, folder, a*b; !ab: not it."),
+    str | None, FailsWith(InvalidPath), Field(description="File, folder, a*b; !ab: not it.")
 ]
 
 

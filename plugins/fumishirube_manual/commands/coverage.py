@@ -31,8 +31,15 @@ from fumishirube.commands import (
     table,
     translated,
 )
-from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
-from fumishirube_manual.commands.fates import add_explanations, fate_in, fate_json, fate_lines
+from fumishirube_manual.commands.explanations import (
+    LEGEND,
+    add_explanations,
+    fate_in,
+    fate_json,
+    fate_lines,
+    signals_line,
+    tree_lines,
+)
 from fumishirube_manual.scopes import named_again
 
 

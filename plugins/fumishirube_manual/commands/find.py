@@ -29,8 +29,24 @@ from fumishirube.commands import (
     translated,
 )
 from fumishirube.text import fold
-from fumishirube_manual.cited_places import CitedPlace, place_of_section
-from fumishirube_manual.commands.coverage_lines import (
+from fumishirube_manual.citations import CitedPlace, place_of_section
+from fumishirube_manual.commands.editors import open_file
+from fumishirube_manual.commands.explanations import (
+    LEGEND,
+    add_explanations,
+    fate_in,
+    fate_json,
+    fate_lines,
+    signals_line,
+    tree_lines,
+)
+from fumishirube_manual.commands.full_find import (
+    add_full_arguments,
+    check_full_arguments,
+    full_answer,
+)
+from fumishirube_manual.commands.result_lines import (
+    HitLines,
     account_line,
     aside_line,
     degraded_lines,
@@ -40,18 +56,10 @@ from fumishirube_manual.commands.coverage_lines import (
     terms_lines,
     vocabulary_lines,
 )
-from fumishirube_manual.commands.editors import open_file
-from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
-from fumishirube_manual.commands.fates import add_explanations, fate_in, fate_json, fate_lines
-from fumishirube_manual.commands.full_find import (
-    add_full_arguments,
-    check_full_arguments,
-    full_answer,
-)
-from fumishirube_manual.commands.hit_lines import HitLines
 from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json
 from fumishirube_manual.evidence.annotations import with_weights
-from fumishirube_manual.find_limits import (
+from fumishirube_manual.surface import ManualSurface
+from fumishirube_manual.tools.find_arguments import (
     MOST_ALTERNATIVES,
     QUERY_CHARS,
     TERM_CHARS,
@@ -59,7 +67,6 @@ from fumishirube_manual.find_limits import (
     TIME_MS,
     other_wordings,
 )
-from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.unread import every_row
 from fumishirube_manual.vocabulary import with_vocabulary
 
@@ -170,10 +177,7 @@ def _search(
     scope = "/".join(sorted(requested)) if options.manual or len(requested) == 1 else EVERY_MANUAL
     bar = Bar()
     query = Query(
-        options.query,
-        required,
-        alternatives=options.alternatives,
-        budget=Budget.of(TIME_MS),
+        options.query, required, alternatives=options.alternatives, budget=Budget.of(TIME_MS)
     )
     try:
         result = context.find(scope, query, bar.progress)

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from fumishirube import Budget, Call, ConfigError, Query, SurfaceContext
 from fumishirube.commands import Application, at_least, call_tool, chosen_manuals, complain
 from fumishirube.text import concepts
-from fumishirube_manual.find_limits import CANDIDATES, TERM_CHARS, TERMS, TIME_MS
+from fumishirube_manual.tools.find_arguments import CANDIDATES, TERM_CHARS, TERMS, TIME_MS
 
 WHOLE_ID = 32
 
@@ -48,10 +48,7 @@ def check_full_arguments(options: Namespace) -> None:
 
 
 def full_answer(
-    application: Application,
-    context: SurfaceContext,
-    required: tuple[str, ...],
-    options: Namespace,
+    application: Application, context: SurfaceContext, required: tuple[str, ...], options: Namespace
 ) -> dict[str, Any]:
     """Call the surface's own ``manual_find``, which returns the full answer."""
     manuals = chosen_manuals(context, options.manual)

@@ -29,7 +29,7 @@ from fumishirube.commands import (
 )
 from fumishirube.text import fold, places_of
 from fumishirube_manual.scopes import narrowed
-from fumishirube_manual.settings import SURFACE
+from fumishirube_manual.surface import SURFACE
 
 _CHARS = 50_000
 _MOST_CONTEXT = 3

@@ -20,7 +20,7 @@ from fumishirube.commands import (
     translated,
 )
 from fumishirube.text import nfc
-from fumishirube_manual.settings import SURFACE
+from fumishirube_manual.surface import SURFACE
 from fumishirube_manual.unread import loose_lines, unread_lines
 
 _ROOT = "manuals"

@@ -31,8 +31,8 @@ from fumishirube.commands import (
 )
 from fumishirube.text import Lines
 from fumishirube.tools import PAGE_CHARS, TextPage
-from fumishirube_manual.citation_checks import CheckedCitation, CitationChecker
-from fumishirube_manual.commands.pages import (
+from fumishirube_manual.citations import CheckedCitation, CitationChecker
+from fumishirube_manual.commands.scan import (
     ReadTarget,
     add_page_options,
     explain,
@@ -40,8 +40,8 @@ from fumishirube_manual.commands.pages import (
     print_page,
     text_page,
 )
-from fumishirube_manual.range_lines import enclosing_section
-from fumishirube_manual.settings import SURFACE
+from fumishirube_manual.ranges import enclosing_section
+from fumishirube_manual.surface import SURFACE
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -21,7 +21,7 @@ from fumishirube.commands import (
     translated,
 )
 from fumishirube_manual.scopes import narrowed
-from fumishirube_manual.settings import SURFACE
+from fumishirube_manual.surface import SURFACE
 from fumishirube_manual.unread import unread_lines
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from fumishirube import SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text import concepts, fold
-from fumishirube_manual.cited_places import place_of_section
+from fumishirube_manual.citations import place_of_section
 from fumishirube_manual.diagnosis import answerable
 from fumishirube_manual.evidence.annotations import (
     weights_of,
@@ -26,7 +26,7 @@ from fumishirube_manual.evidence.lines import (
 )
 from fumishirube_manual.evidence.markup import is_markdown
 from fumishirube_manual.evidence.own_texts import OwnTexts
-from fumishirube_manual.facets import excepts
+from fumishirube_manual.sentences import excepts
 
 _MISSING = 8
 _MOST = 0.5

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange, fold
-from fumishirube_manual.cited_places import sha256_of
+from fumishirube_manual.citations import sha256_of
 from fumishirube_manual.grep.line_pages import LinePlace
 from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, joined_lines
 from fumishirube_manual.rows import HEADING_SEPARATOR

@@ -13,8 +13,7 @@ from fumishirube.text import estimate_tokens, fold, mentions
 from fumishirube.tools import OrAbsent
 from fumishirube_manual.coverage import EXCLUDED, NEVER_SEARCHED, Coverage, coverage_of
 from fumishirube_manual.diagnosis import Answerable, Diagnosis, Status, answerable, proves_nothing
-from fumishirube_manual.evidence.missing_words import APART, NOWHERE, absent_of
-from fumishirube_manual.evidence.names import names_of
+from fumishirube_manual.evidence.names import APART, NOWHERE, absent_of, names_of
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 from fumishirube_manual.evidence.shown_hits import LINE_CHARS, shown_hits
 from fumishirube_manual.rows import integrated, line_pairs, ref_of, shown_row

@@ -9,20 +9,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fumishirube import (
-    Budget,
-    Call,
-    InvalidParameter,
-    Params,
-    SurfaceContext,
-    Tool,
-    ToolError,
-)
+from fumishirube import Budget, Call, InvalidParameter, Params, SurfaceContext, Tool, ToolError
 from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.text import Reading, UnreadFile, reading
 from fumishirube.tools import MaxChars
 from fumishirube_manual.arguments import note_discovery
-from fumishirube_manual.cited_places import has_places, place_in
+from fumishirube_manual.citations import has_places, place_in
+from fumishirube_manual.evidence.markup import unescaped
 from fumishirube_manual.grep.excluded_matches import ExcludingMatcher
 from fumishirube_manual.grep.line_answers import (
     GrepAnswer,
@@ -40,7 +33,6 @@ from fumishirube_manual.grep.matching_lines import LineMatcher, TextMatcher
 from fumishirube_manual.grep.pattern_lines import pattern_matcher
 from fumishirube_manual.grep.pattern_literals import holds_capital, names_case
 from fumishirube_manual.grep.plain_lines import grep_text
-from fumishirube_manual.json_escapes import unescaped
 from fumishirube_manual.scopes import (
     PathPrefix,
     Scope,
@@ -67,8 +59,7 @@ class GrepParams(Params):
         Field(min_length=1, max_length=TEXTS, description="Texts."),
     ] = None
     regex: Annotated[
-        str | None,
-        Field(max_length=2_000, description="Instead; PATH, [A-Z]: that case."),
+        str | None, Field(max_length=2_000, description="Instead; PATH, [A-Z]: that case.")
     ] = None
     without: Annotated[str | None, Field(max_length=2_000, description="Regex to leave out.")] = (
         None
@@ -80,8 +71,7 @@ class GrepParams(Params):
     word: Annotated[bool | None, Field(description="Whole words.")] = None
     count_only: Annotated[bool | None, Field(description="Counts by file.")] = None
     matches_only: Annotated[
-        bool | None,
-        Field(description="Each different match once; if few, in its line."),
+        bool | None, Field(description="Each different match once; if few, in its line.")
     ] = None
     cursor: Annotated[str | None, Field(description="next_cursor.")] = None
     max_chars: Annotated[MaxChars | None, Field(description="10000.")] = None
@@ -200,12 +190,7 @@ def _matcher(context: SurfaceContext, params: GrepParams, budget: Budget) -> Lin
         return matcher
     # What is left out is not seen: the pattern "Cargo" leaves no "cargo" out.
     excluded = pattern_matcher(
-        context,
-        params.without,
-        budget,
-        exact=exact,
-        heeds_case=holds_capital,
-        parameter="without",
+        context, params.without, budget, exact=exact, heeds_case=holds_capital, parameter="without"
     )
     return ExcludingMatcher(matcher, excluded, matches=params.tallies)
 

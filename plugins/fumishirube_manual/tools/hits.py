@@ -63,10 +63,7 @@ class HitsParams(Params):
     trace_id: Annotated[str, Field(description="From manual_find.")]
     kind: Annotated[Kind | None, Field(description="Default 'candidates'.")] = None
     offset: Annotated[int | None, Field(ge=0)] = None
-    limit: Annotated[
-        int | None,
-        Field(ge=1, description="Default 50, at most 1000."),
-    ] = None
+    limit: Annotated[int | None, Field(ge=1, description="Default 50, at most 1000.")] = None
 
 
 class HitsAnswer(Answer):

@@ -24,8 +24,7 @@ class ManualLsParams(Params):
     """The folder to list."""
 
     id: Annotated[
-        str | None,
-        Field(description="'manuals' (default), a manual's id, or a folder's."),
+        str | None, Field(description="'manuals' (default), a manual's id, or a folder's.")
     ] = None
 
 
