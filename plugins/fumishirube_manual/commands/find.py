@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from fumishirube import Budget, NotFound, Query, SurfaceContext, Trace
 from fumishirube.agreed_names import EVERY_MANUAL
@@ -12,51 +12,32 @@ from fumishirube.commands import (
     OK,
     Application,
     Bar,
-    Emphasised,
     add_json,
     at_least,
     chosen_manuals,
-    clipped,
     counted,
-    emphasised,
     known_manual,
     opened,
     print_json,
     print_line,
     search_context,
-    strip_controls,
-    terminal_width,
-    translated,
 )
 from fumishirube.text import fold
 from fumishirube_manual.citations import CitedPlace, place_of_section
 from fumishirube_manual.commands.editors import open_file
 from fumishirube_manual.commands.explanations import (
-    LEGEND,
     add_explanations,
     fate_in,
     fate_json,
     fate_lines,
-    signals_line,
-    tree_lines,
 )
 from fumishirube_manual.commands.full_find import (
     add_full_arguments,
     check_full_arguments,
     full_answer,
 )
-from fumishirube_manual.commands.result_lines import (
-    HitLines,
-    account_line,
-    aside_line,
-    degraded_lines,
-    next_line,
-    outside_lines,
-    summary_line,
-    terms_lines,
-    vocabulary_lines,
-)
-from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json
+from fumishirube_manual.commands.result_lines import result_lines
+from fumishirube_manual.commands.results import SearchResults, as_json
 from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.find_arguments import (
@@ -72,8 +53,6 @@ from fumishirube_manual.vocabulary import with_vocabulary
 
 SHOWN = 5
 _NOT_FULL = ("why_not", "explain", "open", "limit")
-
-_INDENT = "   "
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -146,7 +125,7 @@ def run(options: Namespace) -> int:
         if options.json:
             print_json(as_json(results, explain=options.explain))
         else:
-            for line in _result_lines(results, context, options):
+            for line in result_lines(results, context, options):
                 print_line(line)
     return OK if results.complete and results.trace.search.rows else FAILURE
 
@@ -223,53 +202,6 @@ def _places(
         for row in trace.search.rows[:limit]
     }
     return {key: place for key, place in placed.items() if place is not None}
-
-
-def _result_lines(
-    results: SearchResults, context: SurfaceContext, options: Namespace
-) -> Iterator[str | Emphasised]:
-    columns = terminal_width()
-    lines = HitLines(context, results.trace, columns)
-    for rank, hit in enumerate(results.shown(), 1):
-        yield from _head(rank, hit, columns)
-        yield from lines.of(hit.row)
-        if options.explain:
-            yield _INDENT + signals_line(hit.row)
-        yield ""
-    for note in _notes(results, options):
-        yield emphasised(translated(note), "note")
-
-
-def _notes(results: SearchResults, options: Namespace) -> Iterator[str]:
-    """Yield what was searched, and what to do next; with ``--verbose`` all that is known."""
-    hits = results.trace.search.rows
-    everything = options.verbose or options.explain
-    if not hits:
-        yield "nothing found"
-    if everything or results.required or not hits:
-        yield from terms_lines(results)
-    if everything:
-        yield from vocabulary_lines(results)
-    aside = None if everything else aside_line(results)
-    yield "; ".join(filter(None, (summary_line(results), aside)))
-    yield from outside_lines(results) if everything else ()
-    yield from degraded_lines(results)
-    if options.explain:
-        yield from tree_lines(results.trace)
-        yield LEGEND
-    if everything:
-        yield account_line(results, options)
-    yield next_line(results, options)
-
-
-def _head(rank: int, hit: TracedHit, columns: int) -> Iterator[Emphasised]:
-    row = hit.row
-    head = f"{rank}. "
-    tail = f"  {row.score:.2f}"
-    title = clipped(strip_controls(row.title), columns - len(head) - len(tail))
-    yield Emphasised(head + title + tail, [(len(head), len(head) + len(title))], "title")
-    cite = _INDENT + hit.cite
-    yield Emphasised(cite, [(len(_INDENT), len(cite))], "place")
 
 
 def _text(what: str, longest: int) -> Callable[[str], str]:

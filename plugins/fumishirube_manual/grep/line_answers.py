@@ -6,25 +6,26 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
 
-from fumishirube import Answer, SurfaceContext
-from fumishirube.disk import is_below
-from fumishirube.text import UnreadFile
+from fumishirube import Answer
 from fumishirube.tools import OrAbsent
 from fumishirube_manual.coverage import NEVER_SEARCHED
+from fumishirube_manual.grep.line_accounts import (
+    LineCount,
+    SearchAccount,
+    Searched,
+    SearchScope,
+    UnsearchedFiles,
+    counted_paths,
+)
 from fumishirube_manual.grep.line_pages import Entry, LinePage
 from fumishirube_manual.grep.matched_texts import MatchedText, MatchedTexts
-from fumishirube_manual.grep.path_counts import counted_paths
 
 _LISTED_SHARE, _LISTED_LEAST = 0.2, 400
 """The share of an answer for the list of remaining files, and its least characters."""
-_NAMED = 8
-"""The most files that an answer names as not searched."""
-_WITHOUT, _WITHOUT_SHARE = 20, 0.25
-"""The most files without a match that an answer names, also as a share of those with one."""
 
 
 class LineGroup(Answer):
@@ -41,36 +42,12 @@ class LineGroup(Answer):
     ] = None
 
 
-class LineCount(Answer):
-    """How many lines match in a file, or in a folder with a slash at its end; ``/`` is the rest."""
-
-    manual_id: OrAbsent[str] = None
-    path: str
-    count: int
-
-
 class TextCount(Answer):
     """How many lines contain one of several texts, and how many of them are on further pages."""
 
     text: str
     count: int
     left: OrAbsent[int] = None
-
-
-class UnsearchedFiles(Answer):
-    """A file that was not searched, or the number of files for a reason."""
-
-    manual_id: OrAbsent[str] = None
-    path: OrAbsent[str] = None
-    reason: str
-    count: OrAbsent[int] = None
-
-
-class Searched(Answer):
-    """How many files were searched, and how many indexed sections they have."""
-
-    files: int
-    sections: int
 
 
 _Text: TypeAlias = tuple[int, int, str]
@@ -125,69 +102,6 @@ class GrepAnswer(Answer):
     degraded: OrAbsent[str] = None
 
 
-class SearchScope(NamedTuple):
-    """The manuals searched, and whether answers must name them."""
-
-    ids: tuple[str, ...]
-    every: bool
-
-    @property
-    def several(self) -> bool:
-        """Whether rows must name their manual."""
-        return self.every or len(self.ids) > 1
-
-
-class SearchAccount:
-    """What was searched and what was not, by manual.
-
-    ``left_out`` are the files whose matching lines are all left out.
-    """
-
-    def __init__(self) -> None:
-        self.files = self.sections = 0
-        self.left_out: set[tuple[str, str]] = set()
-        self.unread: list[tuple[str, UnreadFile]] = []
-        self.unlisted: Counter[tuple[str, str]] = Counter()
-        self.degraded: list[str] = []
-
-    def rows(self, scope: SearchScope) -> tuple[UnsearchedFiles, ...] | None:
-        """Return files by name if they are few, and counts by reason."""
-        rows = [
-            UnsearchedFiles(
-                manual_id=manual_id if scope.several else None, path=file.path, reason=file.reason
-            )
-            for manual_id, file in self.unread[:_NAMED]
-        ]
-        counts = self.unlisted + Counter(
-            (manual_id, file.reason) for manual_id, file in self.unread[_NAMED:]
-        )
-        rows += [
-            UnsearchedFiles(
-                manual_id=manual_id if scope.several else None, reason=reason, count=count
-            )
-            for (manual_id, reason), count in sorted(counts.items())
-        ]
-        return tuple(rows) or None
-
-
-def files_without(
-    context: SurfaceContext, scope: SearchScope, below: str, page: LinePage, account: SearchAccount
-) -> tuple[str, ...] | None:
-    """Return the searched files without a matching line, if they are few beside the others."""
-    missing = account.files - len(page.counts) - len(account.left_out)
-    if not 0 < missing <= min(_WITHOUT, _WITHOUT_SHARE * len(page.counts)):
-        return None
-    unread = {(manual_id, file.path) for manual_id, file in account.unread}
-    known = page.counts.keys() | account.left_out | unread
-    others = [
-        f"{manual_id}/{path}" if scope.several else path
-        for manual_id in scope.ids
-        for path in context.manual(manual_id).paths()
-        if is_below(path, below) and (manual_id, path) not in known
-    ]
-    return tuple(others) if len(others) == missing else None
-
-
 def grep_answer(
     texts: Sequence[str],
     max_chars: int,
@@ -199,9 +113,9 @@ def grep_answer(
     counting: bool,
 ) -> GrepAnswer:
     """Return a page of the lines, or only their number."""
-    counted = _counts(page.counts, max_chars, scope) if counting else None
+    counted = counted_paths(page.counts, max_chars, scope) if counting else None
     listed = max(_LISTED_LEAST, listed_chars(max_chars))
-    remaining = _counts(page.remaining, listed, scope) if not counting else ()
+    remaining = counted_paths(page.remaining, listed, scope) if not counting else ()
     left = Counter[int]() if counting else page.remaining_texts
     several = tuple(
         TextCount(text=text, count=page.texts[number], left=left[number] or None)
@@ -239,14 +153,14 @@ def tally_answer(
 ) -> GrepAnswer:
     """Return the distinct matches instead of lines; ``more_matches`` counts the later ones."""
     offset, fingerprint = cursor
-    files, more = tally.page(offset, max_chars)
+    rows, more = tally.page(offset, max_chars)
     matches = tuple(
         MatchGroup(
-            manual_id=file.manual_id if scope.several else None,
-            path=file.path,
-            texts=tuple(map(_listed, file.texts)),
+            manual_id=scope.named(manual_id),
+            path=path,
+            texts=tuple(_listed(text) for _, text in group),
         )
-        for file in files
+        for (manual_id, path), group in groupby(rows, key=lambda row: row[0][:2])
     )
     paging = {"next_cursor": f"{len(tally) - more}.{fingerprint}"} if more else {}
     tallied = {"counts": None, "matches": matches, "more_matches": more or None}
@@ -265,17 +179,6 @@ def listed_chars(chars: int) -> int:
     return int(_LISTED_SHARE * chars)
 
 
-def _counts(
-    counts: Counter[tuple[str, str]], max_chars: int, scope: SearchScope
-) -> tuple[LineCount, ...]:
-    return tuple(
-        LineCount(
-            manual_id=row.manual_id if scope.several else None, path=row.path, count=row.lines
-        )
-        for row in counted_paths(counts, max_chars)
-    )
-
-
 def _groups(entries: Sequence[Entry], scope: SearchScope) -> Iterable[LineGroup]:
     """Yield the entries by section; a line next to several matches is included once."""
     key = attrgetter("place.manual_id", "place.path", "section")
@@ -292,7 +195,7 @@ def _groups(entries: Sequence[Entry], scope: SearchScope) -> Iterable[LineGroup]
             if entry.also
         }
         yield LineGroup(
-            manual_id=manual_id if scope.several else None,
+            manual_id=scope.named(manual_id),
             path=path,
             section=section or None,
             lines=tuple(sorted(lines.items())),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange, fold
@@ -50,14 +49,6 @@ class _Shown(NamedTuple):
     around: str
 
 
-class FileMatches(NamedTuple):
-    """The texts whose first match is in one file."""
-
-    manual_id: str
-    path: str
-    texts: Sequence[MatchedText]
-
-
 class MatchedTexts:
     """The distinct matching texts, counted file by file."""
 
@@ -101,8 +92,10 @@ class MatchedTexts:
                 cut = f"{shown[:_LONGEST]}…" if len(shown) > _LONGEST else shown
                 self._first[key] = place, cut, within
 
-    def page(self, offset: int, max_chars: int) -> tuple[list[FileMatches], int]:
-        """Return the matches by the file of their first match, and the number of texts after them.
+    def page(
+        self, offset: int, max_chars: int
+    ) -> tuple[Sequence[tuple[LinePlace, MatchedText]], int]:
+        """Return matches with the places of the first, and the number of texts after them.
 
         The page begins with text number ``offset``, and has about ``max_chars`` characters.
         """
@@ -121,12 +114,7 @@ class MatchedTexts:
             if max_chars < 0 and rows:
                 break
             rows.append((place, MatchedText(place.line, self._counts[key], shown, within, also)))
-        grouped = groupby(rows, key=lambda row: (row[0].manual_id, row[0].path))
-        files = [
-            FileMatches(manual_id, path, [text for _, text in texts])
-            for (manual_id, path), texts in grouped
-        ]
-        return files, len(self) - offset - len(rows)
+        return rows, len(self) - offset - len(rows)
 
     def _note_form(self, key: str, place: LinePlace, line: str, span: tuple[int, int]) -> None:
         """Keep a match if other characters are beside it than beside those kept."""

@@ -17,12 +17,10 @@ from fumishirube_manual.arguments import note_discovery
 from fumishirube_manual.citations import has_places, place_in
 from fumishirube_manual.evidence.markup import unescaped
 from fumishirube_manual.grep.excluded_matches import ExcludingMatcher
+from fumishirube_manual.grep.line_accounts import SearchAccount, SearchScope, files_without
 from fumishirube_manual.grep.line_answers import (
     GrepAnswer,
-    SearchAccount,
-    SearchScope,
     completed,
-    files_without,
     grep_answer,
     listed_chars,
     tally_answer,
@@ -98,7 +96,8 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
         matcher = _matcher(context, params, budget)
         offset, fingerprint = _offset(params.cursor)
         chars = params.max_chars or PAGE
-        tally = _tally(params, matcher) if params.tallies else None
+        texts = MatchedTexts(matcher, exact=params.case_counts, context=params.context)
+        tally = texts if params.tallies else None
         counting = bool(params.count_only) or params.tallies
         line_chars = 0 if counting else chars - listed_chars(chars)
         context_lines = 0 if params.tallies else params.context
@@ -133,7 +132,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
             update={"left_out": left_out, "case_counts": cased or None, "files_without": without}
         )
         if tally is not None:
-            return completed(tally_answer(answer, chars, (offset, now), scope, tally), offset)
+            answer = tally_answer(answer, chars, (offset, now), scope, tally)
         placed = _with_places(context, scope, answer) if has_places(settings) else answer
         return completed(placed, offset)
 
@@ -161,10 +160,6 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
 
 def _left_out(matcher: LineMatcher) -> int | None:
     return matcher.left_out if isinstance(matcher, ExcludingMatcher) else None
-
-
-def _tally(params: GrepParams, matcher: LineMatcher) -> MatchedTexts:
-    return MatchedTexts(matcher, exact=params.case_counts, context=params.context)
 
 
 def _with_places(context: SurfaceContext, scope: SearchScope, answer: GrepAnswer) -> GrepAnswer:
