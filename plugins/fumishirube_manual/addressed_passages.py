@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from fumishirube import Answer, SurfaceContext, ToolError, Trace, TraceRow
+from fumishirube import Answer, SurfaceContext, ToolError, Trace
 from fumishirube.text import Lines, fold
 from fumishirube.tools import TextPage
 from fumishirube_manual.addressed_cues import (
@@ -22,7 +22,7 @@ from fumishirube_manual.addressed_cues import (
     Cue,
     Reason,
 )
-from fumishirube_manual.evidence.annotations import LOOKED_AT, key_of, stored_of
+from fumishirube_manual.evidence.annotations import LOOKED_AT, key_of
 from fumishirube_manual.scopes import document_of
 from fumishirube_manual.surface import ManualSurface
 
@@ -65,13 +65,6 @@ Tags = Annotated[
 ]
 
 
-class _Block(NamedTuple):
-    """A paragraph, a list item, or a part of a long one."""
-
-    start: int
-    end: int
-
-
 def addressed(text: str, start: int = 0, end: int | None = None) -> list[Addressed]:
     """Return the passages that touch ``text[start:end]``, in order, at most ``MOST``.
 
@@ -82,10 +75,10 @@ def addressed(text: str, start: int = 0, end: int | None = None) -> list[Address
     passages: list[Addressed] = []
     lines = Lines(text)
     for block in _blocks(text, *_around(text, start, end)):
-        if block.end > start and block.start < end:
-            score, reasons = judged(text[block.start : block.end])
+        if block.stop > start and block.start < end:
+            score, reasons = judged(text[block.start : block.stop])
             if score >= LEAST:
-                first, last = lines.at(block.start), lines.at(max(block.start, block.end - 1))
+                first, last = lines.at(block.start), lines.at(max(block.start, block.stop - 1))
                 passages.append(
                     Addressed(start_line=first, end_line=last, score=score, reasons=reasons)
                 )
@@ -150,18 +143,18 @@ def _around(text: str, start: int, end: int) -> tuple[int, int]:
     )
 
 
-def _blocks(text: str, start: int, end: int) -> Iterator[_Block]:
+def _blocks(text: str, start: int, end: int) -> Iterator[range]:
     """Divide a range of a text into passages of at most ``_LONGEST`` characters."""
     first = place = start
     for line in _LINE.finditer(text, start, end):
         empty = not line.group().strip()
         if empty or _ITEM.match(line.group()) or line.end() - first > _LONGEST:
             if place > first:
-                yield _Block(first, place)
+                yield range(first, place)
             first = line.end() if empty else line.start()
         place = line.end()
     if place > first:
-        yield _Block(first, place)
+        yield range(first, place)
 
 
 def _joined(passages: Sequence[Addressed]) -> list[Addressed]:
@@ -201,11 +194,6 @@ def with_tags(context: SurfaceContext, trace: Trace) -> Trace:
                     passage.model_dump(mode="json") for passage in passages
                 ]
     return context.annotate(trace, ANNOTATION, tagged_lines)
-
-
-def tags(trace: Trace, row: TraceRow) -> Sequence[JsonValue]:
-    """Return the tagged lines of a row's section, in the format of the answers."""
-    return stored_of(trace, ANNOTATION, row)
 
 
 def tags_of(text: str, read: TextPage, settings: ManualSurface) -> tuple[Addressed, ...] | None:

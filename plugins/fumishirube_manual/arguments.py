@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import (
@@ -10,10 +11,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    GetCoreSchemaHandler,
+    GetPydanticSchema,
     WithJsonSchema,
 )
-from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_wrap_validator_function
 
 from fumishirube import (
@@ -37,12 +37,10 @@ MOST_LISTED = 20
 MOST_RANGES = 8
 
 
-def _checked_folder(value: str) -> str:
-    return clean_name(value, "manual_id")
-
-
 ManualId = Annotated[
-    str, AfterValidator(_checked_folder), Field(description="From manual_ls.", min_length=1)
+    str,
+    AfterValidator(partial(clean_name, parameter="manual_id")),
+    Field(description="From manual_ls.", min_length=1),
 ]
 
 FilePath = Annotated[
@@ -123,17 +121,14 @@ def _checked(number: int, value: Any) -> Any:
     return value
 
 
-class _AsCitation:
-    """Makes a citation of the object that names a range, unless it is one."""
-
-    def __get_pydantic_core_schema__(
-        self, _source: object, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return no_info_wrap_validator_function(_cited, handler.generate_schema(RangeRef))
-
-
 def _cited(value: Any, read: Callable[[Any], RangeRef]) -> Citation:
     return value if isinstance(value, Citation) else Citation(**dict(read(value)))
+
+
+_AS_CITATION = GetPydanticSchema(
+    lambda _, handler: no_info_wrap_validator_function(_cited, handler.generate_schema(RangeRef))
+)
+"""Makes a citation of the object that names a range, unless it is one."""
 
 
 def _all_checked(value: Any) -> Any:
@@ -148,7 +143,7 @@ def name_range(error: ToolError, number: int) -> None:
 
 
 LineRanges = Annotated[
-    tuple[Annotated[Citation, _AsCitation()], ...],
+    tuple[Annotated[Citation, _AS_CITATION], ...],
     BeforeValidator(_all_checked),
     Field(max_length=MOST_RANGES),
     WithJsonSchema(

@@ -113,7 +113,7 @@ def _opened(
         requested = requested._replace(manual_id=manual.id, path=path)
         document = manual.document(path)
         requested = requested.within(document)
-        first, last = _bounds(document, lines := Lines(document.text), requested)
+        first, last = cited_bounds(document, lines := Lines(document.text), requested)
         cited = range(first, (last if requested.end_line else first) + 1)
         text = document.text[lines.start(cited.start) : lines.start(cited.stop)]
         changed = requested.digest is not None and not has_hash(text, requested.digest)
@@ -163,7 +163,7 @@ def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
     if not shown.code:
         record(call.session, manual_id, document, page)
     place = place_range(document.places, first, min(end, lines.total))
-    after = _heading(_following(document, end), None)
+    after = _heading(next((s for s in document.sections if s.start_line > end), None), None)
     above = enclosing_section(document, end)
     return RangeAnswer(
         manual_id=manual_id,
@@ -180,21 +180,24 @@ def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
     )
 
 
-def _bounds(document: Document, lines: Lines, requested: Citation) -> tuple[int, int]:
-    first = requested.start_line or 1
-    InvalidParameter.unless_within("start_line", first, 1, lines.total)
-    if requested.end_line is not None:
-        last = min(requested.end_line, lines.total)
-        InvalidParameter.unless_within("end_line", last, first, lines.total)
-        return first, last
+def cited_bounds(
+    document: Document,
+    lines: Lines,
+    cited: Citation,
+    names: tuple[str, str] = ("start_line", "end_line"),
+) -> tuple[int, int]:
+    """Return the first and the last line of a citation; of one line, the rest of its section.
+
+    Raises:
+        InvalidParameter: with the name of the line that the document does not have.
+    """
+    first = cited.start_line or 1
+    InvalidParameter.unless_within(names[0], first, 1, lines.total)
     section = enclosing_section(document, first)
-    if section is None:
-        return first, lines.total
-    return first, max(first, lines.at(max(section.extent - 1, section.start)))
-
-
-def _following(document: Document, line: int) -> Section | None:
-    return next((s for s in document.sections if s.start_line > line), None)
+    rest = lines.at(max(section.extent - 1, section.start)) if section else lines.total
+    last = min(cited.end_line or max(first, rest), lines.total)
+    InvalidParameter.unless_within(names[1], last, first, lines.total)
+    return first, last
 
 
 def _heading(section: Section | None, first: int | None) -> tuple[int, str] | None:

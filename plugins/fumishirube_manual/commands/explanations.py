@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Iterator
 
@@ -18,6 +18,7 @@ from fumishirube.commands import (
     listed,
     section_at,
     section_fate,
+    show,
     table,
     translated,
     word,
@@ -88,8 +89,8 @@ def add_explanations(parser: ArgumentParser) -> None:
     parser.add_argument("--why-not", metavar="REF", type=_reference, help=help_text)
 
 
-def fate_in(trace: Trace, cite: Citation, context: SurfaceContext) -> SectionFate:
-    """Return what happened to a cited section in a search of its manual, or of several.
+def show_fate(trace: Trace, cite: Citation, context: SurfaceContext, options: Namespace) -> int:
+    """Print what happened to a cited section in a search of its manual, or of several.
 
     Raises:
         NotFound: when there is no such file; it names the nearest one.
@@ -102,36 +103,25 @@ def fate_in(trace: Trace, cite: Citation, context: SurfaceContext) -> SectionFat
         raise
     section = section_at(document, cite.within(document).start_line)
     path = f"{cite.manual_id}/{cite.path}" if trace.manuals else cite.path
-    return section_fate(trace, path, section)
+    fate = section_fate(trace, path, section)
+    return show(_fate_json(fate), options, lambda _: _fate_lines(fate))
 
 
-def fate_lines(section_fate: SectionFate) -> Iterator[str]:
+def _fate_lines(fate: SectionFate) -> Iterator[str]:
     """Yield the result, and the effect of each stage, indented by depth."""
-    yield f"{section_fate.place}: {translated(section_fate.explanation)}"
-    yield from table(
-        [("  " * step.depth + step.stage, _step_text(step)) for step in section_fate.steps]
-    )
+    yield f"{fate.place}: {translated(fate.explanation)}"
+    yield from table([("  " * step.depth + step.stage, _step_text(step)) for step in fate.steps])
 
 
-def fate_json(section_fate: SectionFate) -> JsonValue:
+def _fate_json(fate: SectionFate) -> JsonValue:
     """Return the same as JSON."""
     return {
-        "ref": str(section_fate.place),
-        "rank": section_fate.rank,
-        "stage": section_fate.stage,
-        "reason": section_fate.reason,
-        "explanation": section_fate.explanation,
-        "steps": [
-            {
-                "depth": step.depth,
-                "stage": step.stage,
-                "rank": step.rank,
-                "rows": step.rows,
-                "score": step.score,
-                "left_out": step.left_out,
-            }
-            for step in section_fate.steps
-        ],
+        "ref": str(fate.place),
+        "rank": fate.rank,
+        "stage": fate.stage,
+        "reason": fate.reason,
+        "explanation": fate.explanation,
+        "steps": [step._asdict() for step in fate.steps],
     }
 
 

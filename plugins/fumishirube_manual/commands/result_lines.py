@@ -22,9 +22,9 @@ from fumishirube.commands import (
 from fumishirube.text import places_of
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
 from fumishirube_manual.commands.results import SearchResults, TracedHit
+from fumishirube_manual.coverage import loose_lines, unread_lines
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.reader import EvidenceReader
-from fumishirube_manual.unread import loose_lines, unread_lines
 from fumishirube_manual.vocabulary import vocabulary_of
 
 _LINES = 3

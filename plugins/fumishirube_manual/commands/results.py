@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from fumishirube import Citation, CoverageReport, Span, Trace, TraceRow
 from fumishirube_manual.citations import CitedPlace
-from fumishirube_manual.unread import UnreadRow
+from fumishirube_manual.coverage import UnreadRow
 from fumishirube_manual.vocabulary import vocabulary_of
 
 

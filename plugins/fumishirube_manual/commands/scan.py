@@ -94,7 +94,9 @@ def print_page(answer: Any, place: ReadTarget, options: Namespace) -> None:
     lines = answer["applied_range"]
     position = f"lines {lines['start_line']} to {lines['end_line']} of {place.manual}/{place.path}"
     after = answer["next_cursor"]["char_offset"]
-    complain(f"{position}; {'the section goes on' if _is_cut(answer) else _end(after)}")
+    goes_on = "the file ends here" if after is None else "the file goes on"
+    is_cut = answer["truncated"] and "scope" in answer["applied"]
+    complain(f"{position}; {'the section goes on' if is_cut else goes_on}")
     if after is not None:
         print_next(after, (place.manual, place.path), options)
 
@@ -102,14 +104,6 @@ def print_page(answer: Any, place: ReadTarget, options: Namespace) -> None:
 def print_next(after: int, places: tuple[str, str], options: Namespace) -> None:
     """Print to standard error the command that goes on in a file of a manual."""
     complain(f"next: {command(options, 'scan', ('--cursor', str(after)), places=places)}")
-
-
-def _is_cut(answer: Any) -> bool:
-    return bool(answer["truncated"]) and "scope" in answer["applied"]
-
-
-def _end(after: int | None) -> str:
-    return "the file ends here" if after is None else "the file goes on"
 
 
 def explain(

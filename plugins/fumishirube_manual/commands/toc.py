@@ -20,9 +20,9 @@ from fumishirube.commands import (
     table,
     translated,
 )
+from fumishirube_manual.coverage import unread_lines
 from fumishirube_manual.scopes import narrowed
 from fumishirube_manual.surface import SURFACE
-from fumishirube_manual.unread import unread_lines
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -77,13 +77,11 @@ def wordings_of(trace: Trace) -> Sequence[Sequence[tuple[str, float]]]:
 
     A concept that does not occur in the manual gets the highest weight of its wording.
     """
-    wordings = stored(trace, ANNOTATION, list) or []
-    return [_worths(wording) for wording in wordings]
-
-
-def _worths(wording: Sequence[Any]) -> Sequence[tuple[str, float]]:
-    best = max((weight for _, weight, _ in wording), default=0.0) or 1.0
-    return [(text, weight or best) for text, weight, _ in wording]
+    worths = []
+    for wording in stored(trace, ANNOTATION, list) or []:
+        best = max((weight for _, weight, _ in wording), default=0.0) or 1.0
+        worths.append([(text, weight or best) for text, weight, _ in wording])
+    return worths
 
 
 def wording_of(row: TraceRow) -> int:

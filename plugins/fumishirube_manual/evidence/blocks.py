@@ -66,7 +66,7 @@ def related(lines: Sequence[str], at: int) -> Iterator[int]:
     """
     if is_row(lines[at]):
         yield from header_or_rows(lines, at)
-    elif _in_code(lines, at):
+    elif inside_code(lines[: at + 1])[at]:
         yield from _statement(lines, at)
         yield from _before_code(lines, at)
         yield from _paragraph(lines, at)
@@ -186,10 +186,6 @@ def _in_list(line: str) -> bool:
 
 def _next(lines: Sequence[str], at: int) -> int | None:
     return next((place for place in range(at + 1, len(lines)) if lines[place].strip()), None)
-
-
-def _in_code(lines: Sequence[str], at: int) -> bool:
-    return inside_code(lines[: at + 1])[at]
 
 
 def indentation(line: str) -> int:

@@ -98,8 +98,11 @@ class SectionLines:
         metadata: Collection[int] = (),
         *,
         markdown: bool = True,
+        block: str = "",
+        exceptions: str = "",
     ) -> None:
         self._first = first
+        self._block, self._exceptions = block, exceptions
         self._written = text.removesuffix("\n").split("\n")
         self._lines = [*rendered_lines(self._written)] if markdown else self._written
         self._weights = weights
@@ -149,6 +152,8 @@ class SectionLines:
             self._numbered(shown),
             whole,
             worth=self._scores.worth(),
+            block=self._block,
+            exceptions=self._exceptions,
             concepts=frozenset(self._scores.present(shown)),
         )
 

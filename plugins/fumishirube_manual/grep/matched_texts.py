@@ -42,13 +42,6 @@ class MatchedText(NamedTuple):
     also: tuple[str, ...] = ()
 
 
-class _Shown(NamedTuple):
-    """A place of a text, and the text around it."""
-
-    place: LinePlace
-    around: str
-
-
 class MatchedTexts:
     """The distinct matching texts, counted file by file."""
 
@@ -59,7 +52,9 @@ class MatchedTexts:
         self._counts: Counter[str] = Counter()
         self._first: dict[str, tuple[LinePlace, str, str]] = {}
         self._later: defaultdict[str, list[LinePlace]] = defaultdict(list)
-        self._forms: defaultdict[str, dict[tuple[str, str], _Shown]] = defaultdict(dict)
+        self._forms: defaultdict[str, dict[tuple[str, str], tuple[LinePlace, str]]] = defaultdict(
+            dict
+        )
 
     def __len__(self) -> int:
         return len(self._first)
@@ -122,7 +117,7 @@ class MatchedTexts:
         before, after = line[max(0, start - 1) : start], line[end : end + 1]
         forms, beside = self._forms[key], (before.strip(), after.strip())
         if len(forms) <= _OTHERS and beside not in forms:
-            forms[beside] = _Shown(place, _stretch(line, start, end))
+            forms[beside] = place, _stretch(line, start, end)
 
     def _examples(self, key: str, first: LinePlace) -> Iterator[str]:
         """Yield a text's other forms: its place, and the text around it."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from fumishirube.tools import compact
 from fumishirube_manual.rows import HEADING_SEPARATOR
 from fumishirube_manual.text_parts import (
     Json,
-    as_json,
     below,
     heading_of,
     other_members,
@@ -20,7 +20,6 @@ from fumishirube_manual.text_parts import (
 
 def grep_text(answer: Json) -> str:
     """Format the answer of ``manual_grep``: counts, then lines by file and section."""
-    searched: Any = answer["searched"]
     total, different, files = answer["total"], answer["different"], answer["files"]
     head = f"{total} lines in {files} files"
     if "different_matches" in answer:
@@ -28,25 +27,22 @@ def grep_text(answer: Json) -> str:
     elif different != total:
         head += f" ({different} different lines)"
     head += ", all below" if total and answer.get("complete") else ""
-    head += f"; searched {searched['files']} files"
-    without: Any = answer.get("files_without")
+    head += f"; searched {answer['searched']['files']} files"
+    without = answer.get("files_without")
     head += f", without a match: {', '.join(without)}" if without else ""
     head += f"; {answer['left_out']} lines left out" if "left_out" in answer else ""
-    texts: Any = answer.get("texts") or ()
     head += "; case counts" if "case_counts" in answer else ""
-    head += "".join(f"; {_count(text)}" for text in texts)
+    head += "".join(f"; {_count(text)}" for text in answer.get("texts") or ())
     formatted = {"total", "different", "files", "texts", "searched", "left_out"}
     formatted |= {"groups", "counts", "matches", "more_matches", "next_cursor", "remaining"}
     formatted |= {"complete", "different_matches", "case_counts", "files_without"}
     lines = [head, *other_members(answer, formatted), *_groups(answer.get("groups") or ())]
-    counts: Any = answer.get("counts") or ()
-    lines += [f"{place_text(row)}: {row['count']}" for row in counts]
+    lines += [f"{place_text(row)}: {row['count']}" for row in answer.get("counts") or ()]
     lines += _matches(answer.get("matches") or ())
     if more := answer.get("more_matches"):
         lines.append(f"next_cursor {answer['next_cursor']}; {more} more different texts")
     if remaining := answer.get("remaining"):
-        rows: Any = remaining
-        left = ", ".join(f"{place_text(row)}: {row['count']}" for row in rows)
+        left = ", ".join(f"{place_text(row)}: {row['count']}" for row in remaining)
         lines.append(f"next_cursor {answer['next_cursor']}; not yet shown: {left}")
     return "\n".join(lines)
 
@@ -54,7 +50,7 @@ def grep_text(answer: Json) -> str:
 def _count(row: Any) -> str:
     """Format how many lines contain a text, and how many of them are on further pages."""
     left = f" ({row['left']} not yet shown)" if "left" in row else ""
-    return f"{as_json(row['text'])} {row['count']}{left}"
+    return f"{compact(row['text'])} {row['count']}{left}"
 
 
 def _groups(groups: Any) -> Iterator[str]:

@@ -16,11 +16,10 @@ from fumishirube import (
     Tool,
     Trace,
 )
-from fumishirube_manual.actions import marginal_gain
 from fumishirube_manual.addressed_passages import with_tags
 from fumishirube_manual.arguments import after_discovery, note_discovery
 from fumishirube_manual.claims import with_claim_graph
-from fumishirube_manual.diagnosis import Diagnosis, diagnose, recall_ok
+from fumishirube_manual.diagnosis import Diagnosis, diagnose, marginal_gain, recall_ok
 from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.evidence.names import with_absent_words, with_names
 from fumishirube_manual.plain_texts import find_text

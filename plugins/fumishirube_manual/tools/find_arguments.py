@@ -152,15 +152,11 @@ def shown_size(params: FindParams) -> ShownSize:
     return ShownSize(hits, params.max_chars)
 
 
-def _withheld(settings: ManualSurface) -> set[str]:
-    withheld = {"path_prefix", "alternatives"}.difference(settings.extras)
-    return withheld if "lines" in settings.extras else withheld | {"max_chars"}
-
-
 def offered_arguments(settings: ManualSurface) -> type[FindParams]:
     """Return the parameters without those that the settings disable."""
+    withheld = {"path_prefix", "alternatives"}.difference(settings.extras)
     return narrowed_params(
         FindParams if "alternatives" in settings.extras else OneWordingParams,
-        _withheld(settings),
+        withheld if "lines" in settings.extras else withheld | {"max_chars"},
         {} if "everywhere" in settings.extras else {"manual_id": ManualId},
     )

@@ -29,8 +29,8 @@ from fumishirube.parsing import place_range
 from fumishirube.tools import ANSWER_CHARS, Cursor, FailsWith, OrAbsent, fitting
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
 from fumishirube_manual.citations import has_places
+from fumishirube_manual.coverage import UnreadRow, unread_rows
 from fumishirube_manual.surface import ManualSurface
-from fumishirube_manual.unread import UnreadRow, unread_rows
 
 _FILES = 20
 _MOST_FILES = 200
