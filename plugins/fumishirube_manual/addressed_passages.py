@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from math import prod
 from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from fumishirube import Answer, SurfaceContext, ToolError, Trace
+from fumishirube import Answer, SurfaceContext, Trace
 from fumishirube.text import Lines, fold
 from fumishirube.tools import TextPage
 from fumishirube_manual.addressed_cues import (
@@ -94,7 +95,9 @@ def judged(passage: str) -> tuple[float, tuple[Reason, ...]]:
         for cue in _fitting(sentence):
             if weights.get(cue, 0.0) < cue.weight * doubt and cue.pattern.search(sentence):
                 weights[cue] = cue.weight * doubt
-    return _score(weights.values()), _reasons(weights)
+    # Weights are combined as independent evidence: one minus the product of their complements.
+    score = round(1.0 - prod(1.0 - weight for weight in weights.values()), 2)
+    return score, _ordered(cue.reason for cue in weights)
 
 
 def at_most(most: int, passages: Sequence[Addressed]) -> list[Addressed]:
@@ -105,23 +108,13 @@ def at_most(most: int, passages: Sequence[Addressed]) -> list[Addressed]:
 
 
 def _fitting(sentence: str) -> Sequence[Cue]:
-    """Return the cues for the scripts in a sentence."""
     if sentence.isascii():
         return LATIN
     return CUES if _LATIN.search(sentence) else JAPANESE
 
 
-def _score(weights: Iterable[float]) -> float:
-    """Combine weights as independent evidence: one minus the product of their complements."""
-    doubt = 1.0
-    for weight in weights:
-        doubt *= 1.0 - weight
-    return round(1.0 - doubt, 2)
-
-
-def _reasons(weights: Iterable[Cue]) -> tuple[Reason, ...]:
-    present = {cue.reason for cue in weights}
-    return tuple(reason for reason in REASONS if reason in present)
+def _ordered(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    return tuple(sorted({*reasons}, key=REASONS.index))
 
 
 def _sentences(plain: str) -> Iterator[str]:
@@ -158,7 +151,6 @@ def _blocks(text: str, start: int, end: int) -> Iterator[range]:
 
 
 def _joined(passages: Sequence[Addressed]) -> list[Addressed]:
-    """Join passages on adjacent lines."""
     if not passages:
         return []
     groups: list[list[Addressed]] = [[passages[0]]]
@@ -171,29 +163,30 @@ def _joined(passages: Sequence[Addressed]) -> list[Addressed]:
 
 
 def _merged(group: Sequence[Addressed]) -> Addressed:
-    present = {reason for passage in group for reason in passage.reasons}
     return Addressed(
         start_line=group[0].start_line,
         end_line=group[-1].end_line,
         score=max(passage.score for passage in group),
-        reasons=tuple(reason for reason in REASONS if reason in present),
+        reasons=_ordered(reason for passage in group for reason in passage.reasons),
     )
 
 
 def with_tags(context: SurfaceContext, trace: Trace) -> Trace:
     """Store in a trace which lines of its best hits address the agent."""
-    rows = trace.search.rows[:LOOKED_AT]
     lines: dict[str, list[int]] = {}
-    for row in rows:
+    for row in trace.search.rows[:LOOKED_AT]:
         lines.setdefault(row.path, []).append(row.start_line)
-    tagged_lines: dict[str, JsonValue] = {}
+    tagged: dict[str, JsonValue] = {}
     for path, starts in lines.items():
-        for line, passages in _sections(context, trace, path, starts):
-            if passages:
-                tagged_lines[key_of(path, line)] = [
-                    passage.model_dump(mode="json") for passage in passages
-                ]
-    return context.annotate(trace, ANNOTATION, tagged_lines)
+        document = document_of(context, trace, path)
+        if document is None:
+            continue  # reading the file reports that
+        for section in document.sections:
+            if section.start_line in starts:
+                passages = at_most(_A_HIT, addressed(document.text, section.start, section.end))
+                dumped: list[JsonValue] = [each.model_dump(mode="json") for each in passages]
+                tagged |= {key_of(path, section.start_line): dumped} if dumped else {}
+    return context.annotate(trace, ANNOTATION, tagged)
 
 
 def tags_of(text: str, read: TextPage, settings: ManualSurface) -> tuple[Addressed, ...] | None:
@@ -202,16 +195,3 @@ def tags_of(text: str, read: TextPage, settings: ManualSurface) -> tuple[Address
         return None
     end = read.next_offset
     return tuple(addressed(text, end - len(read.text), end)) or None
-
-
-def _sections(
-    context: SurfaceContext, trace: Trace, path: str, starts: Sequence[int]
-) -> Iterator[tuple[int, Sequence[Addressed]]]:
-    try:
-        document = document_of(context, trace, path)
-    except ToolError:
-        return  # deleted meanwhile; reading the file reports that
-    for section in document.sections:
-        if section.start_line in starts:
-            passages = addressed(document.text, section.start, section.end)
-            yield section.start_line, at_most(_A_HIT, passages)

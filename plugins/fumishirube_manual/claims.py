@@ -7,16 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Literal, NamedTuple
 
-from fumishirube import (
-    Answer,
-    Budget,
-    Document,
-    Section,
-    SurfaceContext,
-    ToolError,
-    Trace,
-    TraceRow,
-)
+from fumishirube import Answer, Budget, Document, Section, SurfaceContext, Trace, TraceRow
 from fumishirube.text import concepts, fold, occurs
 from fumishirube_manual.citations import section_at, sha256_of
 from fumishirube_manual.rows import SCORE_DIGITS, signals
@@ -149,22 +140,16 @@ def _hit_statements(
     context: SurfaceContext, trace: Trace, budget: Budget
 ) -> Iterator[_HitStatements]:
     """Read the hits, best first, if unchanged since the search; without time only the first."""
-    document_at = cache(partial(_document, context, trace))
+    document_at = cache(partial(document_of, context, trace))
     for place, row in enumerate(trace.search.rows):
         budget.check()
         if place and budget.spent:
             return
         document = document_at(row.path)
-        if document and (section := section_at(document, row.start_line, row.digest)):
+        if document is None or document.scan_only:
+            continue
+        if section := section_at(document, row.start_line, row.digest):
             yield _statements(document, section, row)
-
-
-def _document(context: SurfaceContext, trace: Trace, path: str) -> Document | None:
-    try:
-        document = document_of(context, trace, path)
-    except ToolError:  # deleted since the search
-        return None
-    return None if document.scan_only else document
 
 
 def _statements(document: Document, section: Section, row: TraceRow) -> _HitStatements:

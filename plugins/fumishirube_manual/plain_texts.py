@@ -81,7 +81,6 @@ def read_text(answer: Json) -> str:
 
 
 def _about_search(answer: Json) -> Iterator[str]:
-    """Yield what the search did, and what it did not find."""
     yield f"trace_id {answer['trace_id']}: {answer['candidates']} candidates"
     if answer["status"] != _FINE:
         yield str(answer["status"])
@@ -200,7 +199,6 @@ def _range_lines(item: Any) -> Iterable[tuple[int, str]]:
 
 
 def _effect(effect: str, sections: int, *near: str) -> str:
-    """Describe the effect of a required term."""
     if effect == "ranked":
         return f"in {sections} sections"
     effect = "only outside path_prefix" if effect == "elsewhere" else effect

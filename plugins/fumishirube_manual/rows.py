@@ -54,10 +54,7 @@ def integrated(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
 
 
 def _scored(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
-    item: Json = {
-        "score": round(row.score, SCORE_DIGITS),
-        "matched_tokens": _longest(row.matched),
-    }
+    item: Json = {"score": round(row.score, SCORE_DIGITS), "matched_tokens": _longest(row.matched)}
     if "cite" in extras or "lines" in extras:
         item["end_line"] = row.end_line
     if "cite" in extras:

@@ -234,7 +234,6 @@ def _separates(unit: _Unit, previous: _Unit | None, following: _Unit | None) -> 
 
 
 def _between(previous: _Unit | None, gap: str | None, unit: _Unit) -> str:
-    """Return the pattern between two units."""
     if previous is None:
         return ""
     kinds = previous.kind, unit.kind

@@ -83,7 +83,7 @@ class ReferenceTargets(NamedTuple):
     numbers: Sequence[tuple[str, Number]]
     titles: Sequence[tuple[ReferenceTarget, frozenset[str]]]
 
-    def chapter(self, number: Number) -> tuple[list[ReferenceMatch], Rule]:
+    def chapter(self, number: Number) -> list[ReferenceMatch]:
         """Return the targets of a number: by title, by id, its parts, or what it is a part of."""
         whole = number._replace(m=None)
         steps: tuple[tuple[Rule, Sequence[ReferenceTarget]], ...] = (
@@ -95,8 +95,8 @@ class ReferenceTargets(NamedTuple):
         )
         for rule, entries in steps:
             if entries:
-                return [ReferenceMatch(*entry, rule) for entry in entries], rule
-        return [], "number"
+                return [ReferenceMatch(*entry, rule) for entry in entries]
+        return []
 
 
 @lru_cache(maxsize=16)
@@ -294,7 +294,7 @@ def _relative(
     here = order[at][1]
     way = {"前": order[at::-1], "次": order[at:]}.get(where)
     n = here if way is None else next((other for _, other in way if other != here), None)
-    matches = [] if n is None else targets.chapter(Number("章", n))[0]
+    matches = [] if n is None else targets.chapter(Number("章", n))
     return [entry._replace(rule="relative") for entry in matches], len(matches) == 1
 
 
@@ -309,9 +309,9 @@ def _numbered(
     joined = number
     if section is not None and number.m is None:
         joined = number._replace(m=section.n)
-    matches, _ = targets.chapter(joined)
+    matches = targets.chapter(joined)
     if not matches and section is not None:
-        within = targets.chapter(number)[0]
+        within = targets.chapter(number)
         containing = [match for match in within if section.n in sections(match.id)]
         matches = [match._replace(rule="heading") for match in containing] or within
     elif not matches and number.unit == "節":

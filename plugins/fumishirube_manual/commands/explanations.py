@@ -114,7 +114,6 @@ def _fate_lines(fate: SectionFate) -> Iterator[str]:
 
 
 def _fate_json(fate: SectionFate) -> JsonValue:
-    """Return the same as JSON."""
     return {
         "ref": str(fate.place),
         "rank": fate.rank,

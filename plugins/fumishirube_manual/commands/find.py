@@ -147,7 +147,6 @@ def _check_reference(context: SurfaceContext, manuals: Sequence[str], options: N
 def _search(
     application: Application, manuals: list[str], required: tuple[str, ...], options: Namespace
 ) -> SearchResults:
-    """Search one manual, or several as one."""
     context = search_context(application)
     requested = [*dict.fromkeys(manuals)]
     scope = "/".join(sorted(requested)) if options.manual or len(requested) == 1 else EVERY_MANUAL
@@ -213,7 +212,6 @@ def _text(what: str, longest: int) -> Callable[[str], str]:
 
 
 def _add_full_arguments(parser: ArgumentParser) -> None:
-    """Add the options of a full answer."""
     help_text = "with --full: also the claims in the hits, and their evidence"
     parser.add_argument("--claims", action="store_true", default=None, help=help_text)
     help_text = f"with --full: the most sections to return (default: {CANDIDATES})"

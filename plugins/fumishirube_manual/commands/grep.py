@@ -157,7 +157,6 @@ def _explain(answer: Any, only: str, options: Namespace) -> None:
 
 
 def _switches(options: Namespace) -> Iterator[str | tuple[str, str]]:
-    """Yield the options for the next page."""
     for manual in options.manual:
         yield "--manual", manual
     for name in ("regex", "exact", "word"):

@@ -124,7 +124,6 @@ def _vocabulary_lines(results: SearchResults) -> Iterator[str]:
 
 
 def _summary_line(results: SearchResults) -> str:
-    """Describe what was searched, and how much of it matched, in one line."""
     manuals = counted(len(results.manuals), "manual")
     files = f"{counted(results.account.scanned_files, 'file')} of {manuals}"
     sections = counted(results.trace.sections, "section")
@@ -140,7 +139,6 @@ def _aside_line(results: SearchResults) -> str | None:
 
 
 def _outside_lines(results: SearchResults) -> Iterator[str]:
-    """Describe what was not searched, and why."""
     reasons: dict[str, list[str]] = {}
     for manual, path, reason in results.skipped():
         reasons.setdefault(reason, []).append(f"{manual}/{path}")
@@ -152,7 +150,6 @@ def _outside_lines(results: SearchResults) -> Iterator[str]:
 
 
 def _next_line(results: SearchResults, options: Namespace) -> str:
-    """Return the next command for the reader."""
     shown = results.shown()
     if not shown and (present := _in_headings(results)):
         following = command(options, "grep", places=present)

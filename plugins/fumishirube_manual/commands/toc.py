@@ -102,7 +102,6 @@ def _print_next(answer: Any, options: Namespace) -> None:
 
 
 def _switches(options: Namespace) -> Iterator[str | tuple[str, str]]:
-    """Yield the options for the next page."""
     if options.prefix:
         yield "--prefix", options.prefix
     yield from ["--deep"] * options.deep

@@ -153,7 +153,6 @@ def absent_of(trace: Trace, kind: str, missing: Collection[str]) -> tuple[str, .
 
 
 def _together(corpus: Corpus, *clauses: Clause) -> bool:
-    """Tell whether a section matches all clauses."""
     return corpus.count(Bool(must=clauses), 1).number > 0
 
 

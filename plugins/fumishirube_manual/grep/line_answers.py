@@ -1,9 +1,9 @@
-"""The answers of ``manual_grep``: lines by section, what remains, and what was not searched."""
+"""The answers of ``manual_grep``: lines by section, matches, what remains, and their text."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Annotated, Any, TypeAlias
@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import Field
 
 from fumishirube import Answer
-from fumishirube.tools import OrAbsent
+from fumishirube.tools import OrAbsent, compact
 from fumishirube_manual.coverage import NEVER_SEARCHED
 from fumishirube_manual.grep.line_accounts import (
     LineCount,
@@ -23,6 +23,16 @@ from fumishirube_manual.grep.line_accounts import (
 )
 from fumishirube_manual.grep.line_pages import Entry, LinePage
 from fumishirube_manual.grep.matched_texts import MatchedText, MatchedTexts
+from fumishirube_manual.rows import HEADING_SEPARATOR
+from fumishirube_manual.text_parts import (
+    Json,
+    below,
+    heading_of,
+    other_members,
+    place_text,
+    places_text,
+    split_path,
+)
 
 _LISTED_SHARE, _LISTED_LEAST = 0.2, 400
 """The share of an answer for the list of remaining files, and its least characters."""
@@ -201,3 +211,71 @@ def _groups(entries: Sequence[Entry], scope: SearchScope) -> Iterable[LineGroup]
             lines=tuple(sorted(lines.items())),
             also=also or None,
         )
+
+
+def grep_text(answer: Json) -> str:
+    """Format the answer of ``manual_grep``: counts, then lines by file and section."""
+    total, different, files = answer["total"], answer["different"], answer["files"]
+    head = f"{total} lines in {files} files"
+    if "different_matches" in answer:
+        head += f" ({answer['different_matches']} different matches)"
+    elif different != total:
+        head += f" ({different} different lines)"
+    head += ", all below" if total and answer.get("complete") else ""
+    head += f"; searched {answer['searched']['files']} files"
+    without = answer.get("files_without")
+    head += f", without a match: {', '.join(without)}" if without else ""
+    head += f"; {answer['left_out']} lines left out" if "left_out" in answer else ""
+    head += "; case counts" if "case_counts" in answer else ""
+    head += "".join(f"; {_count(text)}" for text in answer.get("texts") or ())
+    formatted = {"total", "different", "files", "texts", "searched", "left_out"}
+    formatted |= {"groups", "counts", "matches", "more_matches", "next_cursor", "remaining"}
+    formatted |= {"complete", "different_matches", "case_counts", "files_without"}
+    lines = [head, *other_members(answer, formatted), *_group_texts(answer.get("groups") or ())]
+    lines += [f"{place_text(row)}: {row['count']}" for row in answer.get("counts") or ()]
+    lines += _matches(answer.get("matches") or ())
+    if more := answer.get("more_matches"):
+        lines.append(f"next_cursor {answer['next_cursor']}; {more} more different texts")
+    if remaining := answer.get("remaining"):
+        left = ", ".join(f"{place_text(row)}: {row['count']}" for row in remaining)
+        lines.append(f"next_cursor {answer['next_cursor']}; not yet shown: {left}")
+    return "\n".join(lines)
+
+
+def _count(row: Any) -> str:
+    """Format how many lines contain a text, and how many of them are on further pages."""
+    left = f" ({row['left']} not yet shown)" if "left" in row else ""
+    return f"{compact(row['text'])} {row['count']}{left}"
+
+
+def _group_texts(groups: Any) -> Iterator[str]:
+    """Yield the lines below their file and section; do not repeat headings of the group above."""
+    file, above = None, [""]
+    for group in groups:
+        if (place := place_text(group)) != file:
+            file, above = place, [""]
+            yield f"\n{file}"
+        if "section" in group or "place" in group:
+            headings = split_path(str(group.get("section", "")))
+            named = below(headings, above)
+            above = headings
+            place = f" ({group['place']})" if "place" in group else ""
+            if named and named[-1] == heading_of(group["lines"][0][1]):
+                named = named[:-1]
+            if place or named:
+                yield f"# {HEADING_SEPARATOR.join(named)}{place}"
+        also = group.get("also") or {}
+        for number, line in group["lines"]:
+            repeated = also.get(str(number))
+            yield f"{number} {line}" + (f"  (also {places_text(repeated)})" if repeated else "")
+
+
+def _matches(files: Any) -> Iterator[str]:
+    """Yield the matches below the file of their first match: line, count, text."""
+    for file in files:
+        yield f"\n{place_text(file)}"
+        for line, count, text, *within in file["texts"]:
+            repeated = f" ({count}x)" if count > 1 else ""
+            if len(within) > 1:
+                repeated = f" ({count}x, also {places_text(within[1])})"
+            yield f"{line} {text}{repeated}" + (f" | {within[0]}" if within and within[0] else "")

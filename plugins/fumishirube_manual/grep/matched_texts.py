@@ -150,6 +150,5 @@ def _within(text: FileText, number: int, line: str, around: str, shown: str) -> 
 
 
 def _stretch(line: str, start: int, end: int) -> str:
-    """Return a match with the text around it."""
     first, last = max(0, start - _BESIDE), min(len(line), end + _BESIDE)
     return TextRange(first, last, first > 0, last < len(line)).shown(line).strip()

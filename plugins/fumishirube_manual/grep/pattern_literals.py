@@ -76,7 +76,6 @@ def _classes(tree: Any) -> Iterator[Sequence[tuple[Any, Any]]]:
 
 
 def _inner(code: Any, value: Any) -> Sequence[Any]:
-    """Return the syntax trees inside an item of one."""
     if code is codes.BRANCH:
         branches: Sequence[Any] = value[1]
         return branches

@@ -22,6 +22,7 @@ from fumishirube_manual.grep.line_answers import (
     GrepAnswer,
     completed,
     grep_answer,
+    grep_text,
     listed_chars,
     tally_answer,
 )
@@ -30,7 +31,6 @@ from fumishirube_manual.grep.matched_texts import MatchedTexts
 from fumishirube_manual.grep.matching_lines import LineMatcher, TextMatcher
 from fumishirube_manual.grep.pattern_lines import pattern_matcher
 from fumishirube_manual.grep.pattern_literals import holds_capital, names_case
-from fumishirube_manual.grep.plain_lines import grep_text
 from fumishirube_manual.scopes import (
     PathPrefix,
     Scope,
@@ -220,7 +220,6 @@ def _search(
     budget: Budget,
     call: Call,
 ) -> None:
-    """Search the files of one manual below a path."""
     matcher, page, account, tally = results
     texts = context.texts(manual_id, matcher.readings, budget, call.progress, below)
     account.files += texts.files
