@@ -1,12 +1,32 @@
-"""Arguments that several manual tools share, and their checks."""
+"""Arguments of the manual tools, and their checks: ids, paths, and ranges of lines."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetPydanticSchema,
+    WithJsonSchema,
+)
+from pydantic_core.core_schema import no_info_wrap_validator_function
 
-from fumishirube import Call, InvalidParameter, InvalidPath, Manual, SurfaceContext
+from fumishirube import (
+    Call,
+    Citation,
+    InvalidParameter,
+    InvalidPath,
+    Manual,
+    Params,
+    SurfaceContext,
+    ToolError,
+)
+from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.disk import clean_name, clean_path
 from fumishirube.tools import FailsWith, Session
 
@@ -14,15 +34,12 @@ ROOT_ID = "manuals"
 
 MOST_LISTED = 20
 """The most ids listed in an error."""
-
-
-def _checked_folder(value: str) -> str:
-    return clean_name(value, "manual_id")
+MOST_RANGES = 8
 
 
 ManualId = Annotated[
     str,
-    AfterValidator(_checked_folder),
+    AfterValidator(partial(clean_name, parameter="manual_id")),
     Field(description="From manual_ls.", min_length=1),
 ]
 
@@ -56,8 +73,7 @@ def after_discovery(call: Call, arguments: object) -> None:
     del arguments  # their values do not matter
     if must_discover(call.session):
         raise InvalidParameter(
-            "call manual_ls first, then use the ids it returns",
-            required_first_call="manual_ls",
+            "call manual_ls first, then use the ids it returns", required_first_call="manual_ls"
         )
 
 
@@ -71,3 +87,85 @@ def manual_by_id(context: SurfaceContext, manual_id: str) -> Manual:
             candidate_ids=candidates,
         )
     return context.manual(manual_id)
+
+
+class RangeRef(Params):
+    """Lines of a file; without ``end_line``, the section that contains the first.
+
+    Accepts the ref of a hit.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    manual_id: ManualId
+    path: Annotated[str, AfterValidator(clean_path)]
+    start_line: Annotated[int | None, Field(ge=1)] = None
+    end_line: Annotated[int | None, Field(ge=1)] = None
+
+
+def _checked(number: int, value: Any) -> Any:
+    """Parse a citation, and check the path of any range; an error names the range.
+
+    Without ``manual://ID/``, as searches of one manual print places, any manual may have the file.
+    """
+    try:
+        if isinstance(value, str):
+            cited = Citation.parse(value, EVERY_MANUAL)
+            manual_id = clean_name(cited.manual_id, "manual_id")
+            return cited._replace(manual_id=manual_id, path=clean_path(cited.path))
+        if isinstance(value, dict) and isinstance(path := value.get("path"), str):
+            clean_path(path)
+    except ToolError as error:
+        name_range(error, number)
+        raise
+    return value
+
+
+def _cited(value: Any, read: Callable[[Any], RangeRef]) -> Citation:
+    return value if isinstance(value, Citation) else Citation(**dict(read(value)))
+
+
+_AS_CITATION = GetPydanticSchema(
+    lambda _, handler: no_info_wrap_validator_function(_cited, handler.generate_schema(RangeRef))
+)
+"""Makes a citation of the object that names a range, unless it is one."""
+
+
+def _all_checked(value: Any) -> Any:
+    if not isinstance(value, (list, tuple)):
+        return value
+    return tuple(_checked(number, ref) for number, ref in enumerate(value))
+
+
+def name_range(error: ToolError, number: int) -> None:
+    """Name the range in its error."""
+    error.details["parameter"] = f"refs[{number}]"
+
+
+LineRanges = Annotated[
+    tuple[Annotated[Citation, _AS_CITATION], ...],
+    BeforeValidator(_all_checked),
+    Field(max_length=MOST_RANGES),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "maxItems": MOST_RANGES,
+            "items": {
+                "anyOf": [
+                    {
+                        "type": "object",
+                        "properties": {
+                            "manual_id": {"type": "string"},
+                            "path": {"type": "string"},
+                            "start_line": {"type": "integer"},
+                            "end_line": {"type": "integer"},
+                        },
+                        "required": ["manual_id", "path"],
+                    },
+                    {"type": "string"},
+                ]
+            },
+            "description": "Ranges, or ID/PATH#L3-L9.",
+        }
+    ),
+]

@@ -1,30 +1,23 @@
-"""Extracts claims from the hits of a search, verbatim, and relates evidence to them."""
+"""The graph of claims: sentences of the hits of a search, verbatim, and the evidence about them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import Literal, NamedTuple
 
-from fumishirube import Budget, Document, Section, SurfaceContext, ToolError, Trace, TraceRow
+from fumishirube import Answer, Budget, Document, Section, SurfaceContext, Trace, TraceRow
 from fumishirube.text import concepts, fold, occurs
-from fumishirube_manual.cited_places import section_at, sha256_of
-from fumishirube_manual.claim_graph import (
-    ANNOTATION,
-    Claim,
-    ClaimEdge,
-    ClaimGraph,
-    ClaimStatus,
-    Evidence,
-    EvidenceRef,
-    FacetRow,
-    Relation,
-)
-from fumishirube_manual.facets import FACETS, Facet, defers, denies, facet_of
+from fumishirube_manual.citations import section_at, sha256_of
 from fumishirube_manual.rows import SCORE_DIGITS, signals
 from fumishirube_manual.scopes import document_of
-from fumishirube_manual.sentences import sentences
+from fumishirube_manual.sentences import FACETS, Facet, defers, denies, facet_of, sentences
 
+ANNOTATION = "claim_graph"
+
+Relation = Literal["supports", "contradicts", "requires_followup"]
+ClaimStatus = Literal["supported", "conflicted", "unresolved"]
 CLAIM_CHARS = 200
 CLAIMS_PER_FACET = 3
 
@@ -36,6 +29,69 @@ _THRESHOLDS: Mapping[Relation, float] = {
 """The least share of a claim's concepts that a sentence must contain for each relation."""
 _DIGEST_DIGITS = 16
 _COMPARABLE = 2
+
+
+class Claim(Answer):
+    """A sentence of a hit; ``confidence`` is the share of the query that it covers."""
+
+    claim_id: str
+    facet: Facet
+    text: str
+    status: ClaimStatus
+    confidence: float
+
+
+class EvidenceRef(Answer):
+    """The section of the evidence."""
+
+    target: Literal["manual"]
+    manual_id: str
+    path: str
+    start_line: int
+
+
+class Evidence(Answer):
+    """A hit related to a claim, with the start of the SHA-256 of its own text."""
+
+    evidence_id: str
+    ref: EvidenceRef
+    signals: tuple[str, ...]
+    score: float
+    snippet_digest: str
+
+
+class ClaimEdge(Answer):
+    """A relation of evidence to a claim; ``confidence`` is the share of the claim covered."""
+
+    from_claim_id: str
+    to_evidence_id: str
+    relation: Relation
+    confidence: float
+
+
+class FacetRow(Answer):
+    """How well the claims of one facet are supported."""
+
+    facet: Facet
+    claim_count: int
+    supported_count: int
+    conflicted_count: int
+    unresolved_count: int
+    coverage_status: Literal["covered", "partial", "missing"]
+
+
+class ClaimGraph(Answer):
+    """Claims, the evidence for and against them, and their relations; empty by default."""
+
+    claims: tuple[Claim, ...] = ()
+    evidences: tuple[Evidence, ...] = ()
+    edges: tuple[ClaimEdge, ...] = ()
+    facets: tuple[FacetRow, ...] = ()
+
+
+def graph_of(trace: Trace) -> ClaimGraph:
+    """Return the graph in a trace; an empty one if it has none."""
+    return ClaimGraph.model_validate(trace.annotations.get(ANNOTATION, {}))
 
 
 class _Statement(NamedTuple):
@@ -76,14 +132,7 @@ class _ClaimRelation(NamedTuple):
 def with_claim_graph(context: SurfaceContext, trace: Trace, budget: Budget) -> Trace:
     """Build the graph of a search from its hits, and return the trace with it."""
     hits = list(_hit_statements(context, trace, budget))
-    claims = _chosen(hits, _query_spans(trace))
-    relations = [
-        _ClaimRelation(number, place, relation, share)
-        for number, claim in enumerate(claims)
-        for place, hit in enumerate(hits)
-        for relation, share in sorted(_relations(claim, hit).items())
-    ]
-    graph = _graph(trace, hits, claims, relations)
+    graph = _graph(trace, hits, _chosen(hits, _query_spans(trace)))
     return context.annotate(trace, ANNOTATION, graph.model_dump(mode="json"))
 
 
@@ -91,37 +140,26 @@ def _hit_statements(
     context: SurfaceContext, trace: Trace, budget: Budget
 ) -> Iterator[_HitStatements]:
     """Read the hits, best first, if unchanged since the search; without time only the first."""
-    documents = dict[str, Document | None]()
+    document_at = cache(partial(document_of, context, trace))
     for place, row in enumerate(trace.search.rows):
         budget.check()
         if place and budget.spent:
             return
-        if row.path not in documents:
-            documents[row.path] = _document(context, trace, row.path)
-        document = documents[row.path]
-        if document and (section := section_at(document, row.start_line, row.digest)):
+        document = document_at(row.path)
+        if document is None or document.scan_only:
+            continue
+        if section := section_at(document, row.start_line, row.digest):
             yield _statements(document, section, row)
-
-
-def _document(context: SurfaceContext, trace: Trace, path: str) -> Document | None:
-    try:
-        document = document_of(context, trace, path)
-    except ToolError:  # deleted since the search
-        return None
-    return None if document.scan_only else document
 
 
 def _statements(document: Document, section: Section, row: TraceRow) -> _HitStatements:
     own = document.text[section.start : section.end]
     body = document.text[section.body : section.end]
-    statements = tuple(_statement(sentence, section.title) for sentence in sentences(body))
+    statements = tuple(
+        _Statement(text, folded, facet_of(folded, section.title), denies(folded), defers(folded))
+        for text, folded in ((text, fold(text)) for text in sentences(body))
+    )
     return _HitStatements(row, sha256_of(own)[:_DIGEST_DIGITS], statements)
-
-
-def _statement(sentence: str, title: str) -> _Statement:
-    folded = fold(sentence)
-    facet = facet_of(folded, title)
-    return _Statement(sentence, folded, facet, denies(folded), defers(folded))
 
 
 def _query_spans(trace: Trace) -> frozenset[str]:
@@ -143,14 +181,11 @@ def _chosen(hits: Sequence[_HitStatements], spans: frozenset[str]) -> list[_Rank
             if share:
                 best[statement.folded] = statement, share
     ranked = sorted(best.values(), key=lambda item: -item[1])
+    by_facet = ([item for item in ranked if item[0].facet == facet] for facet in FACETS)
     return [
-        _RankedStatement(
-            statement, share, tuple(concept.text for concept in concepts(statement.text))
-        )
-        for facet in FACETS
-        for statement, share in [item for item in ranked if item[0].facet == facet][
-            :CLAIMS_PER_FACET
-        ]
+        _RankedStatement(statement, share, tuple(c.text for c in concepts(statement.text)))
+        for best_of_facet in by_facet
+        for statement, share in best_of_facet[:CLAIMS_PER_FACET]
     ]
 
 
@@ -180,11 +215,14 @@ def _shared(claim: _RankedStatement, other: _Statement) -> float:
 
 
 def _graph(
-    trace: Trace,
-    hits: Sequence[_HitStatements],
-    chosen: Sequence[_RankedStatement],
-    relations: Sequence[_ClaimRelation],
+    trace: Trace, hits: Sequence[_HitStatements], chosen: Sequence[_RankedStatement]
 ) -> ClaimGraph:
+    relations = [
+        _ClaimRelation(number, place, relation, share)
+        for number, claim in enumerate(chosen)
+        for place, hit in enumerate(hits)
+        for relation, share in sorted(_relations(claim, hit).items())
+    ]
     cited = sorted({link.hit for link in relations})
     evidence = {place: f"ev:{number}" for number, place in enumerate(cited, start=1)}
     claims: list[Claim] = []
@@ -227,12 +265,7 @@ def _evidence(trace: Trace, hit: _HitStatements, evidence_id: str) -> Evidence:
     manual_id, path = trace.file(row.path)
     return Evidence(
         evidence_id=evidence_id,
-        ref=EvidenceRef(
-            target="manual",
-            manual_id=manual_id,
-            path=path,
-            start_line=row.start_line,
-        ),
+        ref=EvidenceRef(target="manual", manual_id=manual_id, path=path, start_line=row.start_line),
         signals=tuple(signals(row)),
         score=round(row.score, SCORE_DIGITS),
         snippet_digest=hit.digest,
@@ -242,12 +275,11 @@ def _evidence(trace: Trace, hit: _HitStatements, evidence_id: str) -> Evidence:
 def _facet(facet: Facet, claims: Sequence[Claim]) -> FacetRow:
     statuses = Counter(claim.status for claim in claims if claim.facet == facet)
     total, supported = statuses.total(), statuses["supported"]
-    some: Literal["covered", "partial"] = "covered" if supported == total else "partial"
     return FacetRow(
         facet=facet,
         claim_count=total,
         supported_count=supported,
         conflicted_count=statuses["conflicted"],
         unresolved_count=statuses["unresolved"],
-        coverage_status=some if total else "missing",
+        coverage_status=("covered" if supported == total else "partial") if total else "missing",
     )

@@ -12,10 +12,7 @@ from fumishirube import Trace, TraceRow
 from fumishirube_manual.evidence.annotations import wordings_of
 
 Status = Literal[
-    "required_effective",
-    "term_dropped_or_weakened",
-    "required_none_matched",
-    "required_fallback",
+    "required_effective", "term_dropped_or_weakened", "required_none_matched", "required_fallback"
 ]
 CutoffReason = Literal["time_budget", "candidate_cap", "stage_cap", "dynamic_cutoff"]
 
@@ -45,7 +42,7 @@ def diagnose(trace: Trace, coverage_min: float) -> Diagnosis:
 
     Thin and lopsided results are judged before the caller's own limit is applied.
     """
-    status, reason = _status(trace)
+    status, reason = _unproven(trace) or _proven(trace)
     paths = [row.path for row in trace.search.rows] + [
         out.path for out in trace.search.left_out if out.reason == "candidate_cap"
     ]
@@ -97,6 +94,12 @@ def recall_ok(trace: Trace) -> bool | None:
     return top_hits(trace)[1] > 0 if present else None
 
 
+def marginal_gain(trace: Trace) -> float | None:
+    """Return the share of new rows among all rows of this search and of those it follows up."""
+    new, before = len(trace.search.rows), len(trace.excluded)
+    return round(new / (new + before), 4) if before else None
+
+
 def file_bias(paths: Sequence[str]) -> float:
     """Return the share of the most frequent path; 0 without paths."""
     return round(max(Counter(paths).values()) / len(paths), 4) if paths else 0.0
@@ -110,10 +113,6 @@ def gates_cut(trace: Trace) -> bool:
 def _waiting(trace: Trace) -> int:
     """Return the number of files that there was no time to index."""
     return sum(row.reason == "time_budget" for row in trace.skipped)
-
-
-def _status(trace: Trace) -> tuple[Status, str | None]:
-    return _unproven(trace) or _proven(trace)
 
 
 def _unproven(trace: Trace) -> tuple[Status, str] | None:
@@ -176,9 +175,7 @@ def _cutoff(trace: Trace, paths: Sequence[str], bias: float) -> CutoffReason | N
 
 
 def _gaps(
-    trace: Trace,
-    cutoff: CutoffReason | None,
-    coverage_min: float,
+    trace: Trace, cutoff: CutoffReason | None, coverage_min: float
 ) -> list[Mapping[str, JsonValue]]:
     gaps: list[Mapping[str, JsonValue]] = []
     rows: Sequence[TraceRow] = trace.search.rows

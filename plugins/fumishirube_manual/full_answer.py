@@ -2,27 +2,113 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Literal
+
+from pydantic import JsonValue
 
 from fumishirube import Answer, Call, CoverageReport, SurfaceContext, Tool, Trace
 from fumishirube.agreed_names import FREE, REQUIRED
+from fumishirube.text import concepts, fold
 from fumishirube.tools import OrAbsent, narrowed_params
-from fumishirube_manual.actions import Action, next_actions
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
-from fumishirube_manual.claim_graph import ClaimGraph, graph_of
+from fumishirube_manual.claims import ClaimGraph, graph_of
 from fumishirube_manual.diagnosis import (
     Diagnosis,
     Status,
     diagnose,
     gates_cut,
+    marginal_gain,
     top_hits,
 )
+from fumishirube_manual.evidence.names import NOWHERE, absent_of
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.find import assessment, search
 from fumishirube_manual.tools.find_arguments import FindParams
 
+_JAPANESE = re.compile(
+    r"網羅|漏れなく|もれなく|漏れがない|残らず|洗いざらい|隅々まで|くまなく|余さず"
+    r"|(?:全て|すべて|全部|一つ一つ|全件)[^。、]{0,12}(?:参照|確認|読|列挙|挙げ|洗い出|調べ|探|抽出|教え|示)"
+)
+_ENGLISH = re.compile(
+    r"\b(?:exhaustive(?:ly)?|comprehensive(?:ly)?|thorough(?:ly)?|without (?:omission|exception)"
+    r"|(?:complete|full) list|nothing (?:is )?(?:missed|left out)"
+    r"|(?:list|read|check|find|show|give|name|review|enumerate|collect)\b[^.,;]{0,30}"
+    r"\b(?:all|every|each|everything)|every (?:single|mention|occurrence))\b"
+)
+
+_SURE, _LIKELY, _UNSURE, _DOUBTFUL = 0.9, 0.8, 0.6, 0.4
+_TERMS = 2
 _RATIO_DIGITS = 4
 _UNREAD = frozenset({"candidate_cap", "per_file_cap", "pool_full", "time_budget"})
+
+
+class Action(Answer):
+    """A call that may come next; ``params`` is null if the caller must choose the arguments."""
+
+    type: Literal["manual_hits", "manual_read", "manual_find", "manual_scan"]
+    confidence: float | None
+    params: dict[str, JsonValue] | None
+
+
+def is_exhaustive(query: str) -> bool:
+    """Return whether a query asks for everything, in Japanese or English."""
+    folded = fold(query)
+    return bool(_JAPANESE.search(folded) or _ENGLISH.search(folded))
+
+
+def next_actions(
+    trace: Trace,
+    diagnosis: Diagnosis,
+    account: CoverageReport,
+    paths: Sequence[str],
+    least_gain: float,
+) -> tuple[Action, ...]:
+    """Return the next actions, the most useful first; ``paths`` are the manual's files."""
+    reading, gain = _read_action(trace, diagnosis, paths), marginal_gain(trace)
+    weak = diagnosis.status in ("term_dropped_or_weakened", "required_none_matched")
+    if weak and (gain is None or gain >= least_gain):
+        return reading, _search_action(trace, account)
+    return (reading,)
+
+
+def _read_action(trace: Trace, diagnosis: Diagnosis, paths: Sequence[str]) -> Action:
+    rows = trace.search.rows
+    if is_exhaustive(trace.text) and (rows or paths):
+        place: dict[str, JsonValue] = (
+            {"path": rows[0].path, "start_line": rows[0].start_line} if rows else {"path": paths[0]}
+        )
+        params: dict[str, JsonValue] = {"manual_id": trace.manual_id, **place}
+        return Action(type="manual_scan", confidence=_SURE if rows else _UNSURE, params=params)
+    sure = bool(rows) and diagnosis.status == "required_effective"
+    return Action(
+        type="manual_hits",
+        confidence=_LIKELY if sure else _UNSURE if rows else _DOUBTFUL,
+        params={"trace_id": trace.id, "kind": "integrated_top"},
+    )
+
+
+def _search_action(trace: Trace, account: CoverageReport) -> Action:
+    """Propose other terms: near spellings first, then terms that occur, then the query's.
+
+    Words of the query that are known to be in no section are not among them.
+    """
+    required = {fold(item.term) for item in account.terms}
+    near = [item.near[0] for item in account.terms if item.near]
+    present = [item.term for item in account.terms if item.sections]
+    words = [item.text for item in concepts(trace.text) if item.text not in required]
+    nowhere = absent_of(trace, NOWHERE, words)
+    others = [word for word in words if word not in nowhere]
+    terms = list(dict.fromkeys([*near, *present, *others]))[:_TERMS]
+    if not terms or {fold(term) for term in terms} == required:
+        return Action(type="manual_find", confidence=_DOUBTFUL, params=None)
+    params: dict[str, JsonValue] = {
+        "query": trace.text,
+        "manual_id": trace.manual_id,
+        "required_terms": [*terms],
+    }
+    return Action(type="manual_find", confidence=_UNSURE if near else _DOUBTFUL, params=params)
 
 
 class FilteredTerm(Answer):
@@ -162,7 +248,7 @@ def _applied(trace: Trace, diagnosis: Diagnosis, params: FindParams) -> Applied:
             TermStats(
                 term=row.term,
                 matched_docs=row.sections,
-                matched_doc_ratio=_ratio(row.sections, size),
+                matched_doc_ratio=round(min(1.0, row.sections / max(1, size)), _RATIO_DIGITS),
             )
             for row in report.terms
         ),
@@ -184,13 +270,8 @@ def _why(*, gated: bool, effective: bool, cut: bool) -> str:
         return "rrf_fusion_with_required_gate"
     if effective and cut:
         return "time_budget"
-    return (
-        "required_gate_empty_fallback_to_g0" if effective else "required_terms_dropped_by_df_guard"
-    )
-
-
-def _ratio(number: int, size: int) -> float:
-    return round(min(1.0, number / size), _RATIO_DIGITS) if size else 0.0
+    empty, dropped = "required_gate_empty_fallback_to_g0", "required_terms_dropped_by_df_guard"
+    return empty if effective else dropped
 
 
 def _summary(account: CoverageReport, diagnosis: Diagnosis) -> Summary:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from fumishirube.tools import compact
+from fumishirube_manual.coverage import unread_text
 from fumishirube_manual.evidence.markup import is_markdown, plain_rows
 from fumishirube_manual.rows import HEADING_SEPARATOR, cited_path
 from fumishirube_manual.text_parts import (
     Json,
-    as_json,
     below,
     comma_separated,
     line_ranges,
@@ -22,7 +23,6 @@ from fumishirube_manual.text_parts import (
     places_text,
     split_path,
 )
-from fumishirube_manual.unread import unread_text
 
 _WORDS = 4
 """The most of the manual's own words that the text names."""
@@ -33,20 +33,19 @@ _IN_NO_HIT = "required_fallback"
 
 def find_text(answer: Json) -> str:
     """Format the answer of ``manual_find``: a line about the search, then the hits."""
-    page: Any = answer["inline_hits"]
+    page = answer["inline_hits"]
     formatted = {"trace_id", "candidates", "status", "answerable", "missing", "vocabulary"}
     formatted |= {"unmet", "terms", "inline_hits", "glossary", "names", "nowhere", "apart"}
-    formatted.add("unread_files")
+    formatted |= {"unread_files"}
     if answer["status"] == _IN_NO_HIT:
         formatted.add("failure_reason")
     lines = ["; ".join(_about_search(answer)), *other_members(answer, formatted)]
-    unread: Any = answer.get("unread_files")
-    lines += [unread_text(unread)] if unread else []
+    if unread := answer.get("unread_files"):
+        lines.append(unread_text(unread))
     if page.get("next_offset", page["total"]) < page["total"]:
         lines.append(f"manual_hits goes on at offset {page['next_offset']}")
     lines += _hits(page["items"], page["offset"] + 1, several="manuals" in answer)
-    names: Any = answer.get("names") or ()
-    for row in names:
+    for row in answer.get("names") or ():
         if row["sections"]:
             lines += _name(row, several="manuals" in answer)
     return "\n".join(lines)
@@ -54,71 +53,61 @@ def find_text(answer: Json) -> str:
 
 def hits_text(answer: Json) -> str:
     """Format a page of ``manual_hits``: places with their lines, or rows as JSON."""
-    items: Any = answer["items"]
+    items = answer["items"]
     formatted = {"trace_id", "items", "kind", "offset", "limit", "total"}
-    lines = [
-        f"{answer['kind']}: {len(items)} of {answer['total']}",
-        *other_members(answer, formatted),
-    ]
+    counts = f"{answer['kind']}: {len(items)} of {answer['total']}"
+    lines = [counts, *other_members(answer, formatted)]
     if any("title" not in item for item in items):
-        lines += map(as_json, items)
+        lines += map(compact, items)
     else:
-        lines += _hits(items, int(str(answer["offset"])) + 1, several=True)
+        lines += _hits(items, answer["offset"] + 1, several=True)
     return "\n".join(lines)
 
 
 def read_text(answer: Json) -> str:
     """Format the answer of ``manual_read``: numbered ranges, or the text of one section."""
     if "items" in answer:
-        items: Any = answer["items"]
-        return "\n".join(line for item in items for line in _range(item))
-    applied: Any = answer["applied"]
-    place: Any = answer["applied_range"]
+        return "\n".join(line for item in answer["items"] for line in _range(item))
+    applied, place = answer["applied"], answer["applied_range"]
     head = f"lines {place['start_line']}-{place['end_line']}"
     if applied["mode"] != "read":
         head += f"; {applied['mode']}"
     if answer["truncated"]:
         head += "; truncated"
     if answer["next_cursor"] and not answer["eof"]:
-        head += f"; next_cursor {as_json(answer['next_cursor'])}"
+        head += f"; next_cursor {compact(answer['next_cursor'])}"
     formatted = {"text", "applied", "applied_range", "truncated", "next_cursor", "eof"}
-    return "\n".join([head, *other_members(answer, formatted), str(answer["text"])])
+    return "\n".join([head, *other_members(answer, formatted), answer["text"]])
 
 
 def _about_search(answer: Json) -> Iterator[str]:
-    """Yield what the search did, and what it did not find."""
     yield f"trace_id {answer['trace_id']}: {answer['candidates']} candidates"
     if answer["status"] != _FINE:
         yield str(answer["status"])
     if "answerable" in answer:
         yield f"answerable: {answer['answerable']}"
     yield from _missing(answer)
-    words: Any = answer.get("vocabulary") or ()
-    if words:
+    if words := answer.get("vocabulary"):
         yield f"the manual's words: {comma_separated(words[:_WORDS])}"
-    glossary: Any = answer.get("glossary") or {}
-    yield from (
-        f"glossary: {word} is {comma_separated(others)}" for word, others in glossary.items()
-    )
+    for word, others in (answer.get("glossary") or {}).items():
+        yield f"glossary: {word} is {comma_separated(others)}"
     if unmet := answer.get("unmet"):
         yield f"no section shown holds most of alternative {comma_separated(unmet)}"
-    terms: Any = answer.get("terms") or ()
-    yield from (f"{term[0]} {_effect(*term[1:])}" for term in terms)
+    for term, *effect in answer.get("terms") or ():
+        yield f"{term} {_effect(*effect)}"
 
 
 def _missing(answer: Json) -> Iterator[str]:
     """Yield the words that are in none of the best sections, and words and names in no section."""
-    names: Any = answer.get("names") or ()
-    nowhere = [row["name"] for row in names if not row["sections"]]
+    nowhere = [row["name"] for row in answer.get("names") or () if not row["sections"]]
     if answer.get("answerable") != "yes":
-        missing: Any = answer.get("missing") or ()
-        unknown: Any = answer.get("nowhere") or ()
-        apart: Any = answer.get("apart") or ()
+        missing = answer.get("missing") or ()
+        unknown = answer.get("nowhere") or ()
+        apart = answer.get("apart") or ()
         if elsewhere := [word for word in missing if word not in (*unknown, *apart)]:
             yield f"in none of the best sections: {comma_separated(elsewhere)}"
         if apart:
-            terms: Any = answer.get("terms") or ()
-            required = " and ".join(term[0] for term in terms if term[2])
+            required = " and ".join(term[0] for term in answer.get("terms") or () if term[2])
             yield f"in no section with {required or 'the required terms'}: {comma_separated(apart)}"
         nowhere = [*unknown, *nowhere]
     if nowhere:
@@ -191,7 +180,7 @@ def _range(item: Any) -> Iterator[str]:
     yield from numbered(_range_lines(item))
     if "left" in item:
         cursor = item.get("next_cursor")
-        goes_on = f"; manual_scan goes on at cursor {as_json(cursor)}" if cursor else ""
+        goes_on = f"; manual_scan goes on at cursor {compact(cursor)}" if cursor else ""
         yield f"left: L{item['left'][0]}-{item['left'][1]}{goes_on}"
     if "after" in item:
         word = "goes on" if item.get("goes_on") else "after"
@@ -210,7 +199,6 @@ def _range_lines(item: Any) -> Iterable[tuple[int, str]]:
 
 
 def _effect(effect: str, sections: int, *near: str) -> str:
-    """Describe the effect of a required term."""
     if effect == "ranked":
         return f"in {sections} sections"
     effect = "only outside path_prefix" if effect == "elsewhere" else effect

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 
 from pydantic import JsonValue
 
-from fumishirube import Manual, SurfaceContext, ToolError, Trace, TraceRow
+from fumishirube import Manual, SurfaceContext, ToolError, Trace
 from fumishirube.text import References
-from fumishirube_manual.stored_values import LOOKED_AT, key_of, stored_of
+from fumishirube_manual.evidence.annotations import LOOKED_AT, key_of
 
 ANNOTATION = "refers_to"
 
@@ -45,11 +45,6 @@ def _pointing(manual: Manual) -> Callable[[str], list[JsonValue] | None]:
         return [_ref(mention.id, mention.title) for mention in mentions]
 
     return pointing
-
-
-def pointers(trace: Trace, row: TraceRow) -> Sequence[JsonValue]:
-    """Return the references of a row of a trace, each with path, line and title."""
-    return stored_of(trace, ANNOTATION, row)
 
 
 def _outline(manual: Manual) -> Iterator[tuple[str, tuple[str, str]]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, JsonValue
@@ -23,14 +24,14 @@ from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.parsing import place_range
 from fumishirube.text import Lines
 from fumishirube.tools import NextChar, OrAbsent, TextPage
-from fumishirube_manual.arguments import MOST_LISTED, manual_by_id
-from fumishirube_manual.cited_places import has_hash
+from fumishirube_manual.arguments import MOST_LISTED, manual_by_id, name_range
+from fumishirube_manual.citations import has_hash
 from fumishirube_manual.deliveries import record
-from fumishirube_manual.range_lines import enclosing_section, shown_lines
-from fumishirube_manual.range_refs import name_range
+from fumishirube_manual.evidence.code_blocks import code_lines
 
 RANGES_CHARS = 8_000
 """The default number of characters of all ranges together."""
+_SENTENCE_END = re.compile(r"[。！？][」』）】]*|[.!?](?=\s)")
 
 
 class RangeAnswer(Answer):
@@ -62,12 +63,7 @@ class RangeAnswer(Answer):
 
 
 def read_ranges(
-    context: SurfaceContext,
-    ranges: Sequence[Citation],
-    call: Call,
-    most: int,
-    *,
-    code: bool,
+    context: SurfaceContext, ranges: Sequence[Citation], call: Call, most: int, *, code: bool
 ) -> Iterator[RangeAnswer]:
     """Yield each range in the requested order; together they have at most ``most`` characters.
 
@@ -117,7 +113,7 @@ def _opened(
         requested = requested._replace(manual_id=manual.id, path=path)
         document = manual.document(path)
         requested = requested.within(document)
-        first, last = _bounds(document, lines := Lines(document.text), requested)
+        first, last = cited_bounds(document, lines := Lines(document.text), requested)
         cited = range(first, (last if requested.end_line else first) + 1)
         text = document.text[lines.start(cited.start) : lines.start(cited.stop)]
         changed = requested.digest is not None and not has_hash(text, requested.digest)
@@ -167,7 +163,7 @@ def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
     if not shown.code:
         record(call.session, manual_id, document, page)
     place = place_range(document.places, first, min(end, lines.total))
-    after = _heading(_following(document, end), None)
+    after = _heading(next((s for s in document.sections if s.start_line > end), None), None)
     above = enclosing_section(document, end)
     return RangeAnswer(
         manual_id=manual_id,
@@ -184,21 +180,24 @@ def _answer(part: _Range, call: Call, most: int, *, code: bool) -> RangeAnswer:
     )
 
 
-def _bounds(document: Document, lines: Lines, requested: Citation) -> tuple[int, int]:
-    first = requested.start_line or 1
-    InvalidParameter.unless_within("start_line", first, 1, lines.total)
-    if requested.end_line is not None:
-        last = min(requested.end_line, lines.total)
-        InvalidParameter.unless_within("end_line", last, first, lines.total)
-        return first, last
+def cited_bounds(
+    document: Document,
+    lines: Lines,
+    cited: Citation,
+    names: tuple[str, str] = ("start_line", "end_line"),
+) -> tuple[int, int]:
+    """Return the first and the last line of a citation; of one line, the rest of its section.
+
+    Raises:
+        InvalidParameter: with the name of the line that the document does not have.
+    """
+    first = cited.start_line or 1
+    InvalidParameter.unless_within(names[0], first, 1, lines.total)
     section = enclosing_section(document, first)
-    if section is None:
-        return first, lines.total
-    return first, max(first, lines.at(max(section.extent - 1, section.start)))
-
-
-def _following(document: Document, line: int) -> Section | None:
-    return next((s for s in document.sections if s.start_line > line), None)
+    rest = lines.at(max(section.extent - 1, section.start)) if section else lines.total
+    last = min(cited.end_line or max(first, rest), lines.total)
+    InvalidParameter.unless_within(names[1], last, first, lines.total)
+    return first, last
 
 
 def _heading(section: Section | None, first: int | None) -> tuple[int, str] | None:
@@ -206,3 +205,63 @@ def _heading(section: Section | None, first: int | None) -> tuple[int, str] | No
     if section is None or section.start_line == first or not section.title:
         return None
     return section.start_line, section.title
+
+
+class ShownLines(NamedTuple):
+    """The shown part of a range: numbered lines, the first line of the rest, and omitted code.
+
+    ``cut_at`` is the offset in the document at which a line goes on that is shown in part.
+    """
+
+    lines: tuple[tuple[int, str], ...]
+    next_line: int | None = None
+    cut_at: int | None = None
+    code: int = 0
+
+
+def shown_lines(
+    document: Document, lines: Lines, numbers: range, most: int, *, code: bool
+) -> ShownLines:
+    """Return the lines that fit, without blank ones; of an overlong first one, its beginning."""
+    omitted = () if code else _code(document, lines, numbers)
+    shown: list[tuple[int, str]] = []
+    left, hidden = most, 0
+    for number in numbers:
+        line = _line(document, lines, number)
+        if number in omitted:
+            hidden += 1
+            continue
+        if len(line) > left:
+            cut_at = None
+            if not shown:
+                end = _end(line, most)
+                shown.append((number, f"{line[:end]}…"))
+                cut_at = lines.start(number) + end
+            return ShownLines(tuple(shown), number, cut_at, hidden)
+        if line.strip():
+            shown.append((number, line))
+            left -= len(line)
+    return ShownLines(tuple(shown), code=hidden)
+
+
+def enclosing_section(document: Document, line: int) -> Section | None:
+    """Return the section that contains a line: the last one that begins at or above it."""
+    return next((s for s in reversed(document.sections) if s.start_line <= line), None)
+
+
+def _code(document: Document, lines: Lines, numbers: range) -> Collection[int]:
+    """Return which lines belong to code, which may begin above the range in its section."""
+    section = enclosing_section(document, numbers.start)
+    top = section.start_line if section is not None else 1
+    texts = [_line(document, lines, number) for number in range(top, numbers.stop)]
+    return {number for number, is_code in enumerate(code_lines(texts), top) if is_code}
+
+
+def _line(document: Document, lines: Lines, number: int) -> str:
+    return document.text[lines.start(number) : lines.start(number + 1)].rstrip("\r\n")
+
+
+def _end(line: str, most: int) -> int:
+    """Return where the beginning of an overlong line ends, after a sentence if it has one."""
+    ends = [match.end() for match in _SENTENCE_END.finditer(line, 0, most)]
+    return ends[-1] if ends else most

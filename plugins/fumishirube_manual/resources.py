@@ -21,7 +21,7 @@ from fumishirube.disk import clean_name, clean_path
 from fumishirube.text import Lines, fold
 from fumishirube.tools import Content, Resource, Resources, Template
 from fumishirube_manual.arguments import manual_by_id
-from fumishirube_manual.cited_places import has_hash
+from fumishirube_manual.citations import has_hash
 
 SCHEME = "manual"
 MOST_CHARS = 24_000
@@ -143,11 +143,7 @@ def _read(context: SurfaceContext, uri: str, _: Call) -> Sequence[Content]:
     rest = Citation(manual_id, path, stop + 1, last)
     word = f"This was {shown}, not all that was asked for. Go on with {rest}."
     part = text[start : lines.start(stop + 1)]
-    return [
-        Content(str(shown), part, _mime(path, whole=False)),
-        Content(str(rest), word),
-        *remarks,
-    ]
+    return [Content(str(shown), part, _mime(path, whole=False)), Content(str(rest), word), *remarks]
 
 
 def _range(cited: Citation, lines: Lines) -> tuple[int, int]:

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from fumishirube import Citation, Trace, TraceRow
-from fumishirube_manual.addressed_tags import tags
-from fumishirube_manual.evidence.annotations import wording_of
+from fumishirube_manual.evidence.annotations import stored_of, wording_of
 from fumishirube_manual.evidence.lines import EvidenceLine
 from fumishirube_manual.evidence.reader import Copy, ShownHit
-from fumishirube_manual.pointers import pointers
 
 Json = dict[str, JsonValue]
 
@@ -56,9 +54,17 @@ def integrated(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
 
 
 def _scored(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
-    score = round(row.score, SCORE_DIGITS)
-    item: Json = {"score": score, "matched_tokens": _longest(row.matched)}
-    return item | _extra(trace, row, extras)
+    item: Json = {"score": round(row.score, SCORE_DIGITS), "matched_tokens": _longest(row.matched)}
+    if "cite" in extras or "lines" in extras:
+        item["end_line"] = row.end_line
+    if "cite" in extras:
+        item["cite"] = f"@{row.digest[:CITED_DIGITS]}"
+    if "lines" in extras and row.ancestors:
+        item["headings"] = HEADING_SEPARATOR.join(row.ancestors)
+    for extra in ("refers_to", "addressed"):
+        if extra in extras and (values := stored_of(trace, extra, row)):
+            item[extra] = values
+    return item
 
 
 def ref_of(trace: Trace, path: str, start_line: int | None) -> Json:
@@ -131,18 +137,3 @@ def _longest(spans: Sequence[str]) -> list[JsonValue]:
     """Return each span once, without those that are part of another."""
     each = dict.fromkeys(spans)
     return [span for span in each if not any(span in other for other in each if other != span)]
-
-
-def _extra(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
-    extra: Json = {}
-    if "cite" in extras or "lines" in extras:
-        extra["end_line"] = row.end_line
-    if "cite" in extras:
-        extra["cite"] = f"@{row.digest[:CITED_DIGITS]}"
-    if "lines" in extras and row.ancestors:
-        extra["headings"] = HEADING_SEPARATOR.join(row.ancestors)
-    if "refers_to" in extras and (places := pointers(trace, row)):
-        extra["refers_to"] = [*places]
-    if "addressed" in extras and (lines := tags(trace, row)):
-        extra["addressed"] = [*lines]
-    return extra

@@ -42,9 +42,7 @@ Scope = Annotated[
     Field(description="An id, several, or '*' for all."),
 ]
 PathPrefix = Annotated[
-    str | None,
-    FailsWith(InvalidPath),
-    Field(description="File, folder, a*b; !ab: not it."),
+    str | None, FailsWith(InvalidPath), Field(description="File, folder, a*b; !ab: not it.")
 ]
 
 
@@ -228,14 +226,13 @@ def excluded_sections(
     return exclude, exclude - (trace.seen - trace.origin.query.read)
 
 
-def document_of(context: SurfaceContext, trace: Trace, path: str) -> Document:
-    """Read the file of a path in a search.
-
-    Raises:
-        ToolError: when it was deleted meanwhile, or cannot be read.
-    """
+def document_of(context: SurfaceContext, trace: Trace, path: str) -> Document | None:
+    """Read the file of a path in a search; ``None`` if it was deleted since, or cannot be read."""
     manual_id, inner = trace.file(path)
-    return context.manual(manual_id).document(inner)
+    try:
+        return context.manual(manual_id).document(inner)
+    except ToolError:
+        return None
 
 
 def named_again(trace: Trace) -> JsonValue:

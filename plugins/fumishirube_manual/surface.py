@@ -1,13 +1,48 @@
-"""The surface of manuals: tools to list, find, page through hits, read and scan."""
+"""The surface of manuals: its settings, and its tools to list, find, page, read and scan."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field, field_validator
 
 from fumishirube import Corpus, Env, Stage, SurfaceContext, Tool, Trace, TraceRow
 from fumishirube.tools import PAGE_CHARS, MaxChars, Prompt, Resources
-from fumishirube_manual.settings import DEFAULT_EXTRAS, Extra
+
+SURFACE = "manual"
+"""The name under which the surface is registered."""
+
+Extra = Literal[
+    "plain",
+    "lines",
+    "also",
+    "answerable",
+    "vocabulary",
+    "names",
+    "alternatives",
+    "everywhere",
+    "path_prefix",
+    "refs",
+    "grep",
+    "batch",
+    "cursor",
+    "titles",
+    "documents",
+    "unread",
+    "terms",
+    "unsearched",
+    "coverage",
+    "cite",
+    "est_tokens",
+    "refers_to",
+    "addressed",
+]
+"""Keys, parameters and tools beyond the contract."""
+
+DEFAULT_EXTRAS: tuple[Extra, ...] = tuple(
+    extra
+    for extra in get_args(Extra)
+    if extra not in ("coverage", "est_tokens", "refers_to", "addressed")
+)
 
 _INSTRUCTIONS = (
     "Manuals: manual_ls gives the ids that the other manual_* tools take, and is called before "

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from pydantic import JsonValue
-
+from fumishirube.tools import compact
 from fumishirube_manual.evidence.markup import rendered_title
 from fumishirube_manual.rows import HEADING_SEPARATOR, cited_path
 
-Json = Mapping[str, JsonValue]
+Json = Mapping[str, Any]
 
 _PLACE = re.compile(r"((?:.+#)?L)(\d+(?: .*)?)", re.DOTALL)
 """The file and the line of a place of an equal line, with its heading if that is another one."""
@@ -110,14 +108,9 @@ def other_members(answer: Json, formatted: set[str]) -> Iterator[str]:
         if key == "manuals":
             yield f"manuals: {comma_separated(value)}"
         elif key not in formatted and value not in (None, [], {}, ""):
-            yield f"{key}: {value if isinstance(value, str) else as_json(value)}"
+            yield f"{key}: {value if isinstance(value, str) else compact(value)}"
 
 
 def comma_separated(words: Any) -> str:
     """Return words in a row."""
     return ", ".join(map(str, words))
-
-
-def as_json(value: Any) -> str:
-    """Return a value as compact JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -11,7 +11,7 @@ from functools import lru_cache
 from fumishirube import Corpus, SurfaceContext, Trace, TraceRow
 from fumishirube.text import fold, is_function, occurs
 from fumishirube_manual.diagnosis import answerable
-from fumishirube_manual.stored_values import stored
+from fumishirube_manual.evidence.annotations import stored
 from fumishirube_manual.surface import ManualSurface
 
 ANNOTATION = "vocabulary"
@@ -72,9 +72,7 @@ def vocabulary_of(trace: Trace) -> tuple[str, ...]:
     return tuple(stored(trace, ANNOTATION, list) or ())
 
 
-def _relevance_model(
-    rows: Sequence[TraceRow],
-) -> tuple[Mapping[str, float], Mapping[str, str]]:
+def _relevance_model(rows: Sequence[TraceRow]) -> tuple[Mapping[str, float], Mapping[str, str]]:
     """Return the probability of each folded word in the headings of some hits, and its spelling."""
     shares: defaultdict[str, float] = defaultdict(float)
     forms: dict[str, str] = {}

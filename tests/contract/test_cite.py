@@ -18,7 +18,7 @@ from fumishirube.commands import search_context
 from fumishirube.parsing import PlaceRange
 from fumishirube.text.controls import printable
 from fumishirube.tools.citations import Citation
-from fumishirube_manual.citation_checks import CitationChecker, find_citations
+from fumishirube_manual.citations import CitationChecker, find_citations
 
 FIND = ("find", "対象", "--manual", "m1", "--json")
 

@@ -19,8 +19,7 @@ from torture import examples
 from fumishirube import NotFound
 from fumishirube.host.application import Application
 from fumishirube.traces.store import TraceStore, new_trace_id
-from fumishirube_manual.facets import FACETS, denies, facet_of
-from fumishirube_manual.sentences import sentences
+from fumishirube_manual.sentences import FACETS, denies, facet_of, sentences
 
 GRAPH = ["claims", "evidences", "edges", "facets"]
 RULE = "会員は図書室を利用できる。"

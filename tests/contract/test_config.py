@@ -16,8 +16,7 @@ from fumishirube.config.environment import variables
 from fumishirube.config.validation import build_model
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
-from fumishirube_manual.settings import Extra
-from fumishirube_manual.surface import ManualSurface
+from fumishirube_manual.surface import Extra, ManualSurface
 from fumishirube_stages.refiners.exploration import Exploration
 from fumishirube_stages.scorers.lexical import Lexical
 

@@ -13,7 +13,7 @@ import pytest
 from manuals import RULES, ask, full, fumishirube, opened, write
 
 from fumishirube.host.application import Application
-from fumishirube_manual.actions import is_exhaustive
+from fumishirube_manual.full_answer import is_exhaustive
 
 APPLIED = [
     "manual_id",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from manuals import write
 from stdio import Fumishirube
 
-from fumishirube_manual.json_escapes import unescaped
+from fumishirube_manual.evidence.markup import unescaped
 
 
 def grepped(folder: Path, files: dict[str, str], **arguments: Any) -> dict[str, Any]:

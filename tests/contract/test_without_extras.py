@@ -13,7 +13,7 @@ from manuals import write
 from stdio import HELLO, Fumishirube, Wire
 
 from fumishirube.tools.calls import compact
-from fumishirube_manual.settings import Extra
+from fumishirube_manual.surface import Extra
 
 FILES = {
     **{f"m/f{n:03}.md": f"# 章{n}\n本文 {n} です。\n" for n in range(300)},

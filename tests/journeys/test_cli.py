@@ -298,7 +298,7 @@ def test_the_unexpected_is_one_line_with_an_id(own: Path) -> None:
 @pytest.mark.slow
 def test_verbose_tells_even_what_goes_wrong_with_the_command_itself(own: Path) -> None:
     script = (
-        "import sys; sys.modules['fumishirube_manual.commands.coverage_lines'] = None; "
+        "import sys; sys.modules['fumishirube_manual.commands.result_lines'] = None; "
         "from fumishirube.faces.cli import main; sys.exit(main(sys.argv[1:]))"
     )
     for words, told in ((["--verbose"], True), ([], False), (["--", "--verbose"], False)):

@@ -205,7 +205,7 @@ def test_every_finding_on_files_and_plugins_has_a_translation() -> None:
 
 
 RESULT_MODULES = ("add", "config", "index", "plugins", "trust")
-OF_MANUALS = ("coverage", "explanations", "fates", "ls", "toc")
+OF_MANUALS = ("coverage", "explanations", "ls", "toc")
 OF_TRACES = ("difference_lines", "trace")
 CHECKING = [
     ROOT / "core" / "fumishirube" / "faces" / "cli" / f"{name}.py"

@@ -16,7 +16,7 @@ from manuals import RULES, opened, write
 
 from fumishirube.tools.schemas import input_schema, output_schema
 from fumishirube_manual.diagnosis import CutoffReason, Status
-from fumishirube_manual.settings import Extra
+from fumishirube_manual.surface import Extra
 from fumishirube_manual.tools.hits import Kind
 
 PROJECT = Path(__file__).parents[2]

@@ -7,13 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fumishirube_manual.evidence import excerpts
-from fumishirube_manual.evidence.blocks import headers, is_row, leads, related
+from fumishirube_manual.evidence.blocks import headers, is_row, leads, passages, related
+from fumishirube_manual.evidence.code_blocks import EnclosingBlocks
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, stem
-from fumishirube_manual.evidence.enclosing_blocks import EnclosingBlocks
 from fumishirube_manual.evidence.excerpts import excerpt
 from fumishirube_manual.evidence.lines import BEST_CHARS, SectionLines
 from fumishirube_manual.evidence.markup import never_shown, rendered_lines, without_anchor
-from fumishirube_manual.evidence.passages import passages
 
 WHOLE = 1.15
 """What a concept counts that occurs as a whole."""

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Fumishirube
 
-from fumishirube.text.reference_targets import normalised
-from fumishirube.text.references import References
+from fumishirube.text.references import References, normalised
 
 NAME = "給付編"
 TOC = {

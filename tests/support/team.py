@@ -19,7 +19,7 @@ from fumishirube.host.people import PersonalTools
 from fumishirube.host.reload.reloader import Served, ServedApplication
 from fumishirube.tools.calls import call_tool, error_payload
 from fumishirube.tools.definitions import Call, Session
-from fumishirube_manual.settings import Extra
+from fumishirube_manual.surface import Extra
 
 CONFIGURATION = (
     f"surfaces: [{{use: manual, with: {{extras: [{', '.join(get_args(Extra))}]}}}}, "

@@ -71,6 +71,10 @@ def _folded(text: str) -> str:
     return _folded(composed) if changed and composed != text else composed
 
 
+_folded_before = lru_cache(maxsize=4096)(_folded)
+"""Folds texts that come repeatedly, such as the terms of a query."""
+
+
 def nfkc(text: str) -> str:
     """Return the NFKC form of a text, in linear time and without blocking other threads."""
     if len(text) <= _PIECE:
@@ -100,12 +104,6 @@ def joins(before: str, character: str) -> bool:
     if unicodedata.combining(unicodedata.normalize("NFKD", character)[:1] or "\0"):
         return True
     return nfkc(before + character) != nfkc(before) + nfkc(character)
-
-
-@lru_cache(maxsize=4096)
-def _folded_before(text: str) -> str:
-    """Fold texts that come repeatedly, such as the terms of a query."""
-    return _folded(text)
 
 
 def nfc(text: str) -> str:

@@ -21,8 +21,7 @@ from fumishirube.text.scripts import (
     UNSPACED,
     fold_letters,
 )
-from fumishirube.text.whole_numbers import after_number, before_number
-from fumishirube.text.word_forms import inflected
+from fumishirube.text.word_forms import after_number, before_number, inflected
 
 _DASHES = "\u2010\u2012\u2013\u2014\u2015\u2043\u2212"
 _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -235,7 +234,6 @@ def _separates(unit: _Unit, previous: _Unit | None, following: _Unit | None) -> 
 
 
 def _between(previous: _Unit | None, gap: str | None, unit: _Unit) -> str:
-    """Return the pattern between two units."""
     if previous is None:
         return ""
     kinds = previous.kind, unit.kind

@@ -1,4 +1,4 @@
-"""Forms of words: English numbers, Greek letters, and the forms that a tokenizer defines."""
+"""Forms of words: English numbers, Greek letters, whole numbers, and those of a tokenizer."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ FormFinder: TypeAlias = Callable[[str], Sequence[str]]
 _NO_PLURAL = re.compile(r".{0,2}s|.*(?:ss|us|is|as|os|ps)|(?:always|does|series|news|lens|dns|tls)")
 _LAST_WORD = re.compile(r"(?<![^\W_])[a-z]{3,}\Z")
 _ASCII_WORDS = re.compile(r"[0-9a-z]+")
+
+_BEFORE = r"(?<![0-9])(?<![0-9]\.)"
+_BEFORE_GROUP = r"(?<![0-9],)"
+"""Three digits may be the end of 1,000."""
+_AFTER = "(?![0-9])"
+_NO_DECIMALS = r"(?!\.[0-9]+(?!\.?[0-9]))"
+_NO_GROUPS = "(?!,[0-9]{3}(?![0-9]))"
+"""Up to three digits may be the beginning of 30,000."""
+_GROUP = 3
 
 
 def mentions(folded_text: str, folded_term: str) -> bool:
@@ -117,3 +126,17 @@ def written_beside(
         return own(text, others)
     written = written_terms(source, text)
     return written, set(others).difference(written[0].split())
+
+
+def before_number(digits: str) -> str:
+    """Return the pattern before the digits at which a text begins."""
+    return _BEFORE + _BEFORE_GROUP * (len(digits) == _GROUP)
+
+
+def after_number(digits: str, *, dotted: bool) -> str:
+    """Return the pattern after the digits at which a text ends; ``dotted`` as in 2.1.
+
+    A number is not cut at its decimal point, but 2.1 may be the beginning of 2.1.3.
+    """
+    decimals = "" if dotted else _NO_DECIMALS
+    return _AFTER + decimals + _NO_GROUPS * (len(digits) <= _GROUP)

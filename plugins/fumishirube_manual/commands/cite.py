@@ -23,7 +23,7 @@ from fumishirube.commands import (
     search_context,
 )
 from fumishirube.text import decode
-from fumishirube_manual.citation_checks import CheckedCitation, CitationChecker, find_citations
+from fumishirube_manual.citations import CheckedCitation, CitationChecker, find_citations
 
 _STATES = ("valid", "moved", "changed", "gone")
 

@@ -18,21 +18,25 @@ from fumishirube import (
     Trace,
 )
 from fumishirube.commands import (
-    OK,
     add_json,
     command,
     counted,
     filled,
     listed,
     opened,
-    print_json,
     reason_text,
     search_context,
+    show,
     table,
     translated,
 )
-from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
-from fumishirube_manual.commands.fates import add_explanations, fate_in, fate_json, fate_lines
+from fumishirube_manual.commands.explanations import (
+    LEGEND,
+    add_explanations,
+    show_fate,
+    signals_line,
+    tree_lines,
+)
 from fumishirube_manual.scopes import named_again
 
 
@@ -53,16 +57,8 @@ def run(options: Namespace) -> int:
             if cite.manual_id not in (trace.manuals or (trace.manual_id,)):
                 others = "other manuals" if trace.manuals else "another manual"
                 raise InvalidParameter(f"the trace is of {others}: {trace.manual_id}")
-            fate = fate_in(trace, cite, search_context(application))
-            lines, plain = fate_lines(fate), fate_json(fate)
-        else:
-            lines, plain = _lines(trace, options), _plain(trace)
-        if options.json:
-            print_json(plain)
-        else:
-            for text in lines:
-                print(text)
-    return OK
+            return show_fate(trace, cite, search_context(application), options)
+        return show(_plain(trace), options, lambda _: _lines(trace, options))
 
 
 def _lines(trace: Trace, options: Namespace) -> Iterator[str]:

@@ -2,56 +2,42 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction, Namespace
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from fumishirube import Budget, NotFound, Query, SurfaceContext, Trace
+from pydantic import JsonValue
+
+from fumishirube import Budget, Call, ConfigError, NotFound, Query, SurfaceContext, Trace
 from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.commands import (
     FAILURE,
     OK,
     Application,
     Bar,
-    Emphasised,
     add_json,
     at_least,
+    call_tool,
     chosen_manuals,
-    clipped,
+    complain,
     counted,
-    emphasised,
     known_manual,
     opened,
     print_json,
     print_line,
     search_context,
-    strip_controls,
-    terminal_width,
-    translated,
 )
-from fumishirube.text import fold
-from fumishirube_manual.cited_places import CitedPlace, place_of_section
-from fumishirube_manual.commands.coverage_lines import (
-    account_line,
-    aside_line,
-    degraded_lines,
-    next_line,
-    outside_lines,
-    summary_line,
-    terms_lines,
-    vocabulary_lines,
-)
+from fumishirube.text import concepts, fold
+from fumishirube_manual.citations import CitedPlace, place_of_section
 from fumishirube_manual.commands.editors import open_file
-from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
-from fumishirube_manual.commands.fates import add_explanations, fate_in, fate_json, fate_lines
-from fumishirube_manual.commands.full_find import (
-    add_full_arguments,
-    check_full_arguments,
-    full_answer,
-)
-from fumishirube_manual.commands.hit_lines import HitLines
-from fumishirube_manual.commands.results import SearchResults, TracedHit, as_json
+from fumishirube_manual.commands.explanations import add_explanations, show_fate
+from fumishirube_manual.commands.result_lines import result_lines
+from fumishirube_manual.commands.results import SearchResults, as_json
+from fumishirube_manual.coverage import every_row
 from fumishirube_manual.evidence.annotations import with_weights
-from fumishirube_manual.find_limits import (
+from fumishirube_manual.surface import ManualSurface
+from fumishirube_manual.tools.find_arguments import (
+    CANDIDATES,
     MOST_ALTERNATIVES,
     QUERY_CHARS,
     TERM_CHARS,
@@ -59,14 +45,21 @@ from fumishirube_manual.find_limits import (
     TIME_MS,
     other_wordings,
 )
-from fumishirube_manual.surface import ManualSurface
-from fumishirube_manual.unread import every_row
 from fumishirube_manual.vocabulary import with_vocabulary
 
 SHOWN = 5
 _NOT_FULL = ("why_not", "explain", "open", "limit")
+_WHOLE_ID = 32
 
-_INDENT = "   "
+_ARGUMENTS = {
+    "claims": "include_claim_graph",
+    "max_candidates": "max_candidates",
+    "time_ms": "time_ms",
+    "cache": "use_cache",
+    "only_unscanned": "only_unscanned_from_trace_id",
+}
+"""The options of a full answer, and the tool arguments that they set."""
+_BUDGET = ("max_candidates", "time_ms")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -102,7 +95,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     help_text = "print the full answer of the search as JSON; needs one manual"
     parser.add_argument("--full", action="store_true", help=help_text)
-    add_full_arguments(parser)
+    _add_full_arguments(parser)
     add_json(parser)
 
 
@@ -122,24 +115,24 @@ def run(options: Namespace) -> int:
     if options.full and any(getattr(options, name) for name in _NOT_FULL):
         options.parser.error("--full: goes with none of --why-not, --explain, --open and --limit")
     options.limit = options.limit or SHOWN
-    check_full_arguments(options)
+    _check_full_arguments(options)
     with opened(options) as application:
         context = search_context(application)
         if options.full:
-            answer = full_answer(application, context, required, options)
+            answer = _full_answer(application, context, required, options)
             print_json(answer)
             return OK if answer["summary"]["candidates"] else FAILURE
         manuals = chosen_manuals(context, options.manual)
         _check_reference(context, manuals, options)
         results = _search(application, manuals, required, options)
         if options.why_not:
-            return _print_fate(results.trace, context, options)
+            return show_fate(results.trace, options.why_not, context, options)
         if options.open is not None:
             return _open(results, context, options)
         if options.json:
             print_json(as_json(results, explain=options.explain))
         else:
-            for line in _result_lines(results, context, options):
+            for line in result_lines(results, context, options):
                 print_line(line)
     return OK if results.complete and results.trace.search.rows else FAILURE
 
@@ -151,29 +144,15 @@ def _check_reference(context: SurfaceContext, manuals: Sequence[str], options: N
             options.parser.error(f"--why-not: its manual is {manual_id!r}, --manual names another")
 
 
-def _print_fate(trace: Trace, context: SurfaceContext, options: Namespace) -> int:
-    fate = fate_in(trace, options.why_not, context)
-    if options.json:
-        print_json(fate_json(fate))
-    else:
-        for line in fate_lines(fate):
-            print(line)
-    return OK
-
-
 def _search(
     application: Application, manuals: list[str], required: tuple[str, ...], options: Namespace
 ) -> SearchResults:
-    """Search one manual, or several as one."""
     context = search_context(application)
     requested = [*dict.fromkeys(manuals)]
     scope = "/".join(sorted(requested)) if options.manual or len(requested) == 1 else EVERY_MANUAL
     bar = Bar()
     query = Query(
-        options.query,
-        required,
-        alternatives=options.alternatives,
-        budget=Budget.of(TIME_MS),
+        options.query, required, alternatives=options.alternatives, budget=Budget.of(TIME_MS)
     )
     try:
         result = context.find(scope, query, bar.progress)
@@ -221,53 +200,6 @@ def _places(
     return {key: place for key, place in placed.items() if place is not None}
 
 
-def _result_lines(
-    results: SearchResults, context: SurfaceContext, options: Namespace
-) -> Iterator[str | Emphasised]:
-    columns = terminal_width()
-    lines = HitLines(context, results.trace, columns)
-    for rank, hit in enumerate(results.shown(), 1):
-        yield from _head(rank, hit, columns)
-        yield from lines.of(hit.row)
-        if options.explain:
-            yield _INDENT + signals_line(hit.row)
-        yield ""
-    for note in _notes(results, options):
-        yield emphasised(translated(note), "note")
-
-
-def _notes(results: SearchResults, options: Namespace) -> Iterator[str]:
-    """Yield what was searched, and what to do next; with ``--verbose`` all that is known."""
-    hits = results.trace.search.rows
-    everything = options.verbose or options.explain
-    if not hits:
-        yield "nothing found"
-    if everything or results.required or not hits:
-        yield from terms_lines(results)
-    if everything:
-        yield from vocabulary_lines(results)
-    aside = None if everything else aside_line(results)
-    yield "; ".join(filter(None, (summary_line(results), aside)))
-    yield from outside_lines(results) if everything else ()
-    yield from degraded_lines(results)
-    if options.explain:
-        yield from tree_lines(results.trace)
-        yield LEGEND
-    if everything:
-        yield account_line(results, options)
-    yield next_line(results, options)
-
-
-def _head(rank: int, hit: TracedHit, columns: int) -> Iterator[Emphasised]:
-    row = hit.row
-    head = f"{rank}. "
-    tail = f"  {row.score:.2f}"
-    title = clipped(strip_controls(row.title), columns - len(head) - len(tail))
-    yield Emphasised(head + title + tail, [(len(head), len(head) + len(title))], "title")
-    cite = _INDENT + hit.cite
-    yield Emphasised(cite, [(len(_INDENT), len(cite))], "place")
-
-
 def _text(what: str, longest: int) -> Callable[[str], str]:
     def convert(word: str) -> str:
         if not fold(word):
@@ -277,3 +209,63 @@ def _text(what: str, longest: int) -> Callable[[str], str]:
         return word
 
     return convert
+
+
+def _add_full_arguments(parser: ArgumentParser) -> None:
+    help_text = "with --full: also the claims in the hits, and their evidence"
+    parser.add_argument("--claims", action="store_true", default=None, help=help_text)
+    help_text = f"with --full: the most sections to return (default: {CANDIDATES})"
+    parser.add_argument("--max-candidates", metavar="N", type=at_least(1), help=help_text)
+    help_text = f"with --full: the time limit in milliseconds (default: {TIME_MS})"
+    parser.add_argument("--time-ms", metavar="N", type=at_least(1), help=help_text)
+    help_text = "with --full: use a cached answer, or search again"
+    parser.add_argument("--cache", action=BooleanOptionalAction, help=help_text)
+    help_text = "with --full: leave out what the search of this trace returned, and what was read"
+    parser.add_argument("--only-unscanned", metavar="TRACE_ID", help=help_text)
+
+
+def _check_full_arguments(options: Namespace) -> None:
+    """Exit with a usage error for such an option without ``--full``."""
+    for option in _ARGUMENTS:
+        if getattr(options, option) is not None and not options.full:
+            options.parser.error(f"--{option.replace('_', '-')}: needs --full")
+
+
+def _full_answer(
+    application: Application, context: SurfaceContext, required: tuple[str, ...], options: Namespace
+) -> dict[str, Any]:
+    """Call the surface's own ``manual_find``, which returns the full answer."""
+    manuals = chosen_manuals(context, options.manual)
+    if len(manuals) != 1:
+        options.parser.error("--full: it searches one manual; name it with --manual ID")
+    if "manual_find" not in application.commands:
+        raise ConfigError("surfaces: none of them returns full answers; add {use: manual}")
+    arguments: dict[str, JsonValue] = {
+        "query": options.query,
+        "manual_id": manuals[0],
+        "required_terms": [*(required or _picked(context, manuals[0], options.query))],
+    }
+    if options.alternatives:
+        arguments["alternatives"] = [*options.alternatives]
+    budget = {name: getattr(options, name) for name in _BUDGET if getattr(options, name)}
+    if budget:
+        arguments["budget"] = budget
+    for option, argument in _ARGUMENTS.items():
+        value = getattr(options, option)
+        if option not in _BUDGET and value is not None:
+            arguments[argument] = value
+    if options.only_unscanned and len(options.only_unscanned) < _WHOLE_ID:
+        trace = application.traces.named(options.only_unscanned)
+        arguments["only_unscanned_from_trace_id"] = trace.id
+    answer: dict[str, Any] = call_tool(application.commands["manual_find"], arguments, Call())
+    return answer
+
+
+def _picked(context: SurfaceContext, manual: str, query: str) -> Sequence[str]:
+    """Pick terms as a plain find does, and print them: the full answer requires some."""
+    trace = context.find(manual, Query(query, budget=Budget.of(TIME_MS))).trace
+    chosen = trace.report.picked or [
+        concept.text[:TERM_CHARS] for concept in concepts(query)[:TERMS]
+    ]
+    complain(f"picked terms: {', '.join(chosen)}; name others with --require TERM")
+    return chosen

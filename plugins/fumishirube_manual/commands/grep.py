@@ -29,7 +29,7 @@ from fumishirube.commands import (
 )
 from fumishirube.text import fold, places_of
 from fumishirube_manual.scopes import narrowed
-from fumishirube_manual.settings import SURFACE
+from fumishirube_manual.surface import SURFACE
 
 _CHARS = 50_000
 _MOST_CONTEXT = 3
@@ -157,7 +157,6 @@ def _explain(answer: Any, only: str, options: Namespace) -> None:
 
 
 def _switches(options: Namespace) -> Iterator[str | tuple[str, str]]:
-    """Yield the options for the next page."""
     for manual in options.manual:
         yield "--manual", manual
     for name in ("regex", "exact", "word"):

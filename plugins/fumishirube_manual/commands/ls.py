@@ -20,8 +20,8 @@ from fumishirube.commands import (
     translated,
 )
 from fumishirube.text import nfc
-from fumishirube_manual.settings import SURFACE
-from fumishirube_manual.unread import loose_lines, unread_lines
+from fumishirube_manual.coverage import loose_lines, unread_lines
+from fumishirube_manual.surface import SURFACE
 
 _ROOT = "manuals"
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from fumishirube import (
     Citation,
-    Document,
     InvalidParameter,
     InvalidScope,
     NotFound,
@@ -31,8 +30,8 @@ from fumishirube.commands import (
 )
 from fumishirube.text import Lines
 from fumishirube.tools import PAGE_CHARS, TextPage
-from fumishirube_manual.citation_checks import CheckedCitation, CitationChecker
-from fumishirube_manual.commands.pages import (
+from fumishirube_manual.citations import CheckedCitation, CitationChecker
+from fumishirube_manual.commands.scan import (
     ReadTarget,
     add_page_options,
     explain,
@@ -40,8 +39,8 @@ from fumishirube_manual.commands.pages import (
     print_page,
     text_page,
 )
-from fumishirube_manual.range_lines import enclosing_section
-from fumishirube_manual.settings import SURFACE
+from fumishirube_manual.ranges import cited_bounds
+from fumishirube_manual.surface import SURFACE
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -102,7 +101,10 @@ def _read_lines(
     A citation of one line is of the rest of its section too, with those inside it.
     """
     document = context.manual(cited.manual_id).document(cited.path)
-    page, end = _cited_page(document, cited, options.max_chars or PAGE_CHARS)
+    text, names = Lines(document.text), ("the first line", "the last line")
+    first, last = cited_bounds(document, text, cited.within(document), names)
+    start, end = text.start(first), text.start(last + 1)
+    page = TextPage.of(document.text, start, min(end, start + (options.max_chars or PAGE_CHARS)))
     lines, goes_on = page.lines, page.next_offset < end
     if options.json:
         print_json(
@@ -122,19 +124,6 @@ def _read_lines(
         complain("the cited lines go on")
         print_next(page.next_offset, (cited.manual_id, cited.path), options)
     return _verdict(checked)
-
-
-def _cited_page(document: Document, cited: Citation, most: int) -> tuple[TextPage, int]:
-    """Return the first page of the lines of a citation, and the offset at which they end."""
-    placed, lines = cited.within(document), Lines(document.text)
-    first = placed.start_line or 1
-    InvalidParameter.unless_within("the first line", first, 1, lines.total)
-    section = enclosing_section(document, first)
-    rest = lines.at(max(section.extent - 1, section.start)) if section else lines.total
-    last = min(placed.end_line or max(first, rest), lines.total)
-    InvalidParameter.unless_within("the last line", last, first, lines.total)
-    start, end = lines.start(first), lines.start(last + 1)
-    return TextPage.of(document.text, start, min(end, start + most)), end
 
 
 def _verdict(checked: CheckedCitation | None) -> int:

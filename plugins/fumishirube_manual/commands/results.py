@@ -8,8 +8,8 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from fumishirube import Citation, CoverageReport, Span, Trace, TraceRow
-from fumishirube_manual.cited_places import CitedPlace
-from fumishirube_manual.unread import UnreadRow
+from fumishirube_manual.citations import CitedPlace
+from fumishirube_manual.coverage import UnreadRow
 from fumishirube_manual.vocabulary import vocabulary_of
 
 
@@ -133,11 +133,7 @@ def _hit(hit: TracedHit) -> JsonValue:
     row = hit.row
     manual_id, path = hit.place
     return {
-        "ref": {
-            "manual_id": manual_id,
-            "path": path,
-            "start_line": row.start_line,
-        },
+        "ref": {"manual_id": manual_id, "path": path, "start_line": row.start_line},
         "title": row.title,
         "score": row.score,
         "matched": [*row.matched],

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
 
-from fumishirube import (
-    ToolError,
-)
+from fumishirube import Citation, NotFound, SurfaceContext, ToolError
 from fumishirube.commands import (
     OK,
+    Application,
+    add_json,
     at_least,
+    call_by_name,
+    command,
+    complain,
     known_manual,
     opened,
+    print_json,
     search_context,
+    suggest,
 )
-from fumishirube_manual.commands.pages import (
-    ReadTarget,
-    add_page_options,
-    explain,
-    print_page,
-    text_page,
-)
+from fumishirube_manual.surface import SURFACE
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -48,3 +50,101 @@ def run(options: Namespace) -> int:
             raise
     print_page(answer, place, options)
     return OK
+
+
+class ReadTarget(NamedTuple):
+    """A file of a manual, a line if given, and the citation if there is one."""
+
+    manual: str
+    path: str
+    line: int | None
+    cited: Citation | None = None
+
+
+def text_page(
+    application: Application, place: ReadTarget, options: Namespace, cursor: int | None = None
+) -> Any:
+    """Return the page of a file from a line, or from the character of a cursor."""
+    return call_by_name(
+        application,
+        "manual_scan",
+        surface=SURFACE,
+        manual_id=place.manual,
+        path=place.path,
+        start_line=place.line,
+        cursor=cursor,
+        max_chars=options.max_chars,
+    )
+
+
+def add_page_options(parser: ArgumentParser) -> None:
+    """Add the options of both commands."""
+    help_text = "how many characters at most, 256 to 50000 (default: 12000)"
+    parser.add_argument("--max-chars", metavar="N", type=at_least(256, 50_000), help=help_text)
+    add_json(parser)
+
+
+def print_page(answer: Any, place: ReadTarget, options: Namespace) -> None:
+    """Print a page; print its position and the next command to standard error."""
+    if options.json:
+        print_json(answer)
+        return
+    text = answer["text"]
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    lines = answer["applied_range"]
+    position = f"lines {lines['start_line']} to {lines['end_line']} of {place.manual}/{place.path}"
+    after = answer["next_cursor"]["char_offset"]
+    goes_on = "the file ends here" if after is None else "the file goes on"
+    is_cut = answer["truncated"] and "scope" in answer["applied"]
+    complain(f"{position}; {'the section goes on' if is_cut else goes_on}")
+    if after is not None:
+        print_next(after, (place.manual, place.path), options)
+
+
+def print_next(after: int, places: tuple[str, str], options: Namespace) -> None:
+    """Print to standard error the command that goes on in a file of a manual."""
+    complain(f"next: {command(options, 'scan', ('--cursor', str(after)), places=places)}")
+
+
+def explain(
+    error: ToolError, context: SurfaceContext, place: ReadTarget, options: Namespace
+) -> None:
+    """Add a suggested command to an error."""
+    try:
+        if isinstance(error, NotFound):
+            error.add_note(_nearest(context, place, options))
+    except ToolError:
+        return  # there is no better suggestion than the error's own
+
+
+def about_unlisted(context: SurfaceContext, manual_id: str, path: str) -> str | None:
+    """Say of a file that is not listed what would read it, or which name is near; else nothing."""
+    manual = context.manual(manual_id)
+    paths = list(manual.paths())
+    if path in paths:
+        return None
+    reader = _reader(context, manual_id, path)
+    return f"it is there; to read it: {reader}" if reader else str(suggest("file", path, paths))
+
+
+def _reader(context: SurfaceContext, manual_id: str, path: str) -> str | None:
+    """Return what would read a file that is there and not listed, if anything would."""
+    try:
+        if context.manual(manual_id).root.stat(path).kind != "file":
+            return None
+    except NotFound:
+        return None
+    suffix = PurePosixPath(path).suffix.lower()
+    rows = context.unread_files(manual_id)
+    return next((row.reader for row in rows if row.suffix == suffix), None)
+
+
+def _nearest(context: SurfaceContext, place: ReadTarget, options: Namespace) -> str:
+    """Suggest the section that contains the line, or the file with the nearest name."""
+    if unlisted := about_unlisted(context, place.manual, place.path):
+        return unlisted
+    line = place.line or 1
+    sections = context.manual(place.manual).document(place.path).sections
+    around = [section.start_line for section in sections if section.start_line <= line]
+    cite = Citation(place.manual, place.path, max(around, default=1))
+    return f"next: {command(options, 'read', str(cite))}"

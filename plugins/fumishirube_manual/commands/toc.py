@@ -20,9 +20,9 @@ from fumishirube.commands import (
     table,
     translated,
 )
+from fumishirube_manual.coverage import unread_lines
 from fumishirube_manual.scopes import narrowed
-from fumishirube_manual.settings import SURFACE
-from fumishirube_manual.unread import unread_lines
+from fumishirube_manual.surface import SURFACE
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -102,7 +102,6 @@ def _print_next(answer: Any, options: Namespace) -> None:
 
 
 def _switches(options: Namespace) -> Iterator[str | tuple[str, str]]:
-    """Yield the options for the next page."""
     if options.prefix:
         yield "--prefix", options.prefix
     yield from ["--deep"] * options.deep

@@ -1,9 +1,9 @@
-"""The weights of the concepts of a query, stored in its trace to choose evidence later."""
+"""What a trace stores for its evidence: values by name, and the weights of the query's concepts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
@@ -11,11 +11,34 @@ from fumishirube import Corpus, SurfaceContext, Trace, TraceRow
 from fumishirube.agreed_names import ALTERNATIVE
 from fumishirube.text import concepts
 from fumishirube_manual.evidence.concept_weights import ConceptWeight, concept_weights
-from fumishirube_manual.stored_values import stored
 
+LOOKED_AT = 50
+"""The number of the best hits for which a trace stores values."""
+
+T = TypeVar("T", list[Any], dict[str, Any])
 ANNOTATION = "concepts"
 
 _OTHERS = 0.5
+
+
+def stored(trace: Trace, name: str, kind: type[T]) -> T | None:
+    """Return the value of a trace under a name; ``None`` without one, or for one of another type.
+
+    A trace that was read from a file may have any value.
+    """
+    value: Any = trace.annotations.get(name)
+    return value if isinstance(value, kind) else None
+
+
+def key_of(path: str, line: int) -> str:
+    """Return the key under which the values of a section are stored."""
+    return f"{path}#L{line}"
+
+
+def stored_of(trace: Trace, name: str, row: TraceRow) -> list[JsonValue]:
+    """Return the list that a trace stores for a hit; empty without one."""
+    values = (stored(trace, name, dict) or {}).get(key_of(row.path, row.start_line))
+    return values if isinstance(values, list) else []
 
 
 def with_weights(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
@@ -54,13 +77,11 @@ def wordings_of(trace: Trace) -> Sequence[Sequence[tuple[str, float]]]:
 
     A concept that does not occur in the manual gets the highest weight of its wording.
     """
-    wordings = stored(trace, ANNOTATION, list) or []
-    return [_worths(wording) for wording in wordings]
-
-
-def _worths(wording: Sequence[Any]) -> Sequence[tuple[str, float]]:
-    best = max((weight for _, weight, _ in wording), default=0.0) or 1.0
-    return [(text, weight or best) for text, weight, _ in wording]
+    worths = []
+    for wording in stored(trace, ANNOTATION, list) or []:
+        best = max((weight for _, weight, _ in wording), default=0.0) or 1.0
+        worths.append([(text, weight or best) for text, weight, _ in wording])
+    return worths
 
 
 def wording_of(row: TraceRow) -> int:

@@ -1,4 +1,4 @@
-"""Lines that belong together: a row and its header, a list and its introduction, a paragraph."""
+"""Lines that belong together: a row and its header, a list and its introduction, a passage."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ _OPEN = re.compile(r"[(\[{,\\]\s*$")
 _STATEMENT = 3
 _DEEPEST = 12
 """The greatest indentation that is compared: deeper lines count as indented by this much."""
+_HEADING = re.compile(
+    r"\s*(?:第\s*[0-9０-９一二三四五六七八九十]+\s*[章節条項]|r\[[^\]]+\]\s*$|\*\*[^*]+\*\*\s*$)"
+)
+_OBJECT_END = re.compile(r"\s*\}[,;]?\s*$")
+"""The last line of an object of JSON, or of a block of code."""
+_LONGEST = 1_300
+"""The most characters of a passage."""
 
 
 def is_row(line: str) -> bool:
@@ -59,7 +66,7 @@ def related(lines: Sequence[str], at: int) -> Iterator[int]:
     """
     if is_row(lines[at]):
         yield from header_or_rows(lines, at)
-    elif _in_code(lines, at):
+    elif inside_code(lines[: at + 1])[at]:
         yield from _statement(lines, at)
         yield from _before_code(lines, at)
         yield from _paragraph(lines, at)
@@ -181,10 +188,76 @@ def _next(lines: Sequence[str], at: int) -> int | None:
     return next((place for place in range(at + 1, len(lines)) if lines[place].strip()), None)
 
 
-def _in_code(lines: Sequence[str], at: int) -> bool:
-    return inside_code(lines[: at + 1])[at]
-
-
 def indentation(line: str) -> int:
     """Return the number of white-space characters at the beginning of a line."""
     return len(line) - len(line.lstrip())
+
+
+def passages(lines: Sequence[str]) -> Iterator[range]:
+    """Yield the passages of a text as ranges of its lines.
+
+    A passage reaches from a line like a heading to the next one. Elsewhere it is a paragraph, and
+    a paragraph that introduces the next block is joined to it. A passage of more than about 1,300
+    characters is divided: a table or a list into its rows or items, others at the end of a line.
+    """
+    current: range | None = None
+    for block in _blocks(lines):
+        if current is None:
+            current = block
+        elif _joined(lines, current, block):
+            current = range(current.start, block.stop)
+        else:
+            yield from _divided(lines, current)
+            current = block
+    if current is not None:
+        yield from _divided(lines, current)
+
+
+def _joined(lines: Sequence[str], current: range, block: range) -> bool:
+    if _HEADING.match(lines[block.start]):
+        return False
+    size = sum(len(lines[at]) for at in range(current.start, block.stop))
+    if size > _LONGEST:
+        return False
+    if _HEADING.match(lines[current.start]):
+        return True
+    return leads(lines[current.stop - 1])
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[range]:
+    """Yield the blocks between blank lines: fenced code is undivided, and ``}`` ends a block."""
+    first: int | None = None
+    for at, (line, in_code) in enumerate(zip(lines, inside_code(lines), strict=True)):
+        if line.strip() or in_code:
+            first = at if first is None else first
+        elif first is not None:
+            yield range(first, at)
+            first = None
+        if first is not None and not in_code and _OBJECT_END.match(line):
+            yield range(first, at + 1)
+            first = None
+    if first is not None:
+        yield range(first, len(lines))
+
+
+def _divided(lines: Sequence[str], passage: range) -> Iterator[range]:
+    if sum(len(lines[at]) for at in passage) <= _LONGEST:
+        yield passage
+        return
+    members = [at for at in passage if is_row(lines[at]) or is_item(lines[at])]
+    if 2 * len(members) > len(passage):
+        outer = min(indentation(lines[at]) for at in members)
+        starts = [at for at in members[1:] if indentation(lines[at]) == outer]
+    else:
+        starts = [*_ends(lines, passage)]
+    yield from map(range, [passage.start, *starts], [*starts, passage.stop])
+
+
+def _ends(lines: Sequence[str], passage: range) -> Iterator[int]:
+    """Yield the lines before which a long passage is divided."""
+    size = 0
+    for at in passage:
+        if size and size + len(lines[at]) > _LONGEST:
+            yield at
+            size = 0
+        size += len(lines[at])

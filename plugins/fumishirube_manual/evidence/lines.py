@@ -8,23 +8,22 @@ from functools import cached_property
 from typing import NamedTuple
 
 from fumishirube.text import fold, mentions, wraps
-from fumishirube_manual.cited_places import CitedPlace
+from fumishirube_manual.citations import CitedPlace
 from fumishirube_manual.evidence.blocks import (
     headers,
     indentation,
     is_item,
     is_row,
     lists_and_tables,
+    passages,
     related,
 )
 from fumishirube_manual.evidence.code_blocks import code_lines, is_fence
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
-from fumishirube_manual.evidence.definitions import defining_lines
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.line_scores import LineScores, LineTexts
 from fumishirube_manual.evidence.markup import rendered_lines, without_targets
-from fumishirube_manual.evidence.passages import passages
-from fumishirube_manual.evidence.records import is_member, record_lines
+from fumishirube_manual.evidence.records import defining_lines, is_member, record_lines
 
 BEST_CHARS, OTHER_CHARS = 400, 200
 """The most characters of the best line, and of another line."""
@@ -99,8 +98,11 @@ class SectionLines:
         metadata: Collection[int] = (),
         *,
         markdown: bool = True,
+        block: str = "",
+        exceptions: str = "",
     ) -> None:
         self._first = first
+        self._block, self._exceptions = block, exceptions
         self._written = text.removesuffix("\n").split("\n")
         self._lines = [*rendered_lines(self._written)] if markdown else self._written
         self._weights = weights
@@ -150,6 +152,8 @@ class SectionLines:
             self._numbered(shown),
             whole,
             worth=self._scores.worth(),
+            block=self._block,
+            exceptions=self._exceptions,
             concepts=frozenset(self._scores.present(shown)),
         )
 
@@ -231,10 +235,7 @@ class SectionLines:
         worths = zip(*(each.shares_below_headings() for each in scores), strict=True)
         return [
             EvidencePassage(
-                lines,
-                each,
-                [wording.weights_in(at) for wording in scores],
-                in_code[lines.start],
+                lines, each, [wording.weights_in(at) for wording in scores], in_code[lines.start]
             )
             for at, (lines, each) in enumerate(zip(ranges, worths, strict=True))
         ]

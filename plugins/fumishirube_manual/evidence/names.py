@@ -1,21 +1,21 @@
-"""Where the names in a query occur: options, identifiers and codes that are in few sections."""
+"""Where the names and the words of a query are: in few sections, or in none."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube import Corpus, Holds, Part, Passage, SurfaceContext, Trace, TraceRow
-from fumishirube.text import fold, mentions
-from fumishirube_manual.evidence.annotations import weights_of_each
+from fumishirube import Bool, Clause, Corpus, Holds, Part, Passage, SurfaceContext, Trace, TraceRow
+from fumishirube.text import concepts, fold, mentions
+from fumishirube_manual.diagnosis import answerable
+from fumishirube_manual.evidence.annotations import stored, weights_of_each
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import line_weight
-from fumishirube_manual.stored_values import stored
 
-ANNOTATION = "names"
+_NAMES = "names"
 
 _TOKEN = re.compile(r"(?<![\w-])-{0,2}[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+|_+)*", re.ASCII)
 _NAME = re.compile(
@@ -29,6 +29,9 @@ _MOST_NAMES, _LONGEST = 8, 100
 every term."""
 _FEW = 6
 """A name in more sections than this is not named: its sections would have to be chosen."""
+_ABSENT = "absent"
+NOWHERE, APART = "nowhere", "apart"
+_MOST = 12
 
 
 class NamePlaces(NamedTuple):
@@ -67,7 +70,7 @@ def spaced_unit(text: str) -> str:
 
 def with_names(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
     """Store in a trace the names of its wordings that are in few sections, or in none."""
-    if ANNOTATION in trace.annotations:
+    if _NAMES in trace.annotations:
         return trace
     wordings = (trace.text, *trace.origin.query.alternatives)
     weights = [concept for wording in weights_of_each(trace) for concept in wording]
@@ -76,12 +79,12 @@ def with_names(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
         place for place in places if place and (place.sections or not trace.report.incomplete)
     )
     rows: list[JsonValue] = [[*place] for place in proven]
-    return context.annotate(trace, ANNOTATION, rows) if rows else trace
+    return context.annotate(trace, _NAMES, rows) if rows else trace
 
 
 def names_of(trace: Trace) -> Sequence[NamePlaces]:
     """Return the stored names of a search."""
-    return [NamePlaces(*row) for row in stored(trace, ANNOTATION, list) or ()]
+    return [NamePlaces(*row) for row in stored(trace, _NAMES, list) or ()]
 
 
 def _place(name: str, corpus: Corpus, weights: Sequence[ConceptWeight]) -> NamePlaces | None:
@@ -118,3 +121,42 @@ def _worth(passage: Passage, folded: str, weights: Sequence[ConceptWeight]) -> f
     """Return the weight of the concepts in the best line of a passage that contains a name."""
     lines = passage.fields.get("body", "").split("\n")
     return max((line_weight(line, weights) for line in lines if mentions(line, folded)), default=0)
+
+
+def with_absent_words(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
+    """Store the words of a query that are in no section, or in none with all required terms.
+
+    Plural and singular are one word, and so are synonyms, and 10MB and 10 MB. Required terms in no
+    section do not count. Words are looked for only if those of the query do not occur together, and
+    in a complete index.
+    """
+    if _ABSENT in trace.annotations or trace.report.incomplete or answerable(trace) == "yes":
+        return trace
+    required = [report.term for report in trace.report.terms if report.sections]
+    known = fold("\n".join(required))
+    common = tuple(_holds(term, trace) for term in required)
+    nowhere: list[JsonValue] = []
+    apart: list[JsonValue] = []
+    for word in [c.text for c in concepts(trace.text) if len(c.text) > 1][:_MOST]:
+        holds = _holds(word, trace)
+        if not _together(corpus, holds):
+            nowhere.append(word)
+        elif common and word not in known and not _together(corpus, holds, *common):
+            apart.append(word)
+    return context.annotate(trace, _ABSENT, {NOWHERE: nowhere, APART: apart})
+
+
+def absent_of(trace: Trace, kind: str, missing: Collection[str]) -> tuple[str, ...]:
+    """Return the words of a kind among the missing ones."""
+    words = (stored(trace, _ABSENT, dict) or {}).get(kind, ())
+    return tuple(word for word in missing if word in words)
+
+
+def _together(corpus: Corpus, *clauses: Clause) -> bool:
+    return corpus.count(Bool(must=clauses), 1).number > 0
+
+
+def _holds(text: str, trace: Trace) -> Clause:
+    others = dict.fromkeys((*trace.origin.query.forms(text), spaced_unit(text)))
+    forms = tuple(map(Holds, others))
+    return forms[0] if len(forms) == 1 else Bool(should=forms)

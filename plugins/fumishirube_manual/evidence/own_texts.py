@@ -10,9 +10,9 @@ from typing import NamedTuple
 from fumishirube import Document, Manual, ToolError, TraceRow, Unreadable
 from fumishirube.commands import digest
 from fumishirube.text import Lines, decode
-from fumishirube_manual.cited_places import section_at
-from fumishirube_manual.evidence.enclosing_blocks import EnclosingBlocks
-from fumishirube_manual.json_escapes import unescaped
+from fumishirube_manual.citations import section_at
+from fumishirube_manual.evidence.code_blocks import EnclosingBlocks
+from fumishirube_manual.evidence.markup import unescaped
 
 _FIRST = re.compile(r"^(?!:::|#|\s*$)", re.MULTILINE)
 """The first line of a section below its heading that is text."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
-from typing import NamedTuple
 
 from fumishirube import SurfaceContext, ToolError, Trace, TraceRow
 from fumishirube.text import concepts, fold
-from fumishirube_manual.cited_places import place_of_section
+from fumishirube_manual.citations import place_of_section
 from fumishirube_manual.diagnosis import answerable
 from fumishirube_manual.evidence.annotations import (
     weights_of,
@@ -26,7 +25,7 @@ from fumishirube_manual.evidence.lines import (
 )
 from fumishirube_manual.evidence.markup import is_markdown
 from fumishirube_manual.evidence.own_texts import OwnTexts
-from fumishirube_manual.facets import excepts
+from fumishirube_manual.sentences import excepts
 
 _MISSING = 8
 _MOST = 0.5
@@ -56,14 +55,6 @@ class ShownHit:
         return (self.row, *(copy.row for copy in self.copies))
 
 
-class _Section(NamedTuple):
-    """The lines of a section, its block, and the heading after it if that names exceptions."""
-
-    lines: SectionLines
-    block: str
-    exceptions: str
-
-
 class EvidenceReader:
     """Reads the evidence of the rows of one search; with ``places`` also those of the sections.
 
@@ -76,7 +67,7 @@ class EvidenceReader:
         self._context = context
         self._trace = trace
         self._places = places
-        self._sections: dict[tuple[str, int], _Section | None] = {}
+        self._sections: dict[tuple[str, int], SectionLines | None] = {}
         self._manual = manual = cache(context.manual)
         self._texts_of = cache(lambda manual_id: OwnTexts(manual(manual_id)))
         self._listed = cache(lambda manual_id: frozenset(manual(manual_id).paths()))
@@ -91,11 +82,10 @@ class EvidenceReader:
         The lines ``whole`` of the section, counted from 0, are always included. With ``closed``,
         short gaps are filled.
         """
-        section = self._section(row)
-        if section is None:
+        lines = self._lines(row)
+        if lines is None:
             return SectionEvidence()
-        evidence = section.lines.evidence(room, whole, closed=closed)
-        evidence = evidence._replace(block=section.block, exceptions=section.exceptions)
+        evidence = lines.evidence(room, whole, closed=closed)
         if not self._places:
             return evidence
         manual_id, path = self._trace.file(row.path)
@@ -129,16 +119,12 @@ class EvidenceReader:
         return self._weights(wording_of(row))
 
     def _lines(self, row: TraceRow) -> SectionLines | None:
-        section = self._section(row)
-        return section.lines if section else None
-
-    def _section(self, row: TraceRow) -> _Section | None:
         key = row.path, row.start_line
         if key not in self._sections:
             self._sections[key] = self._read(row)
         return self._sections[key]
 
-    def _read(self, row: TraceRow) -> _Section | None:
+    def _read(self, row: TraceRow) -> SectionLines | None:
         manual_id, path = self._trace.file(row.path)
         try:
             texts = self._texts_of(manual_id)
@@ -149,29 +135,22 @@ class EvidenceReader:
         own = texts.of(row._replace(path=path))
         if own is None:
             return None
-        titles = (row.title, *row.ancestors)
-        wording = self._wording(wording_of(row))
-        weights = self.weights(row)
-        lines = SectionLines(
+        wordings = (self._trace.text, *self._trace.origin.query.alternatives)
+        return SectionLines(
             own.text,
             row.start_line,
-            weights,
-            titles,
-            wording,
+            self.weights(row),
+            (row.title, *row.ancestors),
+            wordings[min(wording_of(row), len(wordings) - 1)],
             own.metadata,
             markdown=is_markdown(path),
+            block=own.block,
+            exceptions=own.following if excepts(fold(own.following)) else "",
         )
-        exceptions = own.following if excepts(fold(own.following)) else ""
-        return _Section(lines, own.block, exceptions)
 
     @cached_property
     def _weights_of_each(self) -> Sequence[Sequence[ConceptWeight]]:
         return weights_of_each(self._trace)
-
-    def _wording(self, number: int) -> str:
-        """Return a wording by its number."""
-        wordings = (self._trace.text, *self._trace.origin.query.alternatives)
-        return wordings[min(number, len(wordings) - 1)]
 
     def missing_words(self, rows: Iterable[TraceRow]) -> list[str]:
         """Return words of the query that are present in none of the sections of some rows."""

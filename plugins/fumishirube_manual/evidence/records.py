@@ -1,24 +1,38 @@
-"""Lines that make a line readable: its table's header or rows, its JSON object, what it labels."""
+"""Lines that explain others: a table's header, a JSON object, a label, a definition."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from fumishirube.text import is_cjk
+from fumishirube.text import fold, is_cjk
 from fumishirube_manual.evidence.blocks import header_or_rows, indentation, is_item, is_row
 from fumishirube_manual.evidence.code_blocks import is_fence
 from fumishirube_manual.evidence.markup import rendered
 
 _MOST_CHARS, _MOST_LINES = 600, 20
 """The most characters and lines of a record that is shown whole."""
-_LABEL = 40
+_LABEL_COLUMNS = 40
 """The most columns of a label."""
 _NO_LABEL = re.compile(r"^(?:[#|>=~`]|[-*+]\s|\d+[.)])|[.。!！?？:：;,、{}()\[\]]$")
 _UNDERLINE = re.compile(r"([=\-~^*+\"'#:.`_])\1{2,}")
 _MEMBER = re.compile(r'\s*"(?:[^"\\]|\\.)*"\s*:')
 _OPENS = re.compile(r".*\{\s*$")
 _CLOSES = re.compile(r"\s*\}")
+
+_NAME = r"[^\s`*|:：\"'][^`*|:：\"'\n]{0,40}?"
+_MARKS = r"[`*_\"']*"
+_REMARK = r"(?:[(（][^()（）]{0,40}[)）]\s*)?"
+_LABEL = re.compile(
+    rf"\s*(?:[-*+|]\s+|\d+[.)]\s+)?{_MARKS}"
+    rf"(?:(?P<label>{_NAME}){_MARKS}\s*{_REMARK}(?:[:：|]|\s[-–—]\s)"
+    rf"|(?P<term>{_NAME}){_MARKS}\s*$)"
+)
+"""A label with what follows it in the line, or a term alone, whose definition is the next line."""
+_OPTION = re.compile(
+    rf"\s*[-*+|]\s+{_MARKS}-[^:：|]{{0,60}}?[=\s\"'](?P<value>[\w.-]+)[`*\"'\])}}]*\s*(?:[:：|]|\s[-–—]\s)"
+)
+"""An option with its value, such as ``--kind=name``, and what follows."""
 
 
 def record_lines(lines: Sequence[str], at: int) -> Sequence[int]:
@@ -46,7 +60,7 @@ def labelled_line(lines: Sequence[str], at: int) -> int | None:
     is code is not looked at.
     """
     label = rendered(lines[at]).strip()
-    if len(label) > _LABEL or len(label) + sum(map(is_cjk, label)) > _LABEL:
+    if len(label) > _LABEL_COLUMNS or len(label) + sum(map(is_cjk, label)) > _LABEL_COLUMNS:
         return None
     if _NO_LABEL.search(label) or indentation(lines[at]):
         return None
@@ -90,3 +104,30 @@ def _object(lines: Sequence[str], at: int) -> Iterator[int]:
 def _ends(line: str, brace: re.Pattern[str], indent: int) -> bool:
     """Tell whether a line has the brace of the object whose members are indented by ``indent``."""
     return indentation(line) < indent and brace.match(line) is not None
+
+
+def defining_lines(
+    lines: Sequence[str], likely: Iterable[int], names: Collection[str], most: int
+) -> Sequence[int]:
+    """Return the lines, of some likely ones, that first define ``most`` folded names, in order.
+
+    Such are ``* `size`: …``, ``| size | … |``, ``"size": 20``, ``* --by=size - …``, and ``: …``
+    below the term ``size``.
+    """
+    first: dict[str, tuple[int, ...]] = {}
+    for at in likely:
+        name, is_term = _defined(lines[at])
+        is_defined = not is_term or (at + 1 < len(lines) and lines[at + 1].startswith(":"))
+        if name in names and name not in first and is_defined:
+            first[name] = (at, at + 1) if is_term else (at,)
+        if len(first) == most:
+            break
+    return [at for defining in first.values() for at in defining]
+
+
+def _defined(line: str) -> tuple[str, bool]:
+    """Return the folded name that a line may define, and whether the line is the name alone."""
+    if label := _LABEL.match(line):
+        return fold(label["label"] or label["term"]), not label["label"]
+    option = _OPTION.match(line)
+    return fold(option["value"]) if option else "", False

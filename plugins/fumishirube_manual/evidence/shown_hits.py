@@ -197,10 +197,7 @@ def _drop_text(hits: Iterable[ShownHit]) -> None:
 
 
 def _original(
-    shown: Sequence[ShownHit],
-    said: Sequence[frozenset[str]],
-    row: TraceRow,
-    theirs: frozenset[str],
+    shown: Sequence[ShownHit], said: Sequence[frozenset[str]], row: TraceRow, theirs: frozenset[str]
 ) -> ShownHit | None:
     """Return the hit that a row repeats: with the same text, or mostly the same lines.
 

@@ -1,30 +1,41 @@
-"""The answers of ``manual_grep``: lines by section, what remains, and what was not searched."""
+"""The answers of ``manual_grep``: lines by section, matches, what remains, and their text."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
 
-from fumishirube import Answer, SurfaceContext
-from fumishirube.disk import is_below
-from fumishirube.text import UnreadFile
-from fumishirube.tools import OrAbsent
+from fumishirube import Answer
+from fumishirube.tools import OrAbsent, compact
 from fumishirube_manual.coverage import NEVER_SEARCHED
+from fumishirube_manual.grep.line_accounts import (
+    LineCount,
+    SearchAccount,
+    Searched,
+    SearchScope,
+    UnsearchedFiles,
+    counted_paths,
+)
 from fumishirube_manual.grep.line_pages import Entry, LinePage
 from fumishirube_manual.grep.matched_texts import MatchedText, MatchedTexts
-from fumishirube_manual.grep.path_counts import counted_paths
+from fumishirube_manual.rows import HEADING_SEPARATOR
+from fumishirube_manual.text_parts import (
+    Json,
+    below,
+    heading_of,
+    other_members,
+    place_text,
+    places_text,
+    split_path,
+)
 
 _LISTED_SHARE, _LISTED_LEAST = 0.2, 400
 """The share of an answer for the list of remaining files, and its least characters."""
-_NAMED = 8
-"""The most files that an answer names as not searched."""
-_WITHOUT, _WITHOUT_SHARE = 20, 0.25
-"""The most files without a match that an answer names, also as a share of those with one."""
 
 
 class LineGroup(Answer):
@@ -41,36 +52,12 @@ class LineGroup(Answer):
     ] = None
 
 
-class LineCount(Answer):
-    """How many lines match in a file, or in a folder with a slash at its end; ``/`` is the rest."""
-
-    manual_id: OrAbsent[str] = None
-    path: str
-    count: int
-
-
 class TextCount(Answer):
     """How many lines contain one of several texts, and how many of them are on further pages."""
 
     text: str
     count: int
     left: OrAbsent[int] = None
-
-
-class UnsearchedFiles(Answer):
-    """A file that was not searched, or the number of files for a reason."""
-
-    manual_id: OrAbsent[str] = None
-    path: OrAbsent[str] = None
-    reason: str
-    count: OrAbsent[int] = None
-
-
-class Searched(Answer):
-    """How many files were searched, and how many indexed sections they have."""
-
-    files: int
-    sections: int
 
 
 _Text: TypeAlias = tuple[int, int, str]
@@ -125,69 +112,6 @@ class GrepAnswer(Answer):
     degraded: OrAbsent[str] = None
 
 
-class SearchScope(NamedTuple):
-    """The manuals searched, and whether answers must name them."""
-
-    ids: tuple[str, ...]
-    every: bool
-
-    @property
-    def several(self) -> bool:
-        """Whether rows must name their manual."""
-        return self.every or len(self.ids) > 1
-
-
-class SearchAccount:
-    """What was searched and what was not, by manual.
-
-    ``left_out`` are the files whose matching lines are all left out.
-    """
-
-    def __init__(self) -> None:
-        self.files = self.sections = 0
-        self.left_out: set[tuple[str, str]] = set()
-        self.unread: list[tuple[str, UnreadFile]] = []
-        self.unlisted: Counter[tuple[str, str]] = Counter()
-        self.degraded: list[str] = []
-
-    def rows(self, scope: SearchScope) -> tuple[UnsearchedFiles, ...] | None:
-        """Return files by name if they are few, and counts by reason."""
-        rows = [
-            UnsearchedFiles(
-                manual_id=manual_id if scope.several else None, path=file.path, reason=file.reason
-            )
-            for manual_id, file in self.unread[:_NAMED]
-        ]
-        counts = self.unlisted + Counter(
-            (manual_id, file.reason) for manual_id, file in self.unread[_NAMED:]
-        )
-        rows += [
-            UnsearchedFiles(
-                manual_id=manual_id if scope.several else None, reason=reason, count=count
-            )
-            for (manual_id, reason), count in sorted(counts.items())
-        ]
-        return tuple(rows) or None
-
-
-def files_without(
-    context: SurfaceContext, scope: SearchScope, below: str, page: LinePage, account: SearchAccount
-) -> tuple[str, ...] | None:
-    """Return the searched files without a matching line, if they are few beside the others."""
-    missing = account.files - len(page.counts) - len(account.left_out)
-    if not 0 < missing <= min(_WITHOUT, _WITHOUT_SHARE * len(page.counts)):
-        return None
-    unread = {(manual_id, file.path) for manual_id, file in account.unread}
-    known = page.counts.keys() | account.left_out | unread
-    others = [
-        f"{manual_id}/{path}" if scope.several else path
-        for manual_id in scope.ids
-        for path in context.manual(manual_id).paths()
-        if is_below(path, below) and (manual_id, path) not in known
-    ]
-    return tuple(others) if len(others) == missing else None
-
-
 def grep_answer(
     texts: Sequence[str],
     max_chars: int,
@@ -199,9 +123,9 @@ def grep_answer(
     counting: bool,
 ) -> GrepAnswer:
     """Return a page of the lines, or only their number."""
-    counted = _counts(page.counts, max_chars, scope) if counting else None
+    counted = counted_paths(page.counts, max_chars, scope) if counting else None
     listed = max(_LISTED_LEAST, listed_chars(max_chars))
-    remaining = _counts(page.remaining, listed, scope) if not counting else ()
+    remaining = counted_paths(page.remaining, listed, scope) if not counting else ()
     left = Counter[int]() if counting else page.remaining_texts
     several = tuple(
         TextCount(text=text, count=page.texts[number], left=left[number] or None)
@@ -239,14 +163,14 @@ def tally_answer(
 ) -> GrepAnswer:
     """Return the distinct matches instead of lines; ``more_matches`` counts the later ones."""
     offset, fingerprint = cursor
-    files, more = tally.page(offset, max_chars)
+    rows, more = tally.page(offset, max_chars)
     matches = tuple(
         MatchGroup(
-            manual_id=file.manual_id if scope.several else None,
-            path=file.path,
-            texts=tuple(map(_listed, file.texts)),
+            manual_id=scope.named(manual_id),
+            path=path,
+            texts=tuple(_listed(text) for _, text in group),
         )
-        for file in files
+        for (manual_id, path), group in groupby(rows, key=lambda row: row[0][:2])
     )
     paging = {"next_cursor": f"{len(tally) - more}.{fingerprint}"} if more else {}
     tallied = {"counts": None, "matches": matches, "more_matches": more or None}
@@ -265,17 +189,6 @@ def listed_chars(chars: int) -> int:
     return int(_LISTED_SHARE * chars)
 
 
-def _counts(
-    counts: Counter[tuple[str, str]], max_chars: int, scope: SearchScope
-) -> tuple[LineCount, ...]:
-    return tuple(
-        LineCount(
-            manual_id=row.manual_id if scope.several else None, path=row.path, count=row.lines
-        )
-        for row in counted_paths(counts, max_chars)
-    )
-
-
 def _groups(entries: Sequence[Entry], scope: SearchScope) -> Iterable[LineGroup]:
     """Yield the entries by section; a line next to several matches is included once."""
     key = attrgetter("place.manual_id", "place.path", "section")
@@ -292,9 +205,77 @@ def _groups(entries: Sequence[Entry], scope: SearchScope) -> Iterable[LineGroup]
             if entry.also
         }
         yield LineGroup(
-            manual_id=manual_id if scope.several else None,
+            manual_id=scope.named(manual_id),
             path=path,
             section=section or None,
             lines=tuple(sorted(lines.items())),
             also=also or None,
         )
+
+
+def grep_text(answer: Json) -> str:
+    """Format the answer of ``manual_grep``: counts, then lines by file and section."""
+    total, different, files = answer["total"], answer["different"], answer["files"]
+    head = f"{total} lines in {files} files"
+    if "different_matches" in answer:
+        head += f" ({answer['different_matches']} different matches)"
+    elif different != total:
+        head += f" ({different} different lines)"
+    head += ", all below" if total and answer.get("complete") else ""
+    head += f"; searched {answer['searched']['files']} files"
+    without = answer.get("files_without")
+    head += f", without a match: {', '.join(without)}" if without else ""
+    head += f"; {answer['left_out']} lines left out" if "left_out" in answer else ""
+    head += "; case counts" if "case_counts" in answer else ""
+    head += "".join(f"; {_count(text)}" for text in answer.get("texts") or ())
+    formatted = {"total", "different", "files", "texts", "searched", "left_out"}
+    formatted |= {"groups", "counts", "matches", "more_matches", "next_cursor", "remaining"}
+    formatted |= {"complete", "different_matches", "case_counts", "files_without"}
+    lines = [head, *other_members(answer, formatted), *_group_texts(answer.get("groups") or ())]
+    lines += [f"{place_text(row)}: {row['count']}" for row in answer.get("counts") or ()]
+    lines += _matches(answer.get("matches") or ())
+    if more := answer.get("more_matches"):
+        lines.append(f"next_cursor {answer['next_cursor']}; {more} more different texts")
+    if remaining := answer.get("remaining"):
+        left = ", ".join(f"{place_text(row)}: {row['count']}" for row in remaining)
+        lines.append(f"next_cursor {answer['next_cursor']}; not yet shown: {left}")
+    return "\n".join(lines)
+
+
+def _count(row: Any) -> str:
+    """Format how many lines contain a text, and how many of them are on further pages."""
+    left = f" ({row['left']} not yet shown)" if "left" in row else ""
+    return f"{compact(row['text'])} {row['count']}{left}"
+
+
+def _group_texts(groups: Any) -> Iterator[str]:
+    """Yield the lines below their file and section; do not repeat headings of the group above."""
+    file, above = None, [""]
+    for group in groups:
+        if (place := place_text(group)) != file:
+            file, above = place, [""]
+            yield f"\n{file}"
+        if "section" in group or "place" in group:
+            headings = split_path(str(group.get("section", "")))
+            named = below(headings, above)
+            above = headings
+            place = f" ({group['place']})" if "place" in group else ""
+            if named and named[-1] == heading_of(group["lines"][0][1]):
+                named = named[:-1]
+            if place or named:
+                yield f"# {HEADING_SEPARATOR.join(named)}{place}"
+        also = group.get("also") or {}
+        for number, line in group["lines"]:
+            repeated = also.get(str(number))
+            yield f"{number} {line}" + (f"  (also {places_text(repeated)})" if repeated else "")
+
+
+def _matches(files: Any) -> Iterator[str]:
+    """Yield the matches below the file of their first match: line, count, text."""
+    for file in files:
+        yield f"\n{place_text(file)}"
+        for line, count, text, *within in file["texts"]:
+            repeated = f" ({count}x)" if count > 1 else ""
+            if len(within) > 1:
+                repeated = f" ({count}x, also {places_text(within[1])})"
+            yield f"{line} {text}{repeated}" + (f" | {within[0]}" if within and within[0] else "")

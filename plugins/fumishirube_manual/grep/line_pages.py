@@ -12,12 +12,17 @@ from itertools import islice
 from typing import NamedTuple
 
 from fumishirube.text import FileText
-from fumishirube_manual.evidence.code_blocks import inside_code
-from fumishirube_manual.evidence.enclosing_blocks import EnclosingBlocks
+from fumishirube_manual.evidence.code_blocks import EnclosingBlocks, inside_code
 from fumishirube_manual.evidence.markup import is_markdown, rendered
 from fumishirube_manual.evidence.records import labelled_line, record_lines
-from fumishirube_manual.grep.cut_lines import WHOLE, beginning, cut
-from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, Spans
+from fumishirube_manual.grep.matching_lines import (
+    WHOLE,
+    LineMatcher,
+    MatchingLine,
+    Spans,
+    beginning,
+    cut,
+)
 from fumishirube_manual.rows import cited_path
 from fumishirube_manual.text_parts import heading_of, last_heading, section_of
 

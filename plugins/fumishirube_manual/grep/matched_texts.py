@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange, fold
-from fumishirube_manual.cited_places import sha256_of
+from fumishirube_manual.citations import sha256_of
 from fumishirube_manual.grep.line_pages import LinePlace
 from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, joined_lines
 from fumishirube_manual.rows import HEADING_SEPARATOR
@@ -43,21 +42,6 @@ class MatchedText(NamedTuple):
     also: tuple[str, ...] = ()
 
 
-class _Shown(NamedTuple):
-    """A place of a text, and the text around it."""
-
-    place: LinePlace
-    around: str
-
-
-class FileMatches(NamedTuple):
-    """The texts whose first match is in one file."""
-
-    manual_id: str
-    path: str
-    texts: Sequence[MatchedText]
-
-
 class MatchedTexts:
     """The distinct matching texts, counted file by file."""
 
@@ -68,7 +52,9 @@ class MatchedTexts:
         self._counts: Counter[str] = Counter()
         self._first: dict[str, tuple[LinePlace, str, str]] = {}
         self._later: defaultdict[str, list[LinePlace]] = defaultdict(list)
-        self._forms: defaultdict[str, dict[tuple[str, str], _Shown]] = defaultdict(dict)
+        self._forms: defaultdict[str, dict[tuple[str, str], tuple[LinePlace, str]]] = defaultdict(
+            dict
+        )
 
     def __len__(self) -> int:
         return len(self._first)
@@ -101,8 +87,10 @@ class MatchedTexts:
                 cut = f"{shown[:_LONGEST]}…" if len(shown) > _LONGEST else shown
                 self._first[key] = place, cut, within
 
-    def page(self, offset: int, max_chars: int) -> tuple[list[FileMatches], int]:
-        """Return the matches by the file of their first match, and the number of texts after them.
+    def page(
+        self, offset: int, max_chars: int
+    ) -> tuple[Sequence[tuple[LinePlace, MatchedText]], int]:
+        """Return matches with the places of the first, and the number of texts after them.
 
         The page begins with text number ``offset``, and has about ``max_chars`` characters.
         """
@@ -121,12 +109,7 @@ class MatchedTexts:
             if max_chars < 0 and rows:
                 break
             rows.append((place, MatchedText(place.line, self._counts[key], shown, within, also)))
-        grouped = groupby(rows, key=lambda row: (row[0].manual_id, row[0].path))
-        files = [
-            FileMatches(manual_id, path, [text for _, text in texts])
-            for (manual_id, path), texts in grouped
-        ]
-        return files, len(self) - offset - len(rows)
+        return rows, len(self) - offset - len(rows)
 
     def _note_form(self, key: str, place: LinePlace, line: str, span: tuple[int, int]) -> None:
         """Keep a match if other characters are beside it than beside those kept."""
@@ -134,7 +117,7 @@ class MatchedTexts:
         before, after = line[max(0, start - 1) : start], line[end : end + 1]
         forms, beside = self._forms[key], (before.strip(), after.strip())
         if len(forms) <= _OTHERS and beside not in forms:
-            forms[beside] = _Shown(place, _stretch(line, start, end))
+            forms[beside] = place, _stretch(line, start, end)
 
     def _examples(self, key: str, first: LinePlace) -> Iterator[str]:
         """Yield a text's other forms: its place, and the text around it."""
@@ -167,6 +150,5 @@ def _within(text: FileText, number: int, line: str, around: str, shown: str) -> 
 
 
 def _stretch(line: str, start: int, end: int) -> str:
-    """Return a match with the text around it."""
     first, last = max(0, start - _BESIDE), min(len(line), end + _BESIDE)
     return TextRange(first, last, first > 0, last < len(line)).shown(line).strip()

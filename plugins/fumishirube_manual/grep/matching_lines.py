@@ -1,4 +1,4 @@
-"""Matching lines: those with a text, as a reader would find it, or with a regular expression."""
+"""Matching lines: those with a text, as a reader would find it, and how long ones are cut."""
 
 from __future__ import annotations
 
@@ -6,12 +6,21 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from fumishirube.text import FileText, Reading, reading_form
+from fumishirube.text import FileText, Reading, TextRange, reading_form
+from fumishirube_manual.evidence.excerpts import whole_words
+from fumishirube_manual.evidence.markup import rendered
 
 QUOTED = " \t>"
 """What is before the text of a line in quotations."""
 
 Spans = Sequence[tuple[int, int]]
+
+WHOLE = 400
+"""The most characters of a line that is shown whole."""
+_SHOWN = 360
+_MATCHES = 3
+_BELOW_LABEL = 100
+_LEAST_AROUND = 30
 
 
 class MatchingLine(NamedTuple):
@@ -79,3 +88,45 @@ class TextMatcher(NamedTuple):
     def spans_of(self, lines: Sequence[str]) -> Sequence[Spans]:
         """Return the spans of all texts in each of several lines, in order."""
         return [sorted(span for each in self.readings for span in each.spans(ln)) for ln in lines]
+
+
+def beginning(line: str) -> str:
+    """Return the beginning of a line that is shown below a label."""
+    shown = rendered(line)
+    _, end = whole_words(shown, 0, _BELOW_LABEL)
+    return shown if len(shown) <= end else f"{shown[:end]}…"
+
+
+def cut(line: str, spans: Spans) -> str:
+    """Return a line as shown: whole, or the parts around its first matches."""
+    if len(line) <= WHOLE:
+        return line.strip()
+    spans = _merged(spans)
+    chosen = list(spans[:_MATCHES]) or [(0, 0)]
+    each = _SHOWN // len(chosen)
+    ranges: list[tuple[int, int]] = []
+    for begin, finish in chosen:
+        end = min(finish, begin + each)
+        side = max(_LEAST_AROUND, (each - (end - begin)) // 2)
+        start, end = whole_words(line, max(0, begin - side), min(len(line), end + side))
+        if ranges and start <= ranges[-1][1]:
+            ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
+        else:
+            ranges.append((start, end))
+    shown = [
+        TextRange(start, end, place == 0 and start > 0, end < len(line)).shown(line)
+        for place, (start, end) in enumerate(ranges)
+    ]
+    hidden = sum(begin >= ranges[-1][1] for begin, _ in spans[_MATCHES:])
+    return " ".join(shown) + (f" (+{hidden} more in this line)" if hidden else "")
+
+
+def _merged(spans: Spans) -> Spans:
+    """Return spans in order, those that share a character as one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in spans:
+        if merged and start < merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged

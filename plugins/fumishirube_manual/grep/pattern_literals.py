@@ -61,7 +61,7 @@ def _letters(members: Sequence[tuple[Any, Any]], kinds: Sequence[Any]) -> list[s
     """Return the letters with two cases among the members of a class that are of some kinds."""
     values = [value for code, value in members if code in kinds]
     ends = [end for value in values for end in (value if isinstance(value, tuple) else (value,))]
-    return [chr(end) for end in ends if _has_case(chr(end))]
+    return [letter for letter in map(chr, ends) if letter.upper() != letter.lower()]
 
 
 def _classes(tree: Any) -> Iterator[Sequence[tuple[Any, Any]]]:
@@ -76,7 +76,6 @@ def _classes(tree: Any) -> Iterator[Sequence[tuple[Any, Any]]]:
 
 
 def _inner(code: Any, value: Any) -> Sequence[Any]:
-    """Return the syntax trees inside an item of one."""
     if code is codes.BRANCH:
         branches: Sequence[Any] = value[1]
         return branches
@@ -87,10 +86,6 @@ def _inner(code: Any, value: Any) -> Sequence[Any]:
     if code in (codes.SUBPATTERN, codes.ASSERT, codes.ASSERT_NOT, *_REPEATS):
         return (value[-1],)
     return ()
-
-
-def _has_case(letter: str) -> bool:
-    return letter.upper() != letter.lower()
 
 
 def below_indents(pattern: str) -> str:

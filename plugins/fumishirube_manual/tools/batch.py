@@ -38,10 +38,7 @@ class BatchedCall(Params):
 class BatchParams(Params):
     """The calls, in order."""
 
-    calls: Annotated[
-        tuple[BatchedCall, ...],
-        Field(min_length=1, max_length=CALLS),
-    ]
+    calls: Annotated[tuple[BatchedCall, ...], Field(min_length=1, max_length=CALLS)]
 
 
 class BatchedAnswer(Answer):

@@ -16,15 +16,12 @@ from fumishirube import (
     Tool,
     Trace,
 )
-from fumishirube_manual.actions import marginal_gain
-from fumishirube_manual.addressed_tags import with_tags
+from fumishirube_manual.addressed_passages import with_tags
 from fumishirube_manual.arguments import after_discovery, note_discovery
 from fumishirube_manual.claims import with_claim_graph
-from fumishirube_manual.diagnosis import Diagnosis, diagnose, recall_ok
+from fumishirube_manual.diagnosis import Diagnosis, diagnose, marginal_gain, recall_ok
 from fumishirube_manual.evidence.annotations import with_weights
-from fumishirube_manual.evidence.missing_words import with_absent_words
-from fumishirube_manual.evidence.names import with_names
-from fumishirube_manual.find_limits import CANDIDATES, TIME_MS, other_wordings
+from fumishirube_manual.evidence.names import with_absent_words, with_names
 from fumishirube_manual.plain_texts import find_text
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (
@@ -34,13 +31,15 @@ from fumishirube_manual.scopes import (
     scope_id,
     which_manual,
 )
-from fumishirube_manual.settings import Extra
-from fumishirube_manual.surface import ManualSurface
+from fumishirube_manual.surface import Extra, ManualSurface
 from fumishirube_manual.tools.find_answers import FindAnswer, find_answer, tokens
 from fumishirube_manual.tools.find_arguments import (
+    CANDIDATES,
+    TIME_MS,
     FindBudget,
     FindParams,
     offered_arguments,
+    other_wordings,
     shown_size,
 )
 from fumishirube_manual.views import hits_view

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -10,16 +9,21 @@ from pydantic import Field, JsonValue
 
 from fumishirube import Answer, CoverageReport, SurfaceContext, Trace
 from fumishirube.text import estimate_tokens, fold, mentions
-from fumishirube.tools import OrAbsent
-from fumishirube_manual.coverage import EXCLUDED, NEVER_SEARCHED, Coverage, coverage_of
+from fumishirube.tools import OrAbsent, compact
+from fumishirube_manual.coverage import (
+    EXCLUDED,
+    NEVER_SEARCHED,
+    Coverage,
+    UnreadRow,
+    coverage_of,
+    unread_rows,
+)
 from fumishirube_manual.diagnosis import Answerable, Diagnosis, Status, answerable, proves_nothing
-from fumishirube_manual.evidence.missing_words import APART, NOWHERE, absent_of
-from fumishirube_manual.evidence.names import names_of
+from fumishirube_manual.evidence.names import APART, NOWHERE, absent_of, names_of
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 from fumishirube_manual.evidence.shown_hits import LINE_CHARS, shown_hits
 from fumishirube_manual.rows import integrated, line_pairs, ref_of, shown_row
 from fumishirube_manual.surface import ManualSurface
-from fumishirube_manual.unread import UnreadRow, unread_rows
 from fumishirube_manual.vocabulary import vocabulary_of
 
 
@@ -233,5 +237,4 @@ def _term_effects(trace: Trace) -> Iterator[tuple[JsonValue, ...]]:
 
 def tokens(answer: Answer) -> int:
     """Return the approximate number of tokens of an answer, sent as one line of JSON."""
-    shown = answer.model_dump(mode="json")
-    return estimate_tokens(json.dumps(shown, ensure_ascii=False, separators=(",", ":")))
+    return estimate_tokens(compact(answer.model_dump(mode="json")))

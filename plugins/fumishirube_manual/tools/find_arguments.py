@@ -1,7 +1,8 @@
-"""The arguments of ``manual_find``."""
+"""The arguments of ``manual_find``, and their limits, which the command ``find`` has too."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -10,22 +11,30 @@ from fumishirube import InvalidParameter, Params
 from fumishirube.text import fold
 from fumishirube.tools import MaxChars, narrowed_params
 from fumishirube_manual.arguments import ManualId
-from fumishirube_manual.find_limits import (
-    CANDIDATES,
-    MOST_ALTERNATIVES,
-    QUERY_CHARS,
-    TERM_CHARS,
-    TERMS,
-    TIME_MS,
-    other_wordings,
-)
 from fumishirube_manual.scopes import PathPrefix, Scope
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.find_answers import ShownSize
 
+QUERY_CHARS = 100_000
+TERM_CHARS = 200
+"""The most characters of a required term, or of an alternative."""
+TERMS = 2
+"""The most required terms."""
+MOST_ALTERNATIVES = 8
+TIME_MS = 60_000
+CANDIDATES = 200
+"""How many sections a search returns, unless its caller limits them."""
+
 INLINE_HITS = 5
 _BESIDE_ALTERNATIVES = 3
 """How many hits an answer has besides one for each alternative; at least ``INLINE_HITS`` in all."""
+
+
+def other_wordings(query: str, alternatives: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct alternatives, without blank ones and without the query."""
+    texts = {fold(text): text.strip() for text in alternatives}
+    known = ("", fold(query))
+    return tuple(text for folded, text in texts.items() if folded not in known)
 
 
 def _not_blank(value: str) -> str:
@@ -101,10 +110,7 @@ class FindParams(Params):
     ]
     alternatives: Annotated[
         tuple[RequiredTerm, ...] | None,
-        Field(
-            max_length=MOST_ALTERNATIVES,
-            description="Other wordings; each part.",
-        ),
+        Field(max_length=MOST_ALTERNATIVES, description="Other wordings; each part."),
     ] = None
     expand_scope: Annotated[bool | None, Field(description="Only echoed.")] = None
     only_unscanned_from_trace_id: Annotated[
@@ -112,16 +118,14 @@ class FindParams(Params):
         Field(description="Leave out what it returned, or was read since."),
     ] = None
     budget: FindBudget | None = None
-    include_claim_graph: Annotated[
-        bool | None,
-        Field(description="The graph of claims too."),
-    ] = None
+    include_claim_graph: Annotated[bool | None, Field(description="The graph of claims too.")] = (
+        None
+    )
     use_cache: Annotated[bool | None, Field(description="Take a kept answer.")] = None
     inline_hits: InlineHits | None = None
     path_prefix: PathPrefix = None
     max_chars: Annotated[
-        MaxChars | None,
-        Field(description="For all lines; spare room shows more."),
+        MaxChars | None, Field(description="For all lines; spare room shows more.")
     ] = None
 
 
@@ -148,15 +152,11 @@ def shown_size(params: FindParams) -> ShownSize:
     return ShownSize(hits, params.max_chars)
 
 
-def _withheld(settings: ManualSurface) -> set[str]:
-    withheld = {"path_prefix", "alternatives"}.difference(settings.extras)
-    return withheld if "lines" in settings.extras else withheld | {"max_chars"}
-
-
 def offered_arguments(settings: ManualSurface) -> type[FindParams]:
     """Return the parameters without those that the settings disable."""
+    withheld = {"path_prefix", "alternatives"}.difference(settings.extras)
     return narrowed_params(
         FindParams if "alternatives" in settings.extras else OneWordingParams,
-        _withheld(settings),
+        withheld if "lines" in settings.extras else withheld | {"max_chars"},
         {} if "everywhere" in settings.extras else {"manual_id": ManualId},
     )

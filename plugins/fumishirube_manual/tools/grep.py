@@ -9,28 +9,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fumishirube import (
-    Budget,
-    Call,
-    InvalidParameter,
-    Params,
-    SurfaceContext,
-    Tool,
-    ToolError,
-)
+from fumishirube import Budget, Call, InvalidParameter, Params, SurfaceContext, Tool, ToolError
 from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.text import Reading, UnreadFile, reading
 from fumishirube.tools import MaxChars
 from fumishirube_manual.arguments import note_discovery
-from fumishirube_manual.cited_places import has_places, place_in
+from fumishirube_manual.citations import has_places, place_in
+from fumishirube_manual.evidence.markup import unescaped
 from fumishirube_manual.grep.excluded_matches import ExcludingMatcher
+from fumishirube_manual.grep.line_accounts import SearchAccount, SearchScope, files_without
 from fumishirube_manual.grep.line_answers import (
     GrepAnswer,
-    SearchAccount,
-    SearchScope,
     completed,
-    files_without,
     grep_answer,
+    grep_text,
     listed_chars,
     tally_answer,
 )
@@ -39,8 +31,6 @@ from fumishirube_manual.grep.matched_texts import MatchedTexts
 from fumishirube_manual.grep.matching_lines import LineMatcher, TextMatcher
 from fumishirube_manual.grep.pattern_lines import pattern_matcher
 from fumishirube_manual.grep.pattern_literals import holds_capital, names_case
-from fumishirube_manual.grep.plain_lines import grep_text
-from fumishirube_manual.json_escapes import unescaped
 from fumishirube_manual.scopes import (
     PathPrefix,
     Scope,
@@ -67,8 +57,7 @@ class GrepParams(Params):
         Field(min_length=1, max_length=TEXTS, description="Texts."),
     ] = None
     regex: Annotated[
-        str | None,
-        Field(max_length=2_000, description="Instead; PATH, [A-Z]: that case."),
+        str | None, Field(max_length=2_000, description="Instead; PATH, [A-Z]: that case.")
     ] = None
     without: Annotated[str | None, Field(max_length=2_000, description="Regex to leave out.")] = (
         None
@@ -80,8 +69,7 @@ class GrepParams(Params):
     word: Annotated[bool | None, Field(description="Whole words.")] = None
     count_only: Annotated[bool | None, Field(description="Counts by file.")] = None
     matches_only: Annotated[
-        bool | None,
-        Field(description="Each different match once; if few, in its line."),
+        bool | None, Field(description="Each different match once; if few, in its line.")
     ] = None
     cursor: Annotated[str | None, Field(description="next_cursor.")] = None
     max_chars: Annotated[MaxChars | None, Field(description="10000.")] = None
@@ -108,7 +96,8 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
         matcher = _matcher(context, params, budget)
         offset, fingerprint = _offset(params.cursor)
         chars = params.max_chars or PAGE
-        tally = _tally(params, matcher) if params.tallies else None
+        texts = MatchedTexts(matcher, exact=params.case_counts, context=params.context)
+        tally = texts if params.tallies else None
         counting = bool(params.count_only) or params.tallies
         line_chars = 0 if counting else chars - listed_chars(chars)
         context_lines = 0 if params.tallies else params.context
@@ -143,7 +132,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
             update={"left_out": left_out, "case_counts": cased or None, "files_without": without}
         )
         if tally is not None:
-            return completed(tally_answer(answer, chars, (offset, now), scope, tally), offset)
+            answer = tally_answer(answer, chars, (offset, now), scope, tally)
         placed = _with_places(context, scope, answer) if has_places(settings) else answer
         return completed(placed, offset)
 
@@ -173,10 +162,6 @@ def _left_out(matcher: LineMatcher) -> int | None:
     return matcher.left_out if isinstance(matcher, ExcludingMatcher) else None
 
 
-def _tally(params: GrepParams, matcher: LineMatcher) -> MatchedTexts:
-    return MatchedTexts(matcher, exact=params.case_counts, context=params.context)
-
-
 def _with_places(context: SurfaceContext, scope: SearchScope, answer: GrepAnswer) -> GrepAnswer:
     """Return the answer with the pages, slides and rows of its lines, if the documents have any."""
     groups = []
@@ -200,12 +185,7 @@ def _matcher(context: SurfaceContext, params: GrepParams, budget: Budget) -> Lin
         return matcher
     # What is left out is not seen: the pattern "Cargo" leaves no "cargo" out.
     excluded = pattern_matcher(
-        context,
-        params.without,
-        budget,
-        exact=exact,
-        heeds_case=holds_capital,
-        parameter="without",
+        context, params.without, budget, exact=exact, heeds_case=holds_capital, parameter="without"
     )
     return ExcludingMatcher(matcher, excluded, matches=params.tallies)
 
@@ -240,7 +220,6 @@ def _search(
     budget: Budget,
     call: Call,
 ) -> None:
-    """Search the files of one manual below a path."""
     matcher, page, account, tally = results
     texts = context.texts(manual_id, matcher.readings, budget, call.progress, below)
     account.files += texts.files

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, JsonValue
@@ -17,11 +17,10 @@ from fumishirube import (
     SurfaceContext,
     Tool,
     Trace,
-    TraceRow,
 )
 from fumishirube.agreed_names import FREE, PINNED, REQUIRED, SIDE
 from fumishirube.tools import OrAbsent, fitting
-from fumishirube_manual.claim_graph import graph_of
+from fumishirube_manual.claims import graph_of
 from fumishirube_manual.coverage import unscanned_reason
 from fumishirube_manual.diagnosis import diagnose, file_bias
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
@@ -63,10 +62,7 @@ class HitsParams(Params):
     trace_id: Annotated[str, Field(description="From manual_find.")]
     kind: Annotated[Kind | None, Field(description="Default 'candidates'.")] = None
     offset: Annotated[int | None, Field(ge=0)] = None
-    limit: Annotated[
-        int | None,
-        Field(ge=1, description="Default 50, at most 1000."),
-    ] = None
+    limit: Annotated[int | None, Field(ge=1, description="Default 50, at most 1000.")] = None
 
 
 class HitsAnswer(Answer):
@@ -95,10 +91,13 @@ def hits_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[HitsPara
         offset, limit = min(params.offset or 0, _FARTHEST), min(params.limit or _LIMIT, _MOST)
         wanted = rows[offset : offset + limit]
         if kind == "integrated_top" and "lines" in settings.extras:
-            shown = zip(trace.search.rows[offset : offset + limit], wanted, strict=True)
             places = "documents" in settings.extras
             reader = EvidenceReader(context, trace, places=places, earlier=True)
-            wanted = _with_lines(trace, reader, shown)
+            shown = trace.search.rows[offset : offset + limit]
+            wanted = [
+                shown_row(trace, item, ShownHit(row, reader.evidence(row, LINE_CHARS)))
+                for row, item in zip(shown, wanted, strict=True)
+            ]
         items = tuple(fitting(wanted))
         return HitsAnswer(
             trace_id=trace.id,
@@ -127,16 +126,6 @@ def hits_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[HitsPara
         view=hits_view(),
         examples=({"trace_id": "7b017120588e43d2a1c4f578d582c42e", "offset": 5, "limit": 10},),
     )
-
-
-def _with_lines(
-    trace: Trace, reader: EvidenceReader, rows: Iterable[tuple[TraceRow, Json]]
-) -> list[Json]:
-    """Return the rows, each with its most relevant text, about one line."""
-    return [
-        shown_row(trace, item, ShownHit(row, reader.evidence(row, LINE_CHARS)))
-        for row, item in rows
-    ]
 
 
 def _rows(trace: Trace, kind: Kind, settings: ManualSurface) -> Sequence[Json]:

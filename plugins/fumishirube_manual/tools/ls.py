@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Sequence
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -14,8 +13,8 @@ from fumishirube.disk import FolderEntry, clean_name, clean_path
 from fumishirube.text import nfc
 from fumishirube.tools import OrAbsent
 from fumishirube_manual.arguments import ROOT_ID, note_discovery
+from fumishirube_manual.coverage import UnreadRow, unread_rows
 from fumishirube_manual.surface import ManualSurface
-from fumishirube_manual.unread import UnreadRow, unread_rows
 
 _FOLDER, _FILE = "dir", "file"
 
@@ -24,8 +23,7 @@ class ManualLsParams(Params):
     """The folder to list."""
 
     id: Annotated[
-        str | None,
-        Field(description="'manuals' (default), a manual's id, or a folder's."),
+        str | None, Field(description="'manuals' (default), a manual's id, or a folder's.")
     ] = None
 
 
@@ -50,11 +48,6 @@ class ManualLsAnswer(Answer):
     unread_files: OrAbsent[tuple[UnreadRow, ...]] = None
 
 
-class _Place(NamedTuple):
-    manual_id: str
-    path: str
-
-
 def ls_tool(
     context: SurfaceContext, settings: ManualSurface
 ) -> Tool[ManualLsParams, ManualLsAnswer]:
@@ -62,7 +55,10 @@ def ls_tool(
 
     def run(params: ManualLsParams, call: Call) -> ManualLsAnswer:
         folder_id = _folder_id(params.id)
-        items = _manuals(context) if folder_id == ROOT_ID else _children(context, folder_id)
+        if folder_id == ROOT_ID:
+            items = [ManualLsItem(id=name, name=name, kind="dir") for name in context.manuals()]
+        else:
+            items = _children(context, folder_id)
         note_discovery(call.session)
         manual = folder_id != ROOT_ID and "::" not in folder_id
         return ManualLsAnswer(
@@ -99,18 +95,14 @@ def _folder_id(raw: str | None) -> str:
     return clean_name(folder_id, "id")
 
 
-def _manuals(context: SurfaceContext) -> list[ManualLsItem]:
-    return [ManualLsItem(id=name, name=name, kind="dir") for name in context.manuals()]
-
-
 def _children(context: SurfaceContext, folder_id: str) -> list[ManualLsItem]:
-    place = _decoded(folder_id) if "::" in folder_id else _Place(folder_id, "")
-    manual = context.manual(place.manual_id)
+    manual_id, path = _decoded(folder_id) if "::" in folder_id else (folder_id, "")
+    manual = context.manual(manual_id)
     try:
-        entries = manual.entries(place.path)
+        entries = manual.entries(path)
     except NotFound as error:
-        raise NotFound("folder not found", path=place.path or None) from error
-    return [_item(place.manual_id, entry) for entry in entries]
+        raise NotFound("folder not found", path=path or None) from error
+    return [_item(manual_id, entry) for entry in entries]
 
 
 def _item(manual_id: str, entry: FolderEntry) -> ManualLsItem:
@@ -132,13 +124,14 @@ def _encoded(kind: str, manual_id: str, path: str) -> str:
     return f"{kind}::{manual_id}::{coded}"
 
 
-def _decoded(folder_id: str) -> _Place:
-    parts: Sequence[str] = folder_id.split("::")
-    if len(parts) == len(_Place._fields) + 1 and parts[1] and parts[2]:
-        coded = parts[2]
+def _decoded(folder_id: str) -> tuple[str, str]:
+    """Return the manual and the path of a folder's id."""
+    _, _, rest = folder_id.partition("::")
+    manual_id, _, coded = rest.partition("::")
+    if manual_id and coded and "::" not in coded:
         try:
             path = base64.b64decode(coded + "=" * (-len(coded) % 4), altchars=b"-_", validate=True)
-            return _Place(clean_name(parts[1], "id"), clean_path(path.decode(), "id"))
+            return clean_name(manual_id, "id"), clean_path(path.decode(), "id")
         except (binascii.Error, UnicodeDecodeError):
             pass
     raise InvalidParameter("id is no folder id; take one from manual_ls", parameter="id")

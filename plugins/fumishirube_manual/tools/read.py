@@ -29,11 +29,16 @@ from fumishirube.tools import (
     TextPage,
     narrowed_params,
 )
-from fumishirube_manual.addressed_tags import Tags, tags_of
-from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
+from fumishirube_manual.addressed_passages import Tags, tags_of
+from fumishirube_manual.arguments import (
+    FilePath,
+    LineRanges,
+    ManualId,
+    after_discovery,
+    manual_by_id,
+)
 from fumishirube_manual.deliveries import record
 from fumishirube_manual.plain_texts import read_text
-from fumishirube_manual.range_refs import LineRanges
 from fumishirube_manual.ranges import RANGES_CHARS, RangeAnswer, read_ranges
 from fumishirube_manual.surface import ManualSurface
 
@@ -46,8 +51,7 @@ class ReadRef(Params):
     manual_id: ManualId
     path: FilePath
     start_line: Annotated[
-        int | None,
-        Field(ge=1, description="Line of its heading; default the first with text."),
+        int | None, Field(ge=1, description="Line of its heading; default the first with text.")
     ] = None
 
 
@@ -145,10 +149,7 @@ def read_tool(
         )
         return described(summary=_SUMMARY, params=params, answer=ManualReadAnswer, run=read)
     return described(
-        summary=_SUMMARY + _RANGES,
-        params=ManualReadParams,
-        answer=RangesAnswer,
-        run=read_either,
+        summary=_SUMMARY + _RANGES, params=ManualReadParams, answer=RangesAnswer, run=read_either
     )
 
 
@@ -199,12 +200,7 @@ def _read_section(
     return ManualReadAnswer(
         text=read.text,
         truncated=truncated,
-        applied=ManualReadApplied(
-            scope="section",
-            max_sections=None,
-            max_chars=most,
-            mode=mode,
-        ),
+        applied=ManualReadApplied(scope="section", max_sections=None, max_chars=most, mode=mode),
         applied_range=read.lines,
         next_cursor=read.next_cursor,
         eof=read.eof,

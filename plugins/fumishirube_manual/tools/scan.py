@@ -8,7 +8,7 @@ from pydantic import Field
 
 from fumishirube import Answer, Call, Params, SurfaceContext, Tool
 from fumishirube.tools import LineRange, MaxChars, NextChar, OrAbsent, ScanCursor, TextPage
-from fumishirube_manual.addressed_tags import Tags, tags_of
+from fumishirube_manual.addressed_passages import Tags, tags_of
 from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
 from fumishirube_manual.deliveries import record
 from fumishirube_manual.surface import ManualSurface

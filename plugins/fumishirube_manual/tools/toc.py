@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from fumishirube import (
     Answer,
@@ -25,17 +26,51 @@ from fumishirube import (
 )
 from fumishirube.disk import OTHERS, clean_path, is_below
 from fumishirube.parsing import place_range
-from fumishirube.tools import ANSWER_CHARS, FailsWith, OrAbsent, fitting
+from fumishirube.tools import ANSWER_CHARS, Cursor, FailsWith, OrAbsent, fitting
 from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
-from fumishirube_manual.cited_places import has_places
+from fumishirube_manual.citations import has_places
+from fumishirube_manual.coverage import UnreadRow, unread_rows
 from fumishirube_manual.surface import ManualSurface
-from fumishirube_manual.tools.toc_cursors import HeadingCursor, HeadingOffset, TocCursor
-from fumishirube_manual.unread import UnreadRow, unread_rows
 
 _FILES = 20
 _MOST_FILES = 200
 _MOST_FILES_WIDE = 50
 _HEADINGS = 20
+
+
+class Offset(Params):
+    """How many files to skip."""
+
+    offset: Annotated[int, Field(ge=0)]
+
+
+class HeadingOffset(Offset):
+    """How many files to skip, and the first heading of the next file."""
+
+    heading: Annotated[int, Field(ge=1)] = 1
+
+
+def _cursor_schema(**more: object) -> WithJsonSchema:
+    return WithJsonSchema(
+        {
+            "anyOf": [
+                {
+                    "type": "object",
+                    "properties": {"offset": {"type": "integer", "minimum": 0}, **more},
+                    "required": ["offset"],
+                    "additionalProperties": False,
+                },
+                {"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": "^[0-9]+$"},
+            ]
+        }
+    )
+
+
+_FROM_OFFSET = BeforeValidator(partial(Cursor.at, "offset"))
+_HEADING = {"type": "integer"}
+TocCursor = Annotated[Offset, _FROM_OFFSET, _cursor_schema()]
+HeadingCursor = Annotated[HeadingOffset, _FROM_OFFSET, _cursor_schema(heading=_HEADING)]
 
 
 def _lowered(value: Any) -> Any:
@@ -47,9 +82,7 @@ class TocParams(Params):
 
     manual_id: ManualId
     path_prefix: Annotated[
-        str | None,
-        FailsWith(InvalidPath),
-        Field(description="File, folder, a*b."),
+        str | None, FailsWith(InvalidPath), Field(description="File, folder, a*b.")
     ] = None
     max_files: Annotated[
         int | None, Field(ge=1, le=_MOST_FILES, description="Default 20; deep at most 50.")
@@ -142,11 +175,17 @@ def toc_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[TocParams
                 f"cursor must be within 0..{len(paths)}", parameter="cursor", min=0, max=len(paths)
             )
         listed = paths[applied.offset : applied.offset + applied.max_files]
-        cursor = params.cursor
-        start = (
-            cursor if isinstance(cursor, HeadingOffset) else HeadingOffset(offset=applied.offset)
+        first = params.cursor.heading if isinstance(params.cursor, HeadingOffset) else 1
+        starts = (
+            HeadingOffset(offset=offset, heading=1 if offset > applied.offset else first)
+            for offset, _ in enumerate(listed, applied.offset)
         )
-        items = tuple(fitting(_items(manual, listed, applied, settings, start)))
+        items = tuple(
+            fitting(
+                _item(manual, path, applied, settings, start)
+                for path, start in zip(listed, starts, strict=True)
+            )
+        )
         end = applied.offset + len(items)
         return TocAnswer(
             applied=applied,
@@ -210,18 +249,6 @@ def _below(paths: Sequence[str], prefix: str) -> list[str]:
     if below or not ("*" in prefix or prefix.startswith(OTHERS)):
         return below
     return [path for path in paths if is_below(path, prefix)]
-
-
-def _items(
-    manual: Manual,
-    paths: Sequence[str],
-    applied: TocApplied,
-    settings: ManualSurface,
-    start: HeadingOffset,
-) -> Iterator[TocItem]:
-    for path in paths:
-        yield _item(manual, path, applied, settings, start)
-        start = HeadingOffset(offset=start.offset + 1)
 
 
 def _item(

@@ -1,23 +1,106 @@
-"""The lines below the hits: the terms used, the coverage, and the next command."""
+"""The lines of a search in a terminal: its hits, the account of it, and the next command."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
 
-from fumishirube import Trace
-from fumishirube.commands import command, counted, listed, reason_text, strip_controls
-from fumishirube_manual.commands.results import SearchResults
-from fumishirube_manual.unread import loose_lines, unread_lines
+from fumishirube import SurfaceContext, Trace, TraceRow
+from fumishirube.commands import (
+    Emphasised,
+    clipped,
+    command,
+    counted,
+    emphasised,
+    listed,
+    reason_text,
+    strip_controls,
+    terminal_width,
+    translated,
+    width,
+)
+from fumishirube.text import places_of
+from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
+from fumishirube_manual.commands.results import SearchResults, TracedHit
+from fumishirube_manual.coverage import loose_lines, unread_lines
+from fumishirube_manual.evidence.excerpts import excerpt, line_weight
+from fumishirube_manual.evidence.reader import EvidenceReader
 from fumishirube_manual.vocabulary import vocabulary_of
 
-SHORT_ID = 8
+_LINES = 3
+_INDENT = "   "
+_SHORT_ID = 8
 """Characters of a trace's id that commands print and take; see ``TraceStore.named``."""
 
 _HARMLESS = frozenset({"navigation_file"})
 
 
-def terms_lines(results: SearchResults) -> Iterator[str]:
+def result_lines(
+    results: SearchResults, context: SurfaceContext, options: Namespace
+) -> Iterator[str | Emphasised]:
+    """Yield the hits with their lines, then notes on the search."""
+    columns = terminal_width()
+    reader = EvidenceReader(context, results.trace)
+    for rank, hit in enumerate(results.shown(), 1):
+        yield from _head(rank, hit, columns)
+        yield from _hit_lines(reader, hit.row, columns)
+        if options.explain:
+            yield _INDENT + signals_line(hit.row)
+        yield ""
+    for note in _notes(results, options):
+        yield emphasised(translated(note), "note")
+
+
+def _notes(results: SearchResults, options: Namespace) -> Iterator[str]:
+    """Yield what was searched, and what to do next; with ``--verbose`` all that is known."""
+    hits = results.trace.search.rows
+    everything = options.verbose or options.explain
+    if not hits:
+        yield "nothing found"
+    if everything or results.required or not hits:
+        yield from _terms_lines(results)
+    if everything:
+        yield from _vocabulary_lines(results)
+    aside = None if everything else _aside_line(results)
+    yield "; ".join(filter(None, (_summary_line(results), aside)))
+    yield from _outside_lines(results) if everything else ()
+    yield from (f"degraded: {line}" for line in results.degraded())
+    if options.explain:
+        yield from tree_lines(results.trace)
+        yield LEGEND
+    if everything:
+        yield f"account: {command(options, 'coverage', results.trace.id[:_SHORT_ID])}"
+    yield _next_line(results, options)
+
+
+def _head(rank: int, hit: TracedHit, columns: int) -> Iterator[Emphasised]:
+    row = hit.row
+    head = f"{rank}. "
+    tail = f"  {row.score:.2f}"
+    title = clipped(strip_controls(row.title), columns - len(head) - len(tail))
+    yield Emphasised(head + title + tail, [(len(head), len(head) + len(title))], "title")
+    cite = _INDENT + hit.cite
+    yield Emphasised(cite, [(len(_INDENT), len(cite))], "place")
+
+
+def _hit_lines(reader: EvidenceReader, row: TraceRow, columns: int) -> Iterator[Emphasised]:
+    """Yield up to three lines of a hit, by number; none when its text has changed or gone."""
+    weights = reader.weights(row)
+    lines = reader.evidence(row, _LINES * columns).lines
+    best = sorted(lines, key=lambda line: -line_weight(line.text, weights))[:_LINES]
+    for number, line in sorted(best):
+        head, text = f"{_INDENT}{number}: ", strip_controls(line).strip()
+        room = columns - len(head)
+        if width(text) > room:
+            # An East Asian character takes two columns, and so do the marks of what was cut off.
+            most = (room - 4) * len(text) // width(text)
+            text = clipped(excerpt(text, most, weights), room)
+        spans = places_of(row.matched, text)
+        shifted = [(start + len(head), end + len(head)) for start, end in spans]
+        yield Emphasised(head + text, shifted)
+
+
+def _terms_lines(results: SearchResults) -> Iterator[str]:
     """Describe the required terms, who chose them, and where they failed."""
     if results.required:
         required_labels = [_required(term, results.trace) for term in results.required]
@@ -31,7 +114,7 @@ def terms_lines(results: SearchResults) -> Iterator[str]:
         yield f"no word of the query occurs in {where}; searched with the whole query"
 
 
-def vocabulary_lines(results: SearchResults) -> Iterator[str]:
+def _vocabulary_lines(results: SearchResults) -> Iterator[str]:
     """List words of the glossary; suggest the manual's own, if those of the query are not there."""
     for word, others in results.trace.origin.query.synonyms:
         yield f"glossary: searched {', '.join(map(strip_controls, others))} beside {word}"
@@ -40,16 +123,14 @@ def vocabulary_lines(results: SearchResults) -> Iterator[str]:
         yield f"the manual's words: {', '.join(map(strip_controls, words))}"
 
 
-def summary_line(results: SearchResults) -> str:
-    """Describe what was searched, and how much of it matched, in one line."""
-    scope = (
-        f"searched {counted(results.trace.sections, 'section')} "
-        f"in {counted(results.account.scanned_files, 'file')} of {_manuals(results)}"
-    )
-    return f"{scope}; {_outcome(results)}"
+def _summary_line(results: SearchResults) -> str:
+    manuals = counted(len(results.manuals), "manual")
+    files = f"{counted(results.account.scanned_files, 'file')} of {manuals}"
+    sections = counted(results.trace.sections, "section")
+    return f"searched {sections} in {files}; {_outcome(results)}"
 
 
-def aside_line(results: SearchResults) -> str | None:
+def _aside_line(results: SearchResults) -> str | None:
     """Count the files that were not searched, unless they hold no text of their own."""
     skipped = sum(reason not in _HARMLESS for _, _, reason in results.skipped())
     unread = sum(row.count for rows in results.unread.values() for row in rows)
@@ -57,8 +138,7 @@ def aside_line(results: SearchResults) -> str | None:
     return f"{counted(files, 'file')} not searched (-v: which)" if files else None
 
 
-def outside_lines(results: SearchResults) -> Iterator[str]:
-    """Describe what was not searched, and why."""
+def _outside_lines(results: SearchResults) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
     for manual, path, reason in results.skipped():
         reasons.setdefault(reason, []).append(f"{manual}/{path}")
@@ -69,19 +149,7 @@ def outside_lines(results: SearchResults) -> Iterator[str]:
     yield from loose_lines(results.loose, "manuals")
 
 
-def degraded_lines(results: SearchResults) -> Iterator[str]:
-    """Describe what went wrong in the search."""
-    for line in results.degraded():
-        yield f"degraded: {line}"
-
-
-def account_line(results: SearchResults, options: Namespace) -> str:
-    """Return the command that lists the unread matches, with the beginning of the trace's id."""
-    return f"account: {command(options, 'coverage', results.trace.id[:SHORT_ID])}"
-
-
-def next_line(results: SearchResults, options: Namespace) -> str:
-    """Return the next command for the reader."""
+def _next_line(results: SearchResults, options: Namespace) -> str:
     shown = results.shown()
     if not shown and (present := _in_headings(results)):
         following = command(options, "grep", places=present)
@@ -101,10 +169,6 @@ def _in_headings(results: SearchResults) -> list[str]:
     """Return the terms that only headings without text have, which no search ranks."""
     rows = results.trace.report.terms
     return [row.term for row in rows if row.sections] if not results.account.matched else []
-
-
-def _manuals(results: SearchResults) -> str:
-    return counted(len(results.manuals), "manual")
 
 
 def _outcome(results: SearchResults) -> str:
