@@ -123,6 +123,15 @@ def test_no_file_names_a_place_on_this_machine(workspace: Path) -> None:
         "--root=/a/b",
         "-v /a/b",
         "PATH=x,~/a",
+        "sqlite:////a/b.db",
+        "-d:/a/b",
+        "x.txt:/a/b",
+        "d:C:\\a\\b",
+        "[/a/b]",
+        "`/a`",
+        "<file:///a/b>",
+        "</a/b>",
+        "「/a/b」",
     ],
 )
 def test_an_absolute_path_is_withheld_wherever_it_stands(path: str) -> None:
@@ -141,11 +150,28 @@ def test_a_mapping_with_a_path_as_a_key_is_withheld_whole() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["/", "//", "~", "~=", "~ ", "a/b", "C:", "files", "a / b", "https://a/b", "x = y", "a=b/c"],
+    [
+        *("/", "//", "~", "~=", "~ ", "a/b", "C:", "files", "a / b", "https://a/b", "x = y"),
+        *("a=b/c", "http://localhost:9200/a", "</a>", "[a-z]/b", "[/]", "(a|b)/c"),
+    ],
 )
 def test_a_text_that_names_no_place_is_exported(text: str) -> None:
     stages = {"a": [{"with": {"separator": text}}]}
     assert withhold_paths(stages) == stages
+
+
+def test_what_stages_and_surfaces_tell_is_exported_without_paths() -> None:
+    told = {"x": ["/a/b"], "/a/b": 1, "y": {"/a/b": 1}, "kept": "c/d"}
+    run = Span("g0", "run", 0, 0, diagnostics=told, error="no file '/a/b'")
+    trace = a_trace(
+        search=replace(run, name="search", kind="search", children=(run,)),
+        annotations=told,
+        degraded="x: cannot read /a/b",
+    )
+    data = encode_export(ExportedTrace(trace, None, {}))
+    assert b"/a/b" not in data
+    again = decode_export(data, "f").trace
+    assert again.annotations["kept"] == again.search.children[0].diagnostics["kept"] == "c/d"
 
 
 def test_a_trace_survives_its_file() -> None:
