@@ -163,9 +163,9 @@ class InspectorSession:
         Raises:
             NotFound: when neither the manual nor the trace has the file.
         """
-        found = [(row.path, row.start_line) for row in trace.search.rows]
-        found += [(out.path, out.start_line or 0) for out in trace.search.left_out]
-        if (path, line) in found:
+        places = [(row.path, row.start_line) for row in trace.search.rows]
+        places += [(out.path, out.start_line or 0) for out in trace.search.left_out]
+        if (path, line) in places:
             return line
         with self.searched_by(trace) as application:
             context = _context(application, trace)
@@ -174,7 +174,7 @@ class InspectorSession:
             try:
                 return section_at(_document(context, trace, path), line)
             except ToolError:
-                if path not in dict(found):
+                if path not in dict(places):
                     raise suggest("file", path, [*self.paths(trace)]) from None
                 return line
 
