@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
-from fumishirube import Manual, SurfaceContext
+from fumishirube import Manual, NotFound, SurfaceContext, ToolError
+from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.commands import counted
 from fumishirube.text import nfc
 from fumishirube_eval.cases import Case
@@ -46,31 +47,41 @@ class _KnownPlaces:
     def missing_files(self, case: Case) -> list[str]:
         """Return the expected files that do not exist."""
         files = self._files(case.manual_id)
-        return [path for path in case.expected_paths if path not in files]
+        return [path for path in case.expected_paths if files is not None and path not in files]
 
     def missing_headings(self, case: Case) -> list[tuple[str, int]]:
         """Return the expected lines at which no section of an existing file begins."""
-        files = self._files(case.manual_id)
+        files = self._files(case.manual_id) or {}
         return [
             (path, line)
             for path, line in case.expected_lines
             if path in files and line not in self._headings(case.manual_id, path)
         ]
 
-    def _read_files(self, manual_id: str) -> _Files:
-        """Return the files by the paths that rankings of a manual, or of several, have."""
-        manuals = self._context.manuals()
-        if manual_id in manuals:
-            manual = self._context.manual(manual_id)
-            return {nfc(path): (manual, path) for path in manual.paths()}
-        return {
-            f"{name}/{inner}": place
-            for name in manuals
-            for inner, place in self._files(name).items()
-        }
+    def _read_files(self, manual_id: str) -> _Files | None:
+        """Return the files by the paths that rankings of a manual, or of all, have.
+
+        ``None`` if they cannot be listed; a search says why.
+        """
+        try:
+            if manual_id != EVERY_MANUAL:
+                return self._listed(manual_id)
+            return {
+                f"{name}/{inner}": place
+                for name in self._context.manuals()
+                for inner, place in self._listed(name).items()
+            }
+        except NotFound:
+            return {}
+        except ToolError:
+            return None
+
+    def _listed(self, manual_id: str) -> _Files:
+        manual = self._context.manual(manual_id)
+        return {nfc(path): (manual, path) for path in manual.paths()}
 
     def _read_headings(self, manual_id: str, path: str) -> frozenset[int]:
-        manual, inner = self._files(manual_id)[path]
+        manual, inner = (self._files(manual_id) or {})[path]
         try:
             return frozenset(section.start_line for section in manual.document(inner).sections)
         except Exception:

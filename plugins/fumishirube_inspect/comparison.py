@@ -82,8 +82,9 @@ def _notices(difference: TraceDifference) -> Iterator[Markup]:
     elif before.origin.corpus != after.origin.corpus:
         message = "The files changed between the two searches."
         yield tag("p", message, class_="notice")
-    if (before.text, before.required) != (after.text, after.required):
-        yield tag("p", "The queries differ.", class_="notice")
+    if difference.query_fields:
+        names = ", ".join(difference.query_fields)
+        yield tag("p", f"The queries differ: {names}.", class_="notice")
     if before.origin.recipe.makers != after.origin.recipe.makers:
         yield tag("p", "The plugins had different versions.", class_="notice")
 

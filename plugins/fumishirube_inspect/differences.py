@@ -141,6 +141,13 @@ class TraceDifference:
         )
 
     @cached_property
+    def query_fields(self) -> tuple[str, ...]:
+        """The fields in which the queries differ, as an exported trace names them."""
+        keys = [trace.origin.query.key() for trace in (self.before, self.after)]
+        before, after = ({"text": key.text, **dict(key.rest)} for key in keys)
+        return tuple(name for name, value in before.items() if after[name] != value)
+
+    @cached_property
     def stages(self) -> tuple[StageTiming, ...]:
         """All stages of both, as in the trees of spans, outer ones first."""
         return tuple(_timed((), self.before.search, self.after.search))

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
@@ -18,10 +17,21 @@ from fumishirube import InvalidParameter, Span, Trace, TraceRow
 FORMAT_VERSION = 1
 """The version of the format; later ones are refused."""
 WITHHELD = "(an absolute path, which is not exported)"
-"""Replaces a setting that contains a path of somebody's disk."""
+"""Replaces a text that contains a path of somebody's disk."""
 
-_OF_HOME = re.compile(r"~[\w.-]*[/\\]|~\w[\w.-]*$")
-_BETWEEN_PATHS = re.compile(r"""[\s=,;"'()]""")
+_OF_PATHS = r"\w.\-~%+@*?$&#!^"
+_ABSOLUTE = re.compile(
+    rf"""(?<![{_OF_PATHS}/\\)\]}}])   # a path begins after a character that paths rarely have
+    (?!(?<=:)//[^/]|(?<=<)/\w+>)     # https://host, </tag>
+    (?:/+[^/\s=,;:"'()\]]
+    |[a-z]:[/\\]
+    |\\\\[^/\\\s]+[/\\][^/\\]
+    |~[\w.-]*[/\\]
+    |~[^\W\d][\w.-]*(?![{_OF_PATHS}])
+    |file:)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""An absolute path in a text; ``/``, ``//`` and ``~`` alone may be anything."""
 _MARK = "fumishirube_trace"
 _CORPUS = ("files", "sections", "skipped", "aside")
 _REST = ("degraded", "cache", "thresholds", "annotations", "own", "report")
@@ -69,7 +79,11 @@ def export_document(export: ExportedTrace) -> dict[str, Any]:
         "ranking": shown[:returned],
         "other_rows": shown[returned:],
         "search": search,
-        "rest": _members(trace, (*_REST, *_LATER)),
+        "rest": {
+            **_members(trace, (*_REST, *_LATER)),
+            "annotations": _without_paths(trace.annotations),
+            "degraded": withhold_paths(trace.degraded),
+        },
     }
 
 
@@ -124,6 +138,8 @@ def _span(span: Span, rows: _ExportedRows) -> dict[str, Any]:
     plain = {span_field.name: getattr(span, span_field.name) for span_field in fields(span)}
     plain["rows"] = [rows.number(row) for row in span.rows]
     plain["left_out"] = _named(span.left_out)
+    plain["diagnostics"] = _without_paths(span.diagnostics)
+    plain["error"] = withhold_paths(span.error)
     plain["children"] = [_span(child, rows) for child in span.children]
     return plain
 
@@ -175,25 +191,22 @@ def withhold_paths(value: JsonValue | Mapping[str, JsonValue]) -> JsonValue:
         if any(map(_names_place, value)):
             return WITHHELD
         return {name: withhold_paths(member) for name, member in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [withhold_paths(member) for member in value]
     return WITHHELD if isinstance(value, str) and _names_place(value) else value
 
 
+def _without_paths(values: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """Return values of stages or surfaces without absolute paths."""
+    return {
+        WITHHELD if _names_place(name) else name: withhold_paths(value)
+        for name, value in values.items()
+    }
+
+
 def _names_place(text: str) -> bool:
     """Tell whether a text is, or contains, an absolute path."""
-    return any(map(_is_absolute, (text, *_BETWEEN_PATHS.split(text))))
-
-
-def _is_absolute(text: str) -> bool:
-    """Tell whether a text names a place; ``/``, ``//`` and ``~`` alone may be anything."""
-    windows = PureWindowsPath(text)
-    return (
-        (len(PurePosixPath(text).parts) > 1 and text.startswith("/"))
-        or (windows.is_absolute() and windows.drive.strip("\\") != "")
-        or _OF_HOME.match(text) is not None
-        or text[:5].lower() == "file:"
-    )
+    return _ABSOLUTE.search(text) is not None
 
 
 def withheld_coordinates(

@@ -80,6 +80,10 @@ class Replay:
             else:
                 message = f"{item.name}: {_shown(item.before)} then, {_shown(item.after)} now"
             yield ReplayChange("configuration", message)
+        words = [_synonyms(item.trace) for item in (self.before, self.after)]
+        if words[0] != words[1]:
+            message = f"glossary: {_shown(words[0])} then, {_shown(words[1])} now"
+            yield ReplayChange("configuration", message)
         same = recorded.stages == current.stages
         if (
             same
@@ -141,9 +145,15 @@ def _missing(trace: Trace, plugins: Plugins) -> str:
 
 
 def replay_trace(
-    application: Application, trace: Trace, progress: Progress | None = None
+    application: Application,
+    trace: Trace,
+    progress: Progress | None = None,
+    *,
+    current: bool = False,
 ) -> ExportedTrace:
     """Repeat the query of a trace on the current manual, without the cache.
+
+    Its synonyms are those of the trace; if ``current``, those of the application's glossary.
 
     Raises:
         InvalidScope: when the query was not recorded in full, or no surface can run it.
@@ -162,6 +172,8 @@ def replay_trace(
             f"no surface is called {origin.recipe.surface!r} here; add it to 'surfaces'"
         )
     query = replace(origin.query.recorded(), budget=Budget.of(TIME_MS), cache=False)
+    if current:
+        query = replace(query, synonyms=())
     after = context.find(trace.manual_id, query, progress).trace
     return ExportedTrace(after, _content(application, after), programs(__version__))
 
@@ -208,6 +220,12 @@ def _versions(
         recorded, current = before.get(name, "none"), after.get(name, "none")
         if recorded != current:
             yield ReplayChange(cause, f"{name}: {recorded} then, {current} now")
+
+
+def _synonyms(trace: Trace) -> JsonValue:
+    """Return the words of a query that had synonyms, with these; ``None`` for no words."""
+    rows = trace.origin.query.synonyms
+    return [" = ".join((word, *others)) for word, others in rows] or None
 
 
 def _shown(value: JsonValue) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import NamedTuple
 
 from fumishirube import (
@@ -69,7 +69,7 @@ class InspectorSession:
         self.reports = reports
         self.configurations = Configurations(application, against, strangers=strangers)
         self._others: dict[str, tuple[str, Trace]] = {}
-        self._lock = Lock()
+        self._lock = RLock()
 
     def close(self) -> None:
         """Close the applications that this session opened."""
@@ -122,11 +122,12 @@ class InspectorSession:
 
     def evidence(self, trace: Trace, row: TraceRow) -> Sequence[tuple[int, str]]:
         """Return the best lines of a hit for the query, with their numbers, where available."""
-        context = self._context(trace)
-        shows = self._shows_evidence(self.application, trace)
-        if shows is None or context is None:
-            return ()
-        return shows.evidence(context, trace, row, _EVIDENCE)
+        with self.searched_by(trace) as application:
+            context = _context(application, trace)
+            shows = self._shows_evidence(application, trace) if application else None
+            if shows is None or context is None:
+                return ()
+            return shows.evidence(context, trace, row, _EVIDENCE)
 
     def passage(self, trace: Trace, row: TraceRow) -> str | None:
         """Return the beginning of a hit's present text; ``None`` when it no longer exists."""
@@ -146,14 +147,15 @@ class InspectorSession:
 
     def file(self, trace: Trace, path: str) -> tuple[Manual, str] | None:
         """Return the manual of a file, and its path there; ``None`` when there is none."""
-        context = self._context(trace)
-        if context is None:
-            return None
-        try:
-            manual_id, inner = trace.file(path)
-            return context.manual(manual_id), inner
-        except ToolError:
-            return None
+        with self.searched_by(trace) as application:
+            context = _context(application, trace)
+            if context is None:
+                return None
+            try:
+                manual_id, inner = trace.file(path)
+                return context.manual(manual_id), inner
+            except ToolError:
+                return None
 
     def section(self, trace: Trace, path: str, line: int) -> int:
         """Return the first line of the section that contains a line.
@@ -161,16 +163,20 @@ class InspectorSession:
         Raises:
             NotFound: when neither the manual nor the trace has the file.
         """
-        context = self._context(trace)
-        if context is None:
+        places = [(row.path, row.start_line) for row in trace.search.rows]
+        places += [(out.path, out.start_line or 0) for out in trace.search.left_out]
+        if (path, line) in places:
             return line
-        try:
-            return section_at(_document(context, trace, path), line)
-        except ToolError:
-            named = {row.path for row in trace.search.rows}
-            if path not in named.union(out.path for out in trace.search.left_out):
-                raise suggest("file", path, [*self.paths(trace)]) from None
-            return line
+        with self.searched_by(trace) as application:
+            context = _context(application, trace)
+            if context is None:
+                return line
+            try:
+                return section_at(_document(context, trace, path), line)
+            except ToolError:
+                if path not in dict(places):
+                    raise suggest("file", path, [*self.paths(trace)]) from None
+                return line
 
     def sections(self, trace: Trace, path: str) -> Sequence[tuple[int, str]]:
         """Return the first line and the headings of each section of a file.
@@ -178,13 +184,14 @@ class InspectorSession:
         Raises:
             NotFound: when the manual has no such file, with the nearest name.
         """
-        context = self._context(trace)
-        if context is None:
-            return ()
-        try:
-            document = _document(context, trace, path)
-        except NotFound as error:
-            raise suggest("file", path, [*self.paths(trace)]) from error
+        with self.searched_by(trace) as application:
+            context = _context(application, trace)
+            if context is None:
+                return ()
+            try:
+                document = _document(context, trace, path)
+            except NotFound as error:
+                raise suggest("file", path, [*self.paths(trace)]) from error
         return [
             (section.start_line, " > ".join((*section.ancestors, section.title)))
             for section in document.sections
@@ -192,21 +199,29 @@ class InspectorSession:
 
     def paths(self, trace: Trace) -> Sequence[str]:
         """Return the files of a trace's manuals that still exist, as the trace names them."""
-        context = self._context(trace)
-        if context is None:
-            return ()
         paths: list[str] = []
-        for name in trace.manuals or (trace.manual_id,):
-            prefix = f"{name}/" if trace.manuals else ""
-            with suppress(ToolError):
-                paths += [prefix + path for path in context.manual(name).paths()]
+        with self.searched_by(trace) as application:
+            context = _context(application, trace)
+            if context is None:
+                return ()
+            for name in trace.manuals or (trace.manual_id,):
+                prefix = f"{name}/" if trace.manuals else ""
+                with suppress(ToolError):
+                    paths += [prefix + path for path in context.manual(name).paths()]
         return paths
 
-    def _context(self, trace: Trace) -> SurfaceContext | None:
-        """Return the context of a trace's surface, unless it searched a corpus of its own."""
-        if trace.own:
-            return None
-        return self.application.contexts.get(trace.origin.recipe.surface)
+    @contextmanager
+    def searched_by(self, trace: Trace) -> Iterator[Application | None]:
+        """Yield the application with a trace's configuration; ``None`` if that is of no use now."""
+        name = self.configuration_of(trace)
+        if name is None:
+            yield self.application
+            return
+        with self._lock:
+            application = None
+            with suppress(ConfigError, ToolError):
+                application = self.configurations.application(name)
+            yield application
 
     def _find(self, form: SearchForm, name: str) -> Trace:
         query = Query(form.text, form.required, budget=Budget.of(TIME_MS), cache=False)
@@ -248,6 +263,13 @@ class InspectorSession:
         named = {configured.name: configured.surface for configured in application.surfaces}
         surface = named.get(trace.origin.recipe.surface)
         return surface if isinstance(surface, HasEvidence) else None
+
+
+def _context(application: Application | None, trace: Trace) -> SurfaceContext | None:
+    """Return the context of a trace's surface, unless it searched a corpus of its own."""
+    if trace.own or application is None:
+        return None
+    return application.contexts.get(trace.origin.recipe.surface)
 
 
 def _document(context: SurfaceContext, trace: Trace, path: str) -> Document:

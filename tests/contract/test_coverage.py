@@ -481,8 +481,14 @@ def test_why_not_explains_the_search_of_all_manuals(workspace: Path) -> None:
 
 
 def test_why_not_says_that_nothing_nominated_it(workspace: Path) -> None:
-    told = why_not(workspace, "別表", "manual://m1/rules.md#L1")
-    assert (told["rank"], told["stage"], told["reason"]) == (None, None, "not_nominated")
+    little = "contains too little of the query, or nothing"
+    for query, ref, why in (
+        ("別表", "manual://m1/rules.md#L1", "it"),
+        ("届出の期限は？", "manual://wide/119.md#L1", "40 matching sections beyond the best, or"),
+    ):
+        told = why_not(workspace, query, ref)
+        assert (told["rank"], told["stage"], told["reason"]) == (None, None, "not_nominated")
+        assert told["explanation"].endswith(f" {why} {little}")
 
 
 def test_why_not_names_the_gate_that_dropped_a_weak_match(workspace: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from evaluation_runs import RAW, case, fumishirube, gate_file, samples, written
+from manuals import write
 from stdio import Fumishirube, Wire
 
 from fumishirube.errors import InvalidParameter, NotFound
@@ -217,6 +218,24 @@ def test_cases_that_cannot_be_right_are_named(workspace: Path, words: Sequence[s
     assert lines.endswith("such as power.md#L2 in case c4")
     rows = [json.loads(line) for line in (workspace / "o.jsonl").read_bytes().splitlines()]
     assert rows[0]["metrics"]["hit_rate@5"] == 1
+
+
+def test_a_manual_that_cannot_be_listed_stops_no_other_case(tmp_path: Path) -> None:
+    apart = unicodedata.normalize("NFD", "ガイド")
+    write(tmp_path, {"ガイド/a.md": "# Pump\n", "b/a.md": "# A\n", "b/b.md": "# B\n"})
+    (tmp_path / "fumishirube.yaml").write_text("limits: {files: 1}\n")
+    pump = RAW | {"query": "pump", "required_terms": ["pump"], "expected_paths": ["a.md"]}
+    file = written(
+        tmp_path / "c.jsonl",
+        pump | {"manual_id": apart},
+        pump | {"case_id": "c2", "manual_id": "b"},
+        pump | {"case_id": "c3", "manual_id": "*", "expected_paths": ["ガイド/a.md"]},
+        pump | {"case_id": "c4", "manual_id": "absent"},
+    )
+    done = fumishirube("eval", file.name, "--gate", "none", cwd=tmp_path)
+    assert "needs_narrow_scope (1), not_found (1)" in done.out
+    note = "note: 1 case with expected files that the manual does not have, such as a.md in case c4"
+    assert (done.code, done.err) == (0, f"{note}\n")
 
 
 def test_failed_searches_are_named_with_the_reason(workspace: Path) -> None:

@@ -44,6 +44,9 @@ AGENT = {
 @pytest.fixture(scope="module")
 def inspector(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inspector]:
     folder = workspace(tmp_path_factory.mktemp("inspect"))
+    (folder / "coarse.yaml").write_text(
+        "pipelines: {manual: {loaders: [{use: markdown, with: {heading_levels: 1}}]}}\n"
+    )
     write(folder, {"m2/leave.md": "# Leave\n\n## Sick leave\nStay at home when sick.\n"})
     write(folder, {"m3/other.md": "# Other\n\nNothing of interest, sick or not.\n"})
     rows, agent = folder / "rows.jsonl", folder / "run.json"
@@ -106,6 +109,18 @@ def test_a_section_is_picked_by_file_then_by_heading(inspector: Inspector) -> No
     links = dict(re.findall(r'href="([^"]+)"[^>]*><bdi>([^<]*)</bdi>', sections))
     assert "Leave &gt; Sick leave" in links.values()
     assert all("What each stage did" in inspector.page(unescape(link)) for link in links)
+
+
+def test_a_search_is_shown_with_the_sections_of_its_configuration(inspector: Inspector) -> None:
+    form = {"q": "sick leave", "manual": "m1", "config": "coarse.yaml"}
+    trace = str(inspector.client.post("/find", data=form).headers["location"])
+    assert "Apply a month before parental" in parts(inspector.page(trace))["hits"]
+    assert "It ranks 1" in inspector.page(f"{trace}/why?path=leave.md&line=5")
+    sections = parts(inspector.page(f"{trace}/why?path=leave.md"))["sections"]
+    assert re.findall(r" line (\d+)<", sections) == ["1"]
+    (inspector.folder / "coarse.yaml").write_text("pipelines: {manual: {loaders: [none]}}\n")
+    assert "It ranks 1" in inspector.page(f"{trace}/why?path=leave.md&line=1")
+    assert "leave.md" in parts(inspector.page(trace))["hits"]
 
 
 def test_the_runs_of_the_gates_are_explained(inspector: Inspector) -> None:

@@ -120,7 +120,7 @@ class LoadedConfig:
     def with_pipeline(self, name: str, stages: Mapping[str, JsonValue]) -> Self:
         """Return this configuration with that pipeline, every setting included.
 
-        Environment and classic sections do not change it.
+        Environment and classic sections do not change it, and there is no glossary.
 
         Raises:
             InvalidParameter: when it is not a pipeline.
@@ -131,7 +131,8 @@ class LoadedConfig:
             raise InvalidParameter("the trace names stages in a form that is not known") from error
         changed = {"pipelines": {**self.config.pipelines, name: spec}}
         config = self.config.model_copy(update=changed)
-        return replace(self, config=config, environ={}, sections=ClassicSections())
+        sections, glossary = ClassicSections(), Glossary()
+        return replace(self, config=config, environ={}, sections=sections, glossary=glossary)
 
     def with_default_surfaces(self, names: Iterable[str]) -> Self:
         """Return this configuration with these surfaces, unless it names its own."""

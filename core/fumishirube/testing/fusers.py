@@ -16,6 +16,7 @@ from fumishirube.testing.corpora import MemoryCorpus, passage, ranking
 from fumishirube.testing.samples import PASSAGES, PLAIN_QUERY
 
 _LARGE = 1_000
+_SHOWN = 9
 _ELSEWHERE = LeftOut("elsewhere.md", 3, "left out by a run")
 
 Bringing = Callable[[int], Ranking]
@@ -147,12 +148,9 @@ class FuserContract(SearchContract[Fuser]):
     def test_dropped_hits_are_left_out_by_name(self) -> None:
         """Every dropped hit of a run has a reason in ``left_out``."""
         for query, fused in self._rankings():
-            there = {hit.passage.key for hit in fused.hits}
-            named = {(left.path, left.start_line) for left in fused.left_out if left.reason.strip()}
             outcomes = _outcomes(self.make(), query, self.corpus(), _turned)
             brought = {hit.passage.key for outcome in outcomes for hit in outcome.ranking.hits}
-            lost = brought - there - named
-            assert not lost, f"{query.text!r}: {sorted(lost)} are missing; add a LeftOut for each"
+            _check_accounted(query, fused, brought)
 
     def test_hits_left_out_by_runs_stay_left_out(self) -> None:
         """What all runs left out stays in ``left_out``, with its reason."""
@@ -175,11 +173,13 @@ class FuserContract(SearchContract[Fuser]):
                 _fused(self.make(), replace(query, budget=aborted), self.corpus(), _turned)
 
     def test_large_rankings_are_fused(self) -> None:
-        """A thousand hits a run are fused, in their order if the runs agree."""
+        """A thousand hits a run are fused or left out, in their order if the runs agree."""
         many = [passage(f"{n % 50:02}.md", n + 1, body=f"password {n}") for n in range(_LARGE)]
         fused = _fused(self.make(), PLAIN_QUERY, MemoryCorpus(many), lambda _at: ranking(many))
         order = [hit.passage.key for hit in fused.hits]
-        assert order == [item.key for item in many][: len(order)], "the order is lost"
+        brought = [item.key for item in many]
+        assert order == brought[: len(order)], "the order is lost"
+        _check_accounted(PLAIN_QUERY, fused, {*brought})
 
     def _rankings(self) -> list[tuple[Query, Ranking]]:
         corpus = self.corpus()
@@ -191,6 +191,13 @@ def _keys(query: Query, fused: Ranking) -> list[tuple[str, int]]:
     keys = [hit.passage.key for hit in fused.hits]
     assert len(keys) == len(set(keys)), f"{query.text!r}: a passage comes twice"
     return keys
+
+
+def _check_accounted(query: Query, fused: Ranking, brought: set[tuple[str, int]]) -> None:
+    there = {hit.passage.key for hit in fused.hits}
+    named = {(left.path, left.start_line) for left in fused.left_out if left.reason.strip()}
+    lost = sorted(brought - there - named)
+    assert not lost, f"{query.text!r}: {lost[:_SHOWN]} are missing; add a LeftOut for each"
 
 
 def _turned(at: int) -> Ranking:

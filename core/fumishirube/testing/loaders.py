@@ -153,6 +153,8 @@ class LoaderContract(StageContract[Loader]):
         (manual.path / "beside.unknown-suffix").write_bytes(b"\x00 beside")
         after = {source: stage.load(manual, source) for source in stage.sources(manual)}
         assert {source: after.get(source) for source in before} == before, "a file beside decides"
+        for source, document in before.items():
+            self._check_others(stage, manual, source, document)
 
     def test_a_vanished_file_raises_a_tool_error(self, manual: Root) -> None:
         """A file may vanish between listing and reading: ``NotFound`` or ``Unreadable``."""
@@ -176,6 +178,20 @@ class LoaderContract(StageContract[Loader]):
         stage = self.make()
         for source in stage.sources(root):
             yield source, stage.load(root, source)
+
+    def _check_others(self, stage: Loader, root: Root, source: Source, document: Document) -> None:
+        """Change each file that does not govern a source: its document must stay."""
+        for other in sorted({*self.files()} - {source.path, *source.governed_by}):
+            file = root.path / other
+            original = file.read_bytes()
+            file.write_bytes(b"")
+            emptied = stage.load(root, source)
+            file.unlink()
+            removed = stage.load(root, source)
+            file.write_bytes(original)
+            assert emptied == removed == document, (
+                f"{source.path} depends on {other}; add that to governed_by"
+            )
 
     def _check_variant(self, stage: Loader, root: Root, path: str, name: str) -> None:
         for source in stage.sources(root):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fumishirube.documents import Document
 from fumishirube.model import LeftOut
 from fumishirube.tools.citations import Citation
-from fumishirube.traces.records import SectionKey, Span, Trace, TraceRow
+from fumishirube.traces.records import UNRANKED, SectionKey, Span, Trace, TraceRow
 
 _WORDS = {
     "candidate_cap": "it ranked below the requested number of hits",
@@ -73,13 +73,17 @@ def _lost(trace: Trace, key: SectionKey) -> tuple[str | None, str, str]:
         return None, "excluded_by_trace", "it was left out because an earlier search returned it"
     losing = _losing(trace.search, key)
     if losing is None:
-        explanation = (
-            "no stage generated it as a candidate: it contains too little of the query, or nothing"
-        )
-        return None, "not_nominated", explanation
+        return None, "not_nominated", _not_nominated(trace)
     name = _named(losing)
     reason = _reason(losing.left_out, key) or "not_returned"
     return name, reason, f"{name} left it out: {_WORDS.get(reason, reason.replace('_', ' '))}"
+
+
+def _not_nominated(trace: Trace) -> str:
+    others = trace.report.left_out.get(UNRANKED, 0)
+    among = f"is one of {others} matching sections beyond the best, or " if others else ""
+    little = "contains too little of the query, or nothing"
+    return f"no stage generated it as a candidate: it {among}{little}"
 
 
 def _losing(span: Span, key: SectionKey) -> Span | None:

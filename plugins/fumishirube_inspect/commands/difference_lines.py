@@ -25,7 +25,7 @@ def difference_lines(difference: TraceDifference, *, stages: bool = False) -> It
     if stages:
         yield f"A  {trace_line(before)}"
         yield f"B  {trace_line(after)}"
-    yield from _query_lines(before, after)
+    yield from _query_lines(difference)
     if difference.settings:
         yield translated("configuration, A -> B:")
         yield from table([(f"  {item.name}", _setting(item)) for item in difference.settings])
@@ -40,9 +40,10 @@ def trace_line(trace: Trace) -> str:
     return filled("trace {0} of {1}: {2}", trace.id, trace.manual_id, strip_controls(trace.text))
 
 
-def _query_lines(before: Trace, after: Trace) -> Iterator[str]:
-    if (before.text, before.required) != (after.text, after.required):
-        yield translated("their queries differ")
+def _query_lines(difference: TraceDifference) -> Iterator[str]:
+    before, after = difference.before, difference.after
+    if difference.query_fields:
+        yield filled("their queries differ: {0}", ", ".join(difference.query_fields))
     if before.manual_id != after.manual_id:
         yield translated("they searched different manuals")
     elif before.origin.corpus != after.origin.corpus:
@@ -117,6 +118,7 @@ def difference_json(difference: TraceDifference) -> dict[str, JsonValue]:
         "after": _side(after),
         "same_ranking": difference.same_ranking,
         "same_scores": difference.same_scores,
+        "query_fields": [*difference.query_fields],
         "same_corpus": before.origin.corpus == after.origin.corpus,
         "settings": [item._asdict() for item in difference.settings],
         "hits": [_hit(item) for item in difference.rows],

@@ -145,7 +145,7 @@ def _replay(options: Namespace) -> int:
         configured_by = None if options.current else before.trace
         try:
             with open_replay_application(application, plugins, configured_by) as rehearsal:
-                after = replay_trace(rehearsal, before.trace, bar.progress)
+                after = replay_trace(rehearsal, before.trace, bar.progress, current=options.current)
         finally:
             bar.close()
     replay = Replay(before, after)

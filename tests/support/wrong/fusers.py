@@ -339,3 +339,17 @@ class _Overwhelmed(Places):
 class TestOverwhelmed(FuserContract):
     breaks = ("test_large_rankings_are_fused",)
     stage = _Overwhelmed()
+
+
+class _Overflowing(Places):
+    """Drops what is long, without a word."""
+
+    def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
+        fused = super().fuse(query, outcomes, corpus)
+        return fused if len(fused.hits) < 100 else fused._replace(hits=())
+
+
+class TestOverflowing(FuserContract):
+    breaks = ("test_large_rankings_are_fused",)
+    says = "are missing; add a LeftOut for each"
+    stage = _Overflowing()
