@@ -217,7 +217,7 @@ def test_parts_are_found_in_a_list_of_terms_as_by_patterns(
     ):
         assert isinstance(corpus, TantivyCorpus)
         listed = [found(corpus, clause) for clause in clauses]
-        patch.setattr(TantivyCorpus, "_terms_containing", lambda *_: None)
+        patch.setattr(ListedTerms, "containing", lambda *_: None)
         for clause, expected in zip(clauses, listed, strict=True):
             corpus._translated.clear()
             assert found(corpus, clause) == expected, clause

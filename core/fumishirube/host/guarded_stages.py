@@ -38,6 +38,8 @@ class GuardedStage(Generic[S]):
     """A stage of a plugin; its methods run marked and watched, and may raise ``_answers``."""
 
     _answers: ClassVar[tuple[type[FumishirubeError], ...]] = ()
+    _methods: ClassVar[frozenset[str]] = frozenset()
+    """What a stage may have in addition and is then called, also if it cannot be."""
 
     def __init__(self, stage: S, work: ForeignWork, guard: PluginGuard) -> None:
         self._stage = stage
@@ -60,7 +62,8 @@ class GuardedStage(Generic[S]):
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._stage, name)
-        if not callable(value) or name.startswith("_") or name in _SENT:
+        is_method = callable(value) or name in self._methods
+        if not is_method or name.startswith("_") or name in _SENT:
             return value
 
         def guarded(*arguments: Any, **named: Any) -> Any:
@@ -112,6 +115,8 @@ class GuardedEmbedder(NamedInErrors[Embedder]):
 
 class GuardedTokenizer(NamedInErrors[Tokenizer]):
     """A tokenizer of a plugin; no search works without it."""
+
+    _methods = frozenset({"query_terms", "form_finder", "written_terms", "written_beside"})
 
     def terms(self, text: str) -> Sequence[str]:
         """Return the terms of a folded text."""
