@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from threading import Event
 from typing import Any
 
@@ -22,6 +23,7 @@ from hypothesis import strategies as st
 from torture import examples
 
 from fumishirube import (
+    Bool,
     Budget,
     Corpus,
     Document,
@@ -231,6 +233,24 @@ def test_one_file_at_a_time_is_all_at_once(tmp_path: Path, state: Path) -> None:
             write(manuals, {path: SAMPLE[path]}, OLD)
             last = indexed.bring_up_to_date(Budget())
         assert answers(last) == rebuilt(manuals, tmp_path / "new")
+
+
+def test_a_build_in_turns_ranks_as_one_at_once(tmp_path: Path, state: Path) -> None:
+    manuals, rolls = tmp_path / "manuals", Random(5)
+    (manuals / "m").mkdir(parents=True)
+    clause = Bool(should=(Term("password"), Term("reset")))
+    with opened(manuals, state) as indexed:
+        for turn in range(10):
+            for number in range(20):
+                words = rolls.choices(
+                    ["password", "reset", "link", "sign"], k=rolls.randint(60, 400)
+                )
+                write(manuals, {f"{turn}-{number}.md": " ".join(words)}, OLD)
+            last = indexed.bring_up_to_date(Budget())
+        got = last.corpus.search(clause, 200)
+    with opened(manuals, tmp_path / "new") as fresh:
+        once = fresh.bring_up_to_date(Budget()).corpus.search(clause, 200)
+    assert got == once
 
 
 def test_an_empty_manual_has_an_index(tmp_path: Path, state: Path) -> None:

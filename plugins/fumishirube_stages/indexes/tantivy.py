@@ -1,7 +1,6 @@
 """The default index: one tantivy index per manual, on disk, with many readers and one writer."""
 
 import logging
-import secrets
 import shutil
 import time
 from collections import Counter
@@ -34,7 +33,14 @@ from fumishirube_stages.indexes.tantivy_files import (
     open_problem,
     write_problem,
 )
-from fumishirube_stages.indexes.tantivy_records import IndexedPage, RecordCache, add_lengths, forget
+from fumishirube_stages.indexes.tantivy_records import (
+    Generation,
+    IndexedPage,
+    RecordCache,
+    add_lengths,
+    forget,
+    new_seal,
+)
 from fumishirube_stages.indexes.tantivy_searcher import CheckedSearcher
 
 _log = logging.getLogger("fumishirube")
@@ -42,8 +48,6 @@ _log = logging.getLogger("fumishirube")
 _TOGETHER = 1000
 """Page records are written in groups of this size: opening an index reads them, but no sections."""
 _RETRY_SECONDS = 0.02
-_SEAL_BITS = 53
-"""The bits of an integer that every JSON parser represents exactly."""
 _MERGE_SECONDS = 3.0
 """With less time left, a writer leaves the merging of segments to the next writer."""
 
@@ -56,7 +60,7 @@ class Tantivy(Stage):
     more than ``verified``.
     """
 
-    layout: Literal[7] = 7
+    layout: Literal[8] = 8
     writer_memory: Annotated[int, Field(ge=15_000_000, le=4_293_967_295)] = 50_000_000
     writer_wait_ms: Annotated[int, Field(ge=0)] = 2000
     verified: Annotated[int, Field(ge=0)] = 500
@@ -114,7 +118,7 @@ class TantivyIndex:
         self._index.register_tokenizer(TERMS, analyzer)
         self._index.config_reader("manual")
         self._writer: tantivy.IndexWriter | None = None
-        self._generation = -1
+        self._generation = Generation()
         self._indexed: dict[str, IndexedPage] = {}
         self._lengths: Counter[str] = Counter()
         self._view: TantivyCorpus | None = None
@@ -145,11 +149,13 @@ class TantivyIndex:
         self._files.take(commit)
 
     def _reload(self) -> None:
-        self._index.reload()
+        opstamp = None
+        while opstamp != (opstamp := self._files.opstamp()):  # until no commit came between
+            self._index.reload()
         searcher = CheckedSearcher(self._index.searcher(), self._files)
         seals = self._stored(searcher, "seal")
-        generation = seals[0] if seals else 0
-        if not seals and self._generation > 0:  # every commit after a sealed one has a seal
+        generation = Generation(seals[0] if seals else 0, opstamp)
+        if not seals and self._generation.seal:  # every commit after a sealed one has a seal
             raise IndexDamaged("the last commit of the index was removed")
         if generation != self._generation:
             cache = RecordCache(self._folder)
@@ -205,6 +211,11 @@ class TantivyIndex:
             for path in gone:
                 forget(path, indexed, lengths)
                 writer.delete_documents_by_term("of", path)
+            seal = self._generation.seal
+            if not indexed:  # with a seal that stays, all deleted sections would count in scores
+                seal = new_seal()
+                writer.delete_documents_by_term("kind", "seal")
+                writer.add_document(document("seal", seal))
             waiting: list[tantivy.Document] = []
             for page, passages in pages:
                 forget(page.path, indexed, lengths)
@@ -215,11 +226,7 @@ class TantivyIndex:
                 if len(waiting) == _TOGETHER:
                     add_all(writer, waiting)
             add_all(writer, waiting)
-            # A random number differs from those of all commits, also those before a rebuild.
-            generation = secrets.randbits(_SEAL_BITS)
-            writer.delete_documents_by_term("kind", "seal")
-            writer.add_document(document("seal", generation))
-            writer.commit()
+            generation = Generation(seal, writer.commit())
         except BaseException as error:
             problem = write_problem(error, self._folder)
             if problem is not None:
@@ -256,7 +263,7 @@ class TantivyIndex:
         if self._temporary is not None:
             self._temporary.remove()
 
-    def _see(self, searcher: CheckedSearcher, generation: int) -> None:
+    def _see(self, searcher: CheckedSearcher, generation: Generation) -> None:
         self._searcher, self._generation, self._view = searcher, generation, None
         self._pages = {path: entry.page for path, entry in self._indexed.items()}
 

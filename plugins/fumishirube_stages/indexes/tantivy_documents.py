@@ -19,6 +19,10 @@ TERMS = "terms"
 ORDER = "order"
 """The field with the number by which ties are ordered, in whatever segment they are."""
 
+_FILLING = " \x01"
+"""Fills a field up to a length that tantivy stores exactly; no term has this character."""
+_EXACT_LENGTHS = 24
+
 _CACHED_TEXTS, _SHORT = 1024, 200
 """The most texts in the cache, and the most characters of a cached text."""
 
@@ -83,8 +87,8 @@ class Documents:
             ("kind", "section" if fields["body"] else "blank"),
             ("of", passage.path),
             ("key", key),
-            *zip(self._indexed_fields, [text.terms for text in texts], strict=True),
-            (BESIDE, " ".join(beside)),
+            *zip(self._indexed_fields, [_filled(text.terms) for text in texts], strict=True),
+            (BESIDE, _filled(" ".join(beside))),
             (PARTS, " ".join(_mere_parts(texts))),
             (CHARACTERS, _characters(texts)),
         ]
@@ -147,6 +151,22 @@ def _mere_parts(texts: Sequence[_Text]) -> Collection[str]:
     return parts
 
 
+def stored_length(number: int) -> int:
+    """Return the next length of a field that tantivy stores exactly.
+
+    It has one byte for the length of a field: above 40 it stores every second one, above 56 every
+    fourth, and so on. From these it computes the mean length anew whenever it merges segments with
+    deleted documents. Only if they are exact, the scores of an index do not depend on its history.
+    """
+    above = max(0, number - _EXACT_LENGTHS)
+    return number + -above % (1 << max(0, above.bit_length() - 4))
+
+
+def _filled(terms: str) -> str:
+    number = terms.count(" ") + 1 if terms else 0
+    return terms + _FILLING * (stored_length(number) - number)
+
+
 def _characters(texts: Sequence[_Text]) -> str:
     """Return the non-ASCII characters of the terms, and a dash for every other character.
 
@@ -157,7 +177,8 @@ def _characters(texts: Sequence[_Text]) -> str:
     if all(text.ascii for text in texts):
         return ""
     known = "".join(text.characters for text in texts)
-    return known.replace("", " ") + "- " * (sum(text.length for text in texts) - len(known))
+    length = stored_length(sum(text.length for text in texts))
+    return known.replace("", " ") + "- " * (length - len(known))
 
 
 def add_all(writer: tantivy.IndexWriter, documents: list[tantivy.Document]) -> None:

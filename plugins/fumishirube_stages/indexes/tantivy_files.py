@@ -64,6 +64,11 @@ class CommittedFiles:
         """Return a stamp that changes with every commit; ``None`` without a commit on disk."""
         return self._stamp(_META)
 
+    def opstamp(self) -> int:
+        """Return the number of the newest commit."""
+        number: int = json.loads((self._folder / _META).read_bytes())["opstamp"]
+        return number
+
     def take(self, commit: FileStamp | None) -> None:
         """Store the stamps of the files of a commit, after it has been opened.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,10 +15,27 @@ from pydantic_core import from_json, to_json
 from fumishirube import IndexedFile
 from fumishirube.disk import read_own, replace_file
 
-_FORMAT = 1
+_FORMAT = 2
+_SEAL_BITS = 53
+"""The bits of an integer that every JSON parser represents exactly."""
 _MOST_BYTES = 256 * 1024 * 1024
 _MANY = 1_000
 """Fewer records are read from the index in three milliseconds."""
+
+
+class Generation(NamedTuple):
+    """Tells commits apart: by a random number of each time that an index was begun, and tantivy's.
+
+    tantivy counts the commits of an index; merging segments changes nothing in it.
+    """
+
+    seal: int = 0
+    opstamp: int = -1
+
+
+def new_seal() -> int:
+    """Return the number of an index that is begun."""
+    return secrets.randbits(_SEAL_BITS)
 
 
 class IndexedPage(NamedTuple):
@@ -37,7 +55,7 @@ class RecordCache:
     def __init__(self, folder: Path) -> None:
         self._file = folder / "records.cache"
 
-    def read(self, generation: int) -> tuple[list[Any], dict[str, int]] | None:
+    def read(self, generation: Generation) -> tuple[list[Any], dict[str, int]] | None:
         """Return the records and the lengths of a commit; ``None`` if the file has others."""
         try:
             head, _, body = read_own(self._file, _MOST_BYTES).partition(b"\n")
@@ -48,7 +66,9 @@ class RecordCache:
         records, lengths = from_json(body)
         return records, lengths
 
-    def write(self, generation: int, records: Sequence[Any], lengths: Mapping[str, int]) -> None:
+    def write(
+        self, generation: Generation, records: Sequence[Any], lengths: Mapping[str, int]
+    ) -> None:
         """Store what ``read`` returns, if it is much and the folder can be written."""
         if len(records) < _MANY:
             return
@@ -57,8 +77,8 @@ class RecordCache:
             replace_file(self._file, _record_head(generation, body) + b"\n" + body)
 
 
-def _record_head(generation: int, body: bytes) -> bytes:
-    return b"%d %d %08x" % (_FORMAT, generation, zlib.crc32(body))
+def _record_head(generation: Generation, body: bytes) -> bytes:
+    return b"%d %d %d %08x" % (_FORMAT, *generation, zlib.crc32(body))
 
 
 def add_lengths(total: Counter[str], lengths: Iterable[tuple[str, int]]) -> None:
