@@ -307,6 +307,8 @@ def _swapped_in(venv: PluginVenv, workspace: Path, noun: str) -> None:
     match noun:
         case "loader":
             assert "zephyr" in read.stdout
+            told = fumishirube(venv, workspace, "plugins", "doctor", "recent", "--json")
+            assert {check["status"] for check in json.loads(told.stdout)} == {"ok"}
         case "index":
             assert list((workspace / ".fumishirube").rglob("index.json"))
         case "refiner":

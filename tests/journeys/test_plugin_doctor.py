@@ -15,6 +15,9 @@ from stdio import Wire
 from strangers import PLUGIN, claim, stranger
 from warm_start import warm_script
 
+from fumishirube.plugins.discovery import load_plugins
+from fumishirube_authoring.package_files import package_files
+
 SURFACE = """
 from typing import ClassVar
 from fumishirube import Stage, hook
@@ -245,6 +248,48 @@ def test_a_stage_that_nothing_uses_is_named_with_lines_that_use_it(
     configure(workspace, told.partition("fumishirube.yaml: ")[2])
     code, checks = doctor(workspace, "steady")
     assert code == 0, checks
+
+
+def test_a_loader_that_others_leave_nothing_is_named(workspace: Path, plugins: Path) -> None:
+    code = package_files("fumishirube-mine", "loader", load_plugins(strangers=False))
+    stranger(plugins, "mine", code["src/fumishirube_mine/__init__.py"])
+    told = failure(workspace, "mine")
+    configure(workspace, told.partition("fumishirube.yaml: ")[2])
+    write(workspace, {"m1/oil.adoc": "= Filter\n\nClean the filter.\n"})
+    assert [check["status"] for check in doctor(workspace, "mine")[1]] == ["ok", "ok"]
+    configure(workspace, "pipelines: {manual: {loaders: [defaults, mine]}}\n")
+    status, checks = doctor(workspace, "mine")
+    assert (status, checks[-1]["status"]) == (0, "warn")
+    assert checks[-1]["remedy"] == "put it before them in pipelines.manual.loaders"
+
+
+def test_the_embedder_of_the_cache_is_used(workspace: Path) -> None:
+    configure(workspace, "cache: {embedder: hashing}\n")
+    code, checks = doctor(workspace, "hashing")
+    assert (code, checks[-1]["finding"]) == (0, "it is used in cache.embedder")
+
+
+@pytest.mark.parametrize("name", ["hashing", "vector"])
+def test_what_is_said_to_use_vectors_starts(workspace: Path, name: str) -> None:
+    configure(workspace, failure(workspace, name).partition("fumishirube.yaml: ")[2])
+    assert doctor(workspace, name)[0] == 0
+    assert run(workspace, "find", "oil").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("yaml", "name", "told"),
+    [
+        ("surfaces: [{use: manual, with: {}}]", "chapters", "add {use: chapters} to surfaces"),
+        (
+            "pipelines: {manual: {scorers: [{use: lexical, with: {title_boost: 1.0}}]}}",
+            "numbers",
+            "add {use: numbers} to pipelines.manual.scorers",
+        ),
+    ],
+)
+def test_what_is_said_drops_no_settings(workspace: Path, yaml: str, name: str, told: str) -> None:
+    configure(workspace, f"{yaml}\n")
+    assert [check["remedy"] for check in doctor(workspace, name)[1]][-1] == told
 
 
 def test_a_stage_under_a_wrong_kind_is_named_with_the_right_one(

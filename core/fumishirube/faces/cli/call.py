@@ -81,13 +81,18 @@ def call_by_name(application: Application, name: str, *, surface: str, **argumen
     """
     tool = application.tools.get(name) or application.commands.get(name)
     if tool is None:
-        names = dict.fromkeys([*(known.name for known in application.surfaces), surface])
-        uses = ", ".join(f"{{use: {use}}}" for use in names)
-        raise ConfigError(
-            f"no surface offers {name}; write into fumishirube.yaml: surfaces: [{uses}]"
-        )
+        raise ConfigError(f"no surface offers {name}; {how_to_offer(surface, application)}")
     present = {key: value for key, value in arguments.items() if value is not None}
     return call_tool(tool, present, Call())
+
+
+def how_to_offer(surface: str, application: Application) -> str:
+    """Return what to write to offer a surface beside those that are offered now."""
+    if "surfaces" in application.loaded.written:  # they have settings that have to stay
+        return f"add {{use: {surface}}} to surfaces"
+    names = dict.fromkeys([*(known.name for known in application.surfaces), surface])
+    uses = ", ".join(f"{{use: {use}}}" for use in names)
+    return f"write into fumishirube.yaml: surfaces: [{uses}]"
 
 
 def show(answer: Any, options: Namespace, render: Callable[[Any], Iterator[str]]) -> int:

@@ -21,10 +21,12 @@ from fumishirube.faces.cli.plugins import faults_of, reports_of
 from fumishirube.faces.cli.stage_uses import how_to_use, longest_time, names_of, used_check, uses
 from fumishirube.faces.cli.workspace import opened, plugins_for
 from fumishirube.host.application import Application
+from fumishirube.host.context import PipelineContext
 from fumishirube.plugins.discovery import PluginReport, Plugins
 from fumishirube.plugins.entry_points import PREFIX, installed
 from fumishirube.plugins.hookspecs import GROUP
-from fumishirube.plugins.registry import NOUNS, SURFACES
+from fumishirube.plugins.registry import LOADERS, NOUNS, SURFACES, RegisteredStage
+from fumishirube.stages import Loader
 
 _PROJECT = "pyproject.toml"
 
@@ -208,12 +210,37 @@ def _working(
         if places:
             names = names_of(offer, application)
             yield used_check(stage, places, longest_time(traces, kind.noun, names))
+            if kind.kind_name == LOADERS and not offer.default:
+                yield from _reading(stage, offer, application)
         else:
             remedy = how_to_use(kind, offer, application)
             yield Check(unused, stage, "nothing in the configuration uses it", remedy)
     for noun, name in report.offers:
         if noun == "command" and stage_name in (None, name):
             yield _command(name, application.plugins)
+
+
+def _reading(stage: str, offer: RegisteredStage, application: Application) -> Iterator[Check]:
+    """Warn about a loader in a list if others before it claim all files that it could read."""
+    for surface in application.surfaces:
+        for place, named in enumerate(surface.stages[LOADERS]):
+            if type(named.stage) is not offer.stage:
+                continue
+            context = application.contexts[surface.name]
+            claims = [*_claims(context, context.index_loaders[place])]
+            if claims and not any(claims):
+                finding = "it reads no file: loaders before it in the list claim all it could"
+                remedy = f"put it before them in pipelines.{surface.pipeline_name}.loaders"
+                yield Check("warn", stage, finding, remedy)
+
+
+def _claims(context: PipelineContext, loader: Loader) -> Iterator[bool]:
+    """Yield for each file that a loader could read whether it is the one that does."""
+    for manual in map(context.manual, context.manuals()):
+        if not manual.stored:
+            files = manual.sweep()
+            sources = {source.path for source in loader.sources(manual.root)}
+            yield from (files[path].loader is loader for path in sources & files.keys())
 
 
 def _command(words: str, plugins: Plugins) -> Check:

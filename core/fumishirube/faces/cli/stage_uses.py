@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
-from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS
+from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS, PipelineSpec
+from fumishirube.faces.cli.call import how_to_offer
 from fumishirube.faces.cli.checks import Check
 from fumishirube.host.application import Application
+from fumishirube.host.surfaces import ConfiguredSurface
+from fumishirube.host.useless_stages import gives_vectors, lacks, needs_of, needs_vectors
 from fumishirube.plugins.registry import DEFAULTS, SURFACES, RegisteredStage, StageKind
+from fumishirube.stages import Stage
 from fumishirube.traces.records import Span, Trace
 
+_FIRST = frozenset({"loaders", "refiners"})
+"""In these lists a stage may have nothing left to do behind the default ones."""
 _SLOW_SECONDS = 1.0
 _SLOW_SHARE = 0.5
 
@@ -39,6 +46,8 @@ def uses(kind: StageKind, offer: RegisteredStage, application: Application) -> I
     if kind.kind_name == SURFACES:
         yield from ("surfaces" for s in application.surfaces if type(s.surface) is stage)
         return
+    if kind.kind_name == "embedders" and application.config.cache.embedder == offer.name:
+        yield "cache.embedder"
     for surface in application.surfaces:
         if any(type(named.stage) is stage for named in surface.stages[kind.kind_name]):
             yield f"pipelines.{surface.pipeline_name}.{PIPELINE_KEYS[kind.kind_name]}"
@@ -47,22 +56,50 @@ def uses(kind: StageKind, offer: RegisteredStage, application: Application) -> I
 
 
 def how_to_use(kind: StageKind, offer: RegisteredStage, application: Application) -> str:
-    """Return the lines of YAML that use a stage beside those that are used now."""
-    names = [surface.name for surface in application.surfaces]
+    """Return what to write to use a stage beside those that are used now."""
     if kind.kind_name == SURFACES:
-        return f"write into fumishirube.yaml: surfaces: [{', '.join([*names, offer.name])}]"
-    surface = next((s for s in application.surfaces if s.indexed), None)
+        return how_to_offer(offer.name, application)
+    key = PIPELINE_KEYS[kind.kind_name]
+    indexed = (s for s in application.surfaces if s.indexed)
+    surface = next((s for s in indexed if not lacks(s.surface, offer.stage, key)), None)
     if surface is None:
         return "configure a surface with a pipeline"
-    key = PIPELINE_KEYS[kind.kind_name]
-    use = offer.name
-    if kind.kind_name not in SINGLE_KINDS:
-        spec = application.config.pipelines.get(surface.pipeline_name)
-        by_default = spec is None or getattr(spec, key) is None
-        used = [named.name for named in surface.stages[kind.kind_name]]
-        use = f"[{', '.join([*([DEFAULTS] if by_default else used), use])}]"
-    pipeline = f"pipelines: {{{surface.pipeline_name}: {{{key}: {use}}}}}"
-    return f"write into fumishirube.yaml: {pipeline}"
+    registry, needed = application.plugins.registry, {kind.kind_name: offer.name}
+    if key == "embedder" and not any(needs_vectors(k, s) for k, s in _used(surface)):
+        needed |= _first("scorers", (o for o in registry["scorers"] if _is_of_vectors(o)))
+    elif needs_vectors(key, offer.stage) and not any(k == "embedder" for k, _ in _used(surface)):
+        needed |= _first("embedders", (o for o in registry["embedders"] if gives_vectors(o.stage)))
+    spec = application.config.pipelines.get(surface.pipeline_name, PipelineSpec())
+    where, lines, added = f"pipelines.{surface.pipeline_name}", [], []
+    for kind_name, name in needed.items():
+        key = PIPELINE_KEYS[kind_name]
+        first = kind_name in _FIRST
+        if kind_name in SINGLE_KINDS:
+            lines.append(f"{key}: {name}")
+        elif getattr(spec, key) is None:
+            names = (name, DEFAULTS) if first else (DEFAULTS, name)
+            lines.append(f"{key}: [{', '.join(names)}]")
+        else:  # the others of the list stay as they are, with their settings
+            added.append(f"add {{use: {name}}} to {where}.{key}{', as the first' * first}")
+    if lines:
+        pipeline = f"pipelines: {{{surface.pipeline_name}: {{{', '.join(lines)}}}}}"
+        added.append(f"write into fumishirube.yaml: {pipeline}")
+    return "; ".join(added)
+
+
+def _used(surface: ConfiguredSurface) -> Iterator[tuple[str, Stage]]:
+    """Yield the stages of a surface, each with its key."""
+    for kind_name, stages in surface.stages.items():
+        yield from ((PIPELINE_KEYS[kind_name], named.stage) for named in stages)
+
+
+def _first(kind_name: str, offers: Iterable[RegisteredStage]) -> Mapping[str, str]:
+    return dict(islice(((kind_name, offer.name) for offer in offers), 1))
+
+
+def _is_of_vectors(scorer: RegisteredStage) -> bool:
+    """Tell whether a scorer asks for vectors and for nothing else."""
+    return [*needs_of(scorer.stage, "scorers")] == ["vectors"]
 
 
 # --- times ----------------------------------------------------------------------------------
