@@ -133,7 +133,7 @@ _DOCS_COMMANDS = {
             Option(
                 "--format",
                 "format",
-                "json (the default), dot, mermaid or html",
+                "json, dot, mermaid or html (default: a summary)",
                 words=("json", "dot", "mermaid", "html"),
             ),
         ),

@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the options ``--http``, ``--workers`` and ``--people``."""
     help_text = "serve over HTTP there (default: server.host and server.port of the configuration)"
     parser.add_argument("--http", metavar="HOST:PORT", nargs="?", const="", help=help_text)
-    help_text = "processes that serve over HTTP (default: 1); one for each core is most"
+    help_text = "processes that serve over HTTP (default: 1, at most 64); one a core is enough"
     parser.add_argument(
         "--workers", metavar="N", type=at_least(1), default=1, action=_OverHttp, help=help_text
     )

@@ -193,6 +193,12 @@ def test_the_index_depends_on_what_it_is_made_of(opened: Opened) -> None:
             "pipelines.manuel: no surface has this name",
             "did you mean 'manual'?",
         ),
+        ("pipelines: {docs: {}}", "pipelines.docs: no surface", "{use: vault}, {use: graph}]"),
+        (
+            "surfaces: [{use: vault}]\npipelines: {docs: {}}",
+            "pipelines.docs: no surface",
+            "add {use: graph} to surfaces",
+        ),
         ("pipelines: {zzz: {}}", "pipelines.zzz: no surface", "there are: manual, vault"),
         (
             "surfaces: [{use: graph}]\npipelines: {graph: {fusers: []}}",

@@ -349,6 +349,12 @@ def test_results_are_japanese_alone(tmp_path: Path) -> None:
         assert not re.search("[a-z]{3} [a-z]{2}", shown), (words, shown)
 
 
+def test_the_summary_of_folded_lines_is_japanese(tmp_path: Path) -> None:
+    write(tmp_path, {"手順/a.md": "# 給油\n\n給油。\n", "手順/b.md": "# 給油\n"})
+    told = run(tmp_path, "grep", "給油").err
+    assert "2 ファイルに3 行（うち異なるもの 2）。2 ファイルを検索" in told
+
+
 def test_data_that_is_a_word_of_the_catalog_stays(tmp_path: Path) -> None:
     write(tmp_path, {"damaged/a.md": "# Rows\n\nA damaged pump.\n"})
     trace = traced(tmp_path, "damaged")

@@ -46,7 +46,14 @@ from fumishirube.host.guarded_offers import GuardedOffers
 from fumishirube.host.memory import PeerProcesses, SearchMemory
 from fumishirube.host.offered_types import check_stage, check_surface
 from fumishirube.host.plugin_guard import PluginGuard
-from fumishirube.host.surfaces import MANUALS, ConfiguredSurface, SharedServices, running
+from fumishirube.host.surfaces import (
+    MANUALS,
+    ConfiguredSurface,
+    SharedServices,
+    default_pipeline_name,
+    how_to_offer,
+    running,
+)
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.host.useless_stages import check_stages, unused_glossary
 from fumishirube.plugins.discovery import Plugins
@@ -299,9 +306,13 @@ class Application(ToolHost):
         built = {configured.name for configured in self.surfaces}
         left_out = {use.name for use in self.config.surfaces} - built
         known = left_out | {configured.pipeline_name for configured in self.surfaces}
+        offers = self.plugins.registry[SURFACES]
+        others = {default_pipeline_name(offer.stage, offer.name): offer.name for offer in offers}
         for name in self.config.pipelines:
             if name not in known:
                 hint = did_you_mean(name, sorted(known))
+                if name in others:
+                    hint = how_to_offer(others[name], self.loaded, self.surfaces)
                 raise ConfigError(f"no surface has this name; {hint}", at=f"pipelines.{name}")
 
     def root(self, name: str) -> Root:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,6 +35,13 @@ MANUALS = "manuals"
 
 OWN_FOLDERS = ("workspace", "state", "runtime")
 """Folders for what surfaces store themselves, which are no subject of rights."""
+
+
+def default_pipeline_name(surface: type[Stage], name: str) -> str:
+    """Return the key that the stages of a surface of this name have unless it is configured."""
+    field = surface.model_fields.get("pipeline_name")
+    key = field.default if field else getattr(surface, "pipeline_name", None)
+    return key if isinstance(key, str) else name
 
 
 class RunningStages(NamedTuple):
@@ -252,3 +259,12 @@ class SharedServices:
         if self.rights is None or name in OWN_FOLDERS:
             return Root(self.loaded.folder(name), private=name == "state")
         return Root(self.loaded.folder(name), rights=self.rights.get(name, FolderRights()))
+
+
+def how_to_offer(name: str, loaded: LoadedConfig, offered: Iterable[ConfiguredSurface]) -> str:
+    """Return what to write to offer a surface beside those that are offered now."""
+    if "surfaces" in loaded.written:  # they may have settings, which have to stay
+        return f"add {{use: {name}}} to surfaces"
+    names = dict.fromkeys([*(surface.name for surface in offered), name])
+    uses = ", ".join(f"{{use: {use}}}" for use in names)
+    return f"write into fumishirube.yaml: surfaces: [{uses}]"

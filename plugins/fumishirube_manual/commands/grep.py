@@ -139,11 +139,12 @@ def _path(row: Any, only: str) -> str:
 def _explain(answer: Any, only: str, options: Namespace) -> None:
     """Print the number of lines and files, and what was not searched."""
     total, different = answer["total"], answer["different"]
-    folded = f", {different} of them different," if different != total else ""
-    complain(
-        f"{counted(total, 'line')}{folded} in {counted(answer['files'], 'file')}; "
-        f"{counted(answer['searched']['files'], 'file')} searched"
-    )
+    lines, files = counted(total, "line"), counted(answer["files"], "file")
+    searched = counted(answer["searched"]["files"], "file")
+    if different == total:
+        complain(f"{lines} in {files}; {searched} searched")
+    else:
+        complain(f"{lines}, {different} of them different, in {files}; {searched} searched")
     for row in answer.get("not_searched", ()):
         what = _path(row, only) if "path" in row else counted(row["count"], "file")
         complain(f"not searched: {what}: {reason_text(row['reason'])}")

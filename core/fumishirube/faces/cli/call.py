@@ -14,6 +14,7 @@ from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import not_known
 from fumishirube.faces.cli.workspace import Bar, opened
 from fumishirube.host.application import Application
+from fumishirube.host.surfaces import how_to_offer
 from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
 from fumishirube.tools.pages import paged
@@ -81,18 +82,10 @@ def call_by_name(application: Application, name: str, *, surface: str, **argumen
     """
     tool = application.tools.get(name) or application.commands.get(name)
     if tool is None:
-        raise ConfigError(f"no surface offers {name}; {how_to_offer(surface, application)}")
+        remedy = how_to_offer(surface, application.loaded, application.surfaces)
+        raise ConfigError(f"no surface offers {name}; {remedy}")
     present = {key: value for key, value in arguments.items() if value is not None}
     return call_tool(tool, present, Call())
-
-
-def how_to_offer(surface: str, application: Application) -> str:
-    """Return what to write to offer a surface beside those that are offered now."""
-    if "surfaces" in application.loaded.written:  # they have settings that have to stay
-        return f"add {{use: {surface}}} to surfaces"
-    names = dict.fromkeys([*(known.name for known in application.surfaces), surface])
-    uses = ", ".join(f"{{use: {use}}}" for use in names)
-    return f"write into fumishirube.yaml: surfaces: [{uses}]"
 
 
 def show(answer: Any, options: Namespace, render: Callable[[Any], Iterator[str]]) -> int:

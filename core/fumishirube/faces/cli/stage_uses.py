@@ -8,10 +8,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS, PipelineSpec
-from fumishirube.faces.cli.call import how_to_offer
 from fumishirube.faces.cli.checks import Check
 from fumishirube.host.application import Application
-from fumishirube.host.surfaces import ConfiguredSurface
+from fumishirube.host.surfaces import ConfiguredSurface, how_to_offer
 from fumishirube.host.useless_stages import gives_vectors, lacks, needs_of, needs_vectors
 from fumishirube.plugins.registry import DEFAULTS, SURFACES, RegisteredStage, StageKind
 from fumishirube.stages import Stage
@@ -58,7 +57,7 @@ def uses(kind: StageKind, offer: RegisteredStage, application: Application) -> I
 def how_to_use(kind: StageKind, offer: RegisteredStage, application: Application) -> str:
     """Return what to write to use a stage beside those that are used now."""
     if kind.kind_name == SURFACES:
-        return how_to_offer(offer.name, application)
+        return how_to_offer(offer.name, application.loaded, application.surfaces)
     key = PIPELINE_KEYS[kind.kind_name]
     indexed = (s for s in application.surfaces if s.indexed)
     surface = next((s for s in indexed if not lacks(s.surface, offer.stage, key)), None)
