@@ -77,7 +77,7 @@ def _reasons(
     stages: Mapping[str, Sequence[Any]],
 ) -> Iterator[str]:
     stage, user = named.stage, surface.stage
-    if missing := lacks(user, stage, key):
+    if missing := lacks(user, _needs(stage, key)):
         yield f"the surface {surface.name!r} has no {' and no '.join(missing)}"
     if isinstance(user, ChoosesStages) and (why := user.unused(key, named.name, stage)):
         yield why
@@ -86,7 +86,7 @@ def _reasons(
     if key == "scorers" and not any(map(_may_generate, _until(stage, stages[key]))):
         yield "it generates no candidates, and no scorer before it does"
     used = any(needs_vectors(kind, other) for kind in _VECTOR_USERS for other in stages[kind])
-    if key == "embedder" and needs_of(stage, key) and not used:
+    if key == "embedder" and _needs(stage, key) and not used:
         yield "no stage asks for vectors, as the scorer 'vector' does"
     if not stages["embedder"] and key in _VECTOR_USERS and needs_vectors(key, stage):
         yield "no embedder makes vectors, as 'hashing' does"
@@ -112,22 +112,21 @@ def _may_generate(scorer: object) -> bool:
     return generates(scorer) or isinstance(scorer, ResourceStage)
 
 
-def lacks(surface: object, stage: object, key: str) -> Sequence[str]:
-    """Return what a stage needs and a surface does not use, as far as the surface says so."""
+def lacks(surface: object, needs: Iterable[str]) -> Sequence[str]:
+    """Return which of the needs of a stage a surface does not use, as far as it says so."""
     known = surface.uses if isinstance(surface, UsesStages) else None
-    return [need for need in needs_of(stage, key) if known is not None and need not in known]
+    return [need for need in needs if known is not None and need not in known]
 
 
-def needs_of(stage: object, key: str) -> Sequence[str]:
-    """Return what a stage, or the class of one, needs of its surface."""
+def _needs(stage: object, key: str) -> Sequence[str]:
     return [*stage.needs] if isinstance(stage, NeedsOfSurface) else [key]
 
 
 def needs_vectors(key: str, stage: object) -> bool:
     """Tell whether a stage needs vectors, which an embedder has to make."""
-    return "vectors" in needs_of(stage, key)
+    return "vectors" in _needs(stage, key)
 
 
 def gives_vectors(embedder: object) -> bool:
     """Tell whether an embedder makes vectors; ``none`` says that it needs nothing."""
-    return bool(needs_of(embedder, "embedder"))
+    return bool(_needs(embedder, "embedder"))

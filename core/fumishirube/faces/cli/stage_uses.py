@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS, PipelineSpec
 from fumishirube.faces.cli.checks import Check
 from fumishirube.host.application import Application
 from fumishirube.host.surfaces import ConfiguredSurface, how_to_offer
-from fumishirube.host.useless_stages import gives_vectors, lacks, needs_of, needs_vectors
+from fumishirube.host.useless_stages import lacks, needs_vectors
 from fumishirube.plugins.registry import DEFAULTS, SURFACES, RegisteredStage, StageKind
 from fumishirube.stages import Stage
 from fumishirube.traces.records import Span, Trace
@@ -60,14 +59,14 @@ def how_to_use(kind: StageKind, offer: RegisteredStage, application: Application
         return how_to_offer(offer.name, application.loaded, application.surfaces)
     key = PIPELINE_KEYS[kind.kind_name]
     indexed = (s for s in application.surfaces if s.indexed)
-    surface = next((s for s in indexed if not lacks(s.surface, offer.stage, key)), None)
+    surface = next((s for s in indexed if not lacks(s.surface, _needs(kind, offer))), None)
     if surface is None:
         return "configure a surface with a pipeline"
-    registry, needed = application.plugins.registry, {kind.kind_name: offer.name}
+    needed = {kind.kind_name: offer.name}
     if key == "embedder" and not any(needs_vectors(k, s) for k, s in _used(surface)):
-        needed |= _first("scorers", (o for o in registry["scorers"] if _is_of_vectors(o)))
-    elif needs_vectors(key, offer.stage) and not any(k == "embedder" for k, _ in _used(surface)):
-        needed |= _first("embedders", (o for o in registry["embedders"] if gives_vectors(o.stage)))
+        needed |= _first("scorers", ("vectors",), application)
+    elif "vectors" in _needs(kind, offer) and not any(k == "embedder" for k, _ in _used(surface)):
+        needed |= _first("embedders", ("embedder",), application)
     spec = application.config.pipelines.get(surface.pipeline_name, PipelineSpec())
     where, lines, added = f"pipelines.{surface.pipeline_name}", [], []
     for kind_name, name in needed.items():
@@ -92,13 +91,17 @@ def _used(surface: ConfiguredSurface) -> Iterator[tuple[str, Stage]]:
         yield from ((PIPELINE_KEYS[kind_name], named.stage) for named in stages)
 
 
-def _first(kind_name: str, offers: Iterable[RegisteredStage]) -> Mapping[str, str]:
-    return dict(islice(((kind_name, offer.name) for offer in offers), 1))
+def _needs(kind: StageKind, offer: RegisteredStage) -> tuple[str, ...]:
+    """Return what a stage says that it needs of its surface; that may not be checked yet."""
+    needs = getattr(offer.stage, "needs", None)
+    return needs if isinstance(needs, tuple) else (PIPELINE_KEYS[kind.kind_name],)
 
 
-def _is_of_vectors(scorer: RegisteredStage) -> bool:
-    """Tell whether a scorer asks for vectors and for nothing else."""
-    return [*needs_of(scorer.stage, "scorers")] == ["vectors"]
+def _first(kind_name: str, needs: tuple[str, ...], application: Application) -> Mapping[str, str]:
+    """Return the first registered stage of a kind that needs just this."""
+    registered = application.plugins.registry[kind_name]
+    fitting = (offer.name for offer in registered if _needs(registered.kind, offer) == needs)
+    return {kind_name: name} if (name := next(fitting, None)) else {}
 
 
 # --- times ----------------------------------------------------------------------------------
