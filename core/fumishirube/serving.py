@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.process import process_settings
 from fumishirube.config.validation import build_model
+from fumishirube.disk.absolute_paths import absolute_paths
 from fumishirube.disk.rights import Rights
 from fumishirube.errors import ConfigError
 from fumishirube.faces.cli.exit_codes import guarded
@@ -82,6 +83,7 @@ __all__ = [
     "ToolHost",
     "ToolWrapper",
     "WebServer",
+    "absolute_paths",
     "accepted",
     "add_log_level",
     "announce",

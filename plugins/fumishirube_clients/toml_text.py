@@ -1,4 +1,4 @@
-"""Removes a table from a TOML document, and leaves the comments of what follows it."""
+"""Parses TOML documents, and keeps the comments behind a table that is removed or replaced."""
 
 from __future__ import annotations
 

@@ -127,8 +127,8 @@ class _PageHandlers:
         """Send a trace as a file."""
         trace = self._session.trace(request.path_params["id"])
         named = f'attachment; filename="trace-{trace.id[:8]}.json"'
-        with self._session.searched_by(trace) as application:
-            data = encode_export(describe_recorded(application or self._session.application, trace))
+        with self._session.application_of(trace) as application:
+            data = encode_export(describe_recorded(application, trace))
         return Response(data, headers={"content-disposition": named}, media_type="application/json")
 
     def compare(self, request: Request) -> Response:

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 from fumishirube.commands import Application, suggest
 from fumishirube.serving import load_plugins, open_application, open_scratch_application
 
 
-class _Opened(NamedTuple):
-    """The application of another configuration, and when its file was written."""
+class Version(NamedTuple):
+    """Another configuration, and when its file was written."""
 
-    application: Application
+    name: str
     written: float
+
+
+@dataclass
+class _Opened:
+    """The application of another configuration; its users are threads, and being the newest."""
+
+    version: Version
+    application: Application
     stack: ExitStack
+    users: int = 1
 
 
 class Configurations:
@@ -36,6 +47,7 @@ class Configurations:
         self.against = self._name_of_against()
         self._read = self._written(self.current)
         self._opened: dict[str, _Opened] = {}
+        self._lock = Lock()
 
     def close(self) -> None:
         """Close the applications that were opened."""
@@ -54,10 +66,11 @@ class Configurations:
         """Return whether the open application has this configuration, as its file now is."""
         return name == self.current and self._written(name) == self._read
 
-    def application(self, name: str) -> Application:
-        """Return the application of another configuration, opened again if its file changed.
+    @contextmanager
+    def application(self, name: str) -> Iterator[tuple[Version, Application]]:
+        """Yield the application of another configuration, opened again if its file changed.
 
-        The former one is closed then: one thread at a time may call this, and use what it returns.
+        The former one is closed when nobody uses it. One thread at a time may call this.
 
         Raises:
             NotFound: when there is no such configuration, with the nearest name.
@@ -66,15 +79,39 @@ class Configurations:
         file, written = self._file(name), self._written(name)
         if written is None or name not in (self.current, *self.others()):
             raise suggest("configuration", name, [self.current, *self.others()])
-        opened = self._opened.get(name)
-        if opened is None or opened.written != written:
-            if opened is not None:
-                del self._opened[name]
-                opened.stack.close()
-            opened = self._opened[name] = self._open(file, written)
-        return opened.application
+        version = Version(name, written)
+        former = self._opened.get(name)
+        if former is None or former.version != version:
+            self._opened[name] = self._open(file, version)
+            if former is not None:
+                self._leave(former)
+        with self.still_open(version) as application:
+            assert application
+            yield version, application
 
-    def _open(self, file: Path, written: float) -> _Opened:
+    @contextmanager
+    def still_open(self, version: Version) -> Iterator[Application | None]:
+        """Yield the application of a version, unless another version was opened since."""
+        with self._lock:
+            opened = self._opened.get(version.name)
+            if opened is not None and opened.version == version:
+                opened.users += 1
+            else:
+                opened = None
+        try:
+            yield opened.application if opened else None
+        finally:
+            if opened is not None:
+                self._leave(opened)
+
+    def _leave(self, opened: _Opened) -> None:
+        with self._lock:
+            opened.users -= 1
+            unused = not opened.users
+        if unused:
+            opened.stack.close()
+
+    def _open(self, file: Path, version: Version) -> _Opened:
         ours = self._application.loaded
         with closing(
             open_application(
@@ -88,7 +125,7 @@ class Configurations:
         stack = ExitStack()
         plugins = load_plugins(strangers=self._strangers)
         scratch = stack.enter_context(open_scratch_application(loaded, plugins))
-        return _Opened(scratch, written, stack)
+        return _Opened(version, scratch, stack)
 
     def _name_of_against(self) -> str:
         """Return the name of the first of the others; its whole path if the name is taken."""

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import platform
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from fumishirube import InvalidParameter, Span, Trace, TraceRow
+from fumishirube import InvalidParameter, Query, Span, Trace, TraceRow
+from fumishirube.serving import absolute_paths
+from fumishirube.text import fold
+
+NamesPlace: TypeAlias = Callable[[str], bool]
+"""Tells whether a text is, or contains, an absolute path."""
 
 FORMAT_VERSION = 1
 """The version of the format; later ones are refused."""
@@ -20,18 +25,8 @@ WITHHELD = "(an absolute path, which is not exported)"
 """Replaces a text that contains a path of somebody's disk."""
 
 _OF_PATHS = r"\w.\-~%+@*?$&#!^"
-_ABSOLUTE = re.compile(
-    rf"""(?<![{_OF_PATHS}/\\)\]}}])   # a path begins after a character that paths rarely have
-    (?!(?<=:)//[^/]|(?<=<)/\w+>)     # https://host, </tag>
-    (?:/+[^/\s=,;:"'()\]]
-    |[a-z]:[/\\]
-    |\\\\[^/\\\s]+[/\\][^/\\]
-    |~[\w.-]*[/\\]
-    |~[^\W\d][\w.-]*(?![{_OF_PATHS}])
-    |file:)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""An absolute path in a text; ``/``, ``//`` and ``~`` alone may be anything."""
+_HOME = re.compile(rf"(?<![{_OF_PATHS}/\\)\]}}])~(?:[\w.-]*[/\\]|[^\W\d][\w.-]*(?![{_OF_PATHS}]))")
+"""Somebody's home, as shells write it; ``~`` alone may be anything."""
 _MARK = "fumishirube_trace"
 _CORPUS = ("files", "sections", "skipped", "aside")
 _REST = ("degraded", "cache", "thresholds", "annotations", "own", "report")
@@ -59,8 +54,8 @@ def programs(version: str) -> dict[str, str]:
 def export_document(export: ExportedTrace) -> dict[str, Any]:
     """Return the JSON object of a file: the hits of the ranking first, then the other rows."""
     trace, recipe = export.trace, export.trace.origin.recipe
-    rows = _ExportedRows()
-    search = _span(trace.search, rows)
+    rows, withholding = _ExportedRows(), _Withholding(trace.origin.query)
+    search = _span(trace.search, rows, withholding)
     shown = [row._asdict() for row in rows.ordered]
     returned = len(dict.fromkeys(search["rows"]))
     return {
@@ -81,8 +76,8 @@ def export_document(export: ExportedTrace) -> dict[str, Any]:
         "search": search,
         "rest": {
             **_members(trace, (*_REST, *_LATER)),
-            "annotations": _without_paths(trace.annotations),
-            "degraded": withhold_paths(trace.degraded),
+            "annotations": withholding.without_paths(trace.annotations),
+            "degraded": withhold_paths(trace.degraded, withholding.names_place),
         },
     }
 
@@ -134,13 +129,13 @@ class _ExportedRows:
         return self._known[id(row)]
 
 
-def _span(span: Span, rows: _ExportedRows) -> dict[str, Any]:
+def _span(span: Span, rows: _ExportedRows, withholding: _Withholding) -> dict[str, Any]:
     plain = {span_field.name: getattr(span, span_field.name) for span_field in fields(span)}
     plain["rows"] = [rows.number(row) for row in span.rows]
     plain["left_out"] = _named(span.left_out)
-    plain["diagnostics"] = _without_paths(span.diagnostics)
-    plain["error"] = withhold_paths(span.error)
-    plain["children"] = [_span(child, rows) for child in span.children]
+    plain["diagnostics"] = withholding.without_paths(span.diagnostics)
+    plain["error"] = withhold_paths(span.error, withholding.names_place)
+    plain["children"] = [_span(child, rows, withholding) for child in span.children]
     return plain
 
 
@@ -185,28 +180,43 @@ def _with_rows(span: Mapping[str, Any], rows: Sequence[Any]) -> dict[str, Any]:
     return {**span, "rows": [rows[number] for number in span["rows"]], "children": children}
 
 
-def withhold_paths(value: JsonValue | Mapping[str, JsonValue]) -> JsonValue:
+def withhold_paths(
+    value: JsonValue | Mapping[str, JsonValue], names_place: NamesPlace | None = None
+) -> JsonValue:
     """Return settings without absolute paths; a mapping with one as a key is left out whole."""
+    names_place = names_place or _sets_place
     if isinstance(value, Mapping):
-        if any(map(_names_place, value)):
+        if any(map(names_place, value)):
             return WITHHELD
-        return {name: withhold_paths(member) for name, member in value.items()}
+        return {name: withhold_paths(member, names_place) for name, member in value.items()}
     if isinstance(value, (list, tuple)):
-        return [withhold_paths(member) for member in value]
-    return WITHHELD if isinstance(value, str) and _names_place(value) else value
+        return [withhold_paths(member, names_place) for member in value]
+    return WITHHELD if isinstance(value, str) and names_place(value) else value
 
 
-def _without_paths(values: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """Return values of stages or surfaces without absolute paths."""
-    return {
-        WITHHELD if _names_place(name) else name: withhold_paths(value)
-        for name, value in values.items()
-    }
+def _sets_place(setting: str) -> bool:
+    return any(_paths(setting, by_form=True))
 
 
-def _names_place(text: str) -> bool:
-    """Tell whether a text is, or contains, an absolute path."""
-    return _ABSOLUTE.search(text) is not None
+def _paths(text: str, *, by_form: bool = False) -> Iterator[str]:
+    yield from absolute_paths(text, by_form=by_form)
+    yield from (match[0] for match in _HOME.finditer(text))
+
+
+class _Withholding:
+    """Withholds paths in what stages and surfaces tell; those of the query are exported anyway."""
+
+    def __init__(self, query: Query) -> None:
+        self._query = fold(json.dumps(query.record(), ensure_ascii=False, default=_plain))
+
+    def without_paths(self, values: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+        return {
+            WITHHELD if self.names_place(name) else name: withhold_paths(value, self.names_place)
+            for name, value in values.items()
+        }
+
+    def names_place(self, text: str) -> bool:
+        return any(fold(path) not in self._query for path in _paths(text))
 
 
 def withheld_coordinates(

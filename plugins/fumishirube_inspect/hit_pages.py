@@ -24,15 +24,15 @@ def page_of_hit(
 ) -> HitPage | None:
     """Return the page where the best lines of a hit begin; ``None`` if nothing draws it."""
     lines = [number for number, _ in evidence]
-    file = session.file(trace, row.path)
-    if file is None:
-        return None
-    manual, path = file
-    try:
-        pictures = manual.pictures(path)
-        places = manual.places(path) if pictures else ()
-    except ToolError:
-        return None
+    with session.file(trace, row.path) as file:
+        if file is None:
+            return None
+        manual, path = file
+        try:
+            pictures = manual.pictures(path)
+            places = manual.places(path) if pictures else ()
+        except ToolError:
+            return None
     place = place_at(places, min(lines, default=row.start_line))
     if pictures is None or place is None or place.page is None:
         return None
@@ -48,7 +48,8 @@ def picture_of_hit(session: InspectorSession, trace: Trace, path: str, line: int
     """
     for row in trace.search.rows:
         if (row.path, row.start_line) == (path, line):
-            page = page_of_hit(session, trace, row, session.evidence(trace, row))
-            if page is not None:
-                return page.pictures.draw(page.number, page.lines)
+            with session.application_of(trace):  # it draws
+                page = page_of_hit(session, trace, row, session.evidence(trace, row))
+                if page is not None:
+                    return page.pictures.draw(page.number, page.lines)
     raise NotFound("no page of such a hit can be drawn")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import RLock
+from threading import Lock
 from typing import NamedTuple
 
 from fumishirube import (
@@ -25,7 +25,7 @@ from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.commands import Application, search_context, section_at, suggest
 from fumishirube.serving import HasEvidence
 from fumishirube.text import fold
-from fumishirube_inspect.configurations import Configurations
+from fumishirube_inspect.configurations import Configurations, Version
 from fumishirube_inspect.reports import Report
 
 TIME_MS = 60_000
@@ -68,8 +68,8 @@ class InspectorSession:
         self.application = application
         self.reports = reports
         self.configurations = Configurations(application, against, strangers=strangers)
-        self._others: dict[str, tuple[str, Trace]] = {}
-        self._lock = RLock()
+        self._others: dict[str, tuple[Version, Trace]] = {}
+        self._lock = Lock()
 
     def close(self) -> None:
         """Close the applications that this session opened."""
@@ -94,7 +94,7 @@ class InspectorSession:
     def configuration_of(self, trace: Trace) -> str | None:
         """Return the configuration file of a trace, if it is not that of the session."""
         other = self._others.get(trace.id)
-        return other[0] if other else None
+        return other[0].name if other else None
 
     def manuals(self) -> Sequence[str]:
         """Return the ids of the manuals; empty where no surface searches any."""
@@ -122,40 +122,39 @@ class InspectorSession:
 
     def evidence(self, trace: Trace, row: TraceRow) -> Sequence[tuple[int, str]]:
         """Return the best lines of a hit for the query, with their numbers, where available."""
-        with self.searched_by(trace) as application:
+        with self.application_of(trace) as application:
             context = _context(application, trace)
-            shows = self._shows_evidence(application, trace) if application else None
+            shows = self._shows_evidence(application, trace)
             if shows is None or context is None:
                 return ()
             return shows.evidence(context, trace, row, _EVIDENCE)
 
     def passage(self, trace: Trace, row: TraceRow) -> str | None:
         """Return the beginning of a hit's present text; ``None`` when it no longer exists."""
-        file = self.file(trace, row.path)
-        if file is None:
-            return None
-        manual, path = file
-        try:
-            document = manual.document(path)
-        except ToolError:
-            return None
+        with self.file(trace, row.path) as file:
+            if file is None:
+                return None
+            manual, path = file
+            try:
+                document = manual.document(path)
+            except ToolError:
+                return None
         for section in document.sections:
             if section.start_line == row.start_line:
                 text = document.text[section.start : section.end].strip("\n")
                 return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
         return None
 
-    def file(self, trace: Trace, path: str) -> tuple[Manual, str] | None:
-        """Return the manual of a file, and its path there; ``None`` when there is none."""
-        with self.searched_by(trace) as application:
-            context = _context(application, trace)
-            if context is None:
-                return None
-            try:
-                manual_id, inner = trace.file(path)
-                return context.manual(manual_id), inner
-            except ToolError:
-                return None
+    @contextmanager
+    def file(self, trace: Trace, path: str) -> Iterator[tuple[Manual, str] | None]:
+        """Yield the manual of a file, and its path there; ``None`` when there is none."""
+        with self.searched_by(trace) as context:
+            manual_file = None
+            if context is not None:
+                with suppress(ToolError):
+                    manual_id, inner = trace.file(path)
+                    manual_file = context.manual(manual_id), inner
+            yield manual_file
 
     def section(self, trace: Trace, path: str, line: int) -> int:
         """Return the first line of the section that contains a line.
@@ -167,8 +166,7 @@ class InspectorSession:
         places += [(out.path, out.start_line or 0) for out in trace.search.left_out]
         if (path, line) in places:
             return line
-        with self.searched_by(trace) as application:
-            context = _context(application, trace)
+        with self.searched_by(trace) as context:
             if context is None:
                 return line
             try:
@@ -184,8 +182,7 @@ class InspectorSession:
         Raises:
             NotFound: when the manual has no such file, with the nearest name.
         """
-        with self.searched_by(trace) as application:
-            context = _context(application, trace)
+        with self.searched_by(trace) as context:
             if context is None:
                 return ()
             try:
@@ -200,8 +197,7 @@ class InspectorSession:
     def paths(self, trace: Trace) -> Sequence[str]:
         """Return the files of a trace's manuals that still exist, as the trace names them."""
         paths: list[str] = []
-        with self.searched_by(trace) as application:
-            context = _context(application, trace)
+        with self.searched_by(trace) as context:
             if context is None:
                 return ()
             for name in trace.manuals or (trace.manual_id,):
@@ -211,25 +207,28 @@ class InspectorSession:
         return paths
 
     @contextmanager
-    def searched_by(self, trace: Trace) -> Iterator[Application | None]:
-        """Yield the application with a trace's configuration; ``None`` if that is of no use now."""
-        name = self.configuration_of(trace)
-        if name is None:
+    def application_of(self, trace: Trace) -> Iterator[Application]:
+        """Yield the application that made a trace; that of the session, if it is closed."""
+        other = self._others.get(trace.id)
+        if other is None:
             yield self.application
             return
-        with self._lock:
-            application = None
-            with suppress(ConfigError, ToolError):
-                application = self.configurations.application(name)
-            yield application
+        with self.configurations.still_open(other[0]) as application:
+            yield application or self.application
+
+    @contextmanager
+    def searched_by(self, trace: Trace) -> Iterator[SurfaceContext | None]:
+        """Yield the context of a trace's surface; what it returns is used before this is left."""
+        with self.application_of(trace) as application:
+            yield _context(application, trace)
 
     def _find(self, form: SearchForm, name: str) -> Trace:
         query = Query(form.text, form.required, budget=Budget.of(TIME_MS), cache=False)
         if self.configurations.is_current(name):
             return self._searched(self.application, self._scope(form), query)
-        with self._lock:
-            trace = self._searched(self.configurations.application(name), self._scope(form), query)
-            self._others[trace.id] = (name, trace)
+        with self._lock, self.configurations.application(name) as (version, application):
+            trace = self._searched(application, self._scope(form), query)
+            self._others[trace.id] = (version, trace)
             while len(self._others) > _OTHERS:
                 del self._others[next(iter(self._others))]
         return trace
@@ -265,11 +264,9 @@ class InspectorSession:
         return surface if isinstance(surface, HasEvidence) else None
 
 
-def _context(application: Application | None, trace: Trace) -> SurfaceContext | None:
+def _context(application: Application, trace: Trace) -> SurfaceContext | None:
     """Return the context of a trace's surface, unless it searched a corpus of its own."""
-    if trace.own or application is None:
-        return None
-    return application.contexts.get(trace.origin.recipe.surface)
+    return None if trace.own else application.contexts.get(trace.origin.recipe.surface)
 
 
 def _document(context: SurfaceContext, trace: Trace, path: str) -> Document:

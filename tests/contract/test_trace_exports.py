@@ -133,6 +133,12 @@ def test_no_file_names_a_place_on_this_machine(workspace: Path) -> None:
         "<file:///a/b>",
         "</a/b>",
         "「/a/b」",
+        "/ a",
+        "/(a)/b",
+        "(words)/usr/lib/a",
+        "#!/usr/lib/a",
+        "設定ファイル/usr/lib/a.db が開けません",
+        "辞書はC:\\a\\b.db です",
     ],
 )
 def test_an_absolute_path_is_withheld_wherever_it_stands(path: str) -> None:
@@ -154,6 +160,7 @@ def test_a_mapping_with_a_path_as_a_key_is_withheld_whole() -> None:
     [
         *("/", "//", "~", "~=", "~ ", "a/b", "C:", "files", "a / b", "https://a/b", "x = y"),
         *("a=b/c", "http://localhost:9200/a", "</a>", "[a-z]/b", "[/]", "(a|b)/c"),
+        *("資料/規程", "**/tmp/**", "**/lib"),
     ],
 )
 def test_a_text_that_names_no_place_is_exported(text: str) -> None:
@@ -162,17 +169,24 @@ def test_a_text_that_names_no_place_is_exported(text: str) -> None:
 
 
 def test_what_stages_and_surfaces_tell_is_exported_without_paths() -> None:
-    told = {"x": ["/a/b"], "/a/b": 1, "y": {"/a/b": 1}, "kept": "c/d"}
-    run = Span("g0", "run", 0, 0, diagnostics=told, error="no file '/a/b'")
+    told = {"x": ["/usr/b"], "/usr/b": 1, "y": {"/usr/b": 1}, "kept": "c/d"}
+    run = Span("g0", "run", 0, 0, diagnostics=told, error="語/usr/lib/b が無い; no file '/usr/b'")
     trace = a_trace(
         search=replace(run, name="search", kind="search", children=(run,)),
         annotations=told,
-        degraded="x: cannot read /a/b",
+        degraded="x: cannot read /usr/b",
     )
     data = encode_export(ExportedTrace(trace, None, {}))
-    assert b"/a/b" not in data
+    assert b"/usr" not in data
     again = decode_export(data, "f").trace
     assert again.annotations["kept"] == again.search.children[0].diagnostics["kept"] == "c/d"
+
+
+def test_terms_of_the_query_and_routes_of_an_api_are_exported() -> None:
+    told = {"kept": ["/usr/share", "/v1/users"], "said": "`/help`, mailto:/x, 入力・/終了"}
+    trace = a_trace(search=Span("search", "search", 0, 0, diagnostics=told), text="/USR/share")
+    again = decode_export(encode_export(ExportedTrace(trace, None, {})), "f").trace
+    assert again.search.diagnostics == told
 
 
 def test_a_trace_survives_its_file() -> None:

@@ -141,6 +141,16 @@ def test_headings_without_a_text_take_no_place_among_the_nearest(workspace: Work
     write(workspace.path, {"m/benefits.md": headings + MANUAL["m/benefits.md"]})
     assert workspace.paths() == ["benefits.md"]
     assert len(workspace.embedded()) == 4
+    with closing(sqlite3.connect(workspace.vectors())) as base, base:  # as earlier versions did
+        base.execute(
+            "INSERT INTO vectors (key, vector) SELECT 'heading', vector FROM vectors LIMIT 1"
+        )
+        base.execute("UPDATE files SET sections = '[[\"heading\"]]'")
+        base.execute("UPDATE files SET stamp = replace(stamp, ' texts 2', '')")
+    assert workspace.run("index").code == 0
+    assert workspace.embedded() == []
+    with closing(sqlite3.connect(workspace.vectors())) as base:
+        assert base.execute("SELECT count(*) FROM vectors").fetchone() == (4,)
 
 
 def test_only_new_texts_are_embedded(workspace: Workspace) -> None:

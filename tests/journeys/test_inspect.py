@@ -7,8 +7,10 @@ import os
 import re
 import socket
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
@@ -25,7 +27,7 @@ from fumishirube.host.startup import open_application
 from fumishirube_inspect import traces
 from fumishirube_inspect.exports import decode_export
 from fumishirube_inspect.markup import page, tag
-from fumishirube_inspect.session import InspectorSession
+from fumishirube_inspect.session import InspectorSession, SearchForm
 from fumishirube_inspect.traces import listing_page
 
 
@@ -381,21 +383,27 @@ def test_a_configuration_of_the_same_name_is_another_one(tmp_path: Path) -> None
         assert "proximity" in parts(running.page(leads))["changes"]
 
 
-def test_the_former_state_of_a_configuration_is_closed(tmp_path: Path) -> None:
+def test_the_former_state_of_a_configuration_is_closed_when_no_page_uses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, scratch = workspace(tmp_path), tmp_path / "scratch"
     scratch.mkdir()
-    with Inspector(folder, TMPDIR=str(scratch)) as running:
-
-        def kept(moment: int) -> int:
-            os.utime(folder / "other.yaml", (moment, moment))
-            running.find("leave", config="other.yaml")
-            return len([*scratch.iterdir()])
-
-        kept(1)
-        first = kept(2)
-        assert first > 0
-        for moment in range(3, 7):
-            assert kept(moment) == first
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    form = SearchForm("leave", (), (), "other.yaml", "")
+    with (
+        closing(open_application(folder, strangers=False, environ={})) as application,
+        closing(InspectorSession(application, strangers=False)) as session,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        (trace,) = session.find(form)
+        with session.application_of(trace) as other:
+            assert other is not application
+            os.utime(folder / "other.yaml", (1, 1))
+            threads.submit(session.find, form).result(timeout=20)
+            kept = len([*scratch.iterdir()])
+        assert len([*scratch.iterdir()]) == kept // 2
+        with session.application_of(trace) as other:
+            assert other is application
 
 
 def test_a_browser_that_keeps_its_terminal_is_answered(tmp_path: Path) -> None:

@@ -120,7 +120,9 @@ def test_a_search_is_shown_with_the_sections_of_its_configuration(inspector: Ins
     assert re.findall(r" line (\d+)<", sections) == ["1"]
     (inspector.folder / "coarse.yaml").write_text("pipelines: {manual: {loaders: [none]}}\n")
     assert "It ranks 1" in inspector.page(f"{trace}/why?path=leave.md&line=1")
-    assert "leave.md" in parts(inspector.page(trace))["hits"]
+    sections = parts(inspector.page(f"{trace}/why?path=leave.md"))["sections"]
+    assert re.findall(r" line (\d+)<", sections) == ["1"]
+    assert "Apply a month before parental" in parts(inspector.page(trace))["hits"]
 
 
 def test_the_runs_of_the_gates_are_explained(inspector: Inspector) -> None:

@@ -8,17 +8,17 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
-from pathlib import Path, PurePath, PureWindowsPath
+from functools import partial
+from pathlib import Path
 from threading import get_ident
 from typing import Any
 
+from fumishirube.disk.absolute_paths import shorten_paths
 from fumishirube.errors import ConfigError, FumishirubeError, PluginError, ToolError
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
 from fumishirube.host.faults import FaultLog, described
@@ -29,12 +29,6 @@ from fumishirube.plugins.entry_points import InstalledPlugin
 
 _PASSING = (FumishirubeError, KeyboardInterrupt, GeneratorExit)
 """Exceptions that pass through plugin code, and are a fault if it raises them by itself."""
-
-_END = r"\s'\"`<>|,;()\[\]{}"
-_PATH = re.compile(
-    rf"(?<![A-Za-z0-9_./\\-])(?:(?P<drive>/*[A-Za-z]:[\\/])[^{_END}]+|/[^{_END}]+|\\\\[^{_END}]+)"
-)
-"""What may be an absolute path: of a drive, of POSIX, or of a share; also in a URL of a file."""
 
 
 class RecordedFault(PluginError):
@@ -236,7 +230,7 @@ def is_answer(error: FumishirubeError) -> bool:
 def _without_paths(value: Any) -> Any:
     match value:
         case str():
-            return _PATH.sub(_name, value)
+            return shorten_paths(value)
         case dict():
             return {_without_paths(key): _without_paths(each) for key, each in value.items()}
         case list():
@@ -245,21 +239,3 @@ def _without_paths(value: Any) -> Any:
             return tuple(_without_paths(each) for each in value)
         case _:
             return value
-
-
-def _name(match: re.Match[str]) -> str:
-    """Return the last name of an absolute path; of another text, such as ``/l/``, all of it."""
-    path, before = match[0], match.string[: match.start()][-1:]
-    if match["drive"] or not path.startswith("/"):
-        return PureWindowsPath(path).name
-    names = path.strip("/").split("/")
-    of_host = before == ":" and path[2:] == path.lstrip("/")  # as in http://host/a
-    if of_host or not names[0]:
-        return path
-    known = names[: 2 if before.isalpha() else 1]  # 資料/lib/a.md is hardly in a folder /lib
-    return PurePath(path).name if _exists("/" + "/".join(known)) else path
-
-
-@cache
-def _exists(path: str) -> bool:
-    return os.path.exists(path)  # noqa: PTH110 - unlike that of a Path, it takes names of any length

@@ -334,7 +334,9 @@ class _Ungoverned(Blocks):
     """Takes a fact from another file, and does not say so."""
 
     def load(self, root: Root, source: Source) -> Document:
-        titles = root.read_bytes("c.md") if "c.md" in {e.path for e in root.files()} else b""
+        titles = root.read_bytes("c.md")
+        if not titles:
+            raise Unreadable("c.md has no titles", "damaged")
         return super().load(root, source)._replace(facts={"titles": decode(titles)})
 
 

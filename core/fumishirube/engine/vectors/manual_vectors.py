@@ -22,6 +22,8 @@ from fumishirube.stages import IndexedFile
 from fumishirube.tools.definitions import Progress
 
 _NO_STAMPS: Mapping[str, str] = {}
+_TEXTS = "texts 2"
+"""Counts changes of the texts that have vectors: files are divided anew, and vectors kept."""
 ComparedVectors: TypeAlias = StoredVectors | DistantVectors
 
 
@@ -99,7 +101,8 @@ class ManualVectors:
     def _stamps(self, pages: Mapping[str, IndexedFile]) -> Mapping[str, str]:
         """Return the stamps of the searched files: the same object for the same pages."""
         if self._stamped[0] is not pages:
-            stamps = {path: page.stamp for path, page in pages.items() if not page.skipped}
+            searched = ((path, page) for path, page in pages.items() if not page.skipped)
+            stamps = {path: f"{page.stamp} {_TEXTS}" for path, page in searched}
             self._stamped = (pages, stamps)
         return self._stamped[1]
 

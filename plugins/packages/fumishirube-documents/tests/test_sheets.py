@@ -129,6 +129,7 @@ def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path: Path) -> None:
         (0.00012345678, "General", "0.00012345678"),
         (0.0000123456, "General", "1.23456e-05"),
         (0.0000123, "0.00E+00", "0.0000123"),
+        (float("inf"), "General", "inf"),
         (3, "0", "3"),
         (1e20, "General", "1e+20"),
         (True, "General", "TRUE"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
@@ -75,6 +76,8 @@ def _raw(value: float) -> str:
     """Return a value without a power of ten, as far as a cell has room for its zeros."""
     if abs(value) < _MOST and value % 1 == 0:
         return str(int(value))
+    if not math.isfinite(value):
+        return str(value)
     text = f"{abs(Decimal(repr(value))):f}"
     return f"{'-' * (value < 0)}{text}" if len(text) <= _ROOM else repr(value)
 

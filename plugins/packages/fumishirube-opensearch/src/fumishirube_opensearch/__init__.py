@@ -13,20 +13,21 @@ if TYPE_CHECKING:
     from fumishirube_opensearch.traces import SharedTraces
 
 
-def _with_port(host: str) -> str:
-    """Return a host whose port, if it has one, can be connected to."""
+def _with_name(host: str) -> str:
+    """Return a host that has a name, and whose port, if it has one, can be connected to."""
     from urllib.parse import urlsplit  # noqa: PLC0415 - few workspaces need it
 
     try:
-        port = urlsplit(host).port
+        parts = urlsplit(host)
+        usable = bool(parts.hostname) and parts.port != 0 and not host.endswith(":")
     except ValueError:
-        port = 0
-    if port == 0:
-        raise ValueError("the port is no number from 1 to 65535")
+        usable = False
+    if not usable:
+        raise ValueError("a host is https://NAME or https://NAME:PORT, with a port from 1 to 65535")
     return host
 
 
-_Host = Annotated[str, Field(pattern=r"^https?://[^\s/@]+$"), AfterValidator(_with_port)]
+_Host = Annotated[str, Field(pattern=r"^https?://[^\s/@?#]+$"), AfterValidator(_with_name)]
 
 
 class Tls(BaseModel):
@@ -88,6 +89,11 @@ class OpenSearch(Stage):
             raise ValueError("give a token, or a user and a password, and not both")
         if bool(self.user) != (self.password is not None):
             raise ValueError("a user needs a password, and a password a user")
+        if ":" in (self.user or ""):
+            raise ValueError("a user has no colon")
+        password = self.password.get_secret_value() if self.password else ""
+        if any("\ud800" <= sign <= "\udfff" for sign in f"{self.user}{password}"):
+            raise ValueError("a user and a password are written in UTF-8")
         token = self.token.get_secret_value() if self.token else ""
         if not token.isascii() or not token.isprintable() or " " in token:
             raise ValueError("a token consists of printable ASCII characters without spaces")

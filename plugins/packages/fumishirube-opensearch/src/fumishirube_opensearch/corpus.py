@@ -22,7 +22,14 @@ from fumishirube.text import FormFinder, fold, form_finder, query_terms, term_fo
 from fumishirube_opensearch.clauses import Body, ClauseTranslator, either, texts_in
 from fumishirube_opensearch.cluster import VectorSearch
 from fumishirube_opensearch.generations import IndexRecord
-from fumishirube_opensearch.searches import ClusterAnswer, FoundSection, Search, Searches, key_of
+from fumishirube_opensearch.searches import (
+    ClusterAnswer,
+    FoundSection,
+    Search,
+    Searches,
+    SearchKey,
+    key_of,
+)
 from fumishirube_opensearch.section_requests import ORDER, counted, holds_text, read_first, unheld
 from fumishirube_opensearch.sections import PARTS
 
@@ -255,7 +262,7 @@ class Rehearsal(SharedCorpus):
     def __init__(self, corpus: SharedCorpus, *, hits: bool) -> None:
         vars(self).update(vars(corpus))
         self._hits = hits
-        self.wanted: dict[str, Search] = {}
+        self.wanted: dict[SearchKey, Search] = {}
 
     def count(self, clause: Clause, cap: int | None = None, *, searched: bool = False) -> Count:
         """Count the matching sections, or estimate how many: runs are planned by that."""

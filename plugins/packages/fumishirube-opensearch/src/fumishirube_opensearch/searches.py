@@ -28,6 +28,13 @@ The engine takes 100 MB; after many files were replaced, each search lists them.
 """
 
 
+class SearchKey(NamedTuple):
+    """What equal searches share, and how long they are."""
+
+    digest: str
+    characters: int
+
+
 class FoundSection(NamedTuple):
     """A matching section: the engine's id, its score, and its sort key."""
 
@@ -58,7 +65,7 @@ class Searches:
         self._cluster = cluster
         self._index = index
         self._whole = whole
-        self._answers: dict[str, tuple[ClusterAnswer, float]] = {}
+        self._answers: dict[SearchKey, tuple[ClusterAnswer, float]] = {}
         self._partial: deque[tuple[Mapping[str, int], float]] = deque(maxlen=_ANSWERS)
         self._lock = Lock()
 
@@ -91,7 +98,7 @@ class Searches:
             cached = {key: self._cached(key) for key in keys}
         answers = {key: answer for key, answer in cached.items() if answer is not None}
         rows = [(k, b) for k, b in dict(zip(keys, bodies, strict=True)).items() if k not in answers]
-        longest = max((len(json.dumps(body)) for _, body in rows), default=1)
+        longest = max((key.characters for key, _ in rows), default=1)
         number = max(1, min(_SENT, _SENT_CHARACTERS // longest))
         for at in range(0, len(rows), number):
             part = rows[at : at + number]
@@ -109,13 +116,13 @@ class Searches:
             self._partial.extend((row, time.monotonic()) for row in rows_of)
         return [answers[key] for key in keys]
 
-    def _cached(self, key: str) -> ClusterAnswer | None:
+    def _cached(self, key: SearchKey) -> ClusterAnswer | None:
         """Return a cached answer; one of only some shards serves only the search that sent it."""
         answer, when = self._answers.get(key, (None, 0.0))
         old = answer is not None and answer.partial and time.monotonic() > when + _SHORT
         return None if old else answer
 
-    def _cache(self, fresh: Mapping[str, ClusterAnswer]) -> None:
+    def _cache(self, fresh: Mapping[SearchKey, ClusterAnswer]) -> None:
         with self._lock:
             for key in [*self._answers][: max(0, len(self._answers) + len(fresh) - _ANSWERS)]:
                 del self._answers[key]
@@ -123,9 +130,10 @@ class Searches:
             self._answers.update((key, (answer, now)) for key, answer in fresh.items())
 
 
-def key_of(body: Search) -> str:
+def key_of(body: Search) -> SearchKey:
     """Return a key that equal searches share."""
-    return sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    text = json.dumps(body, sort_keys=True)
+    return SearchKey(sha256(text.encode()).hexdigest(), len(text))
 
 
 def _answer(reply: Mapping[str, Any]) -> ClusterAnswer:
