@@ -432,16 +432,16 @@ def test_the_next_write_settles_what_a_crash_left(written: Path) -> None:
 
 
 @pytest.mark.parametrize("taken", [True, False])
-def test_an_empty_note_goes_only_if_a_killed_writer_took_the_name(
+def test_a_note_goes_only_if_a_killed_writer_took_the_name_with_it(
     workspace: Path, *, taken: bool
 ) -> None:
-    """Where there are no hard links, an empty note takes the name first."""
+    """Where there are no hard links, a file takes the name first; an empty one is a person's."""
     application = rewritten(configured(workspace, "history: true"), 0, 1)
     (created,) = entries(workspace)
     intent = created.rename(created.with_suffix(".intent"))
     part = workspace / "vault" / f"._fumishirube-{created.name.split('-')[1]}"
-    part.with_name(f"{part.name}.named" if taken else part.name).write_bytes(b"whole")
-    (workspace / "vault" / "n.md").write_bytes(b"")
+    part.write_bytes(b"whole")
+    (workspace / "vault" / "n.md").write_text(part.name if taken else "")
     ask(application, "vault_history")
     left = [] if taken else ["n.md"]
     assert sorted(file.name for file in part.parent.iterdir()) == [".system", *left]
