@@ -47,27 +47,29 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[_LineChange]:
-    """Yield the changes, in time by the number of lines.
-
-    As many new lines are compared in pairs. Of others, frequent ones are only matched beside rare
-    ones, and many count as one change.
-    """
+    """Yield the changes between the equal lines at both ends, in time by the number of lines."""
     fewer = min(len(old), len(new))
     head = next((n for n in range(fewer) if old[n] != new[n]), fewer)
     tail = next((n for n in range(fewer - head) if old[~n] != new[~n]), fewer - head)
     ours, theirs = old[head : len(old) - tail], new[head : len(new) - tail]
+    spans = min(_spans(ours, theirs), key=lambda them: sum(end - start for start, end, *_ in them))
+    yield from (_LineChange(*(head + place for place in span)) for span in spans)
+
+
+def _spans(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[list[list[int]]]:
+    """Yield ways to change lines into others.
+
+    To match lines at any place passes over frequent ones; in pairs they are equal where they stay.
+    """
+    if len(ours) + len(theirs) <= _MOST_COMPARED:
+        edits = SequenceMatcher(None, ours, theirs).get_opcodes()
+        yield [span for kind, *span in edits if kind != "equal"]
+    else:
+        yield [[0, len(ours), 0, len(theirs)]]
     if len(ours) == len(theirs):
         unequal = (n for n, line in enumerate(ours) if line != theirs[n])
-        runs = [
-            [n for _, n in run] for _, run in groupby(enumerate(unequal), lambda it: it[1] - it[0])
-        ]
-        spans = [[run[0], run[-1] + 1] * 2 for run in runs]
-    elif len(ours) + len(theirs) <= _MOST_COMPARED:
-        edits = SequenceMatcher(None, ours, theirs).get_opcodes()
-        spans = [span for kind, *span in edits if kind != "equal"]
-    else:
-        spans = [[0, len(ours), 0, len(theirs)]]
-    yield from (_LineChange(*(head + place for place in span)) for span in spans)
+        runs = groupby(enumerate(unequal), lambda it: it[1] - it[0])
+        yield [[run[0], run[-1] + 1] * 2 for run in ([n for _, n in it] for _, it in runs)]
 
 
 def _shown(old: Sequence[str], new: Sequence[str], changes: Sequence[_LineChange]) -> Iterator[str]:

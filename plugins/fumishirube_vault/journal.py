@@ -44,7 +44,8 @@ def _unchanged(path: str) -> str:
 class Write(BaseModel):
     """A write: time, action, note; ``before`` and ``after`` are hashes of its content.
 
-    A hash of ``None`` is a missing note. ``of`` is the write that an undo or redo refers to.
+    It is the header of an entry; the content before the write follows. A hash of ``None`` is a
+    missing note. ``of`` is the write that an undo or redo refers to.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -58,8 +59,6 @@ class Write(BaseModel):
     before: str | None
     after: str | None
     of: str | None = None
-    size: int
-    """The size of the content before the write, which follows this header in the entry."""
 
 
 class _Name(NamedTuple):
@@ -101,7 +100,8 @@ class NoteJournal:
         for name in self._names(_DONE):
             with suppress(ToolError):  # pruned meanwhile, or no permission
                 read = self._read(name)
-                remembered += [read[0]] if read and self._visible(read[0].path) else []
+                if read and _whole(*read) and self._visible(read[0].path):
+                    remembered.append(read[0])
         return remembered
 
     def before(self, write: Write) -> bytes | None:
@@ -113,7 +113,7 @@ class NoteJournal:
         for name in self._names(_DONE):
             if name.id == write.id:
                 read = self._read(name)
-                if read is not None:
+                if read and _whole(*read):
                     return None if write.before is None else read[1]
         raise NotFound("this write is no longer in the journal")
 
@@ -143,7 +143,6 @@ class NoteJournal:
             before=None if before is None else content_hash(before),
             after=None if after is None else content_hash(after),
             of=of,
-            size=name.size,
         )
         header = json.dumps(write.model_dump(mode="json"), ensure_ascii=False).encode()
         self._writable.create(name.path, header + b"\n" + (before or b""))
@@ -177,20 +176,20 @@ class NoteJournal:
         """Compare the note of an intent with its hashes, and complete or drop its record.
 
         After a crash, the record stays when the note has changed, since it has the old content.
+        One that is damaged is dropped: nothing can be restored from it.
         """
         try:
             read = self._read(name)
         except ToolError:
             return  # another process settled it, or no permission
-        if read is None:  # an incomplete entry: its write had not begun
-            self._writable.remove(name.path)
-            return
-        write = read[0]
-        current = self._cleared(write)
-        if current == write.after or (crashed and current != write.before):
-            self._finish(name)
-        else:
-            self._writable.remove(name.path)
+        if read is not None:
+            write, before = read
+            current = self._cleared(write)
+            changed = current == write.after or (crashed and current != write.before)
+            if changed and _whole(write, before):
+                self._finish(name)
+                return
+        self._writable.remove(name.path)
 
     def _cleared(self, write: Write) -> str | None:
         """Remove what an unfinished write left, and return the hash of the note's content."""
@@ -226,7 +225,7 @@ class NoteJournal:
         return [name for name in map(_parsed, names) if name is not None]
 
     def _read(self, name: _Name) -> tuple[Write, bytes] | None:
-        """Return an entry and the content before it; ``None`` when the entry is incomplete.
+        """Return an entry and the content before it; ``None`` when its header is incomplete.
 
         Raises:
             ToolError: when it cannot be read.
@@ -236,9 +235,13 @@ class NoteJournal:
             write = Write.model_validate_json(header)
         except ValidationError:
             return None
-        known = None if write.before is None else content_hash(before)
-        whole = newline and known == write.before != write.after and write.id == name.id
-        return (write, before) if whole else None
+        return (write, before) if newline and write.id == name.id else None
+
+
+def _whole(write: Write, before: bytes) -> bool:
+    """Tell whether an entry has the content before its write, which changed something."""
+    known = None if write.before is None else content_hash(before)
+    return known == write.before != write.after
 
 
 def _parsed(name: str) -> _Name | None:

@@ -128,6 +128,7 @@ NAMED = "surface 'own' of plugin offerer: "
             "TypeError: 'pages' of Tool 'own_tool': its answer has no field 'absent'",
         ),
         ("tools = lambda self, context: refuse()", "NotFound: nothing is there"),
+        ("del tools", "AttributeError: 'Own' object has no attribute 'tools'"),
         (
             r"tools = lambda self, context: [replace(TOOL, summary='\ud83d')]",
             "TypeError: 'summary' of Tool 'own_tool' holds half of a surrogate pair",
@@ -181,6 +182,14 @@ def test_a_surface_that_offers_wrong_things_is_named_and_the_rest_is_served(
     (listed,) = report(workspace, "offerer")["problems"]
     assert f"{NAMED}{problem}" in listed
     assert doctor_names(workspace, "offerer", problem)
+
+
+def test_a_surface_that_computes_its_pipeline_offers_its_tools(
+    workspace: Path, plugins: Path
+) -> None:
+    get = "lambda self, name: {} if name == 'pipeline' else Stage.__getattr__(self, name)"
+    offer(plugins, f"del pipeline; __getattr__ = {get}")
+    assert "own_tool" in run(workspace, "tools").out
 
 
 def test_a_surface_whose_background_work_is_refused_is_named_and_served(

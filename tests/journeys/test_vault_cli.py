@@ -411,6 +411,17 @@ def test_a_server_settles_at_its_start_what_a_crash_left(written: Path) -> None:
     assert text(written, "plan.md") == "# 計画\n下書き\n"
 
 
+def test_a_damaged_intent_leaves_no_unfinished_file(workspace: Path) -> None:
+    application = rewritten(configured(workspace, "history: true"), 1, 1)
+    last = entries(workspace)[-1]
+    intent = last.rename(last.with_suffix(".intent"))
+    intent.write_bytes(intent.read_bytes().replace(b"<0>", b"<9>"))
+    (workspace / "vault" / f"._fumishirube-{intent.name.split('-')[1]}").write_bytes(b"half")
+    assert ask(application, "vault_history")["total"] == 1
+    assert sorted(file.name for file in (workspace / "vault").iterdir()) == [".system", "n.md"]
+    assert not intent.exists()
+
+
 def test_the_next_write_settles_what_a_crash_left(written: Path) -> None:
     last = entries(written)[-1]
     (written / "vault" / "plan.md").write_text("# 計画\n下書き\n", encoding="utf-8")
@@ -421,16 +432,16 @@ def test_the_next_write_settles_what_a_crash_left(written: Path) -> None:
 
 
 @pytest.mark.parametrize("taken", [True, False])
-def test_an_empty_note_goes_only_if_a_killed_writer_took_the_name(
+def test_a_note_goes_only_if_a_killed_writer_took_the_name_with_it(
     workspace: Path, *, taken: bool
 ) -> None:
-    """Where there are no hard links, an empty note takes the name first."""
+    """Where there are no hard links, a file takes the name first; an empty one is a person's."""
     application = rewritten(configured(workspace, "history: true"), 0, 1)
     (created,) = entries(workspace)
     intent = created.rename(created.with_suffix(".intent"))
     part = workspace / "vault" / f"._fumishirube-{created.name.split('-')[1]}"
-    part.with_name(f"{part.name}.named" if taken else part.name).write_bytes(b"whole")
-    (workspace / "vault" / "n.md").write_bytes(b"")
+    part.write_bytes(b"whole")
+    (workspace / "vault" / "n.md").write_text(part.name if taken else "")
     ask(application, "vault_history")
     left = [] if taken else ["n.md"]
     assert sorted(file.name for file in part.parent.iterdir()) == [".system", *left]

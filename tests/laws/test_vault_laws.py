@@ -302,6 +302,16 @@ def test_a_difference_looks_as_that_of_python(most: int, changed: list[bool]) ->
     assert diff.splitlines() == [*unified_diff(old, new, "n.md", "n.md", lineterm="")]
 
 
+@given(st.integers(2, 40), st.data())
+def test_a_difference_shows_a_moved_line_alone(lines: int, data: st.DataObject) -> None:
+    old = [f"- item {number}" for number in range(lines)]
+    new = old.copy()
+    new.insert(data.draw(st.integers(0, lines - 1)), new.pop(data.draw(st.integers(0, lines - 1))))
+    shown = difference("n.md", encoded(old), encoded(new)).splitlines()[2:]
+    changed = [line for line in shown if line.startswith(("+", "-"))]
+    assert len(changed) == 2 * (old != new)
+
+
 @pytest.mark.slow
 def test_a_difference_of_many_equal_lines_takes_linear_time() -> None:
     """In square time this test would not end."""

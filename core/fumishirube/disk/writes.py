@@ -24,7 +24,7 @@ LOCKS = 64
 _LOCK_SECONDS = 30.0
 _NEW_MODE, _PRIVATE_MODE = 0o666, 0o600
 _RIGHTS = stat.S_IRWXU | stat.S_IRWXG | stat.S_IRWXO
-_PART, _NAMED = "._fumishirube-", ".named"
+_PART = "._fumishirube-"
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS})
 
 
@@ -254,23 +254,18 @@ def _appear(folder: OpenFolder, part: str, name: str) -> None:
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        # Without links, an empty file takes the name first, so that nothing is overwritten.
-        _rename(folder, part, part + _NAMED)
-        try:
-            _write_new(folder, name, b"", None)
-        except BaseException:
-            _rename(folder, part + _NAMED, part)
-            raise
-        _rename(folder, part + _NAMED, name)
+        # Without links, another file takes the name first, so that nothing is overwritten. It
+        # holds the name of the unfinished one: no file of somebody else is taken for it.
+        _write_new(folder, name, part.encode(), None)
+        _rename(folder, part, name)
 
 
 def _discard(folder: OpenFolder, part: str, name: str) -> None:
-    """Remove an unfinished file, and the empty one that took its name; others may be empty too."""
-    with suppress(FileNotFoundError):
-        folder.lstat(part + _NAMED)
-        if not folder.lstat(name).st_size:
-            _remove(folder, name)
-    _remove(folder, part + _NAMED)
+    """Remove an unfinished file, and the one that took its name."""
+    with suppress(OSError, Conflict):
+        folder.lstat(part)
+        _check(folder, name, part.encode(), name)
+        _remove(folder, name)
     _remove(folder, part)
 
 

@@ -40,7 +40,10 @@ _PASSING = frozenset({Forbidden.code, NotFound.code})
 
 
 class ManualFolder:
-    """One manual: a folder whose files loaders claim, compared with the pages of its index."""
+    """A folder whose files loaders claim, compared with the pages of its index.
+
+    It is one manual, or the whole root of a surface, whose name is then its id.
+    """
 
     def __init__(self, manual_id: str, root: Root, loaders: Sequence[Loader]) -> None:
         self.id = manual_id

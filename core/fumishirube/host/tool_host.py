@@ -18,14 +18,7 @@ from fumishirube.host.memory import PeerProcesses, SearchMemory
 from fumishirube.host.offered_types import check_offers
 from fumishirube.host.surfaces import ConfiguredSurface
 from fumishirube.plugins.registry import SURFACES
-from fumishirube.surfaces import (
-    HasCommands,
-    HasLifespan,
-    HasPrompts,
-    HasResources,
-    Surface,
-    SurfaceContext,
-)
+from fumishirube.surfaces import HasLifespan, Surface, SurfaceContext
 from fumishirube.tools.definitions import Tool
 from fumishirube.tools.pages import paged
 from fumishirube.tools.resources import Prompt, Resources, check_prompt, check_resources
@@ -64,7 +57,7 @@ class ToolHost:
         """The tools by name; making them may raise :class:`ConfigError`."""
         tools: dict[str, Tool[Any, Any]] = {}
         with self._raise_if_strict():
-            for entry, made in self._offered("tools", Tool, Surface):
+            for entry, made in self._offered("tools", Tool):
                 if made.read_only or not entry.read_only:
                     tool = self.guarded.tool(made, entry.work)
                     self._add(tools, tool.name, "tool", tool, "a tool of this name", entry)
@@ -75,7 +68,7 @@ class ToolHost:
         """The tools for the command line and callers in the process alone, by name."""
         commands: dict[str, Tool[Any, Any]] = {}
         with self._raise_if_strict():
-            for entry, tool in self._offered("commands", Tool, HasCommands):
+            for entry, tool in self._offered("commands", Tool):
                 commands.setdefault(tool.name, self.guarded.tool(tool, entry.work))
         return commands
 
@@ -93,28 +86,27 @@ class ToolHost:
         by_scheme: dict[str, Resources] = {}
         by_name: dict[str, Prompt] = {}
         with self._raise_if_strict():
-            for entry, made in self._offered("resources", Resources, HasResources):
+            for entry, made in self._offered("resources", Resources):
                 resources = self.guarded.resources(made, entry.work)
                 clash, faults = "resources of this scheme", check_resources(resources)
                 self._add(by_scheme, made.scheme, "resources", resources, clash, entry, faults)
-            for entry, each in self._offered("prompts", Prompt, HasPrompts):
+            for entry, each in self._offered("prompts", Prompt):
                 prompt = self.guarded.prompt(each, entry.work)
                 clash, faults = "a prompt of this name", check_prompt(prompt)
                 self._add(by_name, each.name, "prompt", prompt, clash, entry, faults)
         return tuple(by_scheme.values()), tuple(by_name.values())
 
-    def _offered(
-        self, part: str, kind: type[Any], ability: type[Any]
-    ) -> Iterator[tuple[ServedSurface, Any]]:
-        """Yield what the surfaces with an ability offer; a failure becomes a problem.
+    def _offered(self, part: str, kind: type[Any]) -> Iterator[tuple[ServedSurface, Any]]:
+        """Yield what the method ``part`` of the surfaces offers; a failure becomes a problem.
 
-        So does anything in a plugin's offer that is not of the ``kind``.
+        So does anything in a plugin's offer that is not of the ``kind``. Only tools are required.
         """
         for entry in self.served:
-            if not isinstance(entry.surface, ability):
-                continue
             try:
                 with self.guarded.building(entry.work):
+                    # A surface may compute its attributes, which isinstance overlooks since 3.12.
+                    if part != "tools" and getattr(entry.surface, part, None) is None:
+                        continue
                     offered = getattr(entry.surface, part)(entry.context)
                     offers = (offered,) if kind is Resources else tuple(offered)
                     if entry.work is not None:

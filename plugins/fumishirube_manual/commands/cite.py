@@ -22,7 +22,7 @@ from fumishirube.commands import (
     print_json,
     search_context,
 )
-from fumishirube.text import decode
+from fumishirube.text import decode, decode_lossy
 from fumishirube_manual.citations import CheckedCitation, CitationChecker, find_citations
 
 _STATES = ("valid", "moved", "changed", "gone")
@@ -109,10 +109,10 @@ def _notes(vault: Root, allowed: Collection[str], below: str = "") -> Iterator[s
 
 
 def _text(source: str, options: Namespace) -> str:
+    if source == "-":  # a transcript, of which a few bytes may be damaged
+        return decode_lossy(sys.stdin.buffer.read() if sys.stdin else b"").text
     try:
-        if source != "-":
-            return decode(Path(source).read_bytes())
-        return decode(sys.stdin.buffer.read() if sys.stdin else b"")
+        return decode(Path(source).read_bytes())
     except (OSError, ToolError):
         complain(
             f"{options.parser.prog}: {source!r} is neither a citation nor a readable text file"

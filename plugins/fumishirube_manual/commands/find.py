@@ -35,8 +35,7 @@ from fumishirube_manual.commands.result_lines import result_lines
 from fumishirube_manual.commands.results import SearchResults, as_json
 from fumishirube_manual.coverage import every_row
 from fumishirube_manual.evidence.annotations import with_weights
-from fumishirube_manual.surface import ManualSurface
-from fumishirube_manual.tools.find_arguments import (
+from fumishirube_manual.find_limits import (
     CANDIDATES,
     MOST_ALTERNATIVES,
     QUERY_CHARS,
@@ -45,6 +44,7 @@ from fumishirube_manual.tools.find_arguments import (
     TIME_MS,
     other_wordings,
 )
+from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.vocabulary import with_vocabulary
 
 SHOWN = 5

@@ -22,6 +22,7 @@ from fumishirube_manual.claims import with_claim_graph
 from fumishirube_manual.diagnosis import Diagnosis, diagnose, marginal_gain, recall_ok
 from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.evidence.names import with_absent_words, with_names
+from fumishirube_manual.find_limits import CANDIDATES, TIME_MS, other_wordings
 from fumishirube_manual.plain_texts import find_text
 from fumishirube_manual.pointers import with_pointers
 from fumishirube_manual.scopes import (
@@ -34,12 +35,9 @@ from fumishirube_manual.scopes import (
 from fumishirube_manual.surface import Extra, ManualSurface
 from fumishirube_manual.tools.find_answers import FindAnswer, find_answer, tokens
 from fumishirube_manual.tools.find_arguments import (
-    CANDIDATES,
-    TIME_MS,
     FindBudget,
     FindParams,
     offered_arguments,
-    other_wordings,
     shown_size,
 )
 from fumishirube_manual.views import hits_view

@@ -1,8 +1,7 @@
-"""The arguments of ``manual_find``, and their limits, which the command ``find`` has too."""
+"""The arguments of ``manual_find``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -11,30 +10,22 @@ from fumishirube import InvalidParameter, Params
 from fumishirube.text import fold
 from fumishirube.tools import MaxChars, narrowed_params
 from fumishirube_manual.arguments import ManualId
+from fumishirube_manual.find_limits import (
+    CANDIDATES,
+    MOST_ALTERNATIVES,
+    QUERY_CHARS,
+    TERM_CHARS,
+    TERMS,
+    TIME_MS,
+    other_wordings,
+)
 from fumishirube_manual.scopes import PathPrefix, Scope
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.tools.find_answers import ShownSize
 
-QUERY_CHARS = 100_000
-TERM_CHARS = 200
-"""The most characters of a required term, or of an alternative."""
-TERMS = 2
-"""The most required terms."""
-MOST_ALTERNATIVES = 8
-TIME_MS = 60_000
-CANDIDATES = 200
-"""How many sections a search returns, unless its caller limits them."""
-
 INLINE_HITS = 5
 _BESIDE_ALTERNATIVES = 3
 """How many hits an answer has besides one for each alternative; at least ``INLINE_HITS`` in all."""
-
-
-def other_wordings(query: str, alternatives: Iterable[str]) -> tuple[str, ...]:
-    """Return the distinct alternatives, without blank ones and without the query."""
-    texts = {fold(text): text.strip() for text in alternatives}
-    known = ("", fold(query))
-    return tuple(text for folded, text in texts.items() if folded not in known)
 
 
 def _not_blank(value: str) -> str:

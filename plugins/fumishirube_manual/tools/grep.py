@@ -96,8 +96,11 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
         matcher = _matcher(context, params, budget)
         offset, fingerprint = _offset(params.cursor)
         chars = params.max_chars or PAGE
-        texts = MatchedTexts(matcher, exact=params.case_counts, context=params.context)
-        tally = texts if params.tallies else None
+        tally = (
+            MatchedTexts(matcher, exact=params.case_counts, context=params.context)
+            if params.tallies
+            else None
+        )
         counting = bool(params.count_only) or params.tallies
         line_chars = 0 if counting else chars - listed_chars(chars)
         context_lines = 0 if params.tallies else params.context
