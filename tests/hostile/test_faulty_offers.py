@@ -128,7 +128,6 @@ NAMED = "surface 'own' of plugin offerer: "
             "TypeError: 'pages' of Tool 'own_tool': its answer has no field 'absent'",
         ),
         ("tools = lambda self, context: refuse()", "NotFound: nothing is there"),
-        ("del tools", "AttributeError: 'Own' object has no attribute 'tools'"),
         (
             r"tools = lambda self, context: [replace(TOOL, summary='\ud83d')]",
             "TypeError: 'summary' of Tool 'own_tool' holds half of a surrogate pair",
