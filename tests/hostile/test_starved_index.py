@@ -105,7 +105,8 @@ print(fill(index, 3), len(opened().pages()))
 def test_records_for_which_there_is_no_room_leave_no_file() -> None:
     lines = after("""
 limit(resource.RLIMIT_FSIZE, 20_000)
-RecordCache(folder).write(Generation(7, 1), [[f"{number}.md", "s", None, 1, {}] for number in range(2_000)], {})
+records = [[f"{number}.md", "s", None, 1, {}] for number in range(2_000)]
+RecordCache(folder).write(Generation(7, 1), records, {})
 print([file.name for file in folder.iterdir()])
 """)
     assert lines == ["[]"]
