@@ -202,8 +202,8 @@ def test_a_secret_that_is_refused_is_not_repeated(shop: Shop, tmp_path: Path) ->
         {"hosts": ["https://127.0.0.1:port"]},
         {"hosts": ["https://127.0.0.1:99999"]},
         {"hosts": ["https://:9200"]},
-        {"hosts": [f"https://127.0.0.1:9200?{WRONG}"]},
-        {"user": "index:er", "password": WRONG},
+        {"hosts": ["https://127.0.0.1:9200?pretty"]},
+        {"password": WRONG, "user": "index:er"},
         {"user": "indexer", "password": f"{WRONG}\udce9"},
     ):
         manuals = shop.manuals
