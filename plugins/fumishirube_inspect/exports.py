@@ -180,20 +180,6 @@ def _with_rows(span: Mapping[str, Any], rows: Sequence[Any]) -> dict[str, Any]:
     return {**span, "rows": [rows[number] for number in span["rows"]], "children": children}
 
 
-def withhold_paths(
-    value: JsonValue | Mapping[str, JsonValue], names_place: NamesPlace | None = None
-) -> JsonValue:
-    """Return settings without absolute paths; a mapping with one as a key is left out whole."""
-    names_place = names_place or _sets_place
-    if isinstance(value, Mapping):
-        if any(map(names_place, value)):
-            return WITHHELD
-        return {name: withhold_paths(member, names_place) for name, member in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [withhold_paths(member, names_place) for member in value]
-    return WITHHELD if isinstance(value, str) and names_place(value) else value
-
-
 def _sets_place(setting: str) -> bool:
     return any(_paths(setting, by_form=True))
 
@@ -201,6 +187,19 @@ def _sets_place(setting: str) -> bool:
 def _paths(text: str, *, by_form: bool = False) -> Iterator[str]:
     yield from absolute_paths(text, by_form=by_form)
     yield from (match[0] for match in _HOME.finditer(text))
+
+
+def withhold_paths(
+    value: JsonValue | Mapping[str, JsonValue], names_place: NamesPlace = _sets_place
+) -> JsonValue:
+    """Return settings without absolute paths; a mapping with one as a key is left out whole."""
+    if isinstance(value, Mapping):
+        if any(map(names_place, value)):
+            return WITHHELD
+        return {name: withhold_paths(member, names_place) for name, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [withhold_paths(member, names_place) for member in value]
+    return WITHHELD if isinstance(value, str) and names_place(value) else value
 
 
 class _Withholding:

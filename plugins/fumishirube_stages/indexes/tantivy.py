@@ -149,9 +149,7 @@ class TantivyIndex:
         self._files.take(commit)
 
     def _reload(self) -> None:
-        opstamp = None
-        while opstamp != (opstamp := self._files.opstamp()):  # until no commit came between
-            self._index.reload()
+        opstamp = self._files.reloaded(self._index.reload)
         searcher = CheckedSearcher(self._index.searcher(), self._files)
         seals = self._stored(searcher, "seal")
         generation = Generation(seals[0] if seals else 0, opstamp)

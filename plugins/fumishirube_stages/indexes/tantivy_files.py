@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fumishirube import Forbidden, IndexDamaged
 from fumishirube.disk import ScratchFolder
@@ -64,10 +64,13 @@ class CommittedFiles:
         """Return a stamp that changes with every commit; ``None`` without a commit on disk."""
         return self._stamp(_META)
 
-    def opstamp(self) -> int:
-        """Return the number of the newest commit."""
-        number: int = json.loads((self._folder / _META).read_bytes())["opstamp"]
-        return number
+    def reloaded(self, reload: Callable[[], None]) -> int:
+        """Let tantivy load the newest commit, and return its number."""
+        while True:
+            opstamp: int = self._listed()["opstamp"]
+            reload()
+            if self._listed()["opstamp"] == opstamp:  # else another commit came between
+                return opstamp
 
     def take(self, commit: FileStamp | None) -> None:
         """Store the stamps of the files of a commit, after it has been opened.
@@ -76,7 +79,7 @@ class CommittedFiles:
             IndexDamaged: when the list of the files cannot be read.
         """
         try:
-            segments = json.loads((self._folder / _META).read_bytes())["segments"]
+            segments = self._listed()["segments"]
             deletes = {
                 segment["segment_id"].replace("-", ""): segment["deletes"] or {}
                 for segment in segments
@@ -87,6 +90,11 @@ class CommittedFiles:
         stamps = {name: self._stamp(name) for name in names}
         self._stamps = {name: stamp for name, stamp in stamps.items() if stamp is not None}
         self.commit = commit
+
+    def _listed(self) -> dict[str, Any]:
+        """Return what tantivy lists of the newest commit."""
+        listed: dict[str, Any] = json.loads((self._folder / _META).read_bytes())
+        return listed
 
     def check(self) -> None:
         """Check that the files of the last commit are unchanged, as far as a newer one has them.

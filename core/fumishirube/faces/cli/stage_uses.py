@@ -64,9 +64,9 @@ def how_to_use(kind: StageKind, offer: RegisteredStage, application: Application
         return "configure a surface with a pipeline"
     needed = {kind.kind_name: offer.name}
     if key == "embedder" and not any(needs_vectors(k, s) for k, s in _used(surface)):
-        needed |= _first("scorers", ("vectors",), application)
+        needed |= _fitting("scorers", ("vectors",), application)
     elif "vectors" in _needs(kind, offer) and not any(k == "embedder" for k, _ in _used(surface)):
-        needed |= _first("embedders", ("embedder",), application)
+        needed |= _fitting("embedders", ("embedder",), application)
     spec = application.config.pipelines.get(surface.pipeline_name, PipelineSpec())
     where, lines, added = f"pipelines.{surface.pipeline_name}", [], []
     for kind_name, name in needed.items():
@@ -97,11 +97,11 @@ def _needs(kind: StageKind, offer: RegisteredStage) -> tuple[str, ...]:
     return needs if isinstance(needs, tuple) else (PIPELINE_KEYS[kind.kind_name],)
 
 
-def _first(kind_name: str, needs: tuple[str, ...], application: Application) -> Mapping[str, str]:
+def _fitting(kind_name: str, needs: tuple[str, ...], application: Application) -> Mapping[str, str]:
     """Return the first registered stage of a kind that needs just this."""
     registered = application.plugins.registry[kind_name]
-    fitting = (offer.name for offer in registered if _needs(registered.kind, offer) == needs)
-    return {kind_name: name} if (name := next(fitting, None)) else {}
+    names = (offer.name for offer in registered if _needs(registered.kind, offer) == needs)
+    return {kind_name: name} if (name := next(names, None)) else {}
 
 
 # --- times ----------------------------------------------------------------------------------
