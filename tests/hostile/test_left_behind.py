@@ -33,6 +33,9 @@ def leave(where):
             raise RuntimeError("hostile")
         case "no errors": sys.stderr = None
         case "closed errors": sys.stderr.close()
+        case "closed descriptors":
+            os.close(1)
+            os.close(2)
 
 leave("import")
 
@@ -69,6 +72,7 @@ COMMAND = [
     ("closed output", "RuntimeError: hostile"),
     ("no errors", STREAM),
     ("closed errors", STREAM),
+    ("closed descriptors", STREAM),
 ]
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither of them")
 
@@ -126,3 +130,16 @@ def test_a_server_outlives_a_timer_and_copies_of_itself(workspace: Path, site: s
             wire.ping()
             assert f"plugin leaver: refiner 'leaver' failed: {told}" in wire.hang_up()
         assert told in faults(workspace, site)
+
+
+@pytest.mark.many_cases
+@pytest.mark.parametrize("left", ["other output", "no errors", "closed descriptors"])
+def test_a_server_has_its_own_streams_again(workspace: Path, site: str, left: str) -> None:
+    """The next file that opens, such as one of an index, would take the number of a closed one."""
+    with Wire(workspace, PYTHONPATH=site, WHERE="refine", LEFT=left) as wire:
+        wire.ok("manual_ls")
+        assert wire.ok("manual_find", **SEARCH)["candidates"] == 2
+        if sys.platform == "linux":
+            descriptors = Path(f"/proc/{wire.process.pid}/fd")
+            assert (descriptors / "1").readlink() == (descriptors / "2").readlink()
+        assert f"plugin leaver: refiner 'leaver' failed: {STREAM}" in wire.hang_up()

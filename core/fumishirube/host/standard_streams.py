@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO, NoReturn, TextIO
 
 from fumishirube.text.controls import printable
 
@@ -54,6 +54,7 @@ def claim_wire() -> Wire:
         _point(1, os.devnull, os.O_WRONLY)
     if sys.platform == "win32":
         _rebind_handles()
+    _CLAIMS[:] = [_Claim()]
     return Wire(source, output_descriptor)
 
 
@@ -64,7 +65,7 @@ class _ForeignCode(threading.local):
 
 
 _FOREIGN = _ForeignCode()
-_CLAIMED: list[CommandOutput] = []
+_CLAIMS: list[_Claim] = []
 _EXIT_CALLBACKS: dict[object, Callable[[], None]] = {}
 
 
@@ -139,20 +140,46 @@ class CommandOutput(io.TextIOWrapper):
         return sys.stderr.buffer if _is_foreign() and sys.stderr else own
 
 
+class _Claim:
+    """The standard streams as they were claimed, and a spare of each descriptor."""
+
+    def __init__(self) -> None:
+        self._streams = {"stdout": sys.stdout, "stderr": sys.stderr}
+        self._spares = {}
+        for number in range(3):
+            with suppress(OSError):  # it may be closed
+                self._spares[number] = _duplicate(number), os.fstat(number)
+
+    def restore(self) -> bool:
+        """Restore the streams that are others or closed; tell whether there were any."""
+        # First the descriptors: the next file that is opened would take the number of a closed one.
+        restored = [number for number in self._spares if self._restored(number)]
+        for number, (name, stream) in enumerate([*self._streams.items()], start=1):
+            if stream is None or (getattr(sys, name) is stream and not stream.closed):
+                continue
+            self._streams[name] = _opened(number) if stream.closed else stream
+            setattr(sys, name, self._streams[name])
+            restored.append(number)
+        return bool(restored)
+
+    def _restored(self, number: int) -> bool:
+        spare, was = self._spares[number]
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(number), was):
+                return False
+        with suppress(OSError):
+            os.dup2(spare, number)
+        return True
+
+
+def _opened(number: int) -> TextIO:
+    file = io.FileIO(number, "w", closefd=False)
+    return io.TextIOWrapper(file, "utf-8", "backslashreplace", write_through=True)
+
+
 def restore_streams() -> bool:
-    """Undo what plugin code made of the streams of a command; tell whether it changed them."""
-    if not _CLAIMED:
-        return False
-    changed = sys.stdout is not _CLAIMED[0]
-    if changed:
-        sys.stdout = _CLAIMED[0]
-    if sys.stderr is None or sys.stderr.closed:
-        # Closing the stream of Python leaves the descriptor open.
-        sys.stderr = io.TextIOWrapper(
-            io.FileIO(2, "w", closefd=False), "utf-8", "backslashreplace", write_through=True
-        )
-        changed = True
-    return changed
+    """Undo what plugin code made of the claimed streams; tell whether it changed them."""
+    return bool(_CLAIMS) and _CLAIMS[0].restore()
 
 
 def _is_foreign() -> bool:
@@ -180,7 +207,7 @@ def claim_output(*, raw: bool = False) -> None:
         )
         output.raw = raw
         sys.stdout = output
-        _CLAIMED[:] = [output]
+        _CLAIMS[:] = [_Claim()]
 
 
 def before_exit(callback: Callable[[], None]) -> Callable[[], None]:
