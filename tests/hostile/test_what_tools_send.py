@@ -92,6 +92,8 @@ def test_progress_that_is_none_is_a_fault_of_the_plugin(workspace: Path) -> None
         for step in wrong:
             error = reported(wire, step)["_meta"]["fumishirube/error"]
             assert error["code"] == "internal_error", step
+            named = "tool 'own_step' of plugin owner failed: TypeError; "
+            assert error["message"].startswith(named), step
         assert not reported(wire, "1, 3, 'half'")["isError"]
         assert "plugin owner: tool 'own_step' failed: TypeError" in wire.hang_up()
 

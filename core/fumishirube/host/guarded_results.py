@@ -41,7 +41,7 @@ def guarded_tool(tool: Tool[Any, Any], work: ForeignWork, guard: PluginGuard) ->
             raise TypeError(" ".join(str(error).split())) from error
         return answer
 
-    watched = partial(guard.watched, work, answers=(ToolError,))
+    watched = partial(guard.watched, work, answers=(ToolError,), named=True)
     before, refused, text, question = tool.before, tool.refused, tool.text, tool.question
     checked = question and checking(check_question, question)
     return replace(
@@ -58,7 +58,7 @@ def guarded_tool(tool: Tool[Any, Any], work: ForeignWork, guard: PluginGuard) ->
 def guarded_resources(resources: Resources, work: ForeignWork, guard: PluginGuard) -> Resources:
     """Return resources whose functions run watched, and whose results are checked."""
     work = work._replace(stage=f"resources {resources.scheme!r}")
-    watched = partial(guard.watched, work, answers=(ToolError,))
+    watched = partial(guard.watched, work, answers=(ToolError,), named=True)
     nothing, stamp = partial(_or_nothing, guard, work), resources.stamp
     return replace(
         resources,
@@ -97,7 +97,7 @@ def _or_nothing(
 def guarded_prompt(prompt: Prompt, work: ForeignWork, guard: PluginGuard) -> Prompt:
     """Return a prompt whose functions run watched, and whose results are checked."""
     work = work._replace(stage=f"prompt {prompt.name!r}")
-    watched = partial(guard.watched, work, answers=(ToolError,))
+    watched = partial(guard.watched, work, answers=(ToolError,), named=True)
     return replace(
         prompt,
         write=watched("write")(checking(check_text, prompt.write)),

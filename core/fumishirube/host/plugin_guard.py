@@ -92,7 +92,12 @@ class PluginGuard:
 
     @contextmanager
     def watched(
-        self, work: ForeignWork, method: str = "", answers: tuple[type[FumishirubeError], ...] = ()
+        self,
+        work: ForeignWork,
+        method: str = "",
+        answers: tuple[type[FumishirubeError], ...] = (),
+        *,
+        named: bool = False,
     ) -> Iterator[None]:
         """Mark a plugin's code while it runs, and record its failures.
 
@@ -101,7 +106,7 @@ class PluginGuard:
 
         Raises:
             RecordedFault: instead of an error by which the framework ends its own work, if the
-                plugin raises that by itself.
+                plugin raises that by itself; instead of any failure, if it is to be ``named``.
         """
         try:
             with self.marked(work) as left:
@@ -112,7 +117,7 @@ class PluginGuard:
                 self.log.record(work, described(error), type(error).__name__, method)
             if isinstance(error, FumishirubeError):
                 drop_paths(error)
-            if passed or not isinstance(error, _PASSING):
+            if passed or not (named or isinstance(error, _PASSING)):
                 raise
             what = error if isinstance(error, FumishirubeError) else type(error).__name__
             kind = RefusedConfig if isinstance(error, ConfigError) else RecordedFault
