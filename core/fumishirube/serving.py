@@ -138,7 +138,11 @@ class WebServer(Protocol):
     def run(self, app: Any, listening: socket.socket, ready: Callable[[str, int], None]) -> None:
         """Serve an ASGI application until the process is asked to stop.
 
-        ``ready`` is called with host and port as soon as connections are accepted.
+        It gets the messages of ``lifespan`` too. ``ready`` is called with host and port as soon as
+        connections are accepted.
+
+        Raises:
+            RuntimeError: when the application does not start, or does not end, as it should.
         """
         ...
 

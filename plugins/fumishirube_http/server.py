@@ -14,7 +14,7 @@ from functools import partial
 from types import FrameType
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fumishirube import ConfigError
 from fumishirube.serving import SWITCH_SECONDS, exit_within
@@ -116,8 +116,27 @@ class LocalServer:
     def run(
         self, app: ASGIApp, listening: socket.socket, ready: Callable[[str, int], None]
     ) -> None:
-        """Serve until SIGTERM or SIGINT."""
-        serve(app, listening, ready)
+        """Serve until SIGTERM or SIGINT.
+
+        Raises:
+            RuntimeError: when the application does not start, or does not end, as it should.
+        """
+        failures: list[BaseException] = []
+
+        async def observed(scope: Scope, receive: Receive, send: Send) -> None:
+            try:
+                await app(scope, receive, send)
+            except BaseException as error:
+                if scope["type"] == "lifespan":
+                    failures.append(error)
+                raise
+
+        try:
+            serve(observed, listening, ready)
+        except SystemExit as ended:  # uvicorn's way, which tells nothing while its log is off
+            problem = repr(failures[0]) if failures else "it says so itself"
+            message = f"the application failed at the message 'lifespan': {problem}"
+            raise RuntimeError(message) from (failures[0] if failures else ended)
 
 
 class _Server(uvicorn.Server):

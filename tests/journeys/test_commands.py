@@ -103,6 +103,29 @@ def test_a_strangers_verb_may_exit_as_any_program(
     assert done.stderr.endswith(told)
 
 
+SITE = """
+from fumishirube.serving import web_server
+
+def add_arguments(parser): pass
+
+async def app(scope, receive, send):
+    raise RuntimeError("the database is missing")
+
+def run(options):
+    server = web_server(options.plugins, "greet")
+    server.run(app, server.listen("127.0.0.1", 0, "--port"), print)
+    return 0
+"""
+
+
+def test_an_application_of_a_stranger_that_does_not_start_is_told(tmp_path: Path) -> None:
+    _stranger(tmp_path, "hello", GREET.format(name="greet", module="greeting", serves=False))
+    (tmp_path / "greeting.py").write_text(SITE)
+    done = _run(tmp_path, "greet")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the database is missing" in done.stderr
+
+
 def test_a_stranger_may_offer_another_way_to_serve(tmp_path: Path) -> None:
     _stranger(tmp_path, "hello", GREET.format(name="pigeon", module="greeting", serves=True))
     (tmp_path / "greeting.py").write_text(GREETING.format(argument="--pigeon"))
