@@ -338,6 +338,8 @@ def test_what_a_stage_did_wrong_in_a_search_is_named(workspace: Path, plugins: P
     configure(workspace, "pipelines: {manual: {refiners: [{use: steady}]}}\n")
     run(workspace, "find", "oil")
     assert "KeyError: 'late'" in failure(workspace, "first")
+    findings = [check["finding"] for check in doctor(workspace, "first")[1]]
+    assert not any("it took" in finding for finding in findings), "it did nothing"
 
 
 @pytest.mark.slow

@@ -133,9 +133,14 @@ def longest_time(traces: Iterable[Trace], kind: str, names: Iterable[str]) -> St
 
 
 def _own_milliseconds(search: Span) -> Mapping[tuple[str, str], float]:
-    """Return the milliseconds of each stage, without those of the runs inside a fuser."""
+    """Return the milliseconds of each stage, without those of the runs inside a fuser.
+
+    Where a stage was abandoned, the trace is of the search that was repeated without it.
+    """
     times: defaultdict[tuple[str, str], float] = defaultdict(float)
     for span in _spans(search):
+        if span.error is not None:
+            continue
         times[span.kind, span.name] += max(0.0, span.ms - sum(inner.ms for inner in span.children))
     return times
 
