@@ -122,6 +122,9 @@ def test_bounds_page_lists_and_graphs(tmp_path: Path) -> None:
     assert pages == [f"p{n}.md" for n in reversed(range(7))]
     near = call_named(application, "ubp_get_graph", center="p0.md", depth=1)
     assert (len(near["nodes"]), near["truncated"]) == (2, True)
+    around = call_named(application, "ubp_get_context", filepath="p0.md", depth=1)
+    assert (len(around["related"]), around["truncated_count"], around["truncated"]) == (2, 0, True)
+    assert "warnings" not in around
     application.close()
     whole.close()
 
