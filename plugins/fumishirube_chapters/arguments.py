@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic_core import PydanticKnownError
 
 from fumishirube import Answer, Params
 
@@ -13,6 +14,16 @@ SectionId = Annotated[str, Field(description="Id of a chapter, from get_toc or l
 OptionalSection = Annotated[
     str | None, Field(description="Only this chapter; all of them when it is not given.")
 ]
+
+
+def _not_empty(value: str) -> str:
+    if not value:
+        raise PydanticKnownError("missing")
+    return value
+
+
+EMPTY_IS_MISSING = AfterValidator(_not_empty)
+"""An empty text is refused as if it were not there."""
 
 
 class ManualNameParams(Params):

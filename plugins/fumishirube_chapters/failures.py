@@ -47,11 +47,6 @@ def refused(error: ToolError, arguments: object) -> ToolError:
     return InvalidRequest(str(error), **error.details)
 
 
-def required(parameter: str) -> InvalidParameter:
-    """Return the error for a missing or empty argument."""
-    return InvalidParameter(f"{parameter} is required", parameter=parameter)
-
-
 def no_manual(name: str) -> NotFound:
     """Return the error for an unknown manual."""
     return NotFound(f"manual {quoted(name)} was not found")

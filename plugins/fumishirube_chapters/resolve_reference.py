@@ -10,9 +10,9 @@ from pydantic import Field
 
 from fumishirube import Answer, Call, Tool, ToolError
 from fumishirube.text import NORMAL, References
-from fumishirube_chapters.arguments import ManualNameParams
+from fumishirube_chapters.arguments import EMPTY_IS_MISSING, ManualNameParams
 from fumishirube_chapters.cache import OpenChapter
-from fumishirube_chapters.failures import refused, required
+from fumishirube_chapters.failures import refused
 from fumishirube_chapters.library import ChapterManual
 from fumishirube_chapters.reader import ChapterReader
 
@@ -20,7 +20,9 @@ from fumishirube_chapters.reader import ChapterReader
 class ResolveReferenceParams(ManualNameParams):
     """The text of the reference, and its chapter."""
 
-    ref_text: Annotated[str, Field(max_length=2000, description="For example 第3章を参照.")]
+    ref_text: Annotated[
+        str, EMPTY_IS_MISSING, Field(max_length=2000, description="For example 第3章を参照.")
+    ]
     section_id: Annotated[
         str | None, Field(description="The chapter where the reference stands, for 前章 and such.")
     ] = None
@@ -49,8 +51,6 @@ def resolve_reference_tool(
     """Return the tool, which ``mcp`` clients see too."""
 
     def run(params: ResolveReferenceParams, _call: Call) -> ResolveReferenceAnswer:
-        if not params.ref_text:
-            raise required("ref_text")
         manual = reader.library.manual(params.manual_name)
         if params.section_id is not None:
             manual.chapter(params.section_id)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fumishirube import Answer, Call, Hit, Query, Scorer, Tool
 from fumishirube.text import LOOSE, TextRange, form_of
 from fumishirube_chapters.arguments import (
+    EMPTY_IS_MISSING,
     ManualNameParams,
     OptionalSection,
     SparseAnswer,
     Unsearched,
 )
-from fumishirube_chapters.failures import refused, required
+from fumishirube_chapters.failures import refused
 from fumishirube_chapters.reader import ChapterReader
 from fumishirube_chapters.settings import MOST_RESULTS
 
@@ -28,7 +29,7 @@ _MATCH_SHOWN = 200
 class SearchTextParams(ManualNameParams):
     """The query, the scope and the mode."""
 
-    query: Annotated[str, Field(max_length=1000, description="What to look for.")]
+    query: Annotated[str, EMPTY_IS_MISSING, Field(max_length=1000, description="What to look for.")]
     section_id: OptionalSection = None
     mode: Annotated[
         Mode,
@@ -41,6 +42,14 @@ class SearchTextParams(ManualNameParams):
         int, Field(ge=1, le=MOST_RESULTS, description="Default: what the server is set to.")
     ] = 10
     case_sensitive: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _separators_alone_are_missing(cls, values: dict[str, Any]) -> dict[str, Any]:
+        query = values.get("query")
+        if values.get("mode") == "loose" and isinstance(query, str) and not form_of(query, LOOSE):
+            return {**values, "query": ""}
+        return values
 
 
 class SearchTextHit(Answer):
@@ -65,8 +74,6 @@ def search_text_tool(
     """Return the tool; ``max_results`` is the default limit."""
 
     def run(params: SearchTextParams, call: Call) -> SearchTextAnswer:
-        if not params.query or (params.mode == "loose" and not form_of(params.query, LOOSE)):
-            raise required("query")
         limit = params.limit if "limit" in params.model_fields_set else max_results
         manual = reader.library.manual(params.manual_name)
         query = Query(params.query, case_sensitive=params.case_sensitive, budget=call.budget)

@@ -62,6 +62,8 @@ def _context(answer: Any) -> Iterator[str]:
         yield from (_INDENT + _printable_line(line) for line in related["summary"].split("\n"))
     if answer["truncated_count"]:
         yield f"{answer['truncated_count']} more did not fit"
+    if "truncated" in answer:
+        yield "the walk stopped at max_nodes"
 
 
 def _pages(answer: Any) -> Iterator[str]:

@@ -213,6 +213,8 @@ def _serve(options: Namespace) -> int:
 
 def _run(options: Namespace) -> int:
     """Call the tool behind a command, and print its answer."""
+    if options.json and _picture(options):
+        options.parser.error("--json goes with no --format but json")
     _choose_documents(options)
     with opened(options) as application:
         try:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fumishirube import Answer, Call, LinkKind, Tool
+from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import (
     DATA,
     Depth3,
@@ -56,12 +57,13 @@ class RelatedPage(Answer):
 
 
 class ContextAnswer(UntrustedAnswer):
-    """A page and its neighbours, nearest first."""
+    """A page and its neighbours, nearest first; ``truncated`` if there are more than max_nodes."""
 
     center: ContextCenter
     related: tuple[RelatedPage, ...]
     total_size: int
     truncated_count: int
+    truncated: OrAbsent[bool] = None
 
 
 def context_tool(runtime: GraphRuntime) -> Tool[ContextParams, ContextAnswer]:
@@ -94,13 +96,13 @@ def context_tool(runtime: GraphRuntime) -> Tool[ContextParams, ContextAnswer]:
                 )
             )
         text = doc.record.content
-        more = ["the walk stopped at max_nodes"] if walked.truncated else []
         return ContextAnswer(
             center=ContextCenter(doc_id=doc.id, filepath=doc.path, title=doc.title, content=text),
             related=tuple(related),
             total_size=size,
             truncated_count=len(walked.steps) - len(related),
-            warnings=runtime.warned(snapshot, *more),
+            truncated=walked.truncated or None,
+            warnings=runtime.warned(snapshot),
         )
 
     return Tool(

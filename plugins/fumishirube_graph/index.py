@@ -8,7 +8,6 @@ from pydantic import Field
 
 from fumishirube import Answer, Call, Tool, ToolError
 from fumishirube.disk import FolderEntry
-from fumishirube.text import nfc
 from fumishirube.tools import OrAbsent
 from fumishirube_graph.arguments import GraphRuntime, NonNullParams, NotNull, checked_path
 from fumishirube_graph.docs import Docs
@@ -18,7 +17,7 @@ from fumishirube_graph.errors import (
     refusing,
     skipped_page,
 )
-from fumishirube_graph.snapshot import GraphSnapshot
+from fumishirube_graph.snapshot import GraphSnapshot, named_places
 from fumishirube_graph.status import links_of
 from fumishirube_graph.warnings import FileWarning, not_listed, skipped, warnings
 
@@ -131,11 +130,8 @@ def _only(runtime: GraphRuntime, file: str | None) -> str | None:
     """Return the one file to index, given relative to the docs folder or to the workspace."""
     if file is None:
         return None
-    path = nfc(checked_path(file, "file").replace("\\", "/"))
-    while path.startswith("./"):
-        path = path[2:]
-    docs = runtime.docs
-    return path if _entry(docs, path) else path.removeprefix(f"{docs.root_name}/")
+    path, below = named_places(checked_path(file, "file"), runtime.docs.root_name)
+    return path if _entry(runtime.docs, path) else below
 
 
 def _entry(docs: Docs, path: str) -> FolderEntry | None:

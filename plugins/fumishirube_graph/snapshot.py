@@ -81,14 +81,14 @@ class GraphSnapshot(SequenceCorpus):
 
     def named(self, name: str, root: str) -> Doc | None:
         """Return the page that a caller names: by id, or by path with or without extension."""
-        path, paths = _candidates(name, root)
+        paths = _candidates(name, root)
         doc = next((self.docs[candidate] for candidate in paths if candidate in self.docs), None)
-        return doc or self.by_id.get(path)
+        return doc or self.by_id.get(paths[0])
 
     def named_skipped(self, name: str, root: str) -> str | None:
         """Return the skipped file that a caller names."""
         return next(
-            (candidate for candidate in _candidates(name, root)[1] if candidate in self.skipped),
+            (candidate for candidate in _candidates(name, root) if candidate in self.skipped),
             None,
         )
 
@@ -216,10 +216,17 @@ def _spelling(path: str) -> str:
     return stem if dot + extension in EXTENSIONS else stem + dot + extension
 
 
-def _candidates(name: str, root: str) -> tuple[str, list[str]]:
-    """Return a normalised path, and the files that it may mean, likeliest first."""
+def _candidates(name: str, root: str) -> list[str]:
+    """Return the files that a name may mean, likeliest first."""
+    return [place + extension for place in named_places(name, root) for extension in EXTENSIONS]
+
+
+def named_places(name: str, root: str) -> tuple[str, str]:
+    """Return a normalised path, and the same path without the documents' folder or its name."""
     path = nfc(name.replace("\\", "/"))
     while path.startswith("./"):
         path = path[2:]
-    places = (path, path.removeprefix(f"{root}/"))
-    return path, [place + extension for place in places for extension in EXTENSIONS]
+    for folder in (f"{root}/", f"{root.rpartition('/')[2]}/"):
+        if path.startswith(folder):
+            return path, path.removeprefix(folder)
+    return path, path

@@ -82,7 +82,7 @@ def status_tool(runtime: GraphRuntime) -> Tool[CommandParams, StatusAnswer]:
         workspace = docs.context.folder("workspace").path
         pid = holder(workspace / FOLDER / NAME)
         return StatusAnswer(
-            docs_dir=_relative(runtime),
+            docs_dir=docs.root_name,
             total_documents=len(snapshot.docs),
             total_sections=snapshot.sections,
             total_links=links.resolved + links.dangling,
@@ -123,11 +123,3 @@ def _watching(root: Root) -> Literal["native", "polling"]:
         watch.quiet()
         watch.surveyed()
         return "native" if watch.quiet() else "polling"
-
-
-def _relative(runtime: GraphRuntime) -> str:
-    """Return the docs folder relative to the workspace, never as an absolute path."""
-    root, workspace = runtime.docs.context.root.path, runtime.docs.context.folder("workspace").path
-    if root.is_relative_to(workspace):
-        return root.relative_to(workspace).as_posix()
-    return root.name

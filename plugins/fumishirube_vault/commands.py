@@ -101,16 +101,15 @@ def _answer(options: Namespace, name: str, **arguments: Any) -> Any:
 
 
 def run(options: Namespace) -> int:
-    """List the notes; people do not need to see the folder of the program in the vault."""
-    answer = _answer(options, "vault_ls", path=options.path)
-    items = [item for item in answer["items"] if item["path"] != _SYSTEM]
-    return show({**answer, "items": items}, options, _item_lines)
+    """List the notes; only ``--json`` shows the folder of the program in the vault."""
+    return show(_answer(options, "vault_ls", path=options.path), options, _item_lines)
 
 
 def _item_lines(answer: Any) -> Iterator[str]:
-    for item in answer["items"]:
+    items = [item for item in answer["items"] if item["path"] != _SYSTEM]
+    for item in items:
         yield item["path"] + ("/" if item["kind"] == "dir" else "")
-    if not answer["items"]:
+    if not items:
         yield translated("nothing here")
 
 

@@ -182,6 +182,18 @@ def test_a_slide_between_two_rules_is_text(tmp_path: Path, top: str) -> None:
     assert answer["status"] == "required_effective"
 
 
+def test_three_dots_end_lines_of_settings_alone(tmp_path: Path) -> None:
+    prose = "---\n\nThe zebra: a text.\n\n...\n\n# Rest\n\nother words\n"
+    files = {"m/a.md": "---\ntitle: Okapi\nuid: x1\n...\n\nLeaves.\n", "m/b.md": prose}
+    application = opened(write(tmp_path, files))
+    leaves, zebra = found(application, "leaves", "leaves"), found(application, "zebra", "zebra")
+    uid = found(application, "x1", "x1")
+    application.close()
+    assert leaves["inline_hits"]["items"][0]["title"] == "Okapi"
+    assert uid["status"] == "required_none_matched"
+    assert first(zebra) == ("b.md", 1, [[3, "The zebra: a text."]])
+
+
 def test_text_of_another_kind_has_no_front_matter(application: Application) -> None:
     path, _, lines = first(found(application, "sentinel setting", "sentinel"))
     assert (path, lines) == ("notes.txt", [[2, "setting: sentinel"], [4, "other: beacon"]])

@@ -22,12 +22,13 @@ def left(workspace: Path, content: Any) -> Path:
 
 def test_an_earlier_configuration_supplies_what_the_file_leaves_unset(tmp_path: Path) -> None:
     documents(tmp_path, {f"p{n}.md": "x" for n in range(5)})
-    (tmp_path / "docs").rename(tmp_path / "notes")
-    (tmp_path / "notes" / "p0.txt").write_text("x")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "docs").rename(tmp_path / "notes" / "texts")
+    (tmp_path / "notes" / "texts" / "p0.txt").write_text("x")
     left(
         tmp_path,
         {
-            "docs_dir": "notes",
+            "docs_dir": "notes/texts",
             "source": {"include": ["*.md", "*.txt"], "exclude": ["p4.md"], "other": 1},
             "search": {"alpha": 0.5, "default_limit": 2, "max_depth": 3},
             "staleness": {"threshold_days": 3},
@@ -37,6 +38,9 @@ def test_an_earlier_configuration_supplies_what_the_file_leaves_unset(tmp_path: 
     application = graph(tmp_path)
     pages = call_named(application, "ubp_list_pages", sort="filepath")["pages"]
     assert [page["filepath"] for page in pages] == ["p0.md", "p0.txt", "p1.md", "p2.md", "p3.md"]
+    for name in ("notes/texts/p0.md", "texts/p0.md", "./notes/texts/p0", "p0.md"):
+        assert call_named(application, "ubp_get_page", filepath=name)["filepath"] == "p0.md"
+    assert call_named(application, "docs_index", file="notes/texts/p0.txt")["documents"] == 5
     assert len(call_named(application, "ubp_search", query="x")["results"]) == 2
     assert call_named(application, "docs_stale")["threshold_days"] == 3
     (surface,) = application.surfaces
@@ -118,6 +122,9 @@ def test_bounds_page_lists_and_graphs(tmp_path: Path) -> None:
     assert pages == [f"p{n}.md" for n in reversed(range(7))]
     near = call_named(application, "ubp_get_graph", center="p0.md", depth=1)
     assert (len(near["nodes"]), near["truncated"]) == (2, True)
+    around = call_named(application, "ubp_get_context", filepath="p0.md", depth=1)
+    assert (len(around["related"]), around["truncated_count"], around["truncated"]) == (2, 0, True)
+    assert "warnings" not in around
     application.close()
     whole.close()
 

@@ -97,9 +97,12 @@ def test_front_matter_that_nests_without_end_costs_only_itself(tmp_path: Path) -
     ]
 
 
-def test_front_matter_ends_at_three_dots_too(tmp_path: Path) -> None:
-    page = indexed_page(tmp_path, {"a.md": "---\ntitle: Dots\n...\nbody\n\n---\n\nmore\n"})
-    assert (page["title"], page["content"]) == ("Dots", "body\n\n---\n\nmore")
+def test_three_dots_do_not_end_front_matter(tmp_path: Path) -> None:
+    text = "---\n\nThe zebra: a text.\n\n...\n\n# Rest\n\nwords"
+    page = indexed_page(tmp_path, {"a.md": text, "b.md": "---\ntitle: Dots\n...\n---\nbody\n"})
+    assert (page["title"], page["content"]) == ("Rest", text)
+    page = indexed_page(tmp_path, {}, "b.md")
+    assert (page["title"], page["content"]) == ("Dots", "body")
     assert warned(tmp_path) == []
 
 

@@ -478,6 +478,9 @@ def test_a_picture_of_the_graph_holds_its_pages_safely(tmp_path: Path) -> None:
     drawn = docs("get-graph", "--format", "mermaid", cwd=tmp_path).out
     assert drawn.startswith("graph LR")
     assert "<script>" not in drawn
+    done = docs("get-graph", "--format", "dot", "--json", cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert "--json goes with no --format but json" in done.err
 
 
 @pytest.mark.slow

@@ -132,6 +132,7 @@ def test_a_context_holds_center_and_neighbours_within_a_size(server: stdio.Wire)
     assert (near["direction"], near["link_type"], near["depth"]) == ("backlink", "depends_on", 1)
     assert context["center"]["content"] == "# Install\n\nRun the setup."
     assert context["total_size"] == 101
+    assert "truncated" not in context
     tight = ok(server, "ubp_get_context", filepath="guide/install.md", max_size=100)
     assert (tight["related"], tight["total_size"], tight["truncated_count"]) == ([], 25, 1)
 

@@ -205,6 +205,20 @@ def test_what_does_not_fit(
         assert misfit.keys() >= {"type", "msg", "input"}
 
 
+@pytest.mark.parametrize(
+    ("path", "name", "wrong"),
+    [
+        ("/search_text", "query", {"query": "", "limit": 0}),
+        ("/search_text", "query", {"query": " -", "mode": "loose", "limit": 0}),
+        ("/resolve_reference", "ref_text", {"ref_text": "", "section_id": 5}),
+    ],
+)
+def test_an_empty_text_is_missing_whatever_else_does_not_fit(
+    server: HttpServer, path: str, name: str, wrong: dict[str, Any]
+) -> None:
+    refused(server.post(path, {**BODIES[path], **wrong}), 400, f"{name} is required")
+
+
 def test_separators_alone_are_no_loose_query(server: HttpServer) -> None:
     refused(server.post("/search_text", {**SEARCH, "query": " ・-／ "}), 400, "query is required")
 

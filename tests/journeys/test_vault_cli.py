@@ -50,6 +50,8 @@ def written(workspace: Path) -> Iterator[Path]:
 
 def test_notes_are_listed_and_read(written: Path) -> None:
     assert vault(written).out == "sub/\nplan.md\n"
+    listed = vault(written, "ls", "--json").json["items"]
+    assert [item["path"] for item in listed] == [".system", "sub", "plan.md"]
     assert vault(written, "ls", "sub").out == "sub/log.md\n"
     assert vault(written, "read", "plan.md").out == "# 計画\n決定\n"
     assert vault(written, "read", "plan.md", "--line", "2").out == "決定\n"

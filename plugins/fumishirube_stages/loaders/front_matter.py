@@ -19,7 +19,8 @@ _OPENS = re.compile(r"---[ \t]*\n")
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.MULTILINE | re.DOTALL)
 _LONG_KEY = re.compile(r"""(?:\.[ \t]*(?:[\w-]+|'[^'\n]*'|"(?:[^"\\\n]|\\.)*")[ \t]*){100}""")
 """Many parts of a key of TOML; the time to parse it grows by their square."""
-_CLOSES = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_CLOSES = re.compile(r"^---[ \t]*(?:\n|\Z)", re.MULTILINE)
+_YAML_ENDS = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _NESTING = "[{-?:"
 """Every nested collection begins with one of these."""
 _NESTED = 1_000
@@ -67,10 +68,10 @@ class _WrittenBlock(NamedTuple):
         return any(map(_KEY.match, lines)) and all(map(_SETTING.match, lines))
 
 
-def _written_block(text: str) -> _WrittenBlock | None:
-    """Return what is between ``---`` on the first line and the next ``---`` or ``...``, if any."""
+def _written_block(text: str, closes: re.Pattern[str] = _CLOSES) -> _WrittenBlock | None:
+    """Return what is between ``---`` on the first line and the next line that closes it, if any."""
     opening = _OPENS.match(text)
-    closing = opening and _CLOSES.search(text, opening.end())
+    closing = opening and closes.search(text, opening.end())
     if not opening or not closing:
         return None
     return _WrittenBlock(text[opening.end() : closing.start()], closing.end())
@@ -93,11 +94,13 @@ def reader_texts(text: str, keys: Collection[str]) -> FrontMatter:
 
     There, front matter that is no mapping is text, such as a slide between two rules. With a
     mistake, such as an unquoted colon, it is not text either, and the values that are written on
-    the lines of their keys are read.
+    the lines of their keys are read. Lines of settings may also end with ``...``, as YAML does.
     """
     if toml := _TOML.match(text):
         return _of_toml(toml, keys)
-    block = _written_block(text)
+    block = _written_block(text, _YAML_ENDS)
+    if block is None or not block.is_settings:
+        block = _written_block(text)
     if block is None:
         return FrontMatter()
     import yaml  # noqa: PLC0415 - as below

@@ -35,7 +35,7 @@ class Notebook(Stage):
     """
 
     remembered: ClassVar[bool] = True
-    revision: ClassVar[int] = 4  # names other languages of code, and reads displayed Markdown
+    revision: ClassVar[int] = 5  # ends front matter at three dots only below settings
 
     suffixes: tuple[str, ...] = (".ipynb",)
     outputs: bool = False
