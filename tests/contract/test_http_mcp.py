@@ -203,6 +203,8 @@ def test_an_id_in_use_is_refused_until_its_request_ends(
         other = server.client.post("/mcp", json={**ping, "id": 6}, headers=headers)
         assert other.status_code == 200
     eventually(lambda: server.client.post("/mcp", json=ping, headers=headers).is_success)
+    cancelled = server.workspace / "manuals" / f"{mark}.cancelled"
+    eventually(cancelled.exists)  # by hanging up: else it took the time of others' calls
 
 
 async def test_a_message_over_4_mib_is_refused(server: HttpServer) -> None:
