@@ -15,6 +15,7 @@ from mcp.server.context import CallNext, HandlerResult
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic_core import from_json
 from sse_starlette.sse import AppStatus
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -97,7 +98,7 @@ class Streamable:
         message = None
         if scope["method"] == "POST":
             body = await _read(receive, self._largest)
-            message = await to_thread.run_sync(parsed_line, body) or _NO_MESSAGE
+            message = await to_thread.run_sync(parsed_line, body, from_json) or _NO_MESSAGE
             if isinstance(message, RefusedLine):
                 status = 413 if len(body) > self._largest else 400
                 await _reply(message.answer, status)(scope, receive, send)
