@@ -274,10 +274,10 @@ MANY = response("200 OK", b"[" + b'"%s",' % (b"x" * 1000) * 34_000 + b'""]')
         ),
         (
             response(
-                "422 Bad", b'{"detail": [{"loc": ["body", "%s"], "msg": "no"}]}' % (b"x" * 99)
+                "422 Bad", b'{"detail": [{"loc": ["body", "y%s"], "msg": "no"}]}' % (b"x" * 99)
             ),
             "invalid_parameter",
-            f"{'x' * 80}: no",
+            f"y{'x' * 79}: no",
         ),
         (response("200 OK", b'{"a": 1}'), "invalid_response", "Output validation error (-32602)"),
         (response("200 OK", b"[1]"), "invalid_response", "names.0"),
