@@ -55,14 +55,14 @@ def _checked(url: str, *, remote: bool) -> str:
         host, _ = parts.hostname, parts.port
     except ValueError as error:
         raise ConfigError(f"{_VARIABLE}: it is no URL") from error
-    if parts.scheme not in ("http", "https") or not host:
+    if parts.scheme not in ("http", "https") or not host or not url.isprintable():
         raise ConfigError(f"{_VARIABLE}: expected an http or https URL, or 'default'")
     if parts.username is not None or parts.password is not None:
         raise ConfigError(
             f"{_VARIABLE}: leave out the user and the password; the token goes into "
             "FUMISHIRUBE_HTTP_TOKEN"
         )
-    if parts.query or parts.fragment:
+    if "?" in url or "#" in url:
         raise ConfigError(f"{_VARIABLE}: leave out what begins with '?' or '#'")
     if not remote and not is_loopback(host):
         raise ConfigError(

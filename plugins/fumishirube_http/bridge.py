@@ -14,6 +14,7 @@ from threading import Thread
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+import h11
 import httpx2
 from pydantic import JsonValue, ValidationError
 
@@ -34,7 +35,6 @@ from fumishirube_http.backend import Backend
 P = TypeVar("P", bound=Params)
 A = TypeVar("A", bound=Answer)
 
-
 LARGEST = 32 * 1024 * 1024
 """The most bytes of an answer."""
 QUOTED = 200
@@ -42,8 +42,7 @@ QUOTED = 200
 
 _PATH = re.compile(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\",<>]+){2,}")
 _PAUSES = (0.05, 0.2)
-_POLL = 0.05
-_PATIENCE = 1.0
+_POLL, _PATIENCE = 0.05, 1.0
 
 
 class BackendFailure(ToolError):
@@ -96,11 +95,16 @@ class _RequestAttempt:
     """The state of one attempt, from the events of the connection pool."""
 
     connected: bool = False
-    answered: bool = False
+    status: int | None = None
+    garbled: bool = False
 
-    async def trace(self, event: str, _: object) -> None:
+    async def trace(self, event: str, details: Mapping[str, Any]) -> None:
         self.connected |= event.startswith("connection.connect_")
-        self.answered |= event.endswith("receive_response_headers.complete")
+        if event.endswith("receive_response_headers.complete"):
+            self.status = details["return_value"][1]
+        elif event.endswith("receive_response_headers.failed"):
+            cause = details["exception"].__cause__  # none where the connection just ended
+            self.garbled = isinstance(cause, h11.RemoteProtocolError)
 
 
 @contextmanager
@@ -127,6 +131,7 @@ class Bridge:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
+        self._name = f"the backend at {backend.name}"
         self._loop = asyncio.new_event_loop()
         headers = {b"accept-encoding": b"identity"}
         if backend.token:
@@ -134,7 +139,7 @@ class Bridge:
         self._client = httpx2.AsyncClient(
             base_url=backend.url,
             headers=headers,
-            timeout=backend.timeout,
+            timeout=None,  # that of the whole call is enough
             follow_redirects=False,
             trust_env=False,
         )
@@ -179,16 +184,15 @@ class Bridge:
         return future.result()
 
     async def _send(self, request: _BackendRequest) -> Any:
-        backend = self._backend
+        seconds = self._backend.timeout
         try:
-            async with asyncio.timeout(backend.timeout):
+            async with asyncio.timeout(seconds):
                 return await self._tried(request)
-        except (TimeoutError, httpx2.TimeoutException) as error:
-            message = f"the backend at {backend.name} did not answer within {backend.timeout:g} s"
-            raise BackendTimeout(message) from error
-        except httpx2.TransportError as error:
-            message = f"the backend at {backend.name} cannot be reached; is it running?"
-            raise BackendUnavailable(message) from error
+        except TimeoutError as error:
+            raise BackendTimeout(f"{self._name} did not answer within {seconds:g} s") from error
+        except httpx2.InvalidURL as error:  # the backend's own is checked at the start
+            longest = max(request.arguments, key=lambda name: len(str(request.arguments[name])))
+            raise InvalidParameter(f"{longest} is too long", parameter=longest) from error
 
     async def _tried(self, request: _BackendRequest) -> Any:
         """Send a request, and retry it where that is safe and useful."""
@@ -196,9 +200,9 @@ class Bridge:
             attempt = _RequestAttempt()
             try:
                 return await self._answered(request, attempt)
-            except httpx2.TransportError:
+            except httpx2.TransportError as error:
                 if not self._once_more(request, attempt, tries):
-                    raise
+                    raise self._failed(attempt) from error
             if request.method == "GET":
                 await asyncio.sleep(pause)
         raise AssertionError
@@ -207,12 +211,11 @@ class Bridge:
         """Return whether to retry: a GET several times, a POST only after a closed connection."""
         if request.method == "GET":
             return tries < self._backend.retries
-        return tries == 0 and not attempt.connected and not attempt.answered
+        return tries == 0 and not attempt.connected and attempt.status is None
 
     async def _answered(self, request: _BackendRequest, attempt: _RequestAttempt) -> Any:
         content, trace = request.content, {"trace": attempt.trace}
-        body = bytearray()
-        method, path = request.method, request.path
+        method, path, body = request.method, request.path, bytearray()
         async with self._client.stream(method, path, extensions=trace, **content) as answer:
             try:
                 async for piece in answer.aiter_bytes():
@@ -247,17 +250,22 @@ class Bridge:
             raise InternalError(error_id[:80])
         raise self._wrong(status, _quoted(json.dumps(value, ensure_ascii=False)))
 
-    def _wrong(self, status: int, why: str) -> ToolError:
-        return BackendError(
-            f"the backend at {self._backend.name} answered {status}, {why}", status=status
-        )
+    def _failed(self, attempt: _RequestAttempt) -> BackendFailure:
+        if attempt.status is not None:
+            return self._wrong(attempt.status, "and broke off")
+        if attempt.garbled:
+            return BackendError(f"{self._name} answered with what is no HTTP")
+        return BackendUnavailable(f"{self._name} cannot be reached; is it running?")
+
+    def _wrong(self, status: int, why: str) -> BackendError:
+        return BackendError(f"{self._name} answered {status}, {why}", status=status)
 
 
 def _misfit(body: Mapping[str, Any]) -> ToolError:
     """Return the first validation error of a 422 as an invalid parameter."""
     try:
         first = body["detail"][0]
-        name = ".".join(map(str, first["loc"][1:])) or "arguments"
+        name = ".".join(map(str, first["loc"][1:]))[:80] or "arguments"
         return InvalidParameter(f"{name}: {_quoted(first['msg'])}", parameter=name)
     except (LookupError, TypeError, AttributeError):
         return InvalidParameter("the backend refused the arguments, and did not say which")
@@ -289,4 +297,4 @@ def _quoted(text: str, arguments: Mapping[str, Any] = MappingProxyType({})) -> s
 
     text = _PATH.sub(shown, text[: 2 * QUOTED])
     short = text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…"
-    return "".join(c if c.isprintable() else " " for c in short)
+    return "".join(c if c.isprintable() or any(c in value for value in own) else " " for c in short)

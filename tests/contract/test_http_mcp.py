@@ -159,6 +159,17 @@ async def test_what_is_no_message_is_refused(server: HttpServer, content: bytes,
     assert server.is_well()
 
 
+@pytest.mark.parametrize("value", [rb'"\ud800"', b"[" * 300 + b"]" * 300, b"9" * 5_000, b'"\xff"'])
+async def test_what_is_no_json_here_is_refused_with_its_id(
+    server: HttpServer, value: bytes
+) -> None:
+    arguments = b'{"name":"manual_ls","arguments":{"id":%b}}' % value
+    message = b'{"jsonrpc":"2.0","id":77,"method":"tools/call","params":%b}' % arguments
+    answer = server.client.post("/mcp", content=message, headers=opened(server))
+    assert answer.status_code == 400
+    assert (answer.json()["id"], answer.json()["error"]["code"]) == (77, -32700)
+
+
 def opened(server: HttpServer) -> dict[str, str]:
     """Open a session, and return the headers of its requests."""
     hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": HELLO}
@@ -203,6 +214,8 @@ def test_an_id_in_use_is_refused_until_its_request_ends(
         other = server.client.post("/mcp", json={**ping, "id": 6}, headers=headers)
         assert other.status_code == 200
     eventually(lambda: server.client.post("/mcp", json=ping, headers=headers).is_success)
+    cancelled = server.workspace / "manuals" / f"{mark}.cancelled"
+    eventually(cancelled.exists)  # by hanging up: else it took the time of others' calls
 
 
 async def test_a_message_over_4_mib_is_refused(server: HttpServer) -> None:

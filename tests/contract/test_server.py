@@ -73,9 +73,9 @@ class Raw:
         more = {"_meta": meta} if meta else {}
         self.send("tools/call", identity, name=name, arguments=arguments, **more)
 
-    def write(self, line: str) -> None:
+    def write(self, line: str | bytes) -> None:
         assert self.process.stdin is not None
-        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.write((line.encode() if isinstance(line, str) else line) + b"\n")
         self.process.stdin.flush()
 
     def receive(self) -> dict[str, Any]:
@@ -514,6 +514,7 @@ def test_any_other_string_is_no_array(raw: Raw, value: str) -> None:
     ("line", "code", "identity"),
     [
         ("garbage", -32700, None),
+        (b'{"jsonrpc":"2.0","id":7,"method":"\x8b"}', -32700, 7),
         ("[" * 100_000, -32700, None),
         ("[]", -32600, None),
         ('{"jsonrpc":"2.0","id":7,"method":5}', -32600, 7),
@@ -526,7 +527,7 @@ def test_any_other_string_is_no_array(raw: Raw, value: str) -> None:
     ],
 )
 def test_a_line_that_is_no_message_is_answered(
-    raw: Raw, line: str, code: int, identity: int | str | None
+    raw: Raw, line: str | bytes, code: int, identity: int | str | None
 ) -> None:
     raw.write("")
     raw.write(line)

@@ -94,6 +94,9 @@ def test_refusals_come_through(workspace: Path, backend: HttpServer) -> None:
     with bridge(workspace, backend.url) as client:
         told = client.answer("probe_page", manual_name="経理編")
         assert told == {"code": "not_found", "message": "manual '経理編' was not found"}
+        told = client.answer("probe_page", manual_name="あ" * 8_000)
+        assert told["message"] == "manual_name is too long"
+        assert told["details"] == {"parameter": "manual_name"}
         told = client.answer("probe_search", manual_name="給付編", query="boom")
         assert told["code"] == "internal_error"
         assert f'"error_id":"{told["details"]["error_id"]}"' in backend.log
@@ -269,9 +272,17 @@ MANY = response("200 OK", b"[" + b'"%s",' % (b"x" * 1000) * 34_000 + b'""]')
             "invalid_parameter",
             "mode: no",
         ),
+        (
+            response(
+                "422 Bad", b'{"detail": [{"loc": ["body", "y%s"], "msg": "no"}]}' % (b"x" * 99)
+            ),
+            "invalid_parameter",
+            f"y{'x' * 79}: no",
+        ),
         (response("200 OK", b'{"a": 1}'), "invalid_response", "Output validation error (-32602)"),
         (response("200 OK", b"[1]"), "invalid_response", "names.0"),
-        (b"what is this\r\n\r\n", "backend_unavailable", "127.0.0.1"),
+        (b"what is this\r\n\r\n", "backend_error", "no HTTP"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "backend_error", "200"),
         (response("200 OK", b"plain", "Content-Encoding: gzip"), "backend_error", "200"),
         (MANY, "backend_error", "too large"),
     ],
@@ -298,7 +309,7 @@ def test_a_refusal_names_its_argument_and_says_nothing_of_the_backends_folders(
     refusals = [
         response("400 Bad", json.dumps(told).encode()),
         response(
-            "404 Not Found", json.dumps({"message": "manual '/etc/x' was not found"}).encode()
+            "404 Not Found", json.dumps({"message": "manual '/etc/x\n' was not found"}).encode()
         ),
         response("404 Not Found", json.dumps({"message": hostile}).encode()),
         response(
@@ -309,8 +320,9 @@ def test_a_refusal_names_its_argument_and_says_nothing_of_the_backends_folders(
     with answering(*refusals) as backend, bridge(workspace, backend.url) as client:
         answer = client.answer("probe_search", **SEARCH)
         assert answer["details"] == {"parameter": "query"}
-        asked = {**SEARCH, "manual_name": "/etc/x"}
-        assert client.answer("probe_search", **asked)["message"] == "manual '/etc/x' was not found"
+        asked = {**SEARCH, "manual_name": "/etc/x\n"}
+        message = client.answer("probe_search", **asked)["message"]
+        assert message == "manual '/etc/x\n' was not found"
         message = client.answer("probe_search", **SEARCH)["message"]
         prose = client.answer("probe_search", **SEARCH)["message"]
     assert message.startswith("section  [31m of …, …, http:/… xxx")
@@ -353,6 +365,8 @@ def test_proxies_are_not_asked(workspace: Path) -> None:
         "http://",
         "http://me:secret@127.0.0.1",
         "http://127.0.0.1/?x=secret",
+        "http://127.0.0.1:80#",
+        "http://127.0.0.1/\tx",
         "http://127.0.0.1:port",
         "http://192.0.2.1:80",
         "https://example.org",

@@ -9,6 +9,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,16 @@ def opened(server: HttpServer) -> str:
     answer = posted(server, "/mcp", HELLO)
     assert answer.status_code == 200
     return answer.headers["mcp-session-id"]
+
+
+def client_at(server: HttpServer, worker: str) -> httpx2.Client:
+    """Return a client with an open connection to the worker of this number."""
+    while True:
+        client = httpx2.Client(base_url=server.url, timeout=SECONDS, trust_env=False)
+        answer = client.post("/mcp", json=HELLO, headers=ACCEPT)
+        if answer.headers["mcp-session-id"].startswith(worker):
+            return client
+        client.close()
 
 
 def test_every_worker_answers(server: HttpServer) -> None:
@@ -160,7 +171,16 @@ def test_a_worker_that_dies_is_replaced_and_takes_only_its_sessions(tmp_path: Pa
         sessions: dict[str, str] = {}
         waited(lambda: sessions.update({(s := opened(server))[0]: s}) or len(sessions) == 2)
         first, second = children(server.pid)
-        os.kill(second, signal.SIGKILL)
+        with ThreadPoolExecutor() as pool:
+            wait, headers = {"mark": "relayed"}, {"mcp-session-id": sessions["2"]}
+            client = client_at(server, "1")
+            relayed = pool.submit(client.post, "/tools/probe_wait", json=wait, headers=headers)
+            waited((tmp_path / "manuals" / "relayed.began").exists)
+            os.kill(second, signal.SIGKILL)
+            answer = relayed.result()
+            client.close()
+        assert (answer.status_code, answer.json()["error"]) == (503, "busy")
+        assert '"endpoint":"POST /tools/probe_wait","status":503' in server.log
         for _ in range(TIMES):  # the other one answers at any moment
             assert posted(server, "/tools/manual_ls", {}).status_code == 200
         waited(lambda: len(children(server.pid)) == 2)

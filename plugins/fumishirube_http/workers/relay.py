@@ -24,6 +24,10 @@ class Unreachable(Exception):
     """The other worker cannot answer the request."""
 
 
+class WorkerEnded(Exception):
+    """The other worker ended before its answer was complete."""
+
+
 async def relay(
     scope: Scope, receive: Receive, send: Send, place: WorkerPlace, number: int
 ) -> None:
@@ -32,6 +36,7 @@ async def relay(
     Raises:
         Unreachable: when that worker accepts no connection, or the request is not of HTTP/1.1:
             one of HTTP/1.0 may have no Host header.
+        WorkerEnded: when it ends while it answers.
     """
     try:
         request = h11.Request(**_head(scope, place))
@@ -48,6 +53,8 @@ async def relay(
             sending.cancel()
             with suppress(asyncio.CancelledError):
                 await sending
+    except (OSError, h11.RemoteProtocolError) as error:
+        raise WorkerEnded from error
     finally:
         writer.close()
 

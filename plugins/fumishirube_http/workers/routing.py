@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from time import monotonic
 
 from anyio import to_thread
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fumishirube_http.log import RequestLogEntry
+from fumishirube_http.problems import Problem, reply
 from fumishirube_http.workers.places import (
     CLIENT_HEADER,
     SECRET_HEADER,
     TRACE_PATH,
     WorkerPlace,
 )
-from fumishirube_http.workers.relay import Unreachable, relay
+from fumishirube_http.workers.relay import Unreachable, WorkerEnded, relay
 
 _SESSION = b"mcp-session-id"
+_ENDED = Problem(
+    503,
+    {"error": "busy", "message": "the process that answered has ended; try again"},
+    {"retry-after": "1"},
+)
 
 
 class WorkerRouter:
@@ -47,7 +55,7 @@ class WorkerRouter:
         known = owner is not None and 1 <= owner <= len(self._place.ports)
         if known and owner != self._place.number and not relayed:
             try:
-                await relay(scope, receive, send, self._place, owner or 0)
+                await self._relay(scope, receive, send, owner or 0)
             except Unreachable:  # no session of it is known here, or the request is malformed
                 await self._app(scope, receive, send)
             return
@@ -65,6 +73,22 @@ class WorkerRouter:
             scheme, host, port = headers[CLIENT_HEADER].decode().split(" ")
             received |= {"scheme": scheme, "client": (host, int(port))}
         return received, relayed
+
+    async def _relay(self, scope: Scope, receive: Receive, send: Send, owner: int) -> None:
+        """Relay a request; its owner logs it, unless it ends before."""
+        started, line = monotonic(), RequestLogEntry(f"{scope['method']} {scope['path']}", status=0)
+
+        async def watched(message: Message) -> None:
+            line.status = message.get("status", line.status)
+            await send(message)
+
+        try:
+            await relay(scope, receive, watched, self._place, owner)
+        except WorkerEnded:
+            answered, line.status = bool(line.status), 503
+            line.write(monotonic() - started)
+            if not answered:  # else the connection ends, which cuts the answer off
+                await reply(_ENDED)(scope, receive, send)
 
     async def _answer_trace(self, scope: Scope, receive: Receive, send: Send) -> None:
         store, _, trace_id = scope["path"].removeprefix(TRACE_PATH).partition("/")

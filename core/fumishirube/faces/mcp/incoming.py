@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from codecs import BOM_UTF8
+from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -22,11 +23,14 @@ class RefusedLine(NamedTuple):
     answer: types.JSONRPCError
 
 
-def parsed_line(line: bytes) -> types.JSONRPCMessage | RefusedLine | None:
+def parsed_line(
+    line: bytes, check: Callable[[bytes], object] = bytes.decode
+) -> types.JSONRPCMessage | RefusedLine | None:
     """Return a line's message or refusal; ``None`` for an empty line.
 
     For a broken response that is an error, so that whoever waits for it goes on; ``None`` if it
-    has no id.
+    has no id. ``check`` raises ``ValueError`` for what the caller does not accept as JSON, which is
+    refused with its id.
     """
     adapter = types.jsonrpc_message_adapter
     line = line.removeprefix(BOM_UTF8)
@@ -43,13 +47,17 @@ def parsed_line(line: bytes) -> types.JSONRPCMessage | RefusedLine | None:
         raw = json.loads(text, parse_int=_integer)
     except (ValueError, RecursionError):
         return RefusedLine(error_message(None, types.PARSE_ERROR, "Parse error"))
+    identity = raw.get("id") if isinstance(raw, dict) else None
+    known = identity if isinstance(identity, str) or type(identity) is int else None
+    try:
+        check(line)
+    except ValueError as error:
+        return RefusedLine(error_message(known, types.PARSE_ERROR, f"Parse error: {error}"))
     with suppress(ValidationError):
         message = adapter.validate_python(raw, by_name=False)
         # A request with an id of another type looks like a notification, and would wait for ever.
-        if not isinstance(message, types.JSONRPCNotification) or raw.get("id") is None:
+        if not isinstance(message, types.JSONRPCNotification) or identity is None:
             return message
-    identity = raw.get("id") if isinstance(raw, dict) else None
-    known = identity if isinstance(identity, str) or type(identity) is int else None
     if isinstance(raw, dict) and "method" not in raw and raw.keys() & {"result", "error"}:
         broken = error_message(known, types.INVALID_REQUEST, "Invalid response")
         return None if known is None else broken

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
+import anyio
 import mcp_types as types
 from anyio import to_thread
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic_core import from_json
 from sse_starlette.sse import AppStatus
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -33,6 +35,7 @@ IDLE = 1800
 """Seconds without a request after which a session ends."""
 
 _SESSION_ID = "mcp-session-id"
+_VERSION = "mcp-protocol-version"
 _ENDED = (200, 404)
 """The statuses of a DELETE after which there is no session."""
 _NO_MESSAGE = RefusedLine(error_message(None, types.INVALID_REQUEST, "Invalid Request"))
@@ -95,7 +98,7 @@ class Streamable:
         message = None
         if scope["method"] == "POST":
             body = await _read(receive, self._largest)
-            message = await to_thread.run_sync(parsed_line, body) or _NO_MESSAGE
+            message = await to_thread.run_sync(parsed_line, body, from_json) or _NO_MESSAGE
             if isinstance(message, RefusedLine):
                 status = 413 if len(body) > self._largest else 400
                 await _reply(message.answer, status)(scope, receive, send)
@@ -103,8 +106,10 @@ class Streamable:
             if isinstance(message, types.JSONRPCError):  # perhaps in place of a broken response
                 body = encoded(message)
             receive = _again(body.removeprefix(BOM_UTF8), receive)
-        session = Headers(scope=scope).get(_SESSION_ID)
-        if session is None:
+        headers = Headers(scope=scope)
+        session = headers.get(_SESSION_ID)
+        version = headers.get(_VERSION, HANDSHAKE_PROTOCOL_VERSIONS[0])
+        if session is None or version not in HANDSHAKE_PROTOCOL_VERSIONS:  # later ones have none
             await self._answer_first(scope, receive, send)
             return
         known = self._open.get(session, _OpenSession())
@@ -118,6 +123,7 @@ class Streamable:
             return
         known.ids.add(identity)
         try:
+            receive = self._cancelling(message.id, scope, receive)
             await self._answer_in(session, known, scope, receive, send)
         finally:
             known.ids.discard(identity)
@@ -172,6 +178,27 @@ class Streamable:
             self._open.setdefault(session, _OpenSession())
         return result
 
+    def _cancelling(self, identity: str | int, scope: Scope, receive: Receive) -> Receive:
+        """Return a function that receives, and cancels the request when its client hangs up.
+
+        The manager would let it run on, with its id free and counted for no limit, and nobody could
+        fetch the answer. Its answer, or that it was cancelled, ends the wait.
+        """
+
+        async def receive_or_cancel() -> Message:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                params = {"requestId": identity}
+                cancelling = types.JSONRPCNotification(
+                    jsonrpc="2.0", method="notifications/cancelled", params=params
+                )
+                body = encoded(cancelling)
+                await self._manager.handle_request(scope, _again(body, receive), _discard)
+                await anyio.sleep_forever()
+            return message
+
+        return receive_or_cancel
+
     async def _end(self, session: str, scope: Scope) -> None:
         """End a session with the request that a client would send."""
         headers = [(_SESSION_ID.encode(), session.encode())]
@@ -179,11 +206,8 @@ class Streamable:
         async def disconnected() -> Message:
             return {"type": "http.disconnect"}
 
-        async def discard(_: Message) -> None:
-            pass
-
         ending = {**scope, "method": "DELETE", "headers": headers}
-        await self._manager.handle_request(ending, disconnected, discard)
+        await self._manager.handle_request(ending, disconnected, _discard)
 
     def _session(self, ctx: RequestContext) -> Session | None:
         """Return the session of a request; the manager has checked that it exists."""
@@ -191,6 +215,10 @@ class Streamable:
             return None
         session = self._open.get(ctx.request.headers.get(_SESSION_ID, ""))
         return None if session is None else session.state
+
+
+async def _discard(_: Message) -> None:
+    pass
 
 
 def _reply(refusal: types.JSONRPCError, status: int) -> Response:
