@@ -104,7 +104,8 @@ codes 401,403,404.
 fee 100,000 to 2,147,483,648
 """
 ROWS = "code,price,stock\n12,100,7\n17,404,200\n2026-11-30,250\n40,125\n"
-FILES = {"guide/a.md": NUMBERS, "rows/b.csv": ROWS}
+WORDS = "# Access\n\nThe API of a group.\nA menu, an alias, a camera.\nTwo APIs, groups, menus.\n"
+FILES = {"guide/a.md": NUMBERS, "rows/b.csv": ROWS, "words/c.md": WORDS}
 
 
 @pytest.fixture(scope="module")
@@ -114,8 +115,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
         yield server
 
 
-def lines_of(server: Fumishirube, manual_id: str, text: str) -> list[int]:
-    answer = server.ok("manual_grep", manual_id=manual_id, any=[text], context=0)
+def lines_of(server: Fumishirube, manual_id: str, text: str, **more: Any) -> list[int]:
+    answer = server.ok("manual_grep", manual_id=manual_id, any=[text], context=0, **more)
     return [row[0] for group in answer.get("groups", ()) for row in group["lines"]]
 
 
@@ -150,6 +151,17 @@ def test_numbers_of_a_list_are_found(server: Fumishirube, text: str) -> None:
 )
 def test_numbers_in_cells_of_a_row_are_found(server: Fumishirube, text: str, line: int) -> None:
     assert lines_of(server, "rows", text) == [line]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [("APIs", [3, 5]), ("API", [3, 5]), ("groups", [3, 5]), ("menus", [4, 5]), ("aliases", [4])],
+)
+def test_words_are_found_in_both_numbers(server: Fumishirube, text: str, lines: list[int]) -> None:
+    assert lines_of(server, "words", text) == lines
+    assert lines_of(server, "words", text, word=True) == lines
+    found = server.ok("manual_find", query=text, manual_id="words", required_terms=[text])
+    assert found["terms"] == [[text, "ranked", 1]]
 
 
 def test_short_parts_of_a_name_are_not_joined(tmp_path: Path) -> None:

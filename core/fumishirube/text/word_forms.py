@@ -14,7 +14,10 @@ _Written: TypeAlias = tuple[str, str, Collection[str]]
 FormFinder: TypeAlias = Callable[[str], Sequence[str]]
 """A function that returns the words of a folded text that stand for a term, with repetitions."""
 
-_NO_PLURAL = re.compile(r".{0,2}s|.*(?:ss|us|is|as|os|ps)|(?:always|does|series|news|lens|dns|tls)")
+_NO_PLURAL = re.compile(
+    r".{0,2}s|.*(?:ss|ous|sis)|always|axis|dns|does|gbps|https|lens|mips|news|oops|series|this|thus|tls"
+)
+"""Words that are no plural, and whose beginning is another word, or that are very frequent."""
 _LAST_WORD = re.compile(r"(?<![^\W_])[a-z]{3,}\Z")
 _ASCII_WORDS = re.compile(r"[0-9a-z]+")
 
@@ -75,8 +78,11 @@ def inflected(word: str) -> tuple[str, tuple[str, ...]]:
             return (word, ("es", "")) if word.endswith("ss") else (word, ())
         if word.endswith(("sses", "shes")):
             return word[:-2], ("es", "")
-        if word.endswith(("ches", "xes", "zes")):
-            return word[:-2], ("es", "e", "")  # caches, boxes
+        longer = len(word) > len("cases")
+        if word.endswith(("ches", "xes", "zes")) or (longer and word.endswith("ses")):
+            return word[:-2], ("es", "e", "")  # caches, boxes, statuses
+        if word.endswith(("us", "as")):
+            return word[:-1], ("ses", "s", "")  # status, CPUs
         return word[:-1], ("s", "")
     if word.endswith("y") and word[-2] not in "aeiou":
         return word[:-1], ("ies", "y")
