@@ -190,6 +190,16 @@ def test_a_word_of_a_section_that_is_not_shown_is_missing(server: Fumishirube) -
     assert answer["missing"] == ["dirigibles"]
 
 
+def test_a_word_that_the_manual_has_in_the_other_number_alone_is_shown_and_not_missing(
+    server: Fumishirube,
+) -> None:
+    query = {"query": "sterilise masts", "manual_id": "sky", "required_terms": ["mooring"]}
+    answer = server.ok("manual_find", **query)
+    assert answer["missing"] == ["sterilise"]
+    shown = [row for hit in answer["inline_hits"]["items"] for row in hit.get("lines", ())]
+    assert any("The mooring mast takes" in text for _, text in shown)
+
+
 def test_another_wording_brings_its_own_hit_and_lines(server: Fumishirube) -> None:
     hits = items(server, "parking fee a day", "parking fee", alternatives=["locker costs", " "])
     (locker,) = [hit for hit in hits if hit["title"] == "Lockers"]

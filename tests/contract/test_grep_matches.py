@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,24 @@ ver 2.1.3
 ver 2.1.3.4
 ver 2.1
 2.15
+codes 401,403,404.
+fee 100,000 to 2,147,483,648
 """
+ROWS = "code,price,stock\n12,100,7\n17,404,200\n2026-11-30,250\n40,125\n"
+WORDS = "# Access\n\nThe API of a group.\nA menu, an alias, a camera.\nTwo APIs, groups, menus.\n"
+FILES = {"guide/a.md": NUMBERS, "rows/b.csv": ROWS, "words/c.md": WORDS}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
+    with Fumishirube(write(tmp_path_factory.mktemp("matches"), FILES)) as server:
+        server.ok("manual_ls")
+        yield server
+
+
+def lines_of(server: Fumishirube, manual_id: str, text: str, **more: Any) -> list[int]:
+    answer = server.ok("manual_grep", manual_id=manual_id, any=[text], context=0, **more)
+    return [row[0] for group in answer.get("groups", ()) for row in group["lines"]]
 
 
 @pytest.mark.parametrize(
@@ -112,12 +130,38 @@ ver 2.1
         ("2.1", [7, 8, 9]),
         ("2", [7, 8]),
         ("1,000,000", [5]),
+        ("100", []),
+        ("147", []),
+        ("648", []),
+        ("2,147", []),
     ],
 )
-def test_numbers_are_whole(tmp_path: Path, text: str, lines: list[int]) -> None:
-    answer = grepped(tmp_path, {"guide/a.md": NUMBERS}, any=[text], context=0)
-    shown = [row[0] for group in answer.get("groups", ()) for row in group["lines"]]
-    assert shown == lines
+def test_numbers_are_whole(server: Fumishirube, text: str, lines: list[int]) -> None:
+    assert lines_of(server, "guide", text) == lines
+
+
+@pytest.mark.parametrize("text", ["401", "403", "404", "401,403"])
+def test_numbers_of_a_list_are_found(server: Fumishirube, text: str) -> None:
+    assert lines_of(server, "guide", text) == [11]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("12", 2), ("100", 2), ("17", 3), ("404", 3), ("200", 3), ("250", 4), ("40", 5), ("125", 5)],
+)
+def test_numbers_in_cells_of_a_row_are_found(server: Fumishirube, text: str, line: int) -> None:
+    assert lines_of(server, "rows", text) == [line]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [("APIs", [3, 5]), ("API", [3, 5]), ("groups", [3, 5]), ("menus", [4, 5]), ("aliases", [4])],
+)
+def test_words_are_found_in_both_numbers(server: Fumishirube, text: str, lines: list[int]) -> None:
+    assert lines_of(server, "words", text) == lines
+    assert lines_of(server, "words", text, word=True) == lines
+    found = server.ok("manual_find", query=text, manual_id="words", required_terms=[text])
+    assert found["terms"] == [[text, "ranked", 1]]
 
 
 def test_short_parts_of_a_name_are_not_joined(tmp_path: Path) -> None:

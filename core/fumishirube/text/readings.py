@@ -24,7 +24,7 @@ from fumishirube.text.scripts import (
 from fumishirube.text.word_forms import after_number, before_number, inflected
 
 _DASHES = "\u2010\u2012\u2013\u2014\u2015\u2043\u2212"
-_HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s\Z)[a-z])")
 # Patterns with whole scripts take milliseconds, so that this one is compiled at its first use.
 _UNITS = (
     f"(?P<letters>[^\\W\\d_{JOINED}]+(?:[{INDIC}]+[^\\W\\d_{JOINED}]*)*)|(?P<digits>[0-9]+)"

@@ -14,18 +14,28 @@ _Written: TypeAlias = tuple[str, str, Collection[str]]
 FormFinder: TypeAlias = Callable[[str], Sequence[str]]
 """A function that returns the words of a folded text that stand for a term, with repetitions."""
 
-_NO_PLURAL = re.compile(r".{0,2}s|.*(?:ss|us|is|as|os|ps)|(?:always|does|series|news|lens|dns|tls)")
+_NO_PLURAL = re.compile(
+    r".{0,2}s|.*(?:ss|ous|sis)|always|axis|dns|does|gbps|https|lens|mips|news|oops|series|this|thus|tls"
+)
+"""Words that are no plural, and whose beginning is another word, or that are very frequent."""
 _LAST_WORD = re.compile(r"(?<![^\W_])[a-z]{3,}\Z")
 _ASCII_WORDS = re.compile(r"[0-9a-z]+")
 
 _BEFORE = r"(?<![0-9])(?<![0-9]\.)"
-_BEFORE_GROUP = r"(?<![0-9],)"
-"""Three digits may be the end of 1,000."""
 _AFTER = "(?![0-9])"
 _NO_DECIMALS = r"(?!\.[0-9]+(?!\.?[0-9]))"
-_NO_GROUPS = "(?!,[0-9]{3}(?![0-9]))"
-"""Up to three digits may be the beginning of 30,000."""
 _GROUP = 3
+_GROUPED = f"(?:,[0-9]{{{_GROUP}}})"
+_END = r"(?![0-9]|,\S)"
+_NUMBERS = (
+    (r"(?<=[^0-9,\n])(?<![-/:][0-9]{2}[-/:])(?<![0-9]\.)", _END),
+    (r"(?<![^\n])", f"{_END}(?=.)"),
+)
+"""What is before and after a number such as 30,000.
+
+Digits beside a comma, after a date, or that are a whole line may be cells of a row.
+"""
+_MOST_GROUPS = 3
 
 
 def mentions(folded_text: str, folded_term: str) -> bool:
@@ -68,8 +78,11 @@ def inflected(word: str) -> tuple[str, tuple[str, ...]]:
             return (word, ("es", "")) if word.endswith("ss") else (word, ())
         if word.endswith(("sses", "shes")):
             return word[:-2], ("es", "")
-        if word.endswith(("ches", "xes", "zes")):
-            return word[:-2], ("es", "e", "")  # caches, boxes
+        longer = len(word) > len("cases")
+        if word.endswith(("ches", "xes", "zes")) or (longer and word.endswith("ses")):
+            return word[:-2], ("es", "e", "")  # caches, boxes, statuses
+        if word.endswith(("us", "as")):
+            return word[:-1], ("ses", "s", "")  # status, CPUs
         return word[:-1], ("s", "")
     if word.endswith("y") and word[-2] not in "aeiou":
         return word[:-1], ("ies", "y")
@@ -129,14 +142,43 @@ def written_beside(
 
 
 def before_number(digits: str) -> str:
-    """Return the pattern before the digits at which a text begins."""
-    return _BEFORE + _BEFORE_GROUP * (len(digits) == _GROUP)
+    """Return the pattern before the digits at which a text begins.
+
+    They are not the end of 1,000, but may be one of 401,403: a list is as likely there.
+    """
+    if len(digits) != _GROUP:
+        return _BEFORE
+    return _BEFORE + _uncut(lambda before: digits + _in_group(before, digits), f"{_GROUPED}*")
 
 
 def after_number(digits: str, *, dotted: bool) -> str:
     """Return the pattern after the digits at which a text ends; ``dotted`` as in 2.1.
 
-    A number is not cut at its decimal point, but 2.1 may be the beginning of 2.1.3.
+    A number is not cut at its decimal point, but 2.1 may be the beginning of 2.1.3. Nor is it cut
+    at a comma, as :func:`before_number` says.
     """
-    decimals = "" if dotted else _NO_DECIMALS
-    return _AFTER + decimals + _NO_GROUPS * (len(digits) <= _GROUP)
+    after = _AFTER if dotted else _AFTER + _NO_DECIMALS
+    if len(digits) > _GROUP:
+        return after
+    if len(digits) < _GROUP:
+        return after + _uncut(lambda before: f"(?<={before}{digits})", f"{_GROUPED}+")
+    return after + _uncut(
+        lambda before: f"(?:{_in_group(before, digits)}|(?<={before}{digits})(?=,0))",
+        f"{_GROUPED}+",
+    )
+
+
+def _uncut(begin: Callable[[str], str], groups: str) -> str:
+    """Return the pattern that is not in a number of which the beginning and the end are given."""
+    return f"(?!{'|'.join(f'{begin(before)}{groups}{after}' for before, after in _NUMBERS)})"
+
+
+def _in_group(before: str, digits: str) -> str:
+    """Return the pattern after three digits in a number that is surely none of several."""
+    longest = _GROUP if digits.startswith("0") else _GROUP - 1
+    begins = [
+        f"(?<={before}[1-9]{'[0-9]' * more}{',[0-9]{3}' * groups},{digits})"
+        for more in range(longest)
+        for groups in range(_MOST_GROUPS)
+    ]
+    return f"(?:{'|'.join(begins)})"

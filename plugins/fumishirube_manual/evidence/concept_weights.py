@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from fumishirube import Corpus
-from fumishirube.text import concepts, fold, is_worded, occurs, rarity
+from fumishirube.text import concepts, fold, is_worded, occurs, rarity, term_forms
 
 _LONG = 0.25
 _LONGEST = 2.0
@@ -46,7 +46,7 @@ def concept_weights(texts: Iterable[str], corpus: Corpus) -> tuple[ConceptWeight
         for concept in folded
     }
     distinct = list(dict.fromkeys(term for many in terms.values() for term in many))[:_TERMS]
-    counts = corpus.frequencies(distinct)
+    counts = _counts(distinct, corpus)
     size = corpus.size
     idf = {term: rarity(size, counts[term]) for term in distinct if counts.get(term)}
     weighted = []
@@ -65,6 +65,17 @@ def concept_weights(texts: Iterable[str], corpus: Corpus) -> tuple[ConceptWeight
             together = sum(weights[part] for part in parts)
             weighted.append(ConceptWeight(code, max(together, *weights.values()), {}))
     return tuple(weighted)
+
+
+def _counts(terms: Sequence[str], corpus: Corpus) -> Mapping[str, int]:
+    """Return the number of sections with each term; of a word that none has, with other forms."""
+    counts = corpus.frequencies(terms)
+    others = {term: term_forms(term)[1:] for term in terms if not counts.get(term)}
+    of_others = corpus.frequencies([form for forms in others.values() for form in forms])
+    of_forms = {
+        term: sum(of_others.get(form, 0) for form in forms) for term, forms in others.items()
+    }
+    return {**counts, **of_forms}
 
 
 def _codes(texts: Iterable[str]) -> Iterable[str]:
@@ -144,14 +155,14 @@ def shares(line: LineText, weights: Sequence[ConceptWeight]) -> tuple[float, ...
 
 @lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
-    """Return an English word without its plural ending (Harman's S stemmer, 1991)."""
+    """Return an English word without its plural ending (after Harman's S stemmer, 1991)."""
     if len(word) < _SHORTEST or not word.endswith("s"):
         return word
     if word.endswith("ies") and not word.endswith(("eies", "aies")):
         return word[:-3] + "y"
     if word.endswith("es") and not word.endswith(("aes", "ees", "oes")):
         return word[:-1]
-    return word if word.endswith(("us", "ss")) else word[:-1]
+    return word if word.endswith("ss") else word[:-1]
 
 
 def _stemmed(term: str) -> str:
