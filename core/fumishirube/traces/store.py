@@ -100,6 +100,8 @@ class TraceStore:
         self._limit = limit
         self._seconds = seconds
         self._files = TraceFiles(folder, limit, seconds) if folder else None
+        if self._files:
+            self._files.tidy()  # a former process may have had higher limits
         self._dropped: set[str] = set()
         self._writer = (
             TraceWriter(self._files, self._stored, self._dropped) if self._files else None
