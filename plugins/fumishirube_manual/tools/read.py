@@ -35,7 +35,7 @@ from fumishirube_manual.arguments import (
     LineRanges,
     ManualId,
     after_discovery,
-    manual_by_id,
+    manual_file,
 )
 from fumishirube_manual.deliveries import record
 from fumishirube_manual.plain_texts import read_text
@@ -175,16 +175,16 @@ _RANGES = " With refs: up to 8 ranges of numbered lines, JSON too; 40 cost 1,000
 def _read_section(
     context: SurfaceContext, settings: ManualSurface, ref: ReadRef, most: int, call: Call
 ) -> ManualReadAnswer:
-    manual = manual_by_id(context, ref.manual_id)
-    document = manual.document(ref.path)
+    manual, path = manual_file(context, ref.manual_id, ref.path, "ref.path")
+    document = manual.document(path)
     if document.scan_only:
         raise InvalidScope(
             "manual_read serves markdown sections; use manual_scan for "
             f"{document.file_type.upper()}",
-            path=ref.path,
+            path=path,
         )
     section = _section(document, ref.start_line)
-    place = (manual.id, ref.path)
+    place = (manual.id, path)
     mode: Literal["read", "scan_fallback"]
     before = _before(call.session, place, section, document)
     if before is not None and before < len(document.text):

@@ -27,7 +27,7 @@ from fumishirube import (
 from fumishirube.disk import OTHERS, clean_path, is_below
 from fumishirube.parsing import place_range
 from fumishirube.tools import ANSWER_CHARS, Cursor, FailsWith, OrAbsent, fitting
-from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
+from fumishirube_manual.arguments import ManualId, after_discovery, refuse_root
 from fumishirube_manual.citations import has_places
 from fumishirube_manual.coverage import UnreadRow, unread_rows
 from fumishirube_manual.surface import ManualSurface
@@ -157,8 +157,9 @@ def toc_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[TocParams
     """Return the tool."""
 
     def run(params: TocParams, _call: Call) -> TocAnswer:
+        refuse_root(context, params.manual_id)
         applied = _applied(params)
-        manual = manual_by_id(context, params.manual_id)
+        manual = context.manual(params.manual_id)
         paths = _below(manual.paths(), applied.path_prefix)
         if applied.path_prefix and not paths:
             with suppress(NotFound):  # a link, or what may not be opened, is refused
