@@ -51,7 +51,7 @@ class ReadRef(Params):
     manual_id: ManualId
     path: FilePath
     start_line: Annotated[
-        int | None, Field(ge=1, description="Line of its heading; default the first with text.")
+        int | None, Field(ge=1, description="Line of its heading; default the first.")
     ] = None
 
 
@@ -183,7 +183,7 @@ def _read_section(
             f"{document.file_type.upper()}",
             path=path,
         )
-    section = _section(document, ref.start_line)
+    section = _section(document, ref.start_line, settings)
     place = (manual.id, path)
     mode: Literal["read", "scan_fallback"]
     before = _before(call.session, place, section, document)
@@ -208,10 +208,12 @@ def _read_section(
     )
 
 
-def _section(document: Document, start_line: int | None) -> Section:
-    """Return the section that starts on a line; without a line, the first one with text."""
+def _section(document: Document, start_line: int | None, settings: ManualSurface) -> Section:
+    """Return the section that starts on a line; without a line the first, with extras with text."""
     if start_line is None and document.sections:
-        return next(filter(document.holds_text, document.sections), document.sections[0])
+        first = document.sections[0]
+        with_text = filter(document.holds_text, document.sections if settings.extras else ())
+        return next(with_text, first)
     for section in document.sections:
         if section.start_line == start_line:
             return section
@@ -223,7 +225,7 @@ def _section(document: Document, start_line: int | None) -> Section:
 
 
 def _top(document: Document, section: Section) -> int:
-    """Return the start of the first section with text, including front matter."""
+    """Return the start of the first section, including front matter."""
     first = document.sections[0]
     return first.start if first.start < document.content else section.start
 
