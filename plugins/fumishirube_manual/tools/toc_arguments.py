@@ -48,6 +48,7 @@ _FROM_OFFSET = BeforeValidator(partial(Cursor.at, "offset"))
 _HEADING = {"type": "integer"}
 TocCursor = Annotated[Offset, _FROM_OFFSET, _cursor_schema()]
 HeadingCursor = Annotated[HeadingOffset, _FROM_OFFSET, _cursor_schema(heading=_HEADING)]
+PageCursor = Annotated[HeadingCursor | None, Field(description="A next_cursor.")]
 
 
 def _lowered(value: Any) -> Any:
@@ -75,7 +76,7 @@ class TocParams(Params):
 class PagedTocParams(TocParams):
     """Which files, and from which heading of the first."""
 
-    cursor: Annotated[HeadingCursor | None, Field(description="A next_cursor.")] = None
+    cursor: PageCursor = None
 
 
 class PatternTocParams(TocParams):
@@ -86,8 +87,10 @@ class PatternTocParams(TocParams):
     ] = None
 
 
-class PagedPatternTocParams(PagedTocParams, PatternTocParams):
+class PagedPatternTocParams(PatternTocParams):
     """Which files, also by a pattern, and from which heading of the first."""
+
+    cursor: PageCursor = None
 
 
 def offered_toc_arguments(settings: ManualSurface) -> type[TocParams]:
