@@ -33,6 +33,7 @@ from fumishirube_manual.scopes import (
     scope_id,
     which_manual,
 )
+from fumishirube_manual.signals import with_exceptions
 from fumishirube_manual.surface import Extra, ManualSurface
 from fumishirube_manual.tools.find_answers import FindAnswer, find_answer, tokens
 from fumishirube_manual.tools.find_arguments import (
@@ -117,7 +118,7 @@ def search(
         cache=False if params.include_claim_graph or earlier is not None else params.use_cache,
     )
     result = context.find(scope, query, call.progress)
-    trace = result.trace
+    trace = with_exceptions(context, result.trace, result.corpus)
     for extra, stores in _STORES.items():
         if extra in settings.extras:
             trace = stores(context, trace, result.corpus, settings)

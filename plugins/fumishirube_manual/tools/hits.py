@@ -33,8 +33,8 @@ from fumishirube_manual.rows import (
     integrated,
     ref_of,
     shown_row,
-    signals,
 )
+from fumishirube_manual.signals import signals
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.views import hits_view
 
@@ -228,7 +228,10 @@ def _fusion_debug(trace: Trace) -> list[Json]:
                 "candidate_key": f"{'|'.join(trace.file(row.path))}|{row.start_line}",
                 "rank": place,
                 "score": round(row.score, SCORE_DIGITS),
-                "ref": ref_of(trace, row.path, row.start_line) | {"signals": [*signals(row)]},
+                "ref": {
+                    **ref_of(trace, row.path, row.start_line),
+                    "signals": [*signals(trace, row)],
+                },
                 "contributions": contributions,
                 "guaranteed_top": PINNED in row.labels,
             }
