@@ -94,9 +94,8 @@ class Coverage(Answer):
     ``scope`` is all files and sections of the manual; ``scanned`` is what the index ruled out or
     ranked. Of those ``matched`` match the query, ``returned`` are in the answer, and ``skipped``
     counts the others by reason: the reasons listed by ``unscanned``, ``unranked`` ones that a
-    follow-up returns, and ``partial`` ones without a whole word of the query, which are
-    ``unranked`` too if there was no time to look. It also counts what was not searched; symlinks
-    and ignored files are not in scope.
+    follow-up returns, and ``partial`` ones without a whole word of the query. It also counts what
+    was not searched; symlinks and ignored files are not in scope.
     """
 
     scope: Extent

@@ -48,9 +48,9 @@ def with_exceptions(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Tr
 
 def signals(trace: Trace, row: TraceRow) -> list[str]:
     """Return the signals of a hit, sorted."""
-    given = _OF_STAGES.intersection(row.labels)
+    names = _OF_STAGES.intersection(row.labels)
     if defines(fold(row.title)) and defines(fold(trace.text)):
-        given |= {"definition_title"}
+        names |= {"definition_title"}
     if key_of(row.path, row.start_line) in (stored(trace, ANNOTATION, list) or ()):
-        given |= {"exceptions"}
-    return sorted(given)
+        names |= {"exceptions"}
+    return sorted(names)
