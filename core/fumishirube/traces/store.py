@@ -100,8 +100,6 @@ class TraceStore:
         self._limit = limit
         self._seconds = seconds
         self._files = TraceFiles(folder, limit, seconds) if folder else None
-        if self._files:
-            self._files.tidy()  # a former process may have had higher limits
         self._dropped: set[str] = set()
         self._writer = (
             TraceWriter(self._files, self._stored, self._dropped) if self._files else None
@@ -228,6 +226,11 @@ class TraceStore:
                 by_id[trace.id] = trace
         traces = sorted(by_id.values(), key=lambda trace: trace.created, reverse=True)
         return traces, sorted(damaged)
+
+    def tidy(self) -> None:
+        """Delete the files beyond the limits, which may have been higher in a former process."""
+        if self._files:
+            self._files.tidy()
 
     def close(self) -> None:
         """Write all pending traces."""
