@@ -43,12 +43,8 @@ ManualId = Annotated[
     Field(description="From manual_ls.", min_length=1),
 ]
 
-FilePath = Annotated[
-    str,
-    AfterValidator(clean_path),
-    FailsWith(InvalidPath),
-    Field(description="A file of the manual."),
-]
+FilePath = Annotated[str, FailsWith(InvalidPath), Field(description="A file of the manual.")]
+"""The path as it was given: :func:`manual_file` checks it after all other arguments."""
 
 
 class _Discovery:
@@ -79,6 +75,21 @@ def after_discovery(call: Call, arguments: object) -> None:
 
 def manual_by_id(context: SurfaceContext, manual_id: str) -> Manual:
     """Return a manual by its id; for the root's own id raise an error that lists valid ids."""
+    refuse_root(context, manual_id)
+    return context.manual(manual_id)
+
+
+def manual_file(
+    context: SurfaceContext, manual_id: str, path: str, parameter: str
+) -> tuple[Manual, str]:
+    """Return a manual, and a path in its one spelling; the root's id is refused before the path."""
+    refuse_root(context, manual_id)
+    cleaned = clean_path(path, parameter)
+    return context.manual(manual_id), cleaned
+
+
+def refuse_root(context: SurfaceContext, manual_id: str) -> None:
+    """Refuse the root's own id with a list of valid ids."""
     if manual_id == ROOT_ID:
         candidates: Any = list(context.manuals()[:MOST_LISTED])
         raise InvalidParameter(
@@ -86,7 +97,6 @@ def manual_by_id(context: SurfaceContext, manual_id: str) -> Manual:
             parameter="manual_id",
             candidate_ids=candidates,
         )
-    return context.manual(manual_id)
 
 
 class RangeRef(Params):

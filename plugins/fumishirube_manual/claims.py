@@ -10,9 +10,10 @@ from typing import Literal, NamedTuple
 from fumishirube import Answer, Budget, Document, Section, SurfaceContext, Trace, TraceRow
 from fumishirube.text import concepts, fold, occurs
 from fumishirube_manual.citations import section_at, sha256_of
-from fumishirube_manual.rows import SCORE_DIGITS, signals
+from fumishirube_manual.rows import SCORE_DIGITS
 from fumishirube_manual.scopes import document_of
 from fumishirube_manual.sentences import FACETS, Facet, defers, denies, facet_of, sentences
+from fumishirube_manual.signals import signals
 
 ANNOTATION = "claim_graph"
 
@@ -266,7 +267,7 @@ def _evidence(trace: Trace, hit: _HitStatements, evidence_id: str) -> Evidence:
     return Evidence(
         evidence_id=evidence_id,
         ref=EvidenceRef(target="manual", manual_id=manual_id, path=path, start_line=row.start_line),
-        signals=tuple(signals(row)),
+        signals=tuple(signals(trace, row)),
         score=round(row.score, SCORE_DIGITS),
         snippet_digest=hit.digest,
     )

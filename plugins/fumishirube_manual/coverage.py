@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from pydantic import Field
 
-from fumishirube import Answer, CoverageReport, SurfaceContext, TermReport
+from fumishirube import Answer, CoverageReport, LeftOut, SurfaceContext, TermReport
 from fumishirube.disk import UnlistedReason
 from fumishirube.tools import OrAbsent
 from fumishirube_manual.diagnosis import CutoffReason
@@ -122,6 +122,15 @@ def coverage_of(account: CoverageReport, cutoff: CutoffReason | None) -> Coverag
         skipped=_skipped(account),
         terms=tuple(map(_term, account.terms)),
     )
+
+
+def unscanned(account: CoverageReport, settings: ManualSurface) -> Sequence[LeftOut]:
+    """Return the matches that were not returned, and the files that were not searched.
+
+    Matches far below the best hit are among them with extras only: by the contract, a search that
+    ended there left nothing out.
+    """
+    return [out for out in account.unread if settings.extras or out.reason != "dynamic_cutoff"]
 
 
 def unscanned_reason(reason: str, *, whole_file: bool) -> UnscannedReason:

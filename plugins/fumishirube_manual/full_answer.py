@@ -199,7 +199,7 @@ def full_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[FindPara
             summary=_summary(account, diagnosis),
             next_actions=next_actions(trace, diagnosis, account, paths, settings.marginal_gain_min),
         )
-        context.conclude(trace.id, assessment(trace, diagnosis, account, answer))
+        context.conclude(trace.id, assessment(trace, diagnosis, account, answer, settings))
         return answer
 
     return Tool(

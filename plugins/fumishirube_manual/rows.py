@@ -18,26 +18,6 @@ CITED_DIGITS = 6
 HEADING_SEPARATOR = " > "
 _SCHEME, _MARKS = "manual://", frozenset("%#")
 
-_SIGNALS = frozenset(
-    {
-        "exact",
-        "required_term",
-        "required_term_and",
-        "required_terms_rrf",
-        "gate_rrf",
-        "phrase",
-        "anchor",
-        "number_context",
-        "proximity",
-        "exceptions",
-        "code_exact",
-        "prf",
-        "exploration",
-        "query_decomp_rrf",
-        "definition_title",
-    }
-)
-
 
 def candidate(trace: Trace, row: TraceRow, extras: Sequence[str]) -> Json:
     """Return a row of ``candidates``; the answer gives the id of a single manual only once."""
@@ -126,11 +106,6 @@ def _copy(trace: Trace, copy: Copy, path: str) -> JsonValue:
 def line_pairs(lines: Sequence[EvidenceLine]) -> list[JsonValue]:
     """Return lines in the form of the answers: pairs of a number and a text."""
     return [[line.number, line.text] for line in lines]
-
-
-def signals(row: TraceRow) -> list[str]:
-    """Return the signals of a row that the contract defines, sorted."""
-    return sorted(_SIGNALS.intersection(row.labels))
 
 
 def _longest(spans: Sequence[str]) -> list[JsonValue]:

@@ -51,6 +51,7 @@ _CUES: Mapping[Facet, str] = {
         "qualifies|only if|provided that|requirement|requirements|condition|conditions"
     ),
 }
+_WHAT_IT_IS = re.compile(r"とは[?。]?$|^(?:what (?:is|are)|define)\b")
 _ELSEWHERE = (
     "参照|別表|別紙|別に定める|別途定める|準用する|see also|see section|see chapter|see appendix|"
     "see annex|see table|see the|refer to|as described in|as defined in"
@@ -106,6 +107,11 @@ def facet_of(folded: str, title: str) -> Facet:
             if _any(text, cues):
                 return facet
     return "unknown"
+
+
+def defines(folded: str) -> bool:
+    """Return whether a folded title or query is about what something is."""
+    return _any(folded, _CUES["definition"]) or _WHAT_IT_IS.search(folded) is not None
 
 
 def excepts(folded: str) -> bool:

@@ -70,7 +70,9 @@ class ManualSurface(Stage):
 
     ``extras`` names additions to the contract: keys, parameters and a tool. Without any, answers,
     schemas and texts are those of the contract alone: ``degraded`` and the prompts go too. With
-    ``claim_graph``, a call that requests the graph of claims gets it.
+    any, ``manual_read`` without a line begins with the first section that has text, ``manual_toc``
+    lists no front matter, and the ``unscanned`` rows of ``manual_hits`` include matches far below
+    the best hit. With ``claim_graph``, a call that requests the graph of claims gets it.
 
     ``coverage_min`` is the coverage that an answering section needs. When a follow-up brings less
     than ``marginal_gain_min``, no further one is proposed.
@@ -146,11 +148,13 @@ class ManualSurface(Stage):
     def default_loaders(self, registered: Sequence[str]) -> Sequence[Mapping[str, Any]]:
         """Return the loaders of the contract's file types; with ``documents``, all registered ones.
 
-        Without ``documents``, a JSON file is one section.
+        Without ``documents``, a JSON file is one section. Without any extra, text before the first
+        heading of a file goes by the file's name.
         """
         if "documents" not in self.extras:
             whole = {"use": "json", "with": {"section_chars": None}}
-            return [{"use": "markdown"}, {"use": "toc-text"}, whole]
+            named = {} if self.extras else {"with": {"page_titles": False}}
+            return [{"use": "markdown", **named}, {"use": "toc-text"}, whole]
         usual: Sequence[Mapping[str, Any]] = self.pipeline["loaders"]
         names = {use["use"] for use in usual}
         return [*usual, *({"use": name} for name in registered if name not in names)]

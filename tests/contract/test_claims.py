@@ -33,6 +33,7 @@ LIBRARY: dict[str, str | bytes] = {
     "lib/long.md": "# 長い\n" + "会員の図書室は" * 40 + "広い。\n",
     "lib/table.md": "# 表\n```\n会員は図書室で走る。\n```\n| 会員 | 図書室 |\n| --- | --- |\n",
     "lib/data.json": '{"会員": "図書室を利用できる。"}\n',
+    "terms/a.md": "# 申請の定義\n申請は届け。\n# 例外\nただし申請を除く。\n# 窓口\n申請する。\n",
 }
 SEARCH: dict[str, Any] = {
     "query": "会員は図書室を利用できるか",
@@ -154,6 +155,25 @@ def test_no_claim_is_long_or_comes_from_code_tables_or_json(application: Applica
 def test_a_definition_is_one(application: Application) -> None:
     claim = claim_of(graph(application, query="会員とは"), "会員とは登録した人をいう。")
     assert (claim["facet"], claim["claim_id"]) == ("definition", "claim:definition:1")
+
+
+@pytest.mark.parametrize(
+    ("query", "signals"),
+    [
+        ("申請とは何か", {1: {"definition_title"}, 3: set(), 5: set()}),
+        ("申請の例外", {1: set(), 3: {"exceptions"}, 5: set()}),
+        ("申請の窓口", {1: set(), 3: set(), 5: set()}),
+    ],
+)
+def test_what_a_query_asks_for_is_a_signal_of_the_hits_that_have_it(
+    application: Application, query: str, signals: dict[int, set[str]]
+) -> None:
+    asked = {"query": query, "manual_id": "terms", "required_terms": ["申請"]}
+    trace_id = full(application, **asked)["trace_id"]
+    rows = ask(application, "manual_hits", trace_id=trace_id, kind="fusion_debug")["items"]
+    refs = [row["ref"] for row in rows]
+    of_content = {"definition_title", "exceptions"}
+    assert {ref["start_line"]: of_content & {*ref["signals"]} for ref in refs} == signals
 
 
 @pytest.mark.parametrize(

@@ -277,6 +277,17 @@ def test_a_scan_cap_is_told(workspace: Path) -> None:
     application.close()
 
 
+def test_matches_that_there_was_no_time_to_look_at_are_not_called_partial(
+    application: Application,
+) -> None:
+    covered(application, "届出の期限は？", "wide", "届出")  # its index is finished from now on
+    asked = {"budget": {"time_ms": 1}, "use_cache": False}
+    coverage = covered(application, "届出の期限は？", "wide", "届出", **asked)["coverage"]
+    assert coverage["cutoff_reason"] == "time_budget"
+    assert coverage["matched"] == 120 > coverage["returned"]
+    assert skipped(coverage).keys() <= {("unranked", "section"), ("candidate_cap", "section")}
+
+
 def test_a_follow_up_says_what_it_passed_over(application: Application) -> None:
     first = covered(application, "対象", "m1", "対象", budget={"max_candidates": 1})
     asked = {"only_unscanned_from_trace_id": first["trace_id"]}

@@ -250,6 +250,9 @@ def test_a_path_of_no_file_or_one_with_a_star_means_every_path_that_begins_so(
     lines = {"manual_id": "leave", "any": ["有給休暇"], "path_prefix": prefix, "count_only": True}
     counts = server.ok("manual_grep", **lines)["counts"]
     assert sorted(row["path"] for row in counts) == files
+    if "*" in prefix:
+        listed = server.ok("manual_toc", manual_id="leave", path_prefix=prefix)["items"]
+        assert [row["path"] for row in listed] == files
 
 
 def test_a_path_without_files_is_not_found(server: Fumishirube) -> None:

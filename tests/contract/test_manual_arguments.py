@@ -127,6 +127,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
             "dir::m1::c3Vi::c3Vi",
             "dir::m1::_w",
             "dir::m1/sub::c3Vi",
+            *(f"dir::m1::{other}" for other in ("c3Vi=", coded("./sub"), coded("sub/"))),
         )
     ),
     *(
@@ -169,6 +170,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     ("manual_toc", {"include_headings": True}, IP),
     ("manual_toc", {"include_headings": False}, IP),
     ("manual_toc", {"manual_id": "wide"}, "needs_narrow_scope"),
+    ("manual_toc", {"manual_id": "manuals", "path_prefix": ".."}, IP),
     # find
     *((tool, {name: ["m1"]}, IP) for tool, name in MANUAL_IDS if tool != "manual_find"),
     *(("manual_find", {"query": v}, IP) for v in (MISSING, None, "", " \n", "\u3000", 5, ["a"])),
@@ -209,6 +211,10 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
         for name, value in product(["allow_file", "expand"], [True, False])
     ),
     *(("manual_read", {"ref.start_line": value}, NF) for value in (2, 6, 7, 10**30)),
+    *(
+        ("manual_read", {"ref.path": "..", name: value}, IP)
+        for name, value in (("scope", "file"), ("ref.start_line", 0), ("ref.manual_id", "manuals"))
+    ),
     ("manual_read", {"ref.manual_id": "odd", "ref.path": "policy.json"}, IS),
     *(
         ("manual_read", {"ref.manual_id": manual, "ref.path": path}, code)
@@ -222,6 +228,7 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
     *(("manual_scan", {"cursor.start_line": value}, IP) for value in (0, -1, 7)),
     ("manual_scan", {"cursor": {"offset": 0}}, IP),
     *(("manual_scan", {"max_chars": value}, IP) for value in (0, 255, 50_001)),
+    ("manual_scan", {"manual_id": "manuals", "path": ".."}, IP),
     *(("manual_scan", {"manual_id": manual, "path": path}, code) for manual, path, code in FILES),
 ]
 
@@ -298,6 +305,21 @@ def test_unpaired_surrogates_are_refused(
     contract_wire.ping()
 
 
+@pytest.mark.parametrize(
+    ("tool", "changes", "parameter"),
+    [
+        ("manual_scan", {"path": "\ud800", "max_chars": 5}, "max_chars"),
+        ("manual_read", {"ref.path": "\ud800", "ref.start_line": 0}, "ref.start_line"),
+        ("manual_read", {"ref.path": "\ud800", "scope": "\ud800"}, "scope"),
+    ],
+)
+def test_wrong_shapes_come_before_an_unpaired_surrogate_in_a_path(
+    contract_wire: Wire, tool: str, changes: dict[str, Any], parameter: str
+) -> None:
+    refused = contract_wire.call(tool, changed(tool, changes, {})).payload
+    assert (refused["code"], refused["details"]["parameter"]) == (IP, parameter)
+
+
 @pytest.mark.parametrize("tool", ["manual_toc", "manual_find", "manual_scan"])
 def test_the_roots_own_id_is_refused_with_ids_that_would_do(server: Fumishirube, tool: str) -> None:
     error = server.refused(tool, **(GOOD[tool] | {"manual_id": "manuals"}))
@@ -318,6 +340,7 @@ def test_a_refused_argument_is_named(server: Fumishirube) -> None:
         ("manual_find", {"budget.time_ms": 0}, "budget.time_ms"),
         ("manual_find", {"compact": True}, "compact"),
         ("manual_read", {"ref.path": MISSING}, "ref.path"),
+        ("manual_read", {"ref.path": ".."}, "ref.path"),
         ("manual_scan", {"max_chars": 1}, "max_chars"),
     ]:
         error = server.refused(tool, **changed(tool, changes, {}))

@@ -320,6 +320,23 @@ def test_the_oldest_is_gone_from_memory_and_folder_alike(tmp_path: Path) -> None
     assert names(tmp_path) == {f"{second.id}.json"}
 
 
+def test_a_lower_limit_holds_for_the_traces_of_a_former_server(workspace: Path) -> None:
+    folder = workspace / ".fumishirube" / "traces"
+    files, traces = TraceFiles(Root(folder), 10, 60), [a_trace() for _ in range(3)]
+    for age, trace in enumerate(traces):
+        files.write(trace)
+        written = time.time() - age * 10
+        os.utime(folder / f"{trace.id}.json", (written, written))
+    application = opened(workspace, TRACE_MAX_KEEP="1")
+    assert len(names(folder)) == 3  # what does not serve removes nothing
+    with application.lifespan():
+        assert application.traces.get(traces[0].id) == traces[0]
+        for trace in traces[1:]:
+            with pytest.raises(NotFound):
+                application.traces.get(trace.id)
+    application.close()
+
+
 @pytest.mark.slow
 def test_reading_does_not_make_a_trace_live_longer(tmp_path: Path) -> None:
     store, trace = TraceStore(10, 2, Root(tmp_path)), a_trace()

@@ -18,7 +18,11 @@ from fumishirube_manual.surface import Extra
 FILES = {
     **{f"m/f{n:03}.md": f"# 章{n}\n本文 {n} です。\n" for n in range(300)},
     "m/rules.md": "---\ntitle: Rules\n---\n# Gates\nOpen at six.\n## Keys\nNone.\n",
+    "m/chapter.md": "---\ntitle: Page\n---\nBefore.\n# First\n## Second\nText.\n",
+    "m/empty.md": "# First\n# Second\nText.\n",
     "m/table.json": '{"gates": 6}',
+    **{f"cut/{n}.md": f"# {n}\n共通語 対象 第{n}号の申請\n" for n in range(7)},
+    "cut/rules.md": "# 例外\nこの場合は対象外です。\n",
     "m/unread.xyz": "unread",
 }
 NAMES = re.compile(
@@ -78,6 +82,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def wire(workspace: Path) -> Iterator[Wire]:
     with Wire(workspace, FUMISHIRUBE_SURFACE_EXTRAS="none") as connected:
+        connected.ok("manual_ls")
         yield connected
 
 
@@ -114,6 +119,35 @@ def test_no_text_names_what_is_not_there(wire: Wire, tools: dict[str, dict[str, 
     instructions = wire.request("initialize", HELLO)["result"]["instructions"]
     assert not NAMES.search(instructions)
     assert wire.request("prompts/list", {})["result"]["prompts"] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "headings", "first"),
+    [
+        ("empty.md", [("First", 1), ("Second", 2)], "# First\n"),
+        ("rules.md", [("rules", 1), ("Gates", 4), ("Keys", 6)], "---\ntitle: Rules\n---\n"),
+        (
+            "chapter.md",
+            [("chapter", 1), ("First", 5), ("Second", 6)],
+            "---\ntitle: Page\n---\nBefore.\n",
+        ),
+    ],
+)
+def test_the_first_section_is_the_one_that_is_listed_first(
+    wire: Wire, path: str, headings: list[tuple[str, int]], first: str
+) -> None:
+    toc = wire.ok("manual_toc", manual_id="m", path_prefix=path, depth="deep")
+    listed = toc["items"][0]["headings"]
+    assert [(heading["title"], heading["line_start"]) for heading in listed] == headings
+    assert wire.ok("manual_read", ref={"manual_id": "m", "path": path})["text"] == first
+
+
+def test_what_was_cut_off_on_purpose_is_not_unscanned(wire: Wire) -> None:
+    asked = {"query": "対象外の申請", "manual_id": "cut", "required_terms": ["対象外"]}
+    trace_id = wire.ok("manual_find", **asked)["trace_id"]
+    gates = wire.ok("manual_hits", trace_id=trace_id, kind="gate_runs")["items"]
+    assert gates[0]["cutoff_reason"] == "dynamic_cutoff"
+    assert wire.ok("manual_hits", trace_id=trace_id, kind="unscanned")["total"] == 0
 
 
 def test_with_extras_the_texts_name_them(workspace: Path) -> None:

@@ -66,6 +66,13 @@ def test_words_count_in_any_form_and_in_names() -> None:
     assert refined(*hits, stage=one, corpus=plain)["n.md"] == 1.0
 
 
+def test_a_hit_that_gains_something_says_so() -> None:
+    hits = (Hit(WING, 3.0), Hit(FLOW, 1.0), Hit(REST[0], 0.5))
+    ranking = TWO.refine(Ranking(hits), Query(FIVE), CORPUS)
+    labels = [(hit.passage, hit.labels) for hit in ranking.hits]
+    assert labels == [(WING, {"prf"}), (FLOW, {"prf"}), (REST[0], frozenset())]
+
+
 def test_a_word_counts_as_often_as_a_hit_has_it() -> None:
     wings = passage("w.md", body="wing wing wing flow")
     corpus = MemoryCorpus([*ITEMS, wings], Bigram())

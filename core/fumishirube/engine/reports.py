@@ -181,7 +181,10 @@ def _omitted(
     if unnamed or query.exclude or query.required or counts.matched is None:
         passages = {hit.passage.key: hit.passage for hit in ranking.hits} | counts.candidates
         places = {*passages, *((out.path, out.start_line or 0) for out in named)}
-        sure = _unranked(query, corpus, passages, places) if counting else Count(0, at_least=True)
+        # Without time to look, each of them may contain a whole word of the query.
+        look = counting and not query.budget.spent
+        all_of_them = Count(unnamed, at_least=True)
+        sure = _unranked(query, corpus, passages, places) if look else all_of_them
         reasons += Counter({UNRANKED: sure.number, PARTIAL: unnamed - sure.number})
         at_least = at_least or sure.at_least
     return _Omitted(dict(reasons), at_least or known > number, scan_capped)
@@ -238,8 +241,6 @@ def _unranked(
     places: Collection[tuple[str, int]],
 ) -> Count:
     """Count the sure matches that are neither ranked nor left out nor excluded."""
-    if query.budget.spent:
-        return Count(0, at_least=True)
     matches = SureMatches(query, corpus)
     total, at_least = matches.count()
     seen = {key for key, passage in passages.items() if matches.match(passage)}

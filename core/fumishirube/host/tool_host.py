@@ -226,6 +226,7 @@ class ToolHost:
         Raises:
             AlreadyServed: when another process does the work of the only surface.
         """
+        self.memory.traces.tidy()
         with ExitStack() as stack:
             for configured in self.surfaces:
                 if configured.name not in self.contexts:

@@ -230,7 +230,7 @@ def _validated(params: type[P], arguments: dict[str, Any], shape: Schema) -> P:
         rule = "must hold finite numbers, of less than 4,000 digits, and not be nested too deeply"
         raise InvalidParameter(f"arguments {rule}", parameter="arguments") from error
     if has_surrogates(text):
-        raise _unencodable(arguments, shape)
+        raise _first_to_report(_unencodable(arguments, shape), params, arguments, shape)
     try:
         # Checked as JSON, because only then does a strict model accept an array for a tuple.
         return params.model_validate_json(text)
@@ -247,17 +247,18 @@ def _first_to_report(
 
     Wrong shapes come first, in declared order.
     """
-    name = str(raised.details.get("parameter", "")).split(".")[0]
-    if name not in arguments:
+    place = tuple(str(raised.details.get("parameter", "")).split("."))
+    try:
+        rest = _without(arguments, *place)
+    except (TypeError, LookupError):
         return raised
     by_shape = raised.code == InvalidParameter.code
     names = list(shape["properties"])
-    earlier = set(names[: names.index(name)] if name in names else names)
-    rest = {key: value for key, value in arguments.items() if key != name}
+    earlier = set(names[: names.index(place[0])] if place[0] in names else names)
     try:
-        params.model_validate_json(json.dumps(rest))
+        params.model_validate_json(replace_surrogates(json.dumps(rest, ensure_ascii=False)))
     except ValidationError as error:
-        errors = [e for e in error.errors(include_url=False) if e["loc"][:1] != (name,)]
+        errors = [e for e in error.errors(include_url=False) if e["loc"][: len(place)] != place]
         errors = [e for e in errors if of_shape(e)]
         errors = [e for e in errors if not by_shape or earlier.intersection(e["loc"][:1])]
         return refusal(errors, shape) if errors else raised
@@ -266,13 +267,19 @@ def _first_to_report(
     return raised
 
 
+def _without(members: Any, name: str, *inner: str) -> dict[str, Any]:
+    """Return an object without the member of a name, or without one inside that member."""
+    rest = {**members}
+    member = rest.pop(name)
+    return {**rest, name: _without(member, *inner)} if inner else rest
+
+
 def _unencodable(arguments: dict[str, Any], shape: Schema) -> ToolError:
     place = None
     with suppress(RecursionError):
         place = _first_broken(arguments, ArgumentLocation("", shape))
     place = place or ArgumentLocation("arguments", {})
-    rule = "must not hold unpaired surrogates"
-    return place.kind(f"{place.name} {rule}", parameter=place.name)
+    return place.kind(f"{place.name} must not hold unpaired surrogates", parameter=place.name)
 
 
 def _first_broken(value: object, place: ArgumentLocation) -> ArgumentLocation | None:

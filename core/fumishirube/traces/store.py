@@ -227,6 +227,11 @@ class TraceStore:
         traces = sorted(by_id.values(), key=lambda trace: trace.created, reverse=True)
         return traces, sorted(damaged)
 
+    def tidy(self) -> None:
+        """Delete the files beyond the limits, which may have been higher in a former process."""
+        if self._files:
+            self._files.tidy()
+
     def close(self) -> None:
         """Write all pending traces."""
         if self._writer:

@@ -19,6 +19,7 @@ from fumishirube import (
 from fumishirube_manual.addressed_passages import with_tags
 from fumishirube_manual.arguments import after_discovery, note_discovery
 from fumishirube_manual.claims import with_claim_graph
+from fumishirube_manual.coverage import unscanned
 from fumishirube_manual.diagnosis import Diagnosis, diagnose, marginal_gain, recall_ok
 from fumishirube_manual.evidence.annotations import with_weights
 from fumishirube_manual.evidence.names import with_absent_words, with_names
@@ -32,6 +33,7 @@ from fumishirube_manual.scopes import (
     scope_id,
     which_manual,
 )
+from fumishirube_manual.signals import with_exceptions
 from fumishirube_manual.surface import Extra, ManualSurface
 from fumishirube_manual.tools.find_answers import FindAnswer, find_answer, tokens
 from fumishirube_manual.tools.find_arguments import (
@@ -51,7 +53,7 @@ def find_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[FindPara
         trace = search(context, params, call, settings)
         diagnosis, account = diagnose(trace, settings.coverage_min), CoverageReport.of(trace)
         answer = find_answer(context, trace, diagnosis, account, shown_size(params), settings)
-        context.conclude(trace.id, assessment(trace, diagnosis, account, answer))
+        context.conclude(trace.id, assessment(trace, diagnosis, account, answer, settings))
         if trace.manuals:
             note_discovery(call.session)
         return answer
@@ -116,7 +118,7 @@ def search(
         cache=False if params.include_claim_graph or earlier is not None else params.use_cache,
     )
     result = context.find(scope, query, call.progress)
-    trace = result.trace
+    trace = with_exceptions(context, result.trace, result.corpus)
     for extra, stores in _STORES.items():
         if extra in settings.extras:
             trace = stores(context, trace, result.corpus, settings)
@@ -137,7 +139,11 @@ _STORES: Mapping[Extra, Callable[[SurfaceContext, Trace, Corpus, ManualSurface],
 
 
 def assessment(
-    trace: Trace, diagnosis: Diagnosis, account: CoverageReport, answer: Answer
+    trace: Trace,
+    diagnosis: Diagnosis,
+    account: CoverageReport,
+    answer: Answer,
+    settings: ManualSurface,
 ) -> SearchAssessment:
     """Return the assessment of a search for the cache and the statistics."""
     return SearchAssessment(
@@ -145,7 +151,7 @@ def assessment(
         cutoff_reason=diagnosis.cutoff_reason,
         recall_ok=recall_ok(trace),
         gaps=len(diagnosis.gaps),
-        unscanned=len(account.unread),
+        unscanned=len(unscanned(account, settings)),
         tokens=tokens(answer),
         marginal_gain=marginal_gain(trace),
     )

@@ -21,7 +21,7 @@ from fumishirube import (
 from fumishirube.agreed_names import FREE, PINNED, REQUIRED, SIDE
 from fumishirube.tools import OrAbsent, fitting
 from fumishirube_manual.claims import graph_of
-from fumishirube_manual.coverage import unscanned_reason
+from fumishirube_manual.coverage import unscanned, unscanned_reason
 from fumishirube_manual.diagnosis import diagnose, file_bias
 from fumishirube_manual.evidence.reader import EvidenceReader, ShownHit
 from fumishirube_manual.evidence.shown_hits import LINE_CHARS
@@ -33,8 +33,8 @@ from fumishirube_manual.rows import (
     integrated,
     ref_of,
     shown_row,
-    signals,
 )
+from fumishirube_manual.signals import signals
 from fumishirube_manual.surface import ManualSurface
 from fumishirube_manual.views import hits_view
 
@@ -133,7 +133,7 @@ def _rows(trace: Trace, kind: Kind, settings: ManualSurface) -> Sequence[Json]:
     made: dict[Kind, Callable[[], Sequence[Json]]] = {
         "candidates": lambda: [candidate(trace, row, extras) for row in final],
         "integrated_top": lambda: [integrated(trace, row, extras) for row in final],
-        "unscanned": lambda: _unscanned(trace),
+        "unscanned": lambda: _unscanned(trace, settings),
         "conflicts": tuple,
         "gaps": lambda: [dict(gap) for gap in diagnose(trace, settings.coverage_min).gaps],
         "claims": lambda: _plain(graph_of(trace).claims),
@@ -149,14 +149,13 @@ def _plain(items: Sequence[BaseModel]) -> list[Json]:
     return [item.model_dump(mode="json") for item in items]
 
 
-def _unscanned(trace: Trace) -> list[Json]:
-    """Return the matches that were not returned, and the files that were not searched."""
+def _unscanned(trace: Trace, settings: ManualSurface) -> list[Json]:
     return [
         {
             **ref_of(trace, out.path, out.start_line),
             "reason": unscanned_reason(out.reason, whole_file=out.start_line is None),
         }
-        for out in CoverageReport.of(trace).unread
+        for out in unscanned(CoverageReport.of(trace), settings)
     ]
 
 
@@ -229,7 +228,10 @@ def _fusion_debug(trace: Trace) -> list[Json]:
                 "candidate_key": f"{'|'.join(trace.file(row.path))}|{row.start_line}",
                 "rank": place,
                 "score": round(row.score, SCORE_DIGITS),
-                "ref": ref_of(trace, row.path, row.start_line) | {"signals": [*signals(row)]},
+                "ref": {
+                    **ref_of(trace, row.path, row.start_line),
+                    "signals": [*signals(trace, row)],
+                },
                 "contributions": contributions,
                 "guaranteed_top": PINNED in row.labels,
             }

@@ -131,7 +131,10 @@ def _decoded(folder_id: str) -> tuple[str, str]:
     if manual_id and coded and "::" not in coded:
         try:
             path = base64.b64decode(coded + "=" * (-len(coded) % 4), altchars=b"-_", validate=True)
-            return clean_name(manual_id, "id"), clean_path(path.decode(), "id")
+            place = clean_name(manual_id, "id"), clean_path(path.decode(), "id")
         except (binascii.Error, UnicodeDecodeError):
             pass
+        else:
+            if _encoded(_FOLDER, *place) == folder_id:  # each folder has one id
+                return place
     raise InvalidParameter("id is no folder id; take one from manual_ls", parameter="id")

@@ -35,7 +35,7 @@ from fumishirube_manual.arguments import (
     LineRanges,
     ManualId,
     after_discovery,
-    manual_by_id,
+    manual_file,
 )
 from fumishirube_manual.deliveries import record
 from fumishirube_manual.plain_texts import read_text
@@ -51,7 +51,7 @@ class ReadRef(Params):
     manual_id: ManualId
     path: FilePath
     start_line: Annotated[
-        int | None, Field(ge=1, description="Line of its heading; default the first with text.")
+        int | None, Field(ge=1, description="Line of its heading; default the first.")
     ] = None
 
 
@@ -175,16 +175,16 @@ _RANGES = " With refs: up to 8 ranges of numbered lines, JSON too; 40 cost 1,000
 def _read_section(
     context: SurfaceContext, settings: ManualSurface, ref: ReadRef, most: int, call: Call
 ) -> ManualReadAnswer:
-    manual = manual_by_id(context, ref.manual_id)
-    document = manual.document(ref.path)
+    manual, path = manual_file(context, ref.manual_id, ref.path, "ref.path")
+    document = manual.document(path)
     if document.scan_only:
         raise InvalidScope(
             "manual_read serves markdown sections; use manual_scan for "
             f"{document.file_type.upper()}",
-            path=ref.path,
+            path=path,
         )
-    section = _section(document, ref.start_line)
-    place = (manual.id, ref.path)
+    section = _section(document, ref.start_line, settings)
+    place = (manual.id, path)
     mode: Literal["read", "scan_fallback"]
     before = _before(call.session, place, section, document)
     if before is not None and before < len(document.text):
@@ -208,10 +208,12 @@ def _read_section(
     )
 
 
-def _section(document: Document, start_line: int | None) -> Section:
-    """Return the section that starts on a line; without a line, the first one with text."""
+def _section(document: Document, start_line: int | None, settings: ManualSurface) -> Section:
+    """Return the section that starts on a line; without a line the first, with extras with text."""
     if start_line is None and document.sections:
-        return next(filter(document.holds_text, document.sections), document.sections[0])
+        first = document.sections[0]
+        with_text = filter(document.holds_text, document.sections if settings.extras else ())
+        return next(with_text, first)
     for section in document.sections:
         if section.start_line == start_line:
             return section
@@ -223,7 +225,7 @@ def _section(document: Document, start_line: int | None) -> Section:
 
 
 def _top(document: Document, section: Section) -> int:
-    """Return the start of the first section with text, including front matter."""
+    """Return the start of the first section, including front matter."""
     first = document.sections[0]
     return first.start if first.start < document.content else section.start
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from fumishirube import Answer, Call, Params, SurfaceContext, Tool
 from fumishirube.tools import LineRange, MaxChars, NextChar, OrAbsent, ScanCursor, TextPage
 from fumishirube_manual.addressed_passages import Tags, tags_of
-from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_by_id
+from fumishirube_manual.arguments import FilePath, ManualId, after_discovery, manual_file
 from fumishirube_manual.deliveries import record
 from fumishirube_manual.surface import ManualSurface
 
@@ -51,8 +51,8 @@ def scan_tool(
     """Return the tool."""
 
     def run(params: ManualScanParams, call: Call) -> ManualScanAnswer:
-        manual = manual_by_id(context, params.manual_id)
-        document = manual.document(params.path)
+        manual, path = manual_file(context, params.manual_id, params.path, "path")
+        document = manual.document(path)
         text = document.text
         most = params.max_chars or settings.scan_max_chars
         start = TextPage.start_offset(text, params.start_line, params.cursor)
@@ -60,7 +60,7 @@ def scan_tool(
         record(call.session, manual.id, document, read)
         return ManualScanAnswer(
             manual_id=manual.id,
-            path=params.path,
+            path=path,
             text=read.text,
             applied_range=read.lines,
             next_cursor=read.next_cursor,

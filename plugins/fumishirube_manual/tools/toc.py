@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
-from typing import Annotated, Any, Literal
-
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from typing import Literal
 
 from fumishirube import (
     Answer,
     Call,
     Document,
     InvalidParameter,
-    InvalidPath,
     Manual,
     NeedsNarrowScope,
     NotFound,
-    Params,
     Section,
     SurfaceContext,
     Tool,
@@ -26,79 +21,21 @@ from fumishirube import (
 )
 from fumishirube.disk import OTHERS, clean_path, is_below
 from fumishirube.parsing import place_range
-from fumishirube.tools import ANSWER_CHARS, Cursor, FailsWith, OrAbsent, fitting
-from fumishirube_manual.arguments import ManualId, after_discovery, manual_by_id
+from fumishirube.tools import ANSWER_CHARS, OrAbsent, fitting
+from fumishirube_manual.arguments import after_discovery, refuse_root
 from fumishirube_manual.citations import has_places
 from fumishirube_manual.coverage import UnreadRow, unread_rows
 from fumishirube_manual.surface import ManualSurface
+from fumishirube_manual.tools.toc_arguments import (
+    MOST_FILES,
+    HeadingOffset,
+    TocParams,
+    offered_toc_arguments,
+)
 
 _FILES = 20
-_MOST_FILES = 200
 _MOST_FILES_WIDE = 50
 _HEADINGS = 20
-
-
-class Offset(Params):
-    """How many files to skip."""
-
-    offset: Annotated[int, Field(ge=0)]
-
-
-class HeadingOffset(Offset):
-    """How many files to skip, and the first heading of the next file."""
-
-    heading: Annotated[int, Field(ge=1)] = 1
-
-
-def _cursor_schema(**more: object) -> WithJsonSchema:
-    return WithJsonSchema(
-        {
-            "anyOf": [
-                {
-                    "type": "object",
-                    "properties": {"offset": {"type": "integer", "minimum": 0}, **more},
-                    "required": ["offset"],
-                    "additionalProperties": False,
-                },
-                {"type": "integer", "minimum": 0},
-                {"type": "string", "pattern": "^[0-9]+$"},
-            ]
-        }
-    )
-
-
-_FROM_OFFSET = BeforeValidator(partial(Cursor.at, "offset"))
-_HEADING = {"type": "integer"}
-TocCursor = Annotated[Offset, _FROM_OFFSET, _cursor_schema()]
-HeadingCursor = Annotated[HeadingOffset, _FROM_OFFSET, _cursor_schema(heading=_HEADING)]
-
-
-def _lowered(value: Any) -> Any:
-    return value.strip().lower() if isinstance(value, str) else value
-
-
-class TocParams(Params):
-    """The files, and whether to list their headings."""
-
-    manual_id: ManualId
-    path_prefix: Annotated[
-        str | None, FailsWith(InvalidPath), Field(description="File, folder, a*b.")
-    ] = None
-    max_files: Annotated[
-        int | None, Field(ge=1, le=_MOST_FILES, description="Default 20; deep at most 50.")
-    ] = None
-    cursor: Annotated[TocCursor | None, Field(description="next_cursor of the last page.")] = None
-    depth: Annotated[
-        Annotated[Literal["shallow", "deep"], BeforeValidator(_lowered)] | None,
-        Field(description="Default 'shallow'."),
-    ] = None
-    max_headings_per_file: Annotated[int | None, Field(ge=1, le=_MOST_FILES)] = None
-
-
-class PagedTocParams(TocParams):
-    """Which files, and from which heading of the first."""
-
-    cursor: Annotated[HeadingCursor | None, Field(description="A next_cursor.")] = None
 
 
 class TocHeading(Answer):
@@ -157,18 +94,19 @@ def toc_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[TocParams
     """Return the tool."""
 
     def run(params: TocParams, _call: Call) -> TocAnswer:
+        refuse_root(context, params.manual_id)
         applied = _applied(params)
-        manual = manual_by_id(context, params.manual_id)
-        paths = _below(manual.paths(), applied.path_prefix)
+        manual = context.manual(params.manual_id)
+        paths = _below(manual.paths(), applied.path_prefix, settings)
         if applied.path_prefix and not paths:
             with suppress(NotFound):  # a link, or what may not be opened, is refused
                 manual.document(applied.path_prefix)
-        if len(paths) > _MOST_FILES:
+        if len(paths) > MOST_FILES:
             raise NeedsNarrowScope(
-                f"{len(paths)} files match, at most {_MOST_FILES} are listed: narrow it with "
+                f"{len(paths)} files match, at most {MOST_FILES} are listed: narrow it with "
                 "path_prefix, or walk the folders with manual_ls, which has no limit",
                 parameter="path_prefix",
-                max=_MOST_FILES,
+                max=MOST_FILES,
             )
         if applied.offset > len(paths):
             raise InvalidParameter(
@@ -202,7 +140,7 @@ def toc_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[TocParams
             "Lists a manual's files; with depth='deep' and a path_prefix also their "
             "headings with line numbers. About 15 tokens a heading."
         ),
-        params=PagedTocParams if "cursor" in settings.extras else TocParams,
+        params=offered_toc_arguments(settings),
         answer=TocAnswer,
         run=run,
         before=after_discovery,
@@ -239,14 +177,15 @@ def _applied(params: TocParams) -> TocApplied:
     )
 
 
-def _below(paths: Sequence[str], prefix: str) -> list[str]:
+def _below(paths: Sequence[str], prefix: str, settings: ManualSurface) -> list[str]:
     """Return the file of a path, or the files below it; a partial name matches nothing.
 
-    With ``*`` in it or ``!`` before it, these are as :func:`fumishirube.disk.is_below` says, unless
-    a file or folder is so named.
+    With the extra ``path_prefix`` and ``*`` in it or ``!`` before it, these are as
+    :func:`fumishirube.disk.is_below` says, unless a file or folder is so named.
     """
     below = [p for p in paths if not prefix or p == prefix or p.startswith(f"{prefix}/")]
-    if below or not ("*" in prefix or prefix.startswith(OTHERS)):
+    pattern = "path_prefix" in settings.extras and ("*" in prefix or prefix.startswith(OTHERS))
+    if below or not pattern:
         return below
     return [path for path in paths if is_below(path, prefix)]
 
@@ -262,7 +201,7 @@ def _item(
     except Unreadable as error:
         return TocItem(path=path, headings=(), remarks=(str(error),) if remarked else None)
     remarks = tuple(remark.message for remark in document.remarks[: applied.max_headings_per_file])
-    sections = _headings(document)
+    sections = _headings(document) if settings.extras else document.sections
     first = start.heading - 1
     listed = sections[first : first + applied.max_headings_per_file]
     shown = tuple(fitting((_heading(document, s, settings) for s in listed), ANSWER_CHARS))

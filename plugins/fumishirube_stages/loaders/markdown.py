@@ -67,6 +67,8 @@ class Markdown(Stage):
 
     In manuals the texts of some keys of the front matter are searched, with the text before the
     first heading. Its other lines are metadata, which ``manual_find`` neither searches nor shows.
+    That text goes by the title in the front matter, if there is one; without ``page_titles`` by the
+    name of its file.
     """
 
     revision: ClassVar[int] = 8  # ends front matter at three dots only below settings
@@ -78,6 +80,7 @@ class Markdown(Stage):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     front_matter: tuple[str, ...] = _PROSE
+    page_titles: bool = True
     heading_levels: Annotated[int, Field(ge=1, le=6)] | None = None
     undecodable: Literal["skip", "replace"] | None = None
     parse_steps: Annotated[int, Field(ge=1)] = MOST_STEPS
@@ -109,7 +112,8 @@ class Markdown(Stage):
         path = source.path
         text, remarks = _decoded(root.read_bytes(path), self.undecodable or "skip")
         front = reader_texts(text, {"title", *map(str.lower, self.front_matter)})
-        title = str(front.facts.get("title", PurePosixPath(path).stem))
+        stem = PurePosixPath(path).stem
+        title = str(front.facts.get("title", stem)) if self.page_titles else stem
         return Document(
             path=path,
             file_type="md",

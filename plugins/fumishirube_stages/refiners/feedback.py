@@ -30,7 +30,7 @@ class Feedback(Stage):
     the length alone, with three quarters of the rarity of a word of one section. A hit gains
     ``weight`` times the highest score times its mean product with the vectors of the other ones
     among the first ``hits`` hits, each weighted by its score to the power of ``power``. The first
-    ``depth`` hits are compared.
+    ``depth`` hits are compared; those that gain something get the label ``prf``.
 
     It serves questions of ``least_words`` English words or more, and no Japanese. Nothing is added
     where the bodies of the first hits have more than ``longest`` characters on average: sections of
@@ -57,9 +57,10 @@ class Feedback(Stage):
             return ranking
         compared = ranking.hits[: self.depth]
         factor = self.weight * first[0].score
+        gains = [factor * likeness for likeness in self._likenesses(compared, corpus)]
         raised = [
-            hit.scored(hit.score + factor * likeness)
-            for hit, likeness in zip(compared, self._likenesses(compared, corpus), strict=True)
+            hit.scored(hit.score + gain, "prf") if gain else hit
+            for hit, gain in zip(compared, gains, strict=True)
         ]
         hits = (*raised, *ranking.hits[self.depth :])
         return ranking._replace(hits=tuple(sorted(hits, key=Hit.sort_key)))
