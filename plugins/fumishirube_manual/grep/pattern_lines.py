@@ -33,7 +33,13 @@ from fumishirube.text import (
     reading,
     wraps,
 )
-from fumishirube_manual.grep.matching_lines import QUOTED, MatchingLine, Spans, joined_lines
+from fumishirube_manual.grep.matching_lines import (
+    QUOTED,
+    MatchingLine,
+    RunningText,
+    Spans,
+    joined_lines,
+)
 from fumishirube_manual.grep.pattern_literals import (
     INVALID,
     below_indents,
@@ -95,11 +101,11 @@ class PatternMatcher:
         lines = text.text.split("\n")
         ends = {number: number for number in self._spans(text.path, lines)}
         if _BLANK.search(self._query.text):
-            ends |= self._over_line_ends(text.path, lines, ends)
+            ends |= self._over_line_ends(text, lines, ends)
         return [MatchingLine(line, (0,), ends[line]) for line in sorted(ends)]
 
     def _over_line_ends(
-        self, path: str, lines: Sequence[str], alone: Collection[int]
+        self, text: FileText, lines: Sequence[str], alone: Collection[int]
     ) -> dict[int, int]:
         """Return the lines with a match that ends in the next line, each with the next number.
 
@@ -110,7 +116,8 @@ class PatternMatcher:
             joined_lines((line, following)) if line.strip(QUOTED) and wraps(line, following) else ""
             for line, following in pairwise(lines)
         ]
-        numbers = [*self._spans(path, pairs)]
+        running = RunningText(text)
+        numbers = [*filter(running.goes_on, self._spans(text.path, pairs))]
         within = self.spans_of([lines[n - 1] if n in alone else "" for n in numbers])
         over = self.spans_of([pairs[number - 1] for number in numbers])
         return {
