@@ -128,8 +128,8 @@ page 104 of the bay
 the tag of a digit hub
 removeETag, e-tag
 5 m away, top half
-a USB connector, USB c
-wifi phone, offset -5
+a USB connector
+wifi phone, offset -5, USB c
 """
 
 
@@ -155,7 +155,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
         ("eBay", []),
         ("mA", []),
         ("pH", [9]),
-        ("USB-C", [8]),
+        ("USB-C", [9]),
         ("iPhone", []),
         ("offset 5", []),
         ("offset -5", [9]),
