@@ -164,6 +164,70 @@ def test_words_are_found_in_both_numbers(server: Fumishirube, text: str, lines: 
     assert found["terms"] == [[text, "ranked", 1]]
 
 
+NAMES = """# N
+
+E-104 and e 104
+page 104 of the bay
+the tag of a digit hub
+removeETag, e-tag
+5 m away, top half
+a USB connector
+wifi phone, offset -5, USB c
+"""
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
+    files = {
+        "guide/a.md": NAMES,
+        "guide/b.csv": "番号,担当\n1,山田\n中央区,佐藤\n3,red\nblue,4\n",
+        "guide/c.md": "# C\n\n```python\nif abort\nsignal(1)\n```\n\nan abort\nsignal\n",
+    }
+    with Fumishirube(write(tmp_path_factory.mktemp("n"), files)) as server:
+        server.ok("manual_ls")
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("E-104", [3]),
+        ("ETag", [6]),
+        ("e tag", [5, 6]),
+        ("GitHub", []),
+        ("eBay", []),
+        ("mA", []),
+        ("pH", [9]),
+        ("USB-C", [9]),
+        ("iPhone", []),
+        ("offset 5", []),
+        ("offset -5", [9]),
+    ],
+)
+def test_a_part_of_a_name_is_no_part_of_a_longer_word(
+    names: Fumishirube, text: str, lines: list[int]
+) -> None:
+    answer = names.ok("manual_grep", manual_id="guide", any=[text], context=0, path_prefix="a.md")
+    assert [row[0] for group in answer["groups"] for row in group["lines"]] == lines
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ({"any": ["田中"]}, []),
+        ({"any": ["red blue"]}, []),
+        ({"regex": r"red\s+blue"}, []),
+        ({"any": ["abort signal"]}, [8]),
+        ({"regex": "abort signal"}, [8]),
+    ],
+)
+def test_rows_and_lines_of_code_are_not_joined(
+    names: Fumishirube, wanted: dict[str, Any], found: list[int]
+) -> None:
+    answer = names.ok("manual_grep", manual_id="guide", context=0, **wanted)
+    assert [row[0] for group in answer["groups"] for row in group["lines"]] == found
+
+
 def test_short_parts_of_a_name_are_not_joined(tmp_path: Path) -> None:
     files = {"guide/a.md": "# A\n\nabout\na_b\nset-up\nsetup\na b\n"}
     answer = grepped(tmp_path, files, any=["a_b", "set_up"], context=0)

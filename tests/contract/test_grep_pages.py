@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from manuals import Application, ask, opened, write
 
-from fumishirube.text import decode, reading, reading_form
+from fumishirube.text import FileText, decode, reading, reading_form
+from fumishirube_manual.grep.matching_lines import RunningText
 
 SAMPLES = Path(__file__).parents[2] / "manuals"
 
@@ -63,11 +64,14 @@ def test_pages_of_the_samples_have_no_gap_and_no_repeat(tmp_path: Path) -> None:
     application.close()
 
 
-def naive(text: str, texts: list[str], *, exact: bool = False, word: bool = False) -> list[int]:
+def naive(
+    text: str, texts: list[str], name: str = "a.md", *, exact: bool = False, word: bool = False
+) -> list[int]:
     """Return the lines of a whole text in which one of some texts begins."""
     readings = [reading(each, exact=exact, word=word) for each in texts]
     form = reading_form(text)
-    found = (each.matching_lines(text, form) for each in readings if each is not None)
+    goes_on = RunningText(FileText(name, text, lambda _: ())).goes_on
+    found = (each.matching_lines(text, form, goes_on) for each in readings if each is not None)
     return sorted({line for lines in found for line, _ in lines})
 
 
@@ -159,7 +163,7 @@ def test_no_place_is_lost_against_a_look_at_every_line(
     expected = [
         (name, number)
         for name, text in sorted(files.items())
-        for number in naive(text, texts, exact=exact, word=word)
+        for number in naive(text, texts, name, exact=exact, word=word)
     ]
     arguments: dict[str, Any] = {"any": texts, "exact": exact, "word": word, "max_chars": max_chars}
     answers = pages(lasting, manual_id="m", **arguments)
@@ -170,7 +174,7 @@ def test_no_place_is_lost_against_a_look_at_every_line(
             holding = {
                 (name, number)
                 for name, text in files.items()
-                for number in naive(text, [row["text"]], exact=exact, word=word)
+                for number in naive(text, [row["text"]], name, exact=exact, word=word)
             }
             assert row["count"] == len(holding)
             assert row.get("left", 0) == len(holding & after)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,47 @@ def test_capitals_and_a_class_of_letters_of_one_case_make_case_count(
 ) -> None:
     found = server.ok("manual_grep", regex=pattern, manual_id="m", path_prefix="sub")
     assert [number for _, number in places(found)] == numbers
+
+
+SPELLINGS = (
+    "# 利用\n\nAPIを使うとVPNに接続。\n\n消費税のレート、プレート。\n\nAPIs: --flag, f(x)\n\n"
+    "con\u00adfig\n\n葛\U000e0100城\n\nещё\n\nمُدَرِّس\n\nمدرس\n"
+)
+
+
+@pytest.fixture(scope="module")
+def spellings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
+    with Fumishirube(write(tmp_path_factory.mktemp("s"), {"m/a.md": SPELLINGS})) as connected:
+        connected.ok("manual_ls")
+        yield connected
+
+
+def test_whole_words_may_touch_another_script(spellings: Fumishirube) -> None:
+    asked = {"regex": "API|VPN|レート|--flag|使|ラグ|PN|税", "word": True, "matches_only": True}
+    (file,) = spellings.ok("manual_grep", manual_id="m", context=0, **asked)["matches"]
+    assert {text[2] for text in file["texts"]} == {"API", "VPN", "レート", "--flag", "使"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "numbers"),
+    [
+        ("config", [9]),
+        (r"^con.ig$|葛城", [9, 11]),
+        ("еще", [13]),
+        ("ещё", [13]),
+        ("مدرس", [15, 17]),
+        ("مُدَرِّس", [15]),
+        ("\u00ad|[\u064b-\u0652]", [9, 15]),
+    ],
+)
+def test_what_a_pattern_does_not_name_is_not_seen(
+    spellings: Fumishirube, pattern: str, numbers: list[int]
+) -> None:
+    asked = {"manual_id": "m", "regex": pattern, "context": 0}
+    found = spellings.ok("manual_grep", **asked)
+    assert [number for _, number in places(found)] == numbers
+    exact = spellings.ok("manual_grep", **asked, exact=True)
+    assert exact["total"] == sum(bool(re.search(pattern, line)) for line in SPELLINGS.split("\n"))
 
 
 INDENTED = "# Run\n\n- one\n  - two\n\n      three ^ four\n\n\t- five\n"

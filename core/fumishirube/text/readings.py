@@ -3,48 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from fumishirube.text.folding import nfkc
 from fumishirube.text.projections import FOLDED, project
-from fumishirube.text.scripts import (
-    DEPENDENT,
-    HAN,
-    HANGUL,
-    HIRAGANA,
-    INDIC,
-    JOINED,
-    KATAKANA,
-    UNSPACED,
-    fold_letters,
+from fumishirube.text.scripts import DEPENDENT, fold_letters
+from fumishirube.text.text_units import (
+    JAPANESE,
+    UNITS,
+    WORDS,
+    TextUnit,
+    divided,
+    edges,
+    number_borders,
+    with_one_dash,
 )
-from fumishirube.text.word_forms import after_number, before_number, inflected
+from fumishirube.text.word_forms import inflected
 
-_DASHES = "\u2010\u2012\u2013\u2014\u2015\u2043\u2212"
-_HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s\Z)[a-z])")
-# Patterns with whole scripts take milliseconds, so that this one is compiled at its first use.
-_UNITS = (
-    f"(?P<letters>[^\\W\\d_{JOINED}]+(?:[{INDIC}]+[^\\W\\d_{JOINED}]*)*)|(?P<digits>[0-9]+)"
-    f"|(?P<han>[{HAN}]+)|(?P<hiragana>[{HIRAGANA}]+)|(?P<katakana>[{KATAKANA}]+)"
-    f"|(?P<hangul>[{HANGUL}]+)|(?P<unspaced>[{UNSPACED}]+)"
-    r"|(?P<gap>[\s_-]+)|(?P<mark>(?s:.))"
-)
-_SCRIPTS = {
-    "han": f"[{HAN}]",
-    "hiragana": f"[{HIRAGANA}]",
-    "katakana": f"[{KATAKANA}]",
-    "hangul": f"[{HANGUL}]",
-    "unspaced": f"[{UNSPACED}]",
-    "letters": f"(?:[^\\W{JOINED}]|[{INDIC}])",
-    "digits": f"(?:[^\\W{JOINED}]|[{INDIC}])",
-}
-"""Characters that must not be beside a whole word of a script."""
-_JAPANESE = ("han", "hiragana", "katakana")
-_WORDS = ("letters", "digits", "hangul", "unspaced", *_JAPANESE)
-
+_NAMES = (("letters", "letters"), ("letters", "digits"))
+"""The first two units of a text whose first one is no end of a longer word."""
+_GAPS = r"\s_*`-"
+"""The characters of a gap, as the inside of a class."""
 _BLANK = r"[^\S\n]"
 _JAPANESE_GAP = f"(?:(?:{_BLANK}|\u30fb){{0,3}}|{_BLANK}*\\n{_BLANK}*)"
 _GAP = r"(?:[^\S\n]|[_*`-])"
@@ -63,11 +45,6 @@ _NO_MARK = f"(?![{DEPENDENT}])"
 """A character with a combining mark is another one."""
 
 
-class _Unit(NamedTuple):
-    kind: str
-    text: str
-
-
 class Reading(NamedTuple):
     """A text to search, compiled to a pattern.
 
@@ -81,20 +58,27 @@ class Reading(NamedTuple):
     pattern: re.Pattern[str]
     stems: tuple[str, ...]
 
-    def matching_lines(self, text: str, form: str) -> Iterator[tuple[int, int]]:
+    def matching_lines(
+        self, text: str, form: str, goes_on: Callable[[int], bool] | None = None
+    ) -> Iterator[tuple[int, int]]:
         """Yield the lines of a text in which a match begins, given the form of the text too.
 
         Each comes with the line in which its first match ends, which is the next one if the end of
-        a line divides its words; both are counted from 1.
+        a line divides its words; both are counted from 1. Only lines of running text go on in the
+        next one; of those that look so, ``goes_on`` decides.
         """
         searched = text if self.exact else form
         line, place = 1, 0
         while (match := self.pattern.search(searched, place)) is not None:
             line += searched.count("\n", place, match.start())
-            if "\n" in match.group() and not _wraps_at(searched, match):
+            last = line + match.group().count("\n")
+            if last > line and not (
+                _wraps_at(searched, match)
+                and (goes_on is None or all(map(goes_on, range(line, last))))
+            ):
                 place = match.start() + 1
                 continue
-            yield line, line + match.group().count("\n")
+            yield line, last
             end = searched.find("\n", match.start())
             if end < 0:
                 return
@@ -105,7 +89,7 @@ class Reading(NamedTuple):
         if self.exact:
             return [match.span() for match in self.pattern.finditer(line)]
         projection = project(line, FOLDED)
-        form = _with_one_dash(projection.text)
+        form = with_one_dash(projection.text)
         return [projection.span(*match.span()) for match in self.pattern.finditer(form)]
 
 
@@ -125,13 +109,7 @@ def reading_form(text: str) -> str:
 
     It has as many lines as the text.
     """
-    return text.lower() if text.isascii() else _with_one_dash(fold_letters(nfkc(text).casefold()))
-
-
-def _with_one_dash(text: str) -> str:
-    for dash in _DASHES:  # str.translate takes a thousand times as long
-        text = text.replace(dash, "-")
-    return text
+    return text.lower() if text.isascii() else with_one_dash(fold_letters(nfkc(text).casefold()))
 
 
 @lru_cache(maxsize=256)
@@ -148,62 +126,31 @@ def reading(text: str, *, exact: bool = False, word: bool = False) -> Reading | 
     if not text.strip() or "\n" in text or "\r" in text:
         return None
     if exact:
-        units = _divided(text)
-        edges = _edges(units, before=word, after=word)
-        pattern = re.compile(f"{edges[0]}{re.escape(text)}{edges[1]}")
+        units = divided(text)
+        before, after = edges(units, before=word, after=word)
+        pattern = re.compile(f"{before}{re.escape(text)}{after}")
         return Reading(text, exact, pattern, _exact_stems(text))
     wide = fold_letters(nfkc(text))
     if not wide.strip():
         return None
-    units = _divided(wide.strip())
-    before, after = _edges(
+    units = divided(wide.strip())
+    before, after = edges(
         units, before=word or wide[:1].isspace(), after=word or wide[-1:].isspace()
     )
     written, stems = _written(units, closed=bool(after))
     if not _VOICED.isdisjoint(wide):
         stems = ()
-    numbers = _number_borders(units)
-    whole = _NO_MARK if units[-1].kind in _WORDS else ""
+    numbers = number_borders(units)
+    whole = _NO_MARK if units[-1].kind in WORDS else ""
     pattern = re.compile(f"{before}{numbers[0]}{written}{numbers[1]}{after}{whole}")
     return Reading(text, exact, pattern, stems)
 
 
-def _divided(text: str) -> list[_Unit]:
-    """Return the units of a text in its own case: words at their humps, numbers, and marks."""
-    units: list[_Unit] = []
-    for match in re.compile(_UNITS).finditer(text):
-        kind = match.lastgroup or "mark"
-        parts = _HUMPS.split(match.group()) if kind == "letters" else [match.group()]
-        for number, part in enumerate(parts):
-            if number:
-                units.append(_Unit("gap", ""))
-            units.append(_Unit(kind, part))
-    return units
-
-
-def _edges(units: Sequence[_Unit], *, before: bool, after: bool) -> tuple[str, str]:
-    """Return the conditions that prevent a pattern from matching inside a word."""
-    first = _SCRIPTS.get(units[0].kind) if before else None
-    last = _SCRIPTS.get(units[-1].kind) if after else None
-    return f"(?<!{first})" if first else "", f"(?!{last})" if last else ""
-
-
-def _number_borders(units: Sequence[_Unit]) -> tuple[str, str]:
-    """Return the conditions that prevent the first and the last number from being cut."""
-    before = after = ""
-    if units[0].kind == "digits":
-        before = before_number(units[0].text)
-    if units[-1].kind == "digits":
-        dotted = [unit.kind for unit in units[-3:]] == ["digits", "mark", "digits"]
-        after = after_number(units[-1].text, dotted=dotted and units[-2].text == ".")
-    return before, after
-
-
-def _written(units: Sequence[_Unit], *, closed: bool) -> tuple[str, tuple[str, ...]]:
+def _written(units: Sequence[TextUnit], *, closed: bool) -> tuple[str, tuple[str, ...]]:
     """Return the pattern of the units, and their stems."""
     parts: list[str] = []
     stems: list[str] = []
-    previous: _Unit | None = None
+    previous: TextUnit | None = None
     gap: str | None = None
     for place, unit in enumerate(units):
         if unit.kind == "gap":
@@ -211,34 +158,41 @@ def _written(units: Sequence[_Unit], *, closed: bool) -> tuple[str, tuple[str, .
             if _separates(unit, previous, following):
                 gap = unit.text
             else:
-                parts += [_between(previous, gap, _Unit("mark", unit.text)), re.escape(unit.text)]
-                previous, gap = _Unit("mark", unit.text), None
+                parts += [
+                    _between(previous, gap, TextUnit("mark", unit.text)),
+                    re.escape(unit.text),
+                ]
+                previous, gap = TextUnit("mark", unit.text), None
             continue
         last = place == len(units) - 1
         parts.append(_between(previous, gap, unit))
         pattern, stem = _unit_pattern(unit, last=last, closed=closed)
+        if previous is units[0] and (previous.kind, unit.kind) in _NAMES:
+            parts[1] = _whole_before(gap or "", stems[0], parts[1])
         parts.append(pattern)
+        if last and previous and previous.kind in WORDS:
+            parts.append(_whole_after(gap or "", unit))
         if stem:
             stems.append(stem)
         previous, gap = unit, None
     return "".join(parts), tuple(dict.fromkeys(stems))
 
 
-def _separates(unit: _Unit, previous: _Unit | None, following: _Unit | None) -> bool:
+def _separates(unit: TextUnit, previous: TextUnit | None, following: TextUnit | None) -> bool:
     """Tell whether white space or hyphens only separate; at an end, or at a mark, they do not."""
     if unit.text.isspace() or not unit.text:
         return True
     return bool(
-        previous and following and previous.kind in _WORDS and following.kind in _WORDS
+        previous and following and previous.kind in WORDS and following.kind in WORDS
     ) and not (previous and following and previous.kind == following.kind == "digits")
 
 
-def _between(previous: _Unit | None, gap: str | None, unit: _Unit) -> str:
+def _between(previous: TextUnit | None, gap: str | None, unit: TextUnit) -> str:
     if previous is None:
         return ""
     kinds = previous.kind, unit.kind
     if "mark" in kinds:
-        ends = _EMPHASIS if previous.kind in _WORDS and gap is None else ""
+        ends = _EMPHASIS if previous.kind in WORDS and gap is None else ""
         return f"{_BLANK}*" if gap is not None or "digits" in kinds else ends
     if kinds == ("digits", "digits"):
         return f"(?:{_BLANK}+|{_LINE_END})"
@@ -247,16 +201,45 @@ def _between(previous: _Unit | None, gap: str | None, unit: _Unit) -> str:
         lengths = len(previous.text), len(unit.text)
         least = int(min(lengths) < _SHORTEST or sum(lengths) < _TOGETHER)
     between = f"{_GAP}{{{least},{widest}}}"
+    if unit.kind == "digits" and "-" not in (gap or ""):
+        between += r"(?<!\W-)"  # that is a minus sign
     if gap is not None and gap.isspace():
         between = f"(?:{between}|{_LINE_END})"
-    japanese = previous.kind in _JAPANESE and unit.kind in _JAPANESE
+    japanese = previous.kind in JAPANESE and unit.kind in JAPANESE
     return f"(?:{_JAPANESE_GAP}|{between})" if japanese else between
 
 
-def _unit_pattern(unit: _Unit, *, last: bool, closed: bool) -> tuple[str, str]:
+def _whole_before(gap: str, stem: str, pattern: str) -> str:
+    """Return the pattern of a first word which, before another gap, ends no longer word.
+
+    So ``ETag`` is in ``removeETag`` and ``e-tag``, but not in ``the tag``.
+    """
+    stem = re.escape(stem)
+    endings = pattern.removeprefix(stem)
+    other = f"(?!{endings}[{_other_gaps(gap[:1])}])"
+    return f"{stem}(?:(?<!{_letter(stem)}{stem})|{other}){endings}"
+
+
+def _whole_after(gap: str, unit: TextUnit) -> str:
+    """Return the condition by which one letter, after another gap, begins no longer word."""
+    if unit.kind != "letters" or len(unit.text) >= _SHORTEST:
+        return ""
+    own = re.escape(unit.text.casefold())
+    return f"(?:(?!{_letter(own)})|(?<![{_other_gaps(gap[-1:])}]{own}))"
+
+
+def _letter(word: str) -> str:
+    return "[a-z]" if word.isascii() else r"[^\W\d_]"  # no Japanese, as a class with it is slow
+
+
+def _other_gaps(mark: str) -> str:
+    return _GAPS.replace(r"\s" if mark.isspace() else mark, "")
+
+
+def _unit_pattern(unit: TextUnit, *, last: bool, closed: bool) -> tuple[str, str]:
     """Return the pattern of one unit, and its constant part if it is a word."""
-    text = _with_one_dash(unit.text.casefold())
-    if unit.kind in _JAPANESE:
+    text = with_one_dash(unit.text.casefold())
+    if unit.kind in JAPANESE:
         return _JAPANESE_GAP.join(map(re.escape, text)), text
     if unit.kind == "digits":
         return re.escape(text), text
@@ -289,8 +272,8 @@ def _exact_stems(text: str) -> tuple[str, ...]:
     if not _VOICED.isdisjoint(form):
         return ()
     stems = []
-    for match in re.compile(_UNITS).finditer(form):
-        if match.lastgroup in _WORDS:
+    for match in re.compile(UNITS).finditer(form):
+        if match.lastgroup in WORDS:
             first = match.start() == 0 and not match.group().isascii()
             last = match.end() == len(form)
             stems.append(match.group()[int(first) : len(match.group()) - int(last)])

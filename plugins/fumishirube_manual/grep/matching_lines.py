@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from fumishirube.text import FileText, Reading, TextRange, reading_form
+from fumishirube_manual.evidence.code_blocks import inside_code
 from fumishirube_manual.evidence.excerpts import whole_words
 from fumishirube_manual.evidence.markup import rendered
 
 QUOTED = " \t>"
 """What is before the text of a line in quotations."""
+
+_DATA = (".csv", ".json", ".tsv")
+"""The ends of names of files whose lines are rows."""
 
 Spans = Sequence[tuple[int, int]]
 
@@ -46,6 +51,21 @@ def joined_lines(written: Sequence[str]) -> str:
     return " ".join([first.rstrip(), *(line.strip(QUOTED) for line in rest)]) if rest else first
 
 
+class RunningText:
+    """Tells which lines of a file may go on in the next one: no rows, and no code."""
+
+    def __init__(self, text: FileText) -> None:
+        self._text = text
+
+    @cached_property
+    def _in_code(self) -> Sequence[bool]:
+        return inside_code(self._text.text.split("\n"))
+
+    def goes_on(self, number: int) -> bool:
+        """Tell whether a line, counted from 1, may go on in the next one, if it looks so."""
+        return not self._text.path.lower().endswith(_DATA) and not self._in_code[number]
+
+
 class LineMatcher(Protocol):
     """Finds the matching lines of a text, and the matches in lines."""
 
@@ -76,11 +96,11 @@ class TextMatcher(NamedTuple):
 
     def lines(self, text: FileText) -> Sequence[MatchingLine]:
         """Return the lines that contain any of the texts."""
-        form = reading_form(text.text)
+        form, running = reading_form(text.text), RunningText(text)
         by_line: defaultdict[int, list[int]] = defaultdict(list)
         ends: dict[int, int] = {}
         for number, each in enumerate(self.readings):
-            for line, last in each.matching_lines(text.text, form):
+            for line, last in each.matching_lines(text.text, form, running.goes_on):
                 by_line[line].append(number)
                 ends[line] = max(last, ends.get(line, 0))
         return [MatchingLine(line, tuple(by_line[line]), ends[line]) for line in sorted(by_line)]

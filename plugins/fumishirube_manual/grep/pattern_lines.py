@@ -33,12 +33,19 @@ from fumishirube.text import (
     reading,
     wraps,
 )
-from fumishirube_manual.grep.matching_lines import QUOTED, MatchingLine, Spans, joined_lines
+from fumishirube_manual.grep.matching_lines import (
+    QUOTED,
+    MatchingLine,
+    RunningText,
+    Spans,
+    joined_lines,
+)
 from fumishirube_manual.grep.pattern_literals import (
     INVALID,
     below_indents,
     holds_newline,
     names_case,
+    names_spelling,
     required_literals,
 )
 
@@ -53,6 +60,17 @@ _BLOCK_CHARS = 10_000
 _BLANK = re.compile(r" |\\s")
 _FLAGS = re.compile(r"(?:\(\?[aiLmsux]+\))+")
 """Flags of the whole pattern, such as ``(?i)``, which must be at its start."""
+_ALIKE = (
+    r"[^\W\u3005-\u9fff\uac00-\U0010ffff]",
+    "[\u3041-\u309a\u309d\u309e]",
+    "[\u30a1-\u30fa\u30fc-\u30fe]",
+    "[\u3005-\u3007\u3400-\u9fff]",
+    "[\uac00-\ud7a3]",
+)
+"""Letters of most scripts, then of each that is written beside others without a space: two that are
+alike belong to one word."""
+_BORDER = f"(?!{'|'.join(f'{letter}(?<={letter}{letter})' for letter in _ALIKE)})"
+"""Not inside a word. ``\\b`` would take Latin and Japanese beside each other for one word."""
 
 _Block = Sequence[tuple[int, str]]
 """Lines, each with its number."""
@@ -61,11 +79,15 @@ _Block = Sequence[tuple[int, str]]
 class PatternMatcher:
     """Finds a regular expression in lines, by means of a scorer that limits the time.
 
-    When the time of all its searches is over, it ends the budget of the query.
+    With ``letters``, spellings of letters are equal in the lines. When the time of all its searches
+    is over, it ends the budget of the query.
     """
 
-    def __init__(self, context: SurfaceContext, query: Query, literals: Iterable[str]) -> None:
+    def __init__(
+        self, context: SurfaceContext, query: Query, literals: Iterable[str], *, letters: bool
+    ) -> None:
         self.unfinished = 0
+        self._letters = letters
         self._left, self._slow_left = _SECONDS, _SLOW_SECONDS
         self._context = context
         self._query = query
@@ -79,11 +101,11 @@ class PatternMatcher:
         lines = text.text.split("\n")
         ends = {number: number for number in self._spans(text.path, lines)}
         if _BLANK.search(self._query.text):
-            ends |= self._over_line_ends(text.path, lines, ends)
+            ends |= self._over_line_ends(text, lines, ends)
         return [MatchingLine(line, (0,), ends[line]) for line in sorted(ends)]
 
     def _over_line_ends(
-        self, path: str, lines: Sequence[str], alone: Collection[int]
+        self, text: FileText, lines: Sequence[str], alone: Collection[int]
     ) -> dict[int, int]:
         """Return the lines with a match that ends in the next line, each with the next number.
 
@@ -94,7 +116,8 @@ class PatternMatcher:
             joined_lines((line, following)) if line.strip(QUOTED) and wraps(line, following) else ""
             for line, following in pairwise(lines)
         ]
-        numbers = [*self._spans(path, pairs)]
+        running = RunningText(text)
+        numbers = [*filter(running.goes_on, self._spans(text.path, pairs))]
         within = self.spans_of([lines[n - 1] if n in alone else "" for n in numbers])
         over = self.spans_of([pairs[number - 1] for number in numbers])
         return {
@@ -143,7 +166,8 @@ class PatternMatcher:
         size = sum(len(line) for block in blocks for _, line in block)
         allowed = _LEAST_SECONDS + size / _CHARS_A_SECOND
         query = replace(self._query, budget=budget.within(min(allowed, self._left)))
-        scored = self._scorer(every_place=every_place).score(query, _LineBlocks(path, blocks), {})
+        corpus = _LineBlocks(path, blocks, letters=self._letters)
+        scored = self._scorer(every_place=every_place).score(query, corpus, {})
         ranking = scored if isinstance(scored, Ranking) else Ranking(tuple(scored))
         seconds = monotonic() - began
         self._left -= seconds
@@ -201,7 +225,8 @@ def pattern_matcher(
 ) -> PatternMatcher:
     """Return a matcher for a pattern.
 
-    Case and indents count if ``exact``; without a value case does if the pattern heeds it.
+    Case, indents and spellings count if ``exact``; without a value, case and spellings do if the
+    pattern names them.
     ``parameter`` is named in errors.
 
     Raises:
@@ -209,7 +234,7 @@ def pattern_matcher(
     """
     flags = _FLAGS.match(pattern)
     start = flags.end() if flags else 0
-    wanted = rf"{pattern[:start]}\b(?:{pattern[start:]})\b" if word else pattern
+    wanted = f"{pattern[:start]}{_BORDER}(?:{pattern[start:]}){_BORDER}" if word else pattern
     for written in (pattern, wanted):
         try:
             re.compile(written)
@@ -225,14 +250,16 @@ def pattern_matcher(
     cased = heeds_case(pattern) if exact is None else exact
     wanted = wanted if exact else below_indents(wanted)
     query = Query(wanted, case_sensitive=cased, budget=budget)
-    return PatternMatcher(context, query, required_literals(pattern))
+    letters = not exact and not names_spelling(pattern)
+    return PatternMatcher(context, query, required_literals(pattern), letters=letters)
 
 
 class _LineBlocks(SequenceCorpus):
     """The blocks of lines of one text as the passages of a corpus without an index."""
 
-    def __init__(self, path: str, blocks: Iterable[_Block]) -> None:
+    def __init__(self, path: str, blocks: Iterable[_Block], *, letters: bool) -> None:
         super().__init__()
+        self._letters = letters
         self._path = path
         self._blocks = blocks
 
@@ -242,14 +269,15 @@ class _LineBlocks(SequenceCorpus):
             (first, _), (last, _) = block[0], block[-1]
             text = "\n".join(line for _, line in block)
             passage = Passage(self._path, first, last, "", (), 1, "", {"body": text})
-            yield _LineBlockText(passage, text)
+            yield _LineBlockText(passage, text, self._letters)
 
 
 class _LineBlockText(NamedTuple):
     passage: Passage
     own: str
+    letters: bool
 
     def form(self, form: TextForm) -> Projection:
         if self.own.isascii() and not form.fold and form.separators is None:
             return Projection(self.own)
-        return project(self.own, form)
+        return project(self.own, form._replace(letters=self.letters))

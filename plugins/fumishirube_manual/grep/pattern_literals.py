@@ -10,9 +10,13 @@ from re import _constants as codes  # type: ignore[attr-defined]  # no stub has 
 from re import _parser as parser  # type: ignore[attr-defined]  # nor this
 from typing import Any
 
+from fumishirube.text import NORMAL, TextForm, form_of
+
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 _ASSERTIONS = (codes.ASSERT,)
 _SINGLE = (codes.LITERAL, codes.NOT_LITERAL)
+_NAMED = (codes.RANGE, *_SINGLE)
+_FOLDED = TextForm(fold=False, letters=True)
 _ANCHORS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\^", re.DOTALL)
 """Escaped characters, classes of characters, and ``^``."""
 _INDENT = r"[^\S\n]*"
@@ -45,6 +49,16 @@ def names_case(pattern: str) -> bool:
     return len(cased) > 1 and all(map(str.isupper, cased))
 
 
+def names_spelling(pattern: str) -> bool:
+    """Tell whether a valid regular expression has letters, or marks, that texts are folded to lack.
+
+    The folded form of a pattern would be another one: of ``[\u064b-\u0652]`` nothing is left.
+    """
+    tree = _parsed(pattern)
+    named = "".join(c for members in _classes(tree) for c in _characters(members, _NAMED))
+    return form_of(named, _FOLDED) != form_of(named, NORMAL)
+
+
 def holds_capital(pattern: str) -> bool:
     """Tell whether a valid regular expression is written with a capital, and heeds case."""
     tree = _parsed(pattern)
@@ -53,15 +67,19 @@ def holds_capital(pattern: str) -> bool:
 
 def _cased_letters(tree: Any) -> list[str]:
     """Return the letters of a syntax tree that have two cases, with the ends of its ranges."""
-    kinds = (codes.RANGE, *_SINGLE)
-    return [letter for members in _classes(tree) for letter in _letters(members, kinds)]
+    return [letter for members in _classes(tree) for letter in _letters(members, _NAMED)]
 
 
 def _letters(members: Sequence[tuple[Any, Any]], kinds: Sequence[Any]) -> list[str]:
     """Return the letters with two cases among the members of a class that are of some kinds."""
+    return [c for c in _characters(members, kinds) if c.upper() != c.lower()]
+
+
+def _characters(members: Sequence[tuple[Any, Any]], kinds: Sequence[Any]) -> Iterator[str]:
+    """Yield the characters, and the ends of ranges, among the members of a class."""
     values = [value for code, value in members if code in kinds]
-    ends = [end for value in values for end in (value if isinstance(value, tuple) else (value,))]
-    return [letter for letter in map(chr, ends) if letter.upper() != letter.lower()]
+    ends = (end for value in values for end in (value if isinstance(value, tuple) else (value,)))
+    return map(chr, ends)
 
 
 def _classes(tree: Any) -> Iterator[Sequence[tuple[Any, Any]]]:
