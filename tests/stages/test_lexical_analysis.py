@@ -47,6 +47,32 @@ def test_a_term_has_its_rarity_and_a_repeated_one_more() -> None:
     assert values("the of") == pytest.approx({"the": TWO, "of": ONE})
 
 
+def test_beside_japanese_a_word_counts_as_much_as_four_pairs() -> None:
+    # Nothing has 休暇 and its neighbours; the function word keeps its weight.
+    pairs = dict.fromkeys(("休暇", "暇制", "制度"), rarity(0, SIZE))
+    assert values("sky 休暇制度") == pytest.approx({SKY: 4 * ONE, **pairs})
+    assert values("sky 休暇制度", word_weight=1.5) == pytest.approx({SKY: 1.5 * ONE, **pairs})
+    both = {RED: 4 * MOST, SKY: 4 * 2**0.5 * ONE, "the": 0.2 * TWO, **pairs}
+    assert values("the sky red sky 休暇制度") == pytest.approx(both)
+    assert values("sky について")[SKY] == pytest.approx(ONE)
+
+
+def test_a_long_word_counts_less_beside_one_or_two_others() -> None:
+    nothing = rarity(0, SIZE)
+    pairs, other = ("有給", "給休", "休暇", "暇制", "制度"), "税金"
+    # With a power of 1 both words count three pairs: together the six that they have.
+    even = {**dict.fromkeys(pairs, 0.6 * nothing), other: 3 * nothing}
+    assert values("有給休暇制度 税金", even_power=1.0) == pytest.approx(even)
+    scale = 6 / (5 * 5**-0.25 + 1)
+    default = {**dict.fromkeys(pairs, scale * 5**-0.25 * nothing), other: scale * nothing}
+    assert values("有給休暇制度 税金 sky") == pytest.approx({**default, SKY: 4 * ONE})
+    same = dict.fromkeys((*pairs, other), nothing)
+    assert values("有給休暇制度 税金 sky red") == pytest.approx(
+        {**same, SKY: 4 * ONE, RED: 4 * MOST}
+    )
+    assert values("有給休暇制度") == pytest.approx(dict.fromkeys(pairs, nothing))
+
+
 def test_function_words_are_no_matches_and_no_candidates_beside_others() -> None:
     found = analysed("the red sky")
     assert of(found.anywhere) == [(RED, None, 1.0), (SKY, None, 1.0)]

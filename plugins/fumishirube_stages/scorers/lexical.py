@@ -22,6 +22,7 @@ from fumishirube import (
     Term,
 )
 from fumishirube.text import fold, mentions, query_terms, rarity
+from fumishirube_stages.scorers.balanced_terms import evened, with_whole_words
 from fumishirube_stages.scorers.candidates import (
     NameBoosts,
     best_matches,
@@ -95,7 +96,11 @@ class Lexical(Stage):
     concepts a section's own title with two of them or more adds ``section_title_weight`` times
     their rarity, less where it has other words too. Two neighbouring English words are scored as
     one, too, if the corpus has them only as one word, as in AbortSignal. An English word that the
-    query has n times, in any form, counts n to the power of ``repeated_power`` times.
+    query has n times, in any form, counts n to the power of ``repeated_power`` times. Beside
+    Japanese a word that is one term counts ``word_weight`` times: a Japanese word counts once for
+    each pair of its characters. In a query of up to ``few_concepts`` concepts the terms of a
+    Japanese one with n terms are multiplied by n to the power of minus ``even_power``, and all of
+    these by what keeps their sum: each of a few words matters, long ones no more.
 
     The few sections that contain the whole text of a query of several terms are candidates too.
     ``quotation_weight`` times the rarity of the query's concepts is added to their score, and as
@@ -123,6 +128,8 @@ class Lexical(Stage):
     k1: Annotated[float, Field(ge=0)] = 1.2
     b: Annotated[float, Field(ge=0, le=1)] = 0.75
     repeated_power: Annotated[float, Field(ge=0, le=1)] = 0.5
+    word_weight: Annotated[float, Field(gt=0)] = 4.0
+    even_power: Annotated[float, Field(ge=0, le=1)] = 0.25
     candidate_terms: Annotated[int, Field(ge=1)] = 8
     candidate_names: Annotated[float, Field(ge=0)] = 0.25
     between_candidates: Annotated[float, Field(ge=0, le=1)] = 0.3
@@ -273,7 +280,10 @@ class Lexical(Stage):
         idf = {term: rarity(corpus.size, count) for term, count in counts.items()}
         groups = tuple(weighted_concept(c, corpus, idf) for c in words.concepts)
         finders = form_finders(corpus, chosen)
-        terms = tuple(weighted_terms(text, words, idf, groups, finders))
+        weighted = weighted_terms(text, words, idf, groups, finders)
+        balanced = with_whole_words(weighted, groups, self.word_weight)
+        few = len(groups) <= self.few_concepts
+        terms = tuple(evened(balanced, groups, self.even_power) if few else balanced)
         named = [concept.text for concept in words.concepts] if self.file_name_weight else ()
         together = run_together(named, corpus, chosen)
         clauses, named_clauses = self._clauses(words, idf, parts, corpus.size)

@@ -1,0 +1,55 @@
+"""Balances the terms of a query between words of one term and Japanese words of many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fumishirube.text import is_cjk
+from fumishirube_stages.scorers.query_analysis import WeightedConcept, WeightedTerm
+
+
+def with_whole_words(
+    terms: Iterable[WeightedTerm], concepts: Iterable[WeightedConcept], weight: float
+) -> Sequence[WeightedTerm]:
+    """Return terms of which whole words count ``weight`` times, if a concept is Japanese.
+
+    Terms of no concept, such as function words, remain.
+    """
+    if not any(_is_japanese(concept.text) for concept in concepts):
+        return [*terms]
+    return [
+        term._replace(value=weight * term.value)
+        if term.share and not _is_japanese(term.term)
+        else term
+        for term in terms
+    ]
+
+
+def evened(
+    terms: Sequence[WeightedTerm], concepts: Iterable[WeightedConcept], power: float
+) -> Sequence[WeightedTerm]:
+    """Return terms of which those of a Japanese concept of n terms count n to ``-power`` times.
+
+    The values of the terms of all Japanese concepts are then raised to the sum that they had.
+    """
+    factors: dict[str, float] = {}
+    for concept in concepts:
+        if _is_japanese(concept.text):
+            factor = len(concept.shares) ** -power
+            factors |= {term: max(factor, factors.get(term, 0.0)) for term in concept.shares}
+    before = sum(term.value for term in terms if term.term in factors)
+    after = sum(term.value * factors[term.term] for term in terms if term.term in factors)
+    if not after:
+        return terms
+    scale = before / after
+    return [
+        term._replace(value=term.value * factors[term.term] * scale)
+        if term.term in factors
+        else term
+        for term in terms
+    ]
+
+
+def _is_japanese(text: str) -> bool:
+    """Return whether a text is Japanese or the like, which has a term for each pair."""
+    return any(map(is_cjk, text))
