@@ -166,13 +166,15 @@ class OutsideSearch(NamedTuple):
 class TermReport(NamedTuple):
     """A term, the number of sections that contain it, and near spellings if there are none.
 
-    ``elsewhere`` counts those outside the files of the search, if none of these files contains it.
+    ``elsewhere`` counts those outside the files of the search, if none of these files contains it,
+    and ``returned`` the hits of the search that contain it.
     """
 
     term: str
     sections: int
     near: tuple[str, ...] = ()
     elsewhere: int = 0
+    returned: int = 0
 
 
 class FrequencyReport(NamedTuple):

@@ -121,6 +121,7 @@ def test_what_matched_is_returned_or_left_out(application: Application, limit: i
     )
     holding = [rank for rank, row in enumerate(trace.search.rows, 1) if "旅費" in row.title]
     assert [*report.holding] == holding
+    assert [(term.term, term.returned) for term in report.terms] == [("旅費", len(holding))]
 
 
 def test_what_a_stage_drops_without_a_word_is_left_out(workspace: Path) -> None:

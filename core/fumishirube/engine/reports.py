@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from fumishirube.corpus import Bool, Corpus, Count, Holds, Term
@@ -132,16 +132,17 @@ def report_search(
     before = {hit.passage.key for hit in merged.hits}
     added = [hit for hit in ranking.hits if hit.passage.key not in before]
     holding = [query.terms_in(hit.passage, names) for hit in (*merged.hits, *added)]
-    shown = enumerate((query.terms_in(hit.passage, names) for hit in ranking.hits), 1)
+    shown = [query.terms_in(hit.passage, names) for hit in ranking.hits]
+    returned = Counter(chain.from_iterable(shown))
     omitted = _omitted(query, corpus, search, ranking, counts, counting=counting)
     return SearchReport(
-        terms=terms,
+        terms=tuple(term._replace(returned=returned[term.term]) for term in terms),
         picked=None if query.required else use.picked,
         filtered=filtered,
         sections=corpus.size,
         strict=sum(map(bool, holding)),
         applied=sum(not applied.isdisjoint(present) for present in holding),
-        holding=tuple(rank for rank, present in shown if present),
+        holding=tuple(rank for rank, present in enumerate(shown, 1) if present),
         gated=_gated(query, search),
         returned=len(ranking.hits),
         left_out=omitted.reasons,
