@@ -19,11 +19,12 @@ from fumishirube.engine.rankings import (
     OwnSections,
     allowed_hits,
     completed,
+    covering_hits,
     limited,
     merge_by_rank,
     merge_hits,
 )
-from fumishirube.engine.reports import MOST_CONTINUED, SearchCounts, SureMatches, report_search
+from fumishirube.engine.reports import SearchCounts, continued, report_search
 from fumishirube.engine.stage_calls import AtWork, Overdue, Recorder, StageCall, within_deadline
 from fumishirube.engine.stage_results import (
     WrongResult,
@@ -152,6 +153,8 @@ class _Search:
         self.failed: dict[StageCall, StageFailure] = {}
         self.began = time.monotonic()
         self._sections = OwnSections(corpus, self.counts.candidates)
+        rewordings = (each.text for each in query.rewordings())
+        self._wordings = dict.fromkeys((query.text, *query.alternatives, *rewordings))
         self._ranked: tuple[Recorder, float, Ranking, Ranking]
 
     def run(self) -> PipelineResult:
@@ -178,7 +181,8 @@ class _Search:
         ranking = limited(ranking, query)
         self._ranked = (recorder.copy(), started, merged, ranking)
         with recorder.calling(_COUNTING):
-            return self._result(recorder, started, merged, self._continued(merged, ranking))
+            ranking = self._claimed(self._continued(merged, ranking))
+            return self._result(recorder, started, merged, ranking)
 
     def uncounted(self, reason: str) -> PipelineResult:
         """Return the ranking without the report's counts, and the reason why it has none."""
@@ -205,8 +209,8 @@ class _Search:
         """Add sure matches to a follow-up, or to a search that found nothing to refine.
 
         Stages return the best candidates, which may all be excluded in a follow-up. What matches
-        is returned however short the time, also if the stage that finds it was abandoned. Nothing
-        is added where the refiners dropped every hit of the ``merged`` ranking.
+        is returned however short the time, also if the stage that finds it was abandoned, but not
+        where the refiners dropped all of the ``merged`` hits.
         """
         query, hits = self.query, ranking.hits
         if merged.hits and not hits:
@@ -214,15 +218,15 @@ class _Search:
         enough = hits or not self.abandoned
         if (hits and not query.exclude) or (enough and query.budget.spent):
             return ranking
-        room = min(query.limit or MOST_CONTINUED, MOST_CONTINUED) - len(hits)
-        known = query.exclude | {hit.passage.key for hit in hits}
-        highest = hits[-1].score if hits else 1.0
-        further = SureMatches(query, self.corpus).further(known, room, highest)
-        returned = {hit.passage.key for hit in further}
-        left_out = [
-            out for out in ranking.left_out if (out.path, out.start_line or 0) not in returned
-        ]
-        return ranking._replace(hits=(*hits, *further), left_out=tuple(left_out))
+        return continued(ranking, query, self.corpus)
+
+    def _claimed(self, ranking: Ranking) -> Ranking:
+        """Count what hits cover, unless a built-in scorer has and no stage of a plugin may lie."""
+        pipeline, counted = self.pipeline, any(hit.coverage for hit in ranking.hits)
+        kinds = (pipeline.scorers, pipeline.fusers, pipeline.refiners)
+        if counted and all(named.trusted for stages in kinds for named in stages):
+            return ranking
+        return ranking._replace(hits=covering_hits(ranking.hits, self._wordings, self.corpus))
 
     def _fan_out(self, query: Query, fusers: Sequence[NamedStage[Fuser]]) -> Ranking:
         query.budget.check()
@@ -233,6 +237,8 @@ class _Search:
         plan, plan_error = self._attempt(
             "fuser", fuser, lambda: checked_plan(fuser.stage.plan(fuser.own(query), self.corpus))
         )
+        if plan and fuser.trusted and query.text in self._wordings:  # a plugin may ask for anything
+            self._wordings |= dict.fromkeys(run.query.text for run in plan)
         outcomes: list[Outcome] = []
         cut = False
         for run in plan or (Run("query", query),):
@@ -294,10 +300,9 @@ class _Search:
             self.recorder.close("scorer", scorer.name, started, ranking or Ranking(), error=error)
             if ranking is None:
                 continue
-            scored = ranking.hits
+            allowed = allowed_hits(allowed_hits(ranking.hits, query), self.query)
             if not generates(scorer.stage):
-                scored = tuple(hit for hit in scored if hit.passage.key in candidates)
-            allowed = allowed_hits(allowed_hits(scored, query), self.query)
+                allowed = [hit for hit in allowed if hit.passage.key in candidates]
             merge_hits(scorer.name, allowed, candidates, hits)
             left_out += ranking.left_out
             diagnostics |= ranking.diagnostics

@@ -90,6 +90,18 @@ class SureMatches:
         return sorted(hits, key=Hit.sort_key)[:room]
 
 
+def continued(ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+    """Return a ranking with sure matches below its hits, which are then not left out."""
+    hits = ranking.hits
+    room = min(query.limit or MOST_CONTINUED, MOST_CONTINUED) - len(hits)
+    known = query.exclude | {hit.passage.key for hit in hits}
+    highest = hits[-1].score if hits else 1.0
+    further = SureMatches(query, corpus).further(known, room, highest)
+    returned = {hit.passage.key for hit in further}
+    left_out = [out for out in ranking.left_out if (out.path, out.start_line or 0) not in returned]
+    return ranking._replace(hits=(*hits, *further), left_out=tuple(left_out))
+
+
 @dataclass
 class SearchCounts:
     """Counts made during a search.
