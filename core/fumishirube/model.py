@@ -48,7 +48,8 @@ class Hit(NamedTuple):
     A scorer sets ``score`` and may set ``labels`` (reasons such as ``phrase``), ``coverage`` (the
     share of the query's concepts in the passage, 0 to 1), ``matched`` (spans of the query in the
     passage) and ``places`` (where in the passage's own text). The pipeline adds the scores up and
-    stores them by scorer in ``signals``.
+    stores them by scorer in ``signals``. Where a stage of a plugin ranks, or no scorer sets them,
+    the coverage and the spans of what a search returns are counted in the passages instead.
     """
 
     passage: Passage
@@ -166,13 +167,15 @@ class OutsideSearch(NamedTuple):
 class TermReport(NamedTuple):
     """A term, the number of sections that contain it, and near spellings if there are none.
 
-    ``elsewhere`` counts those outside the files of the search, if none of these files contains it.
+    ``elsewhere`` counts those outside the files of the search, if none of these files contains it,
+    and ``returned`` the hits of the search that contain it.
     """
 
     term: str
     sections: int
     near: tuple[str, ...] = ()
     elsewhere: int = 0
+    returned: int = 0
 
 
 class FrequencyReport(NamedTuple):

@@ -61,13 +61,20 @@ def answerable(trace: Trace) -> Answerable:
     Calibrated on questions whose answers were removed from their manuals (docs/quality.md).
     """
     rows = trace.search.rows
-    if not rows or rows[0].score <= 0:
+    if not rows:
         return "no"
-    lead = rows[0].score / rows[1].score if len(rows) > 1 and rows[1].score > 0 else _FAR_AHEAD
-    evidence = rows[0].coverage + _LEAD * min(lead, _FAR_AHEAD)
+    evidence = rows[0].coverage + _LEAD * min(_lead(rows), _FAR_AHEAD)
     if evidence >= _TOGETHER:
         return "yes"
     return "no" if evidence < _ABSENT and _met_subject(trace) else "partly"
+
+
+def _lead(rows: Sequence[TraceRow]) -> float:
+    """Return how many times the second score the first one is; below 0 scores have no ratio."""
+    first, *others = (row.score for row in rows[:2])
+    if first <= 0:
+        return 1.0
+    return first / others[0] if others and others[0] > 0 else _FAR_AHEAD
 
 
 def proves_nothing(trace: Trace) -> bool:

@@ -144,7 +144,7 @@ SWAPS = {
     "all": "index: {use: memory}, scorers: [{use: all}], fusers: [], refiners: []",
 }
 ASKED: list[dict[str, Any]] = [
-    {"query": "solar winter", "required_terms": ["solar", "zebra"]},
+    {"query": "solar vs winter", "required_terms": ["solar", "zebra"]},
     {"query": "zebra", "required_terms": ["zebra", "quagga"], "alternatives": ["striped horse"]},
     {"query": "solar panels", "required_terms": ["solarr"]},
     {"query": "refund fee", "required_terms": ["fee"], "budget": {"max_candidates": 3}},
@@ -182,6 +182,7 @@ def facts(wire: Wire, asked: dict[str, Any]) -> dict[str, Any]:
     return {
         "asked": asked,
         "nowhere": nowhere,
+        "words nowhere": answer.get("nowhere"),
         "elsewhere": [term[0] for term in answer["terms"] if term[1] == "elsewhere"],
         "sections": [(term[0], term[2]) for term in answer["terms"]],
         "scope": (account["scope"], account["scanned"]),

@@ -94,6 +94,7 @@ WRONG = [
         "'sync' of its index did not store",
     ),
     ("sync=None", "'sync' of its index did not store what it was given"),
+    ("size=1", "its index has lost sections, or has some that it was not given"),
     ("writing=ending()", "RuntimeError"),
     ("average_length=None", "'average_length' of its index gave no finite length"),
 ]

@@ -143,20 +143,23 @@ def walk(span: Span) -> Iterator[Span]:
 
 
 def test_scores_add_up_and_signals_are_kept_by_scorer() -> None:
-    ranking, *_ = pipeline([All(), Lifting()]).run(Query("x"), CORPUS)
+    ranking, *_ = pipeline([All(), Lifting()]).run(Query("c"), CORPUS)
     assert paths(ranking) == ["c.md", "a.md", "b.md"]
     first = ranking.hits[0]
     assert first.score == 11.0
     assert first.signals == {"all-0": 1.0, "lifting-1": 10.0}
     assert first.labels == {"all", "lifted"}
-    assert (first.coverage, first.matched) == (0.5, ("c",))
+    assert (first.coverage, first.matched) == (1.0, ("c",)), "counted, not as a scorer says"
 
 
 def test_only_who_nominates_brings_in_passages() -> None:
     ranking, *_ = pipeline([All(), Lifting()]).run(Query("x"), CORPUS)
     assert "stray.md" not in paths(ranking)
-    nothing, *_ = pipeline([Lifting()]).run(Query("x"), CORPUS)
+    nothing, span, *_ = pipeline([Lifting()]).run(Query("x"), CORPUS)
     assert nothing.hits == ()
+    assert failures(span) == [
+        "stage 'lifting-0': sections that the manual lacks were dropped: 1"
+    ], "also of a scorer that may nominate nothing"
 
 
 def test_the_order_of_scorers_is_the_order_of_the_configuration() -> None:
@@ -261,7 +264,11 @@ def _half(*_: object) -> Iterator[Hit]:
     _fail()
 
 
-@pytest.mark.parametrize("failing", [_fail, _half, lambda: None, lambda: [None]])
+def _twice(*_: object) -> Sequence[Hit]:
+    return [Hit(CORPUS.passages[0], 1.0)] * 2
+
+
+@pytest.mark.parametrize("failing", [_fail, _half, _twice, lambda: None, lambda: [None]])
 def test_a_failing_scorer_is_skipped_and_named(
     failing: Callable[[], Any], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -270,9 +277,48 @@ def test_a_failing_scorer_is_skipped_and_named(
         ranking, span, *_ = pipeline([All(), Calling(), Lifting()]).run(Query("x"), CORPUS)
     assert paths(ranking) == ["c.md", "a.md", "b.md"]
     assert [text.partition(": ")[0] for text in failures(span)] == [
-        "stage 'calling-1' failed and was skipped"
+        "stage 'calling-1' failed and was skipped",
+        "stage 'lifting-2'",
     ]
     assert all("calling-1" not in hit.signals for hit in ranking.hits)
+
+
+class Changing(Stage):
+    """Changes the query that it is given, in all verbs."""
+
+    generates: ClassVar[bool] = True
+
+    def score(self, query: Query, corpus: Corpus, found: Found) -> Iterable[Hit]:
+        object.__setattr__(query, "required", ("zzz",))
+        return ()
+
+    def plan(self, query: Query, corpus: Corpus) -> Sequence[Run]:
+        runs = [Run("own", replace(query))]
+        self.score(query, corpus, {})
+        return runs
+
+    def fuse(self, query: Query, outcomes: Sequence[Outcome], corpus: Corpus) -> Ranking:
+        self.score(query, corpus, {})
+        return outcomes[0].ranking
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        self.score(query, corpus, {})
+        return ranking
+
+
+def test_a_stage_that_changes_its_query_changes_nobody_else_s() -> None:
+    query = Query("a", required=("b",))
+    stages = pipeline([Changing(), All()], [Changing(), Changing()], [Changing()])
+    report = stages.run(query, CORPUS).report
+    assert query.required == ("b",)
+    assert [(term.term, term.sections) for term in report.terms] == [("b", 1)]
+
+
+def test_what_the_refiners_drop_is_not_returned_as_a_sure_match() -> None:
+    WHAT["refine"] = lambda _ranking: Ranking()
+    result = pipeline([All()], [], [Calling()]).run(Query("a"), CORPUS)
+    assert result.ranking.hits == ()
+    assert result.report.left_out == {"not_returned": 3}
 
 
 @pytest.mark.parametrize("failing", [_fail, lambda _ranking: None])

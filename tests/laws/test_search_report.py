@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from manuals import write
 
-from fumishirube import Call, Corpus, CoverageReport, Fuser, Query, Ranking, Stage
+from fumishirube import (
+    Call,
+    Corpus,
+    CoverageReport,
+    Fuser,
+    Hit,
+    Holds,
+    Query,
+    Ranking,
+    Stage,
+)
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.tools.calls import call_tool
+from fumishirube_manual.diagnosis import answerable
 
 ROOT = Path(__file__).parents[2]
 FILES = {
@@ -54,6 +65,25 @@ class Silent(Stage):
 
     def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
         return Ranking(ranking.hits[:1])
+
+
+class Claiming(Stage):
+    """Claims of all sections that they cover the query, with words that none has; or nothing."""
+
+    generates: ClassVar[bool] = True
+    coverage: float = 0.0
+    matched: tuple[str, ...] = ()
+
+    def score(self, query: Query, corpus: Corpus, candidates: object) -> Iterable[Hit]:
+        found = [match.passage for match in corpus.search(Holds("日当"), 99)]
+        return [Hit(p, 9.0, coverage=self.coverage, matched=self.matched) for p in found]
+
+
+class Lower(Stage):
+    """Gives the hits scores below 0, in the same order."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        return ranking._replace(hits=tuple(hit.scored(hit.score - 1000) for hit in ranking.hits))
 
 
 def swap(application: Application, kind: str, *stages: NamedStage[Any]) -> None:
@@ -121,6 +151,7 @@ def test_what_matched_is_returned_or_left_out(application: Application, limit: i
     )
     holding = [rank for rank, row in enumerate(trace.search.rows, 1) if "旅費" in row.title]
     assert [*report.holding] == holding
+    assert [(term.term, term.returned) for term in report.terms] == [("旅費", len(holding))]
 
 
 def test_what_a_stage_drops_without_a_word_is_left_out(workspace: Path) -> None:
@@ -135,6 +166,29 @@ def test_what_a_stage_drops_without_a_word_is_left_out(workspace: Path) -> None:
     assert (report.returned, total.returned > 1) == (1, True)
     assert report.matched >= total.matched
     assert report.left_out["not_returned"] >= total.returned - 1
+
+
+def test_what_hits_cover_is_counted_whatever_stages_say(workspace: Path) -> None:
+    told = []
+    with closing(open_application(workspace, strangers=False, environ={})) as opened:
+
+        def note() -> None:
+            for query in ("旅費規程の日当", "人工衛星の軌道と燃料と日当"):
+                find = opened.contexts["manual"].find
+                trace = find("m1", Query(query, required=("日当",), cache=False)).trace
+                matched = {span for row in trace.search.rows for span in row.matched}
+                told.append((query, answerable(trace) == "yes", matched))
+
+        note()
+        swap(opened, "refiners", NamedStage("lower", Lower()))
+        note()
+        for claiming in (Claiming(), Claiming(coverage=1.0, matched=("石油", "人工衛星"))):
+            swap(opened, "scorers", NamedStage("claiming", claiming))
+            note()
+    first, second = told[:2]
+    assert (first[1], second[1]) == (True, False)
+    assert second[2] == {"日当"}
+    assert told == [first, second] * 4
 
 
 def test_the_first_of_the_sure_matches_does_not_depend_on_how_many_are_wanted(

@@ -159,5 +159,5 @@ def test_the_power_of_coverage_does_not_apply_to_terms_between_concepts() -> Non
     hit = stage._scored(pages, query, analysis, ())[1]
     alone, between, _ = stage._score(pages[1], analysis)
     assert between > 0
-    share = alone.coverage ** (1.5 * min(1, 3 / len(analysis.groups)))
+    share = alone.coverage ** (1.5 * min(1, 3 / len(analysis.concepts.groups)))
     assert hit.score == pytest.approx(alone.score * share + between)

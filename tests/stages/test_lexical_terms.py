@@ -8,19 +8,12 @@ from typing import Any
 import pytest
 from lexical_corpus import AVERAGE, CORPUS, ONE_OF_3, bm25, hits_of, ranked
 
-from fumishirube import Bool, Query, Ranking
+from fumishirube import Query, Ranking
 from fumishirube.testing import MemoryCorpus, passage
-from fumishirube.text import Concept
+from fumishirube.text import Concept, ConceptShares, WeightedConcept, is_part_of_terms
+from fumishirube.text.concept_shares import coverage_shares, weighted_concept
 from fumishirube_stages.scorers.lexical import Lexical
-from fumishirube_stages.scorers.query_analysis import (
-    QueryAnalysis,
-    WeightedConcept,
-    border_spans,
-    coverage_shares,
-    is_part,
-    weighted_concept,
-    weighted_term,
-)
+from fumishirube_stages.scorers.query_analysis import border_spans, weighted_term
 from fumishirube_stages.tokenizers.bigram import Bigram
 from fumishirube_stages.tokenizers.ngram import NGram
 
@@ -55,15 +48,15 @@ def test_the_shares_of_terms_are_those_of_their_concepts_by_rarity() -> None:
 def test_a_text_is_a_part_of_terms_when_it_is_shorter_than_they_are() -> None:
     pairs, triples = MemoryCorpus((), Bigram()), MemoryCorpus((), NGram(n=3))
     for corpus in (pairs, triples):
-        assert is_part("税", corpus) is True
-        assert is_part("a", corpus) is False
-        assert is_part("ab", corpus) is False
-        assert is_part("税a", corpus) is False
-        assert is_part("a税", corpus) is False
-        assert is_part("休暇届出", corpus) is False
-    assert is_part("休暇", pairs) is False
-    assert is_part("休暇", triples) is True
-    assert is_part("休暇届", triples) is False
+        assert is_part_of_terms("税", corpus) is True
+        assert is_part_of_terms("a", corpus) is False
+        assert is_part_of_terms("ab", corpus) is False
+        assert is_part_of_terms("税a", corpus) is False
+        assert is_part_of_terms("a税", corpus) is False
+        assert is_part_of_terms("休暇届出", corpus) is False
+    assert is_part_of_terms("休暇", pairs) is False
+    assert is_part_of_terms("休暇", triples) is True
+    assert is_part_of_terms("休暇届", triples) is False
 
 
 def test_words_are_counted_whole_and_japanese_anywhere() -> None:
@@ -98,8 +91,8 @@ def test_a_pair_that_no_chunk_contains_has_no_span() -> None:
     assert border_spans(["義に"], "主義") == {}
 
 
-def analysis_of(*groups: WeightedConcept, **finders: Any) -> QueryAnalysis:
-    return QueryAnalysis(Bool(), Bool(), groups, (), 0.0, 1.0, finders)
+def shares_of(*groups: WeightedConcept, **finders: Any) -> ConceptShares:
+    return ConceptShares(groups, {}, finders)
 
 
 def test_concepts_match_in_their_form_in_the_text() -> None:
@@ -109,26 +102,26 @@ def test_concepts_match_in_their_form_in_the_text() -> None:
     def forms(text: str) -> list[str]:
         return [word for word in text.split() if word.startswith("walk")]
 
-    assert analysis_of(one, two).matched("walk walks sky") == ("walk", "sky")
-    assert analysis_of(one, walk=forms).matched("walks walking") == ("walks",)
-    assert analysis_of(one, two, walk=forms, sky=forms).matched("walks") == ("walks",)
-    assert analysis_of(two, sky=forms).matched("walks") == ()
-    assert analysis_of(one, other=forms).matched("a wal") == ("wal",)
-    assert analysis_of(one, walk=forms).matched("run") == ()
-    assert analysis_of(one, one).matched("walk") == ("walk",)
+    assert shares_of(one, two).matched("walk walks sky") == ("walk", "sky")
+    assert shares_of(one, walk=forms).matched("walks walking") == ("walks",)
+    assert shares_of(one, two, walk=forms, sky=forms).matched("walks") == ("walks",)
+    assert shares_of(two, sky=forms).matched("walks") == ()
+    assert shares_of(one, other=forms).matched("a wal") == ("wal",)
+    assert shares_of(one, walk=forms).matched("run") == ()
+    assert shares_of(one, one).matched("walk") == ("walk",)
 
 
 def test_the_longest_part_of_a_concept_that_occurs_is_named() -> None:
     concept = WeightedConcept("有給休暇届", {"有給": 1.0}, 1.0)
-    assert analysis_of(concept).matched("有給と休暇届") == ("休暇届",)
-    assert analysis_of(concept).matched("有給だけ") == ("有給",)
-    assert analysis_of(concept).matched("給休だけ") == ("給休",)
-    assert analysis_of(concept).matched("有だけ") == ()
+    assert shares_of(concept).matched("有給と休暇届") == ("休暇届",)
+    assert shares_of(concept).matched("有給だけ") == ("有給",)
+    assert shares_of(concept).matched("給休だけ") == ("給休",)
+    assert shares_of(concept).matched("有だけ") == ()
     long = WeightedConcept("休" * 63 + "暇届", {"休休": 1.0}, 1.0)
-    assert analysis_of(long).matched("暇届") == ()
-    assert analysis_of(long).matched("休" * 63 + "暇") == ("休" * 63,)
+    assert shares_of(long).matched("暇届") == ()
+    assert shares_of(long).matched("休" * 63 + "暇") == ("休" * 63,)
     shorter = WeightedConcept("休" * 62 + "暇届", {"休休": 1.0}, 1.0)
-    assert analysis_of(shorter).matched("暇届") == ("暇届",)
+    assert shares_of(shorter).matched("暇届") == ("暇届",)
 
 
 def test_at_most_256_terms_count_those_of_concepts_first() -> None:

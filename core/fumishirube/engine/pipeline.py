@@ -19,15 +19,15 @@ from fumishirube.engine.rankings import (
     OwnSections,
     allowed_hits,
     completed,
+    covering_hits,
     limited,
     merge_by_rank,
     merge_hits,
 )
-from fumishirube.engine.reports import MOST_CONTINUED, SearchCounts, SureMatches, report_search
+from fumishirube.engine.reports import SearchCounts, continued, report_search
 from fumishirube.engine.stage_calls import AtWork, Overdue, Recorder, StageCall, within_deadline
 from fumishirube.engine.stage_results import (
     WrongResult,
-    checked_hits,
     checked_plan,
     checked_ranking,
 )
@@ -61,6 +61,10 @@ class NamedStage(NamedTuple, Generic[S]):
     def __str__(self) -> str:
         origin = f" of plugin {self.plugin!r}" if self.plugin else ""
         return f"stage {self.name!r}{origin}"
+
+    def own(self, query: Query) -> Query:
+        """Return the query for this stage: a plugin that changes it changes nobody else's."""
+        return query if self.trusted else replace(query)
 
 
 class StageFailure(NamedTuple):
@@ -149,6 +153,8 @@ class _Search:
         self.failed: dict[StageCall, StageFailure] = {}
         self.began = time.monotonic()
         self._sections = OwnSections(corpus, self.counts.candidates)
+        rewordings = (each.text for each in query.rewordings())
+        self._wordings = dict.fromkeys((query.text, *query.alternatives, *rewordings))
         self._ranked: tuple[Recorder, float, Ranking, Ranking]
 
     def run(self) -> PipelineResult:
@@ -175,7 +181,8 @@ class _Search:
         ranking = limited(ranking, query)
         self._ranked = (recorder.copy(), started, merged, ranking)
         with recorder.calling(_COUNTING):
-            return self._result(recorder, started, merged, self._continued(ranking))
+            ranking = self._claimed(self._continued(merged, ranking))
+            return self._result(recorder, started, merged, ranking)
 
     def uncounted(self, reason: str) -> PipelineResult:
         """Return the ranking without the report's counts, and the reason why it has none."""
@@ -198,25 +205,28 @@ class _Search:
         report = report_search(self.query, self.corpus, *results, counting=not uncounted)
         return PipelineResult(ranking, span, report, [*self.failed.values()])
 
-    def _continued(self, ranking: Ranking) -> Ranking:
-        """Add sure matches to a follow-up, or to a search without hits.
+    def _continued(self, merged: Ranking, ranking: Ranking) -> Ranking:
+        """Add sure matches to a follow-up, or to a search that found nothing to refine.
 
         Stages return the best candidates, which may all be excluded in a follow-up. What matches
-        is returned however short the time, also if the stage that finds it was abandoned.
+        is returned however short the time, also if the stage that finds it was abandoned, but not
+        where the refiners dropped all of the ``merged`` hits.
         """
         query, hits = self.query, ranking.hits
+        if merged.hits and not hits:
+            return ranking
         enough = hits or not self.abandoned
         if (hits and not query.exclude) or (enough and query.budget.spent):
             return ranking
-        room = min(query.limit or MOST_CONTINUED, MOST_CONTINUED) - len(hits)
-        known = query.exclude | {hit.passage.key for hit in hits}
-        highest = hits[-1].score if hits else 1.0
-        further = SureMatches(query, self.corpus).further(known, room, highest)
-        returned = {hit.passage.key for hit in further}
-        left_out = [
-            out for out in ranking.left_out if (out.path, out.start_line or 0) not in returned
-        ]
-        return ranking._replace(hits=(*hits, *further), left_out=tuple(left_out))
+        return continued(ranking, query, self.corpus)
+
+    def _claimed(self, ranking: Ranking) -> Ranking:
+        """Count what hits cover, unless a built-in scorer has and no stage of a plugin may lie."""
+        pipeline, counted = self.pipeline, any(hit.coverage for hit in ranking.hits)
+        kinds = (pipeline.scorers, pipeline.fusers, pipeline.refiners)
+        if counted and all(named.trusted for stages in kinds for named in stages):
+            return ranking
+        return ranking._replace(hits=covering_hits(ranking.hits, self._wordings, self.corpus))
 
     def _fan_out(self, query: Query, fusers: Sequence[NamedStage[Fuser]]) -> Ranking:
         query.budget.check()
@@ -225,8 +235,10 @@ class _Search:
             return self._score(query)
         fuser, *inner = fusers
         plan, plan_error = self._attempt(
-            "fuser", fuser, lambda: checked_plan(fuser.stage.plan(query, self.corpus))
+            "fuser", fuser, lambda: checked_plan(fuser.stage.plan(fuser.own(query), self.corpus))
         )
+        if plan and fuser.trusted and query.text in self._wordings:  # a plugin may ask for anything
+            self._wordings |= dict.fromkeys(run.query.text for run in plan)
         outcomes: list[Outcome] = []
         cut = False
         for run in plan or (Run("query", query),):
@@ -239,8 +251,8 @@ class _Search:
         merged, error = None, plan_error
         if not plan_error:
             listed = (out for outcome in outcomes for out in outcome.ranking.left_out)
-            fuse = partial(fuser.stage.fuse, query, outcomes, self.corpus)
-            merged, error = self._ranking_of("fuser", fuser, fuse, checked_ranking, listed)
+            fuse = partial(fuser.stage.fuse, fuser.own(query), outcomes, self.corpus)
+            merged, error = self._ranking_of("fuser", fuser, fuse, listed)
         ranking = merge_by_rank(outcomes) if merged is None else merged
         self.counts.terms = ranking.terms or self.counts.terms
         self.recorder.close("fuser", fuser.name, started, ranking, error=error, out_of_time=cut)
@@ -254,7 +266,7 @@ class _Search:
             applies: Callable[[Query], bool] | None = getattr(named.stage, "applies", None)
             if applies is None:
                 return fusers[place:]
-            applied, error = self._attempt("fuser", named, partial(applies, query))
+            applied, error = self._attempt("fuser", named, partial(applies, named.own(query)))
             if error:
                 started = self.recorder.open()
                 self.recorder.close("fuser", named.name, started, Ranking(), error=error)
@@ -283,13 +295,14 @@ class _Search:
                 continue
             started = self.recorder.open()
             known = MappingProxyType(candidates)
-            score = partial(scorer.stage.score, query, self.corpus, known)
-            checked = checked_hits if generates(scorer.stage) else partial(_among_candidates, known)
-            ranking, error = self._ranking_of("scorer", scorer, score, checked)
+            score = partial(scorer.stage.score, scorer.own(query), self.corpus, known)
+            ranking, error = self._ranking_of("scorer", scorer, score)
             self.recorder.close("scorer", scorer.name, started, ranking or Ranking(), error=error)
             if ranking is None:
                 continue
             allowed = allowed_hits(allowed_hits(ranking.hits, query), self.query)
+            if not generates(scorer.stage):
+                allowed = [hit for hit in allowed if hit.passage.key in candidates]
             merge_hits(scorer.name, allowed, candidates, hits)
             left_out += ranking.left_out
             diagnostics |= ranking.diagnostics
@@ -302,9 +315,9 @@ class _Search:
     def _refine(self, refiner: NamedStage[Refiner], ranking: Ranking) -> Ranking:
         self.query.budget.check()
         started = self.recorder.open()
-        refine = partial(refiner.stage.refine, ranking, self.query, self.corpus)
+        refine = partial(refiner.stage.refine, ranking, refiner.own(self.query), self.corpus)
         left_out = ranking.left_out
-        refined, error = self._ranking_of("refiner", refiner, refine, checked_ranking, left_out)
+        refined, error = self._ranking_of("refiner", refiner, refine, left_out)
         refined = ranking if refined is None else refined
         allowed = allowed_hits(refined.hits, self.query)
         if len(allowed) < len(refined.hits):
@@ -317,13 +330,12 @@ class _Search:
         kind: str,
         named: NamedStage[Any],
         verb: Callable[[], Any],
-        checked: Callable[..., Ranking],
         listed: Iterable[LeftOut] = (),
     ) -> tuple[Ranking | None, str | None]:
         """Call a stage that ranks; a plugin's ranking is limited to the manual's own sections."""
 
         def own() -> tuple[Ranking, str]:
-            ranking = checked(verb(), trusted=named.trusted)
+            ranking = checked_ranking(verb(), trusted=named.trusted)
             if named.trusted:
                 return ranking, ""
             ranking, problem = self._sections.of(ranking, listed)
@@ -386,11 +398,3 @@ def generates(scorer: object) -> bool:
 def comes_last(scorer: object) -> bool:
     """Tell whether a scorer needs the candidates of all others."""
     return getattr(scorer, "last", False)
-
-
-def _among_candidates(
-    candidates: Mapping[SectionKey, Passage], result: Iterable[Hit], *, trusted: bool
-) -> Ranking:
-    """Return the hits of a scorer that generates no candidates: those of candidates."""
-    ranking = checked_hits(result, trusted=trusted)
-    return ranking._replace(hits=tuple(h for h in ranking.hits if h.passage.key in candidates))

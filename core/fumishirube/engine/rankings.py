@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.corpus import Corpus
+from fumishirube.corpus import Corpus, Holds, Part
 from fumishirube.corpus_kinds import rehearse
 from fumishirube.model import Hit, LeftOut, Passage, Ranking
 from fumishirube.query import Outcome, Query
+from fumishirube.text.concept_shares import ConceptShares, is_part_of_terms, joined_terms
 from fumishirube.text.encoding import has_surrogates
+from fumishirube.text.query_concepts import concepts, rarity
+from fumishirube.text.word_forms import form_finder, query_terms
 from fumishirube.traces.records import SectionKey, Span
 
+_MOST_TERMS = 256
+"""The most terms of a wording by which coverage is counted."""
 RRF_K = 60
 """The constant of the paper, used where a fuser has no other, or fails."""
 
@@ -173,6 +179,32 @@ class OwnSections:
             self._pages[path] = {None: page[0]} if page else {}
             self._pages[path].update((passage.start_line, passage) for passage in page)
         return self._pages[path].get(start_line)
+
+
+def covering_hits(hits: Iterable[Hit], texts: Iterable[str], corpus: Corpus) -> tuple[Hit, ...]:
+    """Return hits with the spans of some texts that they contain, and the best coverage of one."""
+    wordings = [_shares(text, corpus) for text in texts]
+
+    def covering(hit: Hit) -> Hit:
+        text = "\n".join(hit.passage.fields.values())
+        coverage = max(shares.coverage(text) for shares in wordings)
+        matched = dict.fromkeys(span for shares in wordings for span in shares.matched(text))
+        return hit._replace(coverage=coverage, matched=tuple(matched))
+
+    return tuple(map(covering, hits))
+
+
+def _shares(text: str, corpus: Corpus) -> ConceptShares:
+    """Return the concepts of a text, weighted by their rarity in a corpus."""
+    every = concepts(text)
+    joined = joined_terms(text, corpus, lambda words: corpus.count(Holds(words), 1).number > 0)
+    terms = [term for concept in every for term in query_terms(corpus, concept.text)]
+    counts = dict(corpus.frequencies([*islice(dict.fromkeys((*terms, *joined)), _MOST_TERMS)]))
+    parts = [concept.text for concept in every if is_part_of_terms(concept.text, corpus)]
+    counts |= {part: corpus.count(Part(part)).number for part in parts[:_MOST_TERMS]}
+    idf = {term: rarity(corpus.size, count) for term, count in counts.items()}
+    finders = {term: finder for term in counts if (finder := form_finder(corpus, term))}
+    return ConceptShares.weighted(every, corpus, idf, joined, finders)
 
 
 def limited(ranking: Ranking, query: Query) -> Ranking:

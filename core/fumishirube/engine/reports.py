@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from fumishirube.corpus import Bool, Corpus, Count, Holds, Term
@@ -90,6 +90,18 @@ class SureMatches:
         return sorted(hits, key=Hit.sort_key)[:room]
 
 
+def continued(ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+    """Return a ranking with sure matches below its hits, which are then not left out."""
+    hits = ranking.hits
+    room = min(query.limit or MOST_CONTINUED, MOST_CONTINUED) - len(hits)
+    known = query.exclude | {hit.passage.key for hit in hits}
+    highest = hits[-1].score if hits else 1.0
+    further = SureMatches(query, corpus).further(known, room, highest)
+    returned = {hit.passage.key for hit in further}
+    left_out = [out for out in ranking.left_out if (out.path, out.start_line or 0) not in returned]
+    return ranking._replace(hits=(*hits, *further), left_out=tuple(left_out))
+
+
 @dataclass
 class SearchCounts:
     """Counts made during a search.
@@ -132,16 +144,17 @@ def report_search(
     before = {hit.passage.key for hit in merged.hits}
     added = [hit for hit in ranking.hits if hit.passage.key not in before]
     holding = [query.terms_in(hit.passage, names) for hit in (*merged.hits, *added)]
-    shown = enumerate((query.terms_in(hit.passage, names) for hit in ranking.hits), 1)
+    shown = [query.terms_in(hit.passage, names) for hit in ranking.hits]
+    returned = Counter(chain.from_iterable(shown))
     omitted = _omitted(query, corpus, search, ranking, counts, counting=counting)
     return SearchReport(
-        terms=terms,
+        terms=tuple(term._replace(returned=returned[term.term]) for term in terms),
         picked=None if query.required else use.picked,
         filtered=filtered,
         sections=corpus.size,
         strict=sum(map(bool, holding)),
         applied=sum(not applied.isdisjoint(present) for present in holding),
-        holding=tuple(rank for rank, present in shown if present),
+        holding=tuple(rank for rank, present in enumerate(shown, 1) if present),
         gated=_gated(query, search),
         returned=len(ranking.hits),
         left_out=omitted.reasons,

@@ -49,6 +49,7 @@ class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
 
     _answers = (ToolError, IndexDamaged)
     _checked_pages: object = ()
+    _searched = 0
 
     def pages(self) -> Mapping[str, IndexedFile]:
         """Return the files of the last commit."""
@@ -56,6 +57,7 @@ class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
             pages = self._stage.pages()
             if pages is not self._checked_pages:
                 self._checked_pages = check_pages(pages)
+                self._searched = sum(file.sections - file.blank for file in pages.values())
             return pages
 
     @contextmanager
@@ -96,13 +98,18 @@ class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
                 raise ValueError("'sync' of its index did not remove what it had to")
 
     def corpus(self, manual_id: str) -> GuardedStage[Any]:
-        """Return the corpus of a manual."""
+        """Return the corpus of a manual, with as many sections as its files have."""
+        before = self.pages()
         with self._watched("corpus"):
             corpus = self._stage.corpus(manual_id)
             lacking = [name for name in _MEMBERS if not hasattr(type(corpus), name)]
             if lacking and any(not hasattr(corpus, name) for name in lacking):
                 raise TypeError(f"it gave a {type(corpus).__name__} and no corpus")
-        return _GuardedCorpus(corpus, self._work, self._guard, self.pages())
+            pages = self.pages()
+            # Another thread may have refreshed the index between the two.
+            if pages is before and _number("size", corpus.size) != self._searched:
+                raise ValueError("its index has lost sections, or has some that it was not given")
+        return _GuardedCorpus(corpus, self._work, self._guard, pages)
 
     def close(self) -> None:
         """Close it; a failure is recorded, and disturbs nothing else."""

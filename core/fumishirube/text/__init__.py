@@ -1,5 +1,11 @@
 """Texts: encodings, folding, forms, concepts, references."""
 
+from fumishirube.text.concept_shares import (
+    ConceptShares,
+    WeightedConcept,
+    is_part_of_terms,
+    joined_terms,
+)
 from fumishirube.text.controls import printable, printable_json, unseen_character, without_unseen
 from fumishirube.text.encoding import (
     DecodedText,
@@ -56,6 +62,7 @@ __all__ = [
     "LOOSE",
     "NORMAL",
     "Concept",
+    "ConceptShares",
     "DecodedText",
     "FileText",
     "FormFinder",
@@ -70,6 +77,7 @@ __all__ = [
     "TextRange",
     "TextRanges",
     "UnreadFile",
+    "WeightedConcept",
     "chunks",
     "concepts",
     "decode",
@@ -81,8 +89,10 @@ __all__ = [
     "form_of",
     "is_cjk",
     "is_function",
+    "is_part_of_terms",
     "is_unspaced",
     "is_worded",
+    "joined_terms",
     "letter_named",
     "letter_names",
     "mentions",

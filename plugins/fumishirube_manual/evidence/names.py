@@ -10,7 +10,6 @@ from pydantic import JsonValue
 
 from fumishirube import Bool, Clause, Corpus, Holds, Part, Passage, SurfaceContext, Trace, TraceRow
 from fumishirube.text import concepts, fold, mentions
-from fumishirube_manual.diagnosis import answerable
 from fumishirube_manual.evidence.annotations import stored, weights_of_each
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import line_weight
@@ -127,17 +126,18 @@ def with_absent_words(context: SurfaceContext, trace: Trace, corpus: Corpus) -> 
     """Store the words of a query that are in no section, or in none with all required terms.
 
     Plural and singular are one word, and so are synonyms, and 10MB and 10 MB. Required terms in no
-    section do not count. Words are looked for only if those of the query do not occur together, and
-    in a complete index.
+    section do not count. Words of the first hit are not looked for, nor any in an incomplete index.
     """
-    if _ABSENT in trace.annotations or trace.report.incomplete or answerable(trace) == "yes":
+    if _ABSENT in trace.annotations or trace.report.incomplete:
         return trace
     required = [report.term for report in trace.report.terms if report.sections]
     known = fold("\n".join(required))
     common = tuple(_holds(term, trace) for term in required)
     nowhere: list[JsonValue] = []
     apart: list[JsonValue] = []
-    for word in [c.text for c in concepts(trace.text) if len(c.text) > 1][:_MOST]:
+    present = {span for row in trace.search.rows[:1] for span in row.matched}
+    words = [concept.text for concept in concepts(trace.text) if len(concept.text) > 1]
+    for word in [word for word in words[:_MOST] if word not in present]:
         holds = _holds(word, trace)
         if not _together(corpus, holds):
             nowhere.append(word)

@@ -231,8 +231,7 @@ def _term_effects(trace: Trace) -> Iterator[tuple[JsonValue, ...]]:
         elif term.term not in report.effective:
             yield (term.term, "too_common", term.sections)
         else:
-            ranked = report.gated or report.holding
-            yield (term.term, "ranked" if ranked and term.sections else "no_hits", term.sections)
+            yield (term.term, "ranked" if term.returned else "no_hits", term.sections)
 
 
 def tokens(answer: Answer) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fumishirube.text import is_cjk
-from fumishirube_stages.scorers.query_analysis import WeightedConcept, WeightedTerm
+from fumishirube.text import WeightedConcept, is_cjk
+from fumishirube_stages.scorers.query_analysis import WeightedTerm
 
 
 def with_whole_words(

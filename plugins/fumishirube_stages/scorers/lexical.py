@@ -21,7 +21,7 @@ from fumishirube import (
     Stage,
     Term,
 )
-from fumishirube.text import fold, mentions, query_terms, rarity
+from fumishirube.text import ConceptShares, fold, is_part_of_terms, mentions, query_terms, rarity
 from fumishirube_stages.scorers.balanced_terms import evened, with_whole_words
 from fumishirube_stages.scorers.candidates import (
     NameBoosts,
@@ -39,10 +39,8 @@ from fumishirube_stages.scorers.query_analysis import (
     WeightedTerm,
     coverage_bonus,
     form_finders,
-    is_part,
     run_together,
     term_weights,
-    weighted_concept,
     weighted_term,
     weighted_terms,
 )
@@ -211,7 +209,8 @@ class Lexical(Stage):
 
     def _add(self, scores: SearchScores, new: Iterable[Passage], analysis: QueryAnalysis) -> None:
         """Score passages that are new in a search."""
-        section_title = self.section_title_weight * (len(analysis.groups) > self.few_concepts)
+        number = len(analysis.concepts.groups)
+        section_title = self.section_title_weight * (number > self.few_concepts)
         weights = NameWeights(self.page_title_weight, self.file_name_weight, section_title)
         parts = [
             (hit, between, scores.names(hit.passage, analysis, weights, named))
@@ -219,7 +218,7 @@ class Lexical(Stage):
         ]
         best = scores.best(hit.coverage for hit, *_ in parts)
         power = self.coverage_power * best**2
-        power *= min(1.0, self.few_concepts / max(1, len(analysis.groups)))
+        power *= min(1.0, self.few_concepts / max(1, number))
         # No title adds more than section_title times the rarity: a quotation remains before it.
         quotation = self.quotation_weight + section_title
         quotation *= sum(term.value for term in analysis.terms if term.share)
@@ -266,7 +265,7 @@ class Lexical(Stage):
         if not query.must:
             return query.inside(analysis.clause)
         terms = [(extra.term, _REQUIRED_ONLY, extra.value) for extra in extras]
-        parts = frozenset(term for term, _, _ in terms if is_part(term, corpus))
+        parts = frozenset(term for term, _, _ in terms if is_part_of_terms(term, corpus))
         more = self._boosts.times(self.candidate_names).clauses(terms, parts)
         candidates = Bool(should=(analysis.clause, *more)) if more else analysis.clause
         return query.inside(Bool(must=(candidates, *map(Holds, query.must))))
@@ -274,13 +273,13 @@ class Lexical(Stage):
     def _analyse(self, text: str, corpus: Corpus) -> QueryAnalysis:
         words = term_weights(text, corpus, self.function_weight, self.repeated_power)
         chosen, content = words.weights, words.content
-        parts = frozenset(term for term in chosen if is_part(term, corpus))
+        parts = frozenset(term for term in chosen if is_part_of_terms(term, corpus))
         counts = dict(corpus.frequencies(chosen))
         counts |= {part: corpus.count(Part(part)).number for part in words.named}
         idf = {term: rarity(corpus.size, count) for term, count in counts.items()}
-        groups = tuple(weighted_concept(c, corpus, idf) for c in words.concepts)
         finders = form_finders(corpus, chosen)
-        weighted = weighted_terms(text, words, idf, groups, finders)
+        shares = ConceptShares.weighted(words.concepts, corpus, idf, words.joined, finders)
+        groups, weighted = shares.groups, weighted_terms(text, words, idf, shares)
         balanced = with_whole_words(weighted, groups, self.word_weight)
         few = len(groups) <= self.few_concepts
         terms = tuple(evened(balanced, groups, self.even_power) if few else balanced)
@@ -304,13 +303,12 @@ class Lexical(Stage):
                     for term in matching or self._content(chosen)
                 )
             ),
-            groups=groups,
+            concepts=shares,
             terms=terms,
             coverage_bonus=coverage_bonus(
                 groups, self.coverage_weight, self.sparse_coverage_weight
             ),
             average=corpus.average_length("body") or 1.0,
-            finders=finders,
             quoted=quoted_sections(text, corpus) if self.quotation_weight else (),
         )
 
@@ -353,13 +351,14 @@ class Lexical(Stage):
         fields = passage.fields
         names = text_of_names(fields)
         score, covered, between, named = self._term_score(fields, names, analysis.terms, analysis)
-        coverage = min(1.0, round(covered, _DECIMALS)) if analysis.groups else 1.0
+        groups = analysis.concepts.groups
+        coverage = min(1.0, round(covered, _DECIMALS)) if groups else 1.0
         score += coverage * analysis.coverage_bonus
         score -= min(self._penalty(len(fields["body"])), score / 2)
         if not covered:
             return Hit(passage, score, coverage=coverage), between, named
-        matched = analysis.matched(f"{names}\n{fields['body']}")
-        labels = _ANCHOR if any(group.text in names for group in analysis.groups) else _UNMARKED
+        matched = analysis.concepts.matched(f"{names}\n{fields['body']}")
+        labels = _ANCHOR if any(group.text in names for group in groups) else _UNMARKED
         return Hit(passage, score, labels, coverage, matched), between, named
 
     def _term_score(

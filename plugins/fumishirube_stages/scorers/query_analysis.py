@@ -6,38 +6,29 @@ import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import pairwise
-from types import MappingProxyType
 from typing import NamedTuple
 
 from fumishirube import Bool, Clause, Corpus, Holds, Passage
 from fumishirube.text import (
     Concept,
+    ConceptShares,
     FormFinder,
+    WeightedConcept,
     chunks,
     concepts,
     form_finder,
-    is_cjk,
     is_function,
+    is_part_of_terms,
+    joined_terms,
     occurrences,
-    occurs,
     query_terms,
     rarity,
 )
 
 _BORDER = re.compile("[\u3041-\u309f][^\u3041-\u309f]|[^\u3041-\u309f][\u3041-\u309f]")
 
-_MOST_TERMS, _PARTED = 256, 64
-"""The most terms of a query, and characters of a concept whose parts, a quadratic number, count."""
-_BETWEEN = "\u3005"
-"""A character that may precede or follow a word in Japanese text."""
-
-
-class WeightedConcept(NamedTuple):
-    """A concept, the share of each of its terms, and its rarity."""
-
-    text: str
-    shares: Mapping[str, float]
-    weight: float
+_MOST_TERMS = 256
+"""The most terms of a query."""
 
 
 class WeightedTerm(NamedTuple):
@@ -64,28 +55,15 @@ class QueryAnalysis(NamedTuple):
 
     clause: Clause
     anywhere: Clause
-    groups: tuple[WeightedConcept, ...]
+    concepts: ConceptShares
     terms: tuple[WeightedTerm, ...]
     coverage_bonus: float
     average: float
-    finders: Mapping[str, FormFinder] = MappingProxyType({})
     named_clause: Clause = Bool()
     complete_clause: Clause | None = None
     rare_clause: Clause | None = None
     run_together: tuple[WeightedTerm, ...] = ()
     quoted: Sequence[Passage] = ()
-
-    def matched(self, text: str) -> tuple[str, ...]:
-        """Return the concepts in their form in a text, or their longest parts that occur in it."""
-        whole: dict[str, None] = {}
-        for group in self.groups:
-            if occurs(text, group.text):
-                whole[group.text] = None
-            elif self.finders and len(group.shares) == 1:
-                (term,) = group.shares
-                forms = self.finders[term](text) if term in self.finders else ()
-                whole |= dict.fromkeys(forms[:1])
-        return tuple(whole) or tuple(_parts(self.groups, text))
 
 
 class TermWeights(NamedTuple):
@@ -110,14 +88,14 @@ def term_weights(
     For a word that the query has n times it is multiplied by n to the power of ``repeated_power``.
     """
     query_concepts = concepts(text)
-    named = [concept.text for concept in query_concepts if is_part(concept.text, corpus)]
+    named = [concept.text for concept in query_concepts if is_part_of_terms(concept.text, corpus)]
     content = {term for concept in query_concepts for term in query_terms(corpus, concept.text)}
     weights: dict[str, float] = {}
     for chunk in chunks(text):
         for term in query_terms(corpus, chunk.text):
             weight = 1.0 if term in content or not is_function(term) else function_weight
             weights[term] = max(weight, weights.get(term, 0.0))
-    joined = joined_terms(text, corpus)
+    joined = joined_terms(text, corpus, lambda words: corpus.count(Holds(words), 1).number > 0)
     weights |= dict.fromkeys((*named, *joined), 1.0)
     for term, number in repetitions(text, corpus).items():
         weights[term] = weights.get(term, 1.0) * number**repeated_power
@@ -129,15 +107,16 @@ def weighted_terms(
     text: str,
     words: TermWeights,
     idf: Mapping[str, float],
-    groups: Iterable[WeightedConcept],
-    finders: Mapping[str, FormFinder],
+    shares: ConceptShares,
 ) -> Iterable[WeightedTerm]:
     """Yield the terms of a query with their values and shares."""
-    shares = coverage_shares(groups, words.joined)
     spans = border_spans((term for term in words.weights if term not in words.content), text)
     for term, weight in words.weights.items():
         yield weighted_term(
-            spans.get(term, term), weight * idf[term], shares.get(term, 0.0), finders.get(term)
+            spans.get(term, term),
+            weight * idf[term],
+            shares.shares.get(term, 0.0),
+            shares.finders.get(term),
         )
 
 
@@ -156,30 +135,6 @@ def weighted_term(
     return WeightedTerm(term, value, share, occurrences if term.isascii() else str.count)
 
 
-def weighted_concept(concept: Concept, corpus: Corpus, idf: Mapping[str, float]) -> WeightedConcept:
-    """Return a concept with its terms, weighted by rarity.
-
-    A term that is the whole concept, as of E104, has all of it: the others are parts of it.
-    """
-    terms = tuple(dict.fromkeys(query_terms(corpus, concept.text))) or (concept.text,)
-    total = sum(idf.get(term, 0.0) for term in terms)
-    shares = {term: idf.get(term, 0.0) / (total or 1.0) for term in terms}
-    if concept.text in shares:
-        shares[concept.text] = 1.0
-    return WeightedConcept(concept.text, shares, total / len(terms))
-
-
-def is_part(text: str, corpus: Corpus) -> bool:
-    """Return whether an index may contain a text only as a part of longer terms.
-
-    This is so for a single Japanese character, and for anything shorter than the tokenizer's terms.
-    """
-    if len(text) == 1 or text.isascii() or not all(map(is_cjk, text)):
-        return len(text) == 1 and not text.isascii()
-    embedded = corpus.terms(f"{_BETWEEN}{text}{_BETWEEN}")
-    return text not in embedded and [*corpus.terms(text)] == [text]
-
-
 def repetitions(text: str, corpus: Corpus) -> Mapping[str, int]:
     """Return the numbers of the English words, in any form, that a query has more than once.
 
@@ -189,25 +144,6 @@ def repetitions(text: str, corpus: Corpus) -> Mapping[str, int]:
     terms = (query_terms(corpus, word) for word in words if word.isascii())
     numbers = Counter(each[0] for each in terms if len(each) == 1)
     return {term: number for term, number in numbers.items() if number > 1}
-
-
-def joined_terms(text: str, corpus: Corpus) -> Mapping[str, Sequence[str]]:
-    """Return the terms of neighbouring English words that the corpus has only as one word.
-
-    Each has the terms of both words: ``abort signal`` may be written ``AbortSignal``.
-    """
-    pairs = [
-        (query_terms(corpus, first.text + second.text), first.text, second.text)
-        for first, second in pairwise(chunks(text))
-        if _is_word(*first) and _is_word(*second)
-    ]
-    single = {terms[0]: pair for terms, *pair in pairs if len(terms) == 1}
-    counts = corpus.frequencies(single) if single else {}
-    return {
-        term: [part for word in single[term] for part in query_terms(corpus, word)]
-        for term, count in counts.items()
-        if count and not corpus.count(Holds(" ".join(single[term])), 1).number
-    }
 
 
 def run_together(
@@ -228,29 +164,6 @@ def run_together(
         weighted_term(term, rarity(size, count), 0.0, finders.get(term))
         for term, count in present.items()
     )
-
-
-def _is_word(text: str, concepts: Sequence[Concept]) -> bool:
-    """Tell whether a part of a query is one English word other than a function word."""
-    return text.isascii() and text.isalpha() and bool(concepts)
-
-
-def coverage_shares(
-    groups: Iterable[WeightedConcept], joined: Mapping[str, Sequence[str]] = MappingProxyType({})
-) -> Mapping[str, float]:
-    """Return each term's share of the coverage: of its concepts, weighted by their rarity.
-
-    A joined term has the shares of its words.
-    """
-    groups = tuple(groups)
-    total = sum(group.weight for group in groups) or 1.0
-    shares: dict[str, float] = {}
-    for group in groups:
-        for term, share in group.shares.items():
-            shares[term] = shares.get(term, 0.0) + group.weight * share / total
-    for term, parts in joined.items():
-        shares[term] = shares.get(term, 0.0) + sum(shares.get(part, 0.0) for part in parts)
-    return shares
 
 
 def coverage_bonus(groups: Sequence[WeightedConcept], weight: float, sparse: float) -> float:
@@ -281,17 +194,3 @@ def border_spans(terms: Iterable[str], text: str) -> Mapping[str, str]:
 def _is_hiragana(character: str) -> bool:
     """Return whether a character is hiragana, the script of endings and particles."""
     return "\u3041" <= character <= "\u309f"
-
-
-def _parts(groups: Iterable[WeightedConcept], text: str) -> Iterable[str]:
-    """Yield the longest part of each concept that occurs in a text, from two characters."""
-    for group in groups:
-        searched = group.text[:_PARTED]
-        parts = (
-            searched[start : start + length]
-            for length in range(len(searched) - 1, 1, -1)
-            for start in range(len(searched) - length + 1)
-        )
-        longest = next((part for part in parts if occurs(text, part)), None)
-        if longest:
-            yield longest

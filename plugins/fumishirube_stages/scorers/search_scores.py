@@ -116,7 +116,8 @@ def title_score(
             value += term.value
             covered |= places
             present.add(term.term)
-    if not value or sum(not present.isdisjoint(group.shares) for group in analysis.groups) < least:
+    groups = analysis.concepts.groups
+    if not value or sum(not present.isdisjoint(group.shares) for group in groups) < least:
         return 0.0
     length = len(title) - title.count(" ")
     return value * sqrt(len(covered) / length)
@@ -125,7 +126,7 @@ def title_score(
 def _places(title: str, term: WeightedTerm, analysis: QueryAnalysis) -> Iterator[int]:
     """Yield the places of the characters of a term in a title, in any of its forms."""
     if term.forms:
-        forms = set(analysis.finders[term.term](title))
+        forms = set(analysis.concepts.finders[term.term](title))
     else:
         forms = {term.term} if term.counted(title, term.term) else set()
     for form in forms:
