@@ -10,11 +10,12 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from types import FrameType
 
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fumishirube import ConfigError
 from fumishirube.serving import SWITCH_SECONDS, exit_within
@@ -121,22 +122,27 @@ class LocalServer:
         Raises:
             RuntimeError: when the application does not start, or does not end, as it should.
         """
-        failures: list[BaseException] = []
+        failures: list[str] = []
 
         async def observed(scope: Scope, receive: Receive, send: Send) -> None:
-            try:
+            async def noting_failures(message: Message) -> None:
+                if message["type"].endswith(".failed"):
+                    failures.append(message.get("message") or message["type"])
+                await send(message)
+
+            if scope["type"] != "lifespan":
                 await app(scope, receive, send)
+                return
+            try:
+                await app(scope, receive, noting_failures)
             except BaseException as error:
-                if scope["type"] == "lifespan":
-                    failures.append(error)
+                failures.append(repr(error))
                 raise
 
-        try:
+        with suppress(SystemExit):  # uvicorn's end where a start fails; its log is off
             serve(observed, listening, ready)
-        except SystemExit as ended:  # uvicorn's way, which tells nothing while its log is off
-            problem = repr(failures[0]) if failures else "it says so itself"
-            message = f"the application failed at the message 'lifespan': {problem}"
-            raise RuntimeError(message) from (failures[0] if failures else ended)
+        if failures:
+            raise RuntimeError(f"the application failed in its 'lifespan': {failures[0]}")
 
 
 class _Server(uvicorn.Server):

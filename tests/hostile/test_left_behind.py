@@ -33,6 +33,8 @@ def leave(where):
             raise RuntimeError("hostile")
         case "no errors": sys.stderr = None
         case "closed errors": sys.stderr.close()
+        case "detached output": sys.stdout = io.TextIOWrapper(sys.stdout.detach(), "utf-8")
+        case "detached errors": sys.stderr.detach()
         case "closed descriptors":
             os.close(1)
             os.close(2)
@@ -72,6 +74,8 @@ COMMAND = [
     ("closed output", "RuntimeError: hostile"),
     ("no errors", STREAM),
     ("closed errors", STREAM),
+    ("detached output", STREAM),
+    ("detached errors", STREAM),
     ("closed descriptors", STREAM),
 ]
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither of them")
@@ -133,7 +137,7 @@ def test_a_server_outlives_a_timer_and_copies_of_itself(workspace: Path, site: s
 
 
 @pytest.mark.many_cases
-@pytest.mark.parametrize("left", ["other output", "no errors", "closed descriptors"])
+@pytest.mark.parametrize("left", ["no output", "detached errors", "closed descriptors"])
 def test_a_server_has_its_own_streams_again(workspace: Path, site: str, left: str) -> None:
     """The next file that opens, such as one of an index, would take the number of a closed one."""
     with Wire(workspace, PYTHONPATH=site, WHERE="refine", LEFT=left) as wire:
@@ -143,3 +147,13 @@ def test_a_server_has_its_own_streams_again(workspace: Path, site: str, left: st
             descriptors = Path(f"/proc/{wire.process.pid}/fd")
             assert (descriptors / "1").readlink() == (descriptors / "2").readlink()
         assert f"plugin leaver: refiner 'leaver' failed: {STREAM}" in wire.hang_up()
+
+
+def test_a_server_leaves_an_output_that_is_only_another_one(workspace: Path, site: str) -> None:
+    """Another thread may redirect it for a while."""
+    for left in ("other output", "detached output"):
+        with Wire(workspace, PYTHONPATH=site, WHERE="refine", LEFT=left) as wire:
+            wire.ok("manual_ls")
+            for _ in range(2):
+                assert wire.ok("manual_find", **SEARCH, use_cache=False)["candidates"] == 2
+            assert "failed" not in wire.hang_up()

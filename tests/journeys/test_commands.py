@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from functools import partial
 from importlib.metadata import distribution
 from pathlib import Path
@@ -104,23 +105,38 @@ def test_a_strangers_verb_may_exit_as_any_program(
 
 
 SITE = """
+import os, signal
 from fumishirube.serving import web_server
 
 def add_arguments(parser): pass
 
 async def app(scope, receive, send):
+    {start}
+    await receive()
+    await send({{"type": "lifespan.startup.complete"}})
+    await receive()
     raise RuntimeError("the database is missing")
 
 def run(options):
     server = web_server(options.plugins, "greet")
-    server.run(app, server.listen("127.0.0.1", 0, "--port"), print)
+    stop = lambda host, port: os.kill(os.getpid(), signal.SIGTERM)
+    server.run(app, server.listen("127.0.0.1", 0, "--port"), stop)
     return 0
 """
 
 
-def test_an_application_of_a_stranger_that_does_not_start_is_told(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="there SIGTERM ends a process at once")
+@pytest.mark.parametrize(
+    "start",
+    [
+        "raise RuntimeError('the database is missing')",
+        "await send({'type': 'lifespan.startup.failed', 'message': 'the database is missing'})",
+        "",
+    ],
+)
+def test_an_application_of_a_stranger_that_fails_is_told(tmp_path: Path, start: str) -> None:
     _stranger(tmp_path, "hello", GREET.format(name="greet", module="greeting", serves=False))
-    (tmp_path / "greeting.py").write_text(SITE)
+    (tmp_path / "greeting.py").write_text(SITE.format(start=start))
     done = _run(tmp_path, "greet")
     assert (done.returncode, done.stdout) == (1, "")
     assert "the database is missing" in done.stderr

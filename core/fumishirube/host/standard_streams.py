@@ -10,8 +10,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import BinaryIO, NoReturn, TextIO
+from typing import BinaryIO, NoReturn
 
+from fumishirube.host.claimed_streams import ClaimedStreams, duplicate
 from fumishirube.text.controls import printable
 
 ATOMIC = 4096
@@ -45,7 +46,7 @@ def claim_wire() -> Wire:
     """
     # A stream that can seek, such as /dev/null, fails to change once it is a pipe.
     use_utf8_streams("backslashreplace")
-    source, output_descriptor = _duplicate(0), _duplicate(1)
+    source, output_descriptor = duplicate(0), duplicate(1)
     _point(0, os.devnull, os.O_RDONLY)
     try:
         os.dup2(2, 1)
@@ -54,7 +55,7 @@ def claim_wire() -> Wire:
         _point(1, os.devnull, os.O_WRONLY)
     if sys.platform == "win32":
         _rebind_handles()
-    _CLAIMS[:] = [_Claim()]
+    _CLAIMS[:] = [ClaimedStreams(owns_output=False)]
     return Wire(source, output_descriptor)
 
 
@@ -65,7 +66,7 @@ class _ForeignCode(threading.local):
 
 
 _FOREIGN = _ForeignCode()
-_CLAIMS: list[_Claim] = []
+_CLAIMS: list[ClaimedStreams] = []
 _EXIT_CALLBACKS: dict[object, Callable[[], None]] = {}
 
 
@@ -124,6 +125,13 @@ class CommandOutput(io.TextIOWrapper):
         if not _is_foreign():
             super().close()
 
+    def detach(self) -> BinaryIO:
+        """Return the byte stream; plugin code gets that of standard error, and this one stays."""
+        if _is_foreign():
+            return self.buffer
+        own: BinaryIO = super().detach()  # type: ignore[assignment]  # as for the buffer
+        return own
+
     def style(self, code: str) -> None:
         """Write codes that change how a terminal shows the following text."""
         if not _is_foreign():
@@ -138,43 +146,6 @@ class CommandOutput(io.TextIOWrapper):
         """The byte stream that ``write`` uses now."""
         own: BinaryIO = super().buffer  # type: ignore[assignment]  # a stub of less
         return sys.stderr.buffer if _is_foreign() and sys.stderr else own
-
-
-class _Claim:
-    """The standard streams as they were claimed, and a spare of each descriptor."""
-
-    def __init__(self) -> None:
-        self._streams = {"stdout": sys.stdout, "stderr": sys.stderr}
-        self._spares = {}
-        for number in range(3):
-            with suppress(OSError):  # it may be closed
-                self._spares[number] = _duplicate(number), os.fstat(number)
-
-    def restore(self) -> bool:
-        """Restore the streams that are others or closed; tell whether there were any."""
-        # First the descriptors: the next file that is opened would take the number of a closed one.
-        restored = [number for number in self._spares if self._restored(number)]
-        for number, (name, stream) in enumerate([*self._streams.items()], start=1):
-            if stream is None or (getattr(sys, name) is stream and not stream.closed):
-                continue
-            self._streams[name] = _opened(number) if stream.closed else stream
-            setattr(sys, name, self._streams[name])
-            restored.append(number)
-        return bool(restored)
-
-    def _restored(self, number: int) -> bool:
-        spare, was = self._spares[number]
-        with suppress(OSError):
-            if os.path.samestat(os.fstat(number), was):
-                return False
-        with suppress(OSError):
-            os.dup2(spare, number)
-        return True
-
-
-def _opened(number: int) -> TextIO:
-    file = io.FileIO(number, "w", closefd=False)
-    return io.TextIOWrapper(file, "utf-8", "backslashreplace", write_through=True)
 
 
 def restore_streams() -> bool:
@@ -197,7 +168,7 @@ def claim_output(*, raw: bool = False) -> None:
         return
     with suppress(OSError, ValueError):
         sys.stdout.flush()
-        output_descriptor = _duplicate(1)
+        output_descriptor = duplicate(1)
         os.dup2(2, 1)
         if sys.platform == "win32":
             _rebind_handles()
@@ -207,7 +178,7 @@ def claim_output(*, raw: bool = False) -> None:
         )
         output.raw = raw
         sys.stdout = output
-        _CLAIMS[:] = [_Claim()]
+        _CLAIMS[:] = [ClaimedStreams(owns_output=True)]
 
 
 def before_exit(callback: Callable[[], None]) -> Callable[[], None]:
@@ -254,15 +225,6 @@ def exit_now(code: int = 0) -> NoReturn:
             stream.flush()
     _run_exit_callbacks()
     os._exit(code)
-
-
-def _duplicate(descriptor: int) -> int:
-    """Return a duplicate that children do not inherit, above the three standard descriptors."""
-    if sys.platform == "win32":
-        return os.dup(descriptor)
-    import fcntl  # noqa: PLC0415 - there is none on Windows
-
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
 
 
 def _point(descriptor: int, path: str, flags: int) -> None:

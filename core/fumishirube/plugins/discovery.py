@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
+from contextlib import (
+    AbstractContextManager,
+    contextmanager,
+    nullcontext,
+    redirect_stdout,
+    suppress,
+)
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 from typing import Literal, NamedTuple, TypeAlias
@@ -220,8 +226,9 @@ def _stdout_to_stderr() -> Iterator[None]:
 
 
 def _flush() -> None:
-    if sys.__stdout__ and not sys.__stdout__.closed:
-        sys.__stdout__.flush()
+    with suppress(ValueError):  # closed or detached
+        if sys.__stdout__:
+            sys.__stdout__.flush()
 
 
 class _Unimportable(PluginError):
