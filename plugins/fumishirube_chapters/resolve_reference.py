@@ -21,7 +21,7 @@ class ResolveReferenceParams(ManualNameParams):
     """The text of the reference, and its chapter."""
 
     ref_text: Annotated[
-        str, EMPTY_IS_MISSING, Field(max_length=2000, description="For example 第3章を参照.")
+        str, Field(max_length=2000, description="For example 第3章を参照."), EMPTY_IS_MISSING
     ]
     section_id: Annotated[
         str | None, Field(description="The chapter where the reference stands, for 前章 and such.")

@@ -29,7 +29,7 @@ _MATCH_SHOWN = 200
 class SearchTextParams(ManualNameParams):
     """The query, the scope and the mode."""
 
-    query: Annotated[str, EMPTY_IS_MISSING, Field(max_length=1000, description="What to look for.")]
+    query: Annotated[str, Field(max_length=1000, description="What to look for."), EMPTY_IS_MISSING]
     section_id: OptionalSection = None
     mode: Annotated[
         Mode,

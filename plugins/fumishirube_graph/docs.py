@@ -95,12 +95,10 @@ class Docs:
     def root_name(self) -> str:
         """The documents' folder, relative to the workspace, with which callers may begin a path.
 
-        Outside the workspace it is the name alone, never an absolute path.
+        If it is the workspace, or outside, it is the name alone, never an absolute path.
         """
         root, workspace = self.context.root.path, self.context.folder("workspace").path
-        return (
-            root.relative_to(workspace).as_posix() if root.is_relative_to(workspace) else root.name
-        )
+        return root.relative_to(workspace).as_posix() if workspace in root.parents else root.name
 
     def current(self, *, served: bool = False) -> GraphSnapshot:
         """Return the newest generation, after taking in changes on disk.

@@ -184,7 +184,8 @@ def test_a_slide_between_two_rules_is_text(tmp_path: Path, top: str) -> None:
 
 def test_three_dots_end_lines_of_settings_alone(tmp_path: Path) -> None:
     prose = "---\n\nThe zebra: a text.\n\n...\n\n# Rest\n\nother words\n"
-    files = {"m/a.md": "---\ntitle: Okapi\nuid: x1\n...\n\nLeaves.\n", "m/b.md": prose}
+    settings = """title: Okapi\nuid: x1\nog:title: x1\nog.type: x1\n"a key": x1\n"""
+    files = {"m/a.md": f"---\n{settings}...\n\nLeaves.\n", "m/b.md": prose}
     application = opened(write(tmp_path, files))
     leaves, zebra = found(application, "leaves", "leaves"), found(application, "zebra", "zebra")
     uid = found(application, "x1", "x1")

@@ -64,6 +64,15 @@ def test_the_file_goes_before_an_earlier_configuration(tmp_path: Path) -> None:
     application.close()
 
 
+def test_a_workspace_that_is_the_folder_is_named_as_one(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("x", encoding="utf-8")
+    (tmp_path / "fumishirube.yaml").write_text("roots: {docs: .}\nsurfaces: [{use: graph}]\n")
+    application = graph(tmp_path)
+    for name in (f"{tmp_path.name}/a.md", "./a"):
+        assert call_named(application, "ubp_get_page", filepath=name)["filepath"] == "a.md"
+    application.close()
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

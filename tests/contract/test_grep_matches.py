@@ -102,6 +102,8 @@ ver 2.1
 2.15
 codes 401,403,404.
 fee 100,000 to 2,147,483,648
+fee 1,234,567,890,123 yen
+fee 312,571,697,000,000 yen
 """
 ROWS = "code,price,stock\n12,100,7\n17,404,200\n2026-11-30,250\n40,125\n"
 WORDS = "# Access\n\nThe API of a group.\nA menu, an alias, a camera.\nTwo APIs, groups, menus.\n"
@@ -134,6 +136,9 @@ def lines_of(server: Fumishirube, manual_id: str, text: str, **more: Any) -> lis
         ("147", []),
         ("648", []),
         ("2,147", []),
+        ("123", []),
+        ("312", []),
+        ("571", []),
     ],
 )
 def test_numbers_are_whole(server: Fumishirube, text: str, lines: list[int]) -> None:
@@ -173,6 +178,9 @@ removeETag, e-tag
 5 m away, top half
 a USB connector
 wifi phone, offset -5, USB c
+`ISO`-8601 and **CVE**-2024
+port --8080, index **-7**
+このα helix
 """
 
 
@@ -202,6 +210,11 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]:
         ("iPhone", []),
         ("offset 5", []),
         ("offset -5", [9]),
+        ("index 7", []),
+        ("ISO 8601", [10]),
+        ("CVE 2024", [10]),
+        ("port 8080", [11]),
+        ("α-helix", [12]),
     ],
 )
 def test_a_part_of_a_name_is_no_part_of_a_longer_word(

@@ -66,7 +66,7 @@ def test_capitals_and_a_class_of_letters_of_one_case_make_case_count(
 
 SPELLINGS = (
     "# 利用\n\nAPIを使うとVPNに接続。\n\n消費税のレート、プレート。\n\nAPIs: --flag, f(x)\n\n"
-    "con\u00adfig\n\n葛\U000e0100城\n\nещё\n\nمُدَرِّس\n\nمدرس\n"
+    "con\u00adfig\n\n葛\U000e0100城\n\nещё\n\nمُدَرِّس\n\nمدرس\n\n𠮷野家\n"
 )
 
 
@@ -78,7 +78,7 @@ def spellings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fumishirube]
 
 
 def test_whole_words_may_touch_another_script(spellings: Fumishirube) -> None:
-    asked = {"regex": "API|VPN|レート|--flag|使|ラグ|PN|税", "word": True, "matches_only": True}
+    asked = {"regex": "API|VPN|レート|--flag|使|ラグ|PN|税|野", "word": True, "matches_only": True}
     (file,) = spellings.ok("manual_grep", manual_id="m", context=0, **asked)["matches"]
     assert {text[2] for text in file["texts"]} == {"API", "VPN", "レート", "--flag", "使"}
 

@@ -205,6 +205,13 @@ def test_what_does_not_fit(
         assert misfit.keys() >= {"type", "msg", "input"}
 
 
+def test_a_text_that_is_too_long_is_refused_as_a_text(server: HttpServer) -> None:
+    answer = server.post("/search_text", {**BODIES["/search_text"], "query": "x" * 1001})
+    (misfit,) = answer.json()["detail"]
+    assert misfit["type"] == "string_too_long"
+    assert misfit["msg"] == "String should have at most 1000 characters"
+
+
 @pytest.mark.parametrize(
     ("path", "name", "wrong"),
     [

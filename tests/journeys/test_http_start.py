@@ -15,7 +15,9 @@ import manuals
 import pytest
 import stdio
 from http_server import HttpServer, environment, probing
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 from warm_start import warm_script
 
 from fumishirube.config.configuration import load_config
@@ -23,6 +25,7 @@ from fumishirube.errors import ConfigError
 from fumishirube_http import create_app
 
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": stdio.HELLO}
+PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
 PROJECT = Path(__file__).parents[2]
 
 
@@ -338,7 +341,23 @@ def test_the_application_works_in_a_test_client(
         accept = {"accept": "application/json, text/event-stream"}
         answer = living.post("/mcp", json=HELLO, headers=accept)
         assert answer.status_code == 200
-        assert answer.headers["mcp-session-id"]
+        sent = handled_messages(monkeypatch)
+        headers = {**accept, "mcp-session-id": answer.headers["mcp-session-id"]}
+        for _ in range(3):
+            assert '"result":{}' in living.post("/mcp", json=PING, headers=headers).text
+        assert sent == ["POST"] * 3  # and no cancellation of what is answered
+
+
+def handled_messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list of the methods of the requests that the sessions of MCP handle from now on."""
+    handle, methods = StreamableHTTPSessionManager.handle_request, list[str]()
+
+    async def noted(manager: Any, scope: Scope, receive: Receive, send: Send) -> None:
+        methods.append(scope["method"])
+        await handle(manager, scope, receive, send)
+
+    monkeypatch.setattr(StreamableHTTPSessionManager, "handle_request", noted)
+    return methods
 
 
 def test_an_unusable_configuration_makes_no_application(

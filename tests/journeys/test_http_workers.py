@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -19,6 +20,10 @@ import pytest
 import stdio
 from http_server import PROBE, SECONDS, HttpServer, environment, probing
 from mcp import Client
+from starlette.types import Message
+
+from fumishirube_http.workers.places import WorkerPlace
+from fumishirube_http.workers.relay import relay
 
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": stdio.HELLO}
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
@@ -93,6 +98,35 @@ def test_a_request_that_cannot_be_relayed_is_refused(server: HttpServer) -> None
         with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as connection:
             connection.sendall(f"GET /mcp HTTP/1.0\r\nMcp-Session-Id: {number}-x\r\n\r\n".encode())
             assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+
+
+def test_an_answer_before_the_end_of_the_body_is_passed_on() -> None:
+    """Also from a worker that then takes no more of the body."""
+    body = {"type": "http.request", "body": b"x" * 100_000, "more_body": True}
+    scope = {"method": "POST", "raw_path": b"/mcp", "query_string": b"", "scheme": "http"}
+    headers = [(b"host", b"localhost"), (b"content-length", b"100000000")]
+    sent: list[Message] = []
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too Large\r\nContent-Length: 4\r\n\r\nbig!")
+        writer.close()
+
+    async def receive() -> Message:
+        await asyncio.sleep(0)
+        return body
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def relayed() -> None:
+        async with await asyncio.start_server(refuse, "127.0.0.1", 0) as peer:
+            place = WorkerPlace(2, (peer.sockets[0].getsockname()[1],), "secret")
+            await relay({**scope, "headers": headers}, receive, send, place, 1)
+
+    asyncio.run(relayed())
+    assert (sent[0]["status"], sent[1]["body"]) == (413, b"big!")
+    assert sent[2] == {"type": "http.response.body", "body": b""}
 
 
 @pytest.mark.slow

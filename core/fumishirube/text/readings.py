@@ -21,7 +21,7 @@ from fumishirube.text.text_units import (
     number_borders,
     with_one_dash,
 )
-from fumishirube.text.word_forms import inflected
+from fumishirube.text.word_forms import cuts_number, inflected
 
 _NAMES = (("letters", "letters"), ("letters", "digits"))
 """The first two units of a text whose first one is no end of a longer word."""
@@ -36,11 +36,15 @@ _LINE_END = r"[^\S\n]*\n[^\S\n]*(?:>[^\S\n]*)?"
 _BLOCK = re.compile(r"\s*(?:#|\||```|~~~|[-*+] |[0-9]{1,3}[.)] |$)")
 """The beginning of a line that neither continues the line before nor continues in the next."""
 _ROW_OR_HEADING = re.compile(r"\s*(?:#|\||```|~~~|$)")
+_NO_MINUS = r"(?<!\s-)(?<!\s[_*`]-)(?<!\s[_*]{2}-)"
+"""After a blank, a hyphen is the sign of the number; after code or emphasis, it joins two words."""
 _WIDEST = 6
 _SHORTEST, _TOGETHER = 2, 5
 """Words of so many letters, each and together, also match when joined: set up, setup; not a_b."""
 _VOICED = frozenset("\u3099\u309a")
 """Marks of sound; in the index the characters beside them are no runs as in the text."""
+_SPACED_LETTER = r"[^\W\d_\u3005-\u9fff\uac00-\U0010ffff]"
+"""A letter, but of no script that is written beside others without a space, as far as is fast."""
 _NO_MARK = f"(?![{DEPENDENT}])"
 """A character with a combining mark is another one."""
 
@@ -69,7 +73,7 @@ class Reading(NamedTuple):
         """
         searched = text if self.exact else form
         line, place = 1, 0
-        while (match := self.pattern.search(searched, place)) is not None:
+        while (match := self._match(searched, place)) is not None:
             line += searched.count("\n", place, match.start())
             last = line + match.group().count("\n")
             if last > line and not (
@@ -89,8 +93,19 @@ class Reading(NamedTuple):
         if self.exact:
             return [match.span() for match in self.pattern.finditer(line)]
         projection = project(line, FOLDED)
-        form = with_one_dash(projection.text)
-        return [projection.span(*match.span()) for match in self.pattern.finditer(form)]
+        form, place, spans = with_one_dash(projection.text), 0, []
+        while (match := self._match(form, place)) is not None:
+            spans.append(projection.span(*match.span()))
+            place = match.end()
+        return spans
+
+    def _match(self, searched: str, place: int) -> re.Match[str] | None:
+        """Return the first match from a place on; unless ``exact``, it cuts no number."""
+        while (match := self.pattern.search(searched, place)) is not None:
+            if self.exact or not cuts_number(searched, *match.span()):
+                break
+            place = match.start() + 1
+        return match
 
 
 def wraps(line: str, following: str) -> bool:
@@ -202,7 +217,7 @@ def _between(previous: TextUnit | None, gap: str | None, unit: TextUnit) -> str:
         least = int(min(lengths) < _SHORTEST or sum(lengths) < _TOGETHER)
     between = f"{_GAP}{{{least},{widest}}}"
     if unit.kind == "digits" and "-" not in (gap or ""):
-        between += r"(?<!\W-)"  # that is a minus sign
+        between += _NO_MINUS
     if gap is not None and gap.isspace():
         between = f"(?:{between}|{_LINE_END})"
     japanese = previous.kind in JAPANESE and unit.kind in JAPANESE
@@ -229,7 +244,7 @@ def _whole_after(gap: str, unit: TextUnit) -> str:
 
 
 def _letter(word: str) -> str:
-    return "[a-z]" if word.isascii() else r"[^\W\d_]"  # no Japanese, as a class with it is slow
+    return "[a-z]" if word.isascii() else _SPACED_LETTER
 
 
 def _other_gaps(mark: str) -> str:

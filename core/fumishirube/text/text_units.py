@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fumishirube.text.scripts import HAN, HANGUL, HIRAGANA, INDIC, JOINED, KATAKANA, UNSPACED
-from fumishirube.text.word_forms import after_number, before_number
+from fumishirube.text.word_forms import BEFORE_NUMBER, after_number
 
 _DASHES = "\u2010\u2012\u2013\u2014\u2015\u2043\u2212"
 _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s\Z)[a-z])")
@@ -70,8 +70,8 @@ def number_borders(units: Sequence[TextUnit]) -> tuple[str, str]:
     """Return the conditions that prevent the first and the last number from being cut."""
     before = after = ""
     if units[0].kind == "digits":
-        before = before_number(units[0].text)
+        before = BEFORE_NUMBER
     if units[-1].kind == "digits":
         dotted = [unit.kind for unit in units[-3:]] == ["digits", "mark", "digits"]
-        after = after_number(units[-1].text, dotted=dotted and units[-2].text == ".")
+        after = after_number(dotted=dotted and units[-2].text == ".")
     return before, after

@@ -21,21 +21,21 @@ _NO_PLURAL = re.compile(
 _LAST_WORD = re.compile(r"(?<![^\W_])[a-z]{3,}\Z")
 _ASCII_WORDS = re.compile(r"[0-9a-z]+")
 
-_BEFORE = r"(?<![0-9])(?<![0-9]\.)"
+BEFORE_NUMBER = r"(?<![0-9])(?<![0-9]\.)"
+"""The pattern before the digits at which a text begins."""
 _AFTER = "(?![0-9])"
 _NO_DECIMALS = r"(?!\.[0-9]+(?!\.?[0-9]))"
-_GROUP = 3
-_GROUPED = f"(?:,[0-9]{{{_GROUP}}})"
-_END = r"(?![0-9]|,\S)"
-_NUMBERS = (
-    (r"(?<=[^0-9,\n])(?<![-/:][0-9]{2}[-/:])(?<![0-9]\.)", _END),
-    (r"(?<![^\n])", f"{_END}(?=.)"),
+_GROUPS = "(?:,[0-9]{3})"
+_GROUPED = re.compile(
+    r"(?:(?<=[^0-9,\n])(?<![-/:][0-9]{2}[-/:])(?<![0-9]\.)|(?<![^\n])(?![0-9,]+(?:\n|\Z)))"
+    rf"(?:[1-9][0-9]?|[1-9][0-9]{{2}}(?={_GROUPS}*,0)){_GROUPS}+(?![0-9]|,\S)"
 )
-"""What is before and after a number such as 30,000.
+"""A number such as 30,000. A list is as likely where three digits begin and no group begins with 0.
 
-Digits beside a comma, after a date, or that are a whole line may be cells of a row.
+Digits after a date, or that are a whole line, may be cells of a row.
 """
-_MOST_GROUPS = 3
+_LONGEST_BEFORE = 40
+"""The most characters of a number before a place at which it is not cut."""
 
 
 def mentions(folded_text: str, folded_term: str) -> bool:
@@ -141,44 +141,23 @@ def written_beside(
     return written, set(others).difference(written[0].split())
 
 
-def before_number(digits: str) -> str:
-    """Return the pattern before the digits at which a text begins.
-
-    They are not the end of 1,000, but may be one of 401,403: a list is as likely there.
-    """
-    if len(digits) != _GROUP:
-        return _BEFORE
-    return _BEFORE + _uncut(lambda before: digits + _in_group(before, digits), f"{_GROUPED}*")
-
-
-def after_number(digits: str, *, dotted: bool) -> str:
+def after_number(*, dotted: bool) -> str:
     """Return the pattern after the digits at which a text ends; ``dotted`` as in 2.1.
 
-    A number is not cut at its decimal point, but 2.1 may be the beginning of 2.1.3. Nor is it cut
-    at a comma, as :func:`before_number` says.
+    A number is not cut at its decimal point, but 2.1 may be the beginning of 2.1.3.
     """
-    after = _AFTER if dotted else _AFTER + _NO_DECIMALS
-    if len(digits) > _GROUP:
-        return after
-    if len(digits) < _GROUP:
-        return after + _uncut(lambda before: f"(?<={before}{digits})", f"{_GROUPED}+")
-    return after + _uncut(
-        lambda before: f"(?:{_in_group(before, digits)}|(?<={before}{digits})(?=,0))",
-        f"{_GROUPED}+",
+    return _AFTER if dotted else _AFTER + _NO_DECIMALS
+
+
+def cuts_number(text: str, start: int, end: int) -> bool:
+    """Tell whether a part of a text begins or ends beside a comma in a number such as 30,000."""
+    return (text[start - 1 : start] == "," and _in_number(text, start)) or (
+        text[end : end + 1] == "," and _in_number(text, end)
     )
 
 
-def _uncut(begin: Callable[[str], str], groups: str) -> str:
-    """Return the pattern that is not in a number of which the beginning and the end are given."""
-    return f"(?!{'|'.join(f'{begin(before)}{groups}{after}' for before, after in _NUMBERS)})"
-
-
-def _in_group(before: str, digits: str) -> str:
-    """Return the pattern after three digits in a number that is surely none of several."""
-    longest = _GROUP if digits.startswith("0") else _GROUP - 1
-    begins = [
-        f"(?<={before}[1-9]{'[0-9]' * more}{',[0-9]{3}' * groups},{digits})"
-        for more in range(longest)
-        for groups in range(_MOST_GROUPS)
-    ]
-    return f"(?:{'|'.join(begins)})"
+def _in_number(text: str, place: int) -> bool:
+    before = text[max(0, place - _LONGEST_BEFORE) : place]
+    begin = place - len(before) + len(before.rstrip("0123456789,"))
+    number = _GROUPED.match(text, begin)
+    return number is not None and begin < place < number.end()

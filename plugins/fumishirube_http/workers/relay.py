@@ -51,7 +51,7 @@ async def relay(
             await exchange.receive_response(send, sending)
         finally:
             sending.cancel()
-            with suppress(asyncio.CancelledError):
+            with suppress(asyncio.CancelledError, OSError):
                 await sending
     except (OSError, h11.RemoteProtocolError) as error:
         raise WorkerEnded from error
@@ -85,14 +85,17 @@ class _Exchange:
                 complete = True
 
     async def receive_response(self, send: Send, sending: asyncio.Future[None]) -> None:
-        """Pass on the response until its end, or until the client disconnects."""
+        """Pass on the response until its end, or until the client disconnects.
+
+        The other worker may answer before it has the whole body, and take no more of it.
+        """
         while True:
             following = asyncio.ensure_future(self._event())
             await asyncio.wait((following, sending), return_when=asyncio.FIRST_COMPLETED)
-            if not following.done():
+            if not following.done() and sending.exception() is None:
                 following.cancel()
                 return  # closing the connection tells the other worker too
-            event = following.result()
+            event = await following
             if isinstance(event, h11.Response):
                 headers = [pair for pair in event.headers if pair[0] not in _OF_RESPONSE]
                 start = {"type": "http.response.start", "status": event.status_code}

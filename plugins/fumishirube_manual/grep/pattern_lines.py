@@ -64,11 +64,11 @@ _ALIKE = (
     r"[^\W\u3005-\u9fff\uac00-\U0010ffff]",
     "[\u3041-\u309a\u309d\u309e]",
     "[\u30a1-\u30fa\u30fc-\u30fe]",
-    "[\u3005-\u3007\u3400-\u9fff]",
+    "[\u3005-\u3007\u3400-\u9fff\U00020000-\U0003ffff]",
     "[\uac00-\ud7a3]",
 )
 """Letters of most scripts, then of each that is written beside others without a space: two that are
-alike belong to one word."""
+alike belong to one word. Above U+FFFF, only those of Chinese and Japanese are known."""
 _BORDER = f"(?!{'|'.join(f'{letter}(?<={letter}{letter})' for letter in _ALIKE)})"
 """Not inside a word. ``\\b`` would take Latin and Japanese beside each other for one word."""
 

@@ -32,7 +32,7 @@ _MOST_VALUES = 10_000
 """The most values; an alias repeats everything it refers to."""
 _ONE_LINE = re.compile(r"^([\w-]+):[ \t]+([^\s>|&*!\[{].*)$", re.MULTILINE)
 """A key with a value on its line that is no block, list, mapping, alias or tag."""
-_KEY = re.compile(r"[ \t]*[\w-]+:(?:\s|$)")
+_KEY = re.compile(r"""[ \t]*(?:[\w.:-]+|"[^"\n]*"|'[^'\n]*'):(?:\s|$)""")
 _SETTING = re.compile(rf"{_KEY.pattern}|[ \t#-]")
 _TITLE = "title"
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -63,9 +63,9 @@ class _WrittenBlock(NamedTuple):
 
     @property
     def is_settings(self) -> bool:
-        """Whether each line looks like YAML, one with a key, whether it can be parsed or not."""
+        """Whether each line, if any, looks like YAML, one with a key; perhaps with a mistake."""
         lines = [line for line in self.yaml.splitlines() if line.strip()]
-        return any(map(_KEY.match, lines)) and all(map(_SETTING.match, lines))
+        return not lines or (any(map(_KEY.match, lines)) and all(map(_SETTING.match, lines)))
 
 
 def _written_block(text: str, closes: re.Pattern[str] = _CLOSES) -> _WrittenBlock | None:

@@ -123,7 +123,7 @@ class Streamable:
             return
         known.ids.add(identity)
         try:
-            receive = self._cancelling(message.id, scope, receive)
+            receive, send = self._cancelling(message.id, scope, receive, send)
             await self._answer_in(session, known, scope, receive, send)
         finally:
             known.ids.discard(identity)
@@ -178,16 +178,24 @@ class Streamable:
             self._open.setdefault(session, _OpenSession())
         return result
 
-    def _cancelling(self, identity: str | int, scope: Scope, receive: Receive) -> Receive:
-        """Return a function that receives, and cancels the request when its client hangs up.
+    def _cancelling(
+        self, identity: str | int, scope: Scope, receive: Receive, send: Send
+    ) -> tuple[Receive, Send]:
+        """Return functions that receive and send, and cancel a request whose client hangs up.
 
         The manager would let it run on, with its id free and counted for no limit, and nobody could
         fetch the answer. Its answer, or that it was cancelled, ends the wait.
         """
+        complete = False
+
+        async def watched(message: Message) -> None:
+            nonlocal complete
+            complete = message["type"] == "http.response.body" and not message.get("more_body")
+            await send(message)
 
         async def receive_or_cancel() -> Message:
             message = await receive()
-            if message["type"] == "http.disconnect":
+            if message["type"] == "http.disconnect" and not complete:
                 params = {"requestId": identity}
                 cancelling = types.JSONRPCNotification(
                     jsonrpc="2.0", method="notifications/cancelled", params=params
@@ -197,7 +205,7 @@ class Streamable:
                 await anyio.sleep_forever()
             return message
 
-        return receive_or_cancel
+        return receive_or_cancel, watched
 
     async def _end(self, session: str, scope: Scope) -> None:
         """End a session with the request that a client would send."""
