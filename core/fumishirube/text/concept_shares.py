@@ -7,7 +7,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from fumishirube.text.folding import is_cjk, occurrences, occurs
+from fumishirube.text.folding import is_cjk, occurs
 from fumishirube.text.query_concepts import Concept, chunks
 from fumishirube.text.word_forms import FormFinder, TermSource, query_terms
 
@@ -83,7 +83,7 @@ class ConceptShares(NamedTuple):
     def _occurs(self, term: str, text: str) -> bool:
         if finder := self.finders.get(term):
             return bool(finder(text))
-        return term in text and (not term.isascii() or occurrences(text, term) > 0)
+        return occurs(text, term) if term.isascii() else term in text
 
 
 def weighted_concept(
