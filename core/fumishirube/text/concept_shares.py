@@ -74,10 +74,8 @@ class ConceptShares(NamedTuple):
         for group in self.groups:
             if occurs(text, group.text):
                 whole[group.text] = None
-            elif self.finders and len(group.shares) == 1:
-                (term,) = group.shares
-                forms = self.finders[term](text) if term in self.finders else ()
-                whole |= dict.fromkeys(forms[:1])
+            elif len(group.shares) == 1 and (find := self.finders.get(*group.shares)):
+                whole |= dict.fromkeys(find(text)[:1])
         return tuple(whole) or tuple(_parts(self.groups, text))
 
     def _occurs(self, term: str, text: str) -> bool:
