@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fumishirube import Corpus, SurfaceContext, Trace, TraceRow
+from collections.abc import Callable
+
+from fumishirube import Ranking, SurfaceContext, Trace, TraceRow
 from fumishirube.text import fold
 from fumishirube_manual.evidence.annotations import key_of, stored
 from fumishirube_manual.sentences import defines, excepts
@@ -28,22 +30,14 @@ _OF_STAGES = frozenset(
 )
 
 
-def with_exceptions(context: SurfaceContext, trace: Trace, corpus: Corpus) -> Trace:
+def with_exceptions(context: SurfaceContext, trace: Trace, rank: Callable[[], Ranking]) -> Trace:
     """Store which hits have a word of exceptions, if the query asks for exceptions and has time."""
     known = ANNOTATION in trace.annotations or trace.report.out_of_time
     if known or not excepts(fold(trace.text)):
         return trace
-    hits = {(row.path, row.start_line) for row in trace.search.rows}
-    return context.annotate(
-        trace,
-        ANNOTATION,
-        [
-            key_of(*passage.key)
-            for path in dict.fromkeys(row.path for row in trace.search.rows)
-            for passage in corpus.page(path)
-            if passage.key in hits and excepts("\n".join(passage.fields.values()))
-        ],
-    )
+    passages = [hit.passage for hit in rank().hits]
+    excepting = [each for each in passages if excepts("\n".join(each.fields.values()))]
+    return context.annotate(trace, ANNOTATION, [key_of(*each.key) for each in excepting])
 
 
 def signals(trace: Trace, row: TraceRow) -> list[str]:

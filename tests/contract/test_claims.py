@@ -20,6 +20,7 @@ from fumishirube import NotFound
 from fumishirube.host.application import Application
 from fumishirube.traces.store import TraceStore, new_trace_id
 from fumishirube_manual.sentences import FACETS, denies, facet_of, sentences
+from fumishirube_stages.indexes.tantivy_corpus import TantivyCorpus
 
 GRAPH = ["claims", "evidences", "edges", "facets"]
 RULE = "会員は図書室を利用できる。"
@@ -174,6 +175,18 @@ def test_what_a_query_asks_for_is_a_signal_of_the_hits_that_have_it(
     refs = [row["ref"] for row in rows]
     of_content = {"definition_title", "exceptions"}
     assert {ref["start_line"]: of_content & {*ref["signals"]} for ref in refs} == signals
+
+
+def test_no_file_is_read_for_the_signals_of_its_hits(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(TantivyCorpus, "page", lambda _, path: read.append(path) or ())
+    asked = {"query": "申請の例外", "manual_id": "terms", "required_terms": ["申請"]}
+    trace_id = full(application, **asked, use_cache=False)["trace_id"]
+    rows = ask(application, "manual_hits", trace_id=trace_id, kind="fusion_debug")["items"]
+    assert any("exceptions" in row["ref"]["signals"] for row in rows)
+    assert read == []
 
 
 @pytest.mark.parametrize(

@@ -152,3 +152,15 @@ def test_a_delivery_holds_exactly_the_characters_that_were_given(
     assert delivery.holds(start, start + length, since) == received
     kept = [place for a, b, _ in delivery.ranges for place in range(a, b)]
     assert kept == sorted(characters)
+
+
+def test_wrong_shapes_come_before_the_path_of_a_range(wire: Wire) -> None:
+    outside: dict[str, object] = {"manual_id": "m", "path": "../x"}
+    other = {"manual_id": "m", "path": "a.md", "start_line": 0}
+    for arguments, parameter in (
+        ({"refs": [outside], "max_chars": "a"}, "max_chars"),
+        ({"refs": [outside, other]}, "refs[1].start_line"),
+    ):
+        error = wire.refused("manual_read", **arguments)
+        assert (error["code"], error["details"]["parameter"]) == ("invalid_parameter", parameter)
+    assert wire.refused("manual_read", refs=[outside])["code"] == "invalid_path"

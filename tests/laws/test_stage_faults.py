@@ -151,6 +151,13 @@ class Uncounted(MemoryCorpus):
         return super().count(clause, cap, searched=searched)
 
 
+class Claiming(Stage):
+    """Claims that every hit has the whole query."""
+
+    def refine(self, ranking: Ranking, query: Query, corpus: Corpus) -> Ranking:
+        return ranking._replace(hits=tuple(hit._replace(matched=("x",)) for hit in ranking.hits))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "terms"), [("旅費", [("日当", 3), ("宿泊", 0)]), ("宿泊", [("日当", 3)])]
@@ -160,11 +167,13 @@ def test_a_count_that_does_not_end_costs_the_count_and_no_hit(
 ) -> None:
     corpus = Uncounted([passage(f"{n}.md", 1, body="旅費の日当") for n in range(3)], Bigram())
     corpus.text = text
-    stages = Pipeline([NamedStage("lexical", Lexical())], [], [])
+    refiners = [NamedStage("claiming", Claiming())]
+    stages = Pipeline([NamedStage("lexical", Lexical())], [], refiners)
     query = Query("旅費", required=("日当", "宿泊"), limit=2, budget=Budget.of(300))
     with caplog.at_level(logging.ERROR):
         ranking, span, report, _ = stages.run(query, corpus)
     assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md"]
+    assert [hit.matched for hit in ranking.hits] == [("旅費",)] * 2, "not as a stage claims"
     assert CALLS == ["count"]
     (message,) = failures(span)
     assert message.startswith("the count of further matches was abandoned after ")

@@ -57,6 +57,20 @@ def test_beside_japanese_a_word_counts_as_much_as_four_pairs() -> None:
     assert values("sky について")[SKY] == pytest.approx(ONE)
 
 
+class WordTokenizer:
+    """Divides a text at its spaces, into Japanese words too."""
+
+    def terms(self, text: str) -> list[str]:
+        return text.split()
+
+
+def test_a_word_counts_as_much_as_a_japanese_one_that_is_one_term_too() -> None:
+    corpus = MemoryCorpus([passage("a.md", body="sky 休暇 制度")], WordTokenizer())
+    weighted = Lexical()._analyse("sky 休暇", corpus).terms
+    assert [term.value for term in weighted] == [pytest.approx(rarity(1, 1))] * 2
+    assert values("sky 休暇")[SKY] == pytest.approx(4 * ONE), "of two characters too"
+
+
 def test_a_long_word_counts_less_beside_one_or_two_others() -> None:
     nothing = rarity(0, SIZE)
     pairs, other = ("有給", "給休", "休暇", "暇制", "制度"), "税金"

@@ -26,11 +26,7 @@ from fumishirube.engine.rankings import (
 )
 from fumishirube.engine.reports import SearchCounts, continued, report_search
 from fumishirube.engine.stage_calls import AtWork, Overdue, Recorder, StageCall, within_deadline
-from fumishirube.engine.stage_results import (
-    WrongResult,
-    checked_plan,
-    checked_ranking,
-)
+from fumishirube.engine.stage_results import WrongResult, checked_plan, checked_ranking
 from fumishirube.errors import Cancelled, IndexDamaged, PluginError
 from fumishirube.model import Hit, LeftOut, Passage, Ranking, SearchReport
 from fumishirube.query import Outcome, Query, Run, SearchState
@@ -179,9 +175,12 @@ class _Search:
         for refiner in self.pipeline.refiners:
             ranking = self._refine(refiner, ranking)
         ranking = limited(ranking, query)
-        self._ranked = (recorder.copy(), started, merged, ranking)
+        ranked = (recorder.copy(), started, merged)
+        self._ranked = (*ranked, self._covering(ranking, ()))
         with recorder.calling(_COUNTING):
-            ranking = self._claimed(self._continued(merged, ranking))
+            ranking = self._covering(ranking, self._wordings)
+            self._ranked = (*ranked, ranking)
+            ranking = self._continued(merged, ranking)
             return self._result(recorder, started, merged, ranking)
 
     def uncounted(self, reason: str) -> PipelineResult:
@@ -220,13 +219,13 @@ class _Search:
             return ranking
         return continued(ranking, query, self.corpus)
 
-    def _claimed(self, ranking: Ranking) -> Ranking:
-        """Count what hits cover, unless a built-in scorer has and no stage of a plugin may lie."""
+    def _covering(self, ranking: Ranking, texts: Iterable[str]) -> Ranking:
+        """Count what hits cover of texts, unless built-in scorers have and no plugin may lie."""
         pipeline, counted = self.pipeline, any(hit.coverage for hit in ranking.hits)
         kinds = (pipeline.scorers, pipeline.fusers, pipeline.refiners)
         if counted and all(named.trusted for stages in kinds for named in stages):
             return ranking
-        return ranking._replace(hits=covering_hits(ranking.hits, self._wordings, self.corpus))
+        return ranking._replace(hits=covering_hits(ranking.hits, texts, self.corpus))
 
     def _fan_out(self, query: Query, fusers: Sequence[NamedStage[Fuser]]) -> Ranking:
         query.budget.check()

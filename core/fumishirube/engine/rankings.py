@@ -187,7 +187,7 @@ def covering_hits(hits: Iterable[Hit], texts: Iterable[str], corpus: Corpus) -> 
 
     def covering(hit: Hit) -> Hit:
         text = "\n".join(hit.passage.fields.values())
-        coverage = max(shares.coverage(text) for shares in wordings)
+        coverage = max((shares.coverage(text) for shares in wordings), default=0.0)
         matched = dict.fromkeys(span for shares in wordings for span in shares.matched(text))
         return hit._replace(coverage=coverage, matched=tuple(matched))
 

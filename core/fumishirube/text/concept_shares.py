@@ -7,7 +7,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from fumishirube.text.folding import is_cjk, occurrences, occurs
+from fumishirube.text.folding import is_cjk, occurs
 from fumishirube.text.query_concepts import Concept, chunks
 from fumishirube.text.word_forms import FormFinder, TermSource, query_terms
 
@@ -74,16 +74,14 @@ class ConceptShares(NamedTuple):
         for group in self.groups:
             if occurs(text, group.text):
                 whole[group.text] = None
-            elif self.finders and len(group.shares) == 1:
-                (term,) = group.shares
-                forms = self.finders[term](text) if term in self.finders else ()
-                whole |= dict.fromkeys(forms[:1])
+            elif len(group.shares) == 1 and (find := self.finders.get(*group.shares)):
+                whole |= dict.fromkeys(find(text)[:1])
         return tuple(whole) or tuple(_parts(self.groups, text))
 
     def _occurs(self, term: str, text: str) -> bool:
         if finder := self.finders.get(term):
             return bool(finder(text))
-        return term in text and (not term.isascii() or occurrences(text, term) > 0)
+        return occurs(text, term) if term.isascii() else term in text
 
 
 def weighted_concept(

@@ -247,10 +247,11 @@ def _first_to_report(
 
     Wrong shapes come first, in declared order.
     """
-    place = tuple(str(raised.details.get("parameter", "")).split("."))
+    steps = str(raised.details.get("parameter", "")).replace("]", "").replace("[", ".").split(".")
+    place = tuple(int(step) if step.isdecimal() else step for step in steps)
     try:
         rest = _without(arguments, *place)
-    except (TypeError, LookupError):
+    except (AttributeError, TypeError, LookupError):
         return raised
     by_shape = raised.code == InvalidParameter.code
     names = list(shape["properties"])
@@ -259,19 +260,18 @@ def _first_to_report(
         params.model_validate_json(replace_surrogates(json.dumps(rest, ensure_ascii=False)))
     except ValidationError as error:
         errors = [e for e in error.errors(include_url=False) if e["loc"][: len(place)] != place]
-        errors = [e for e in errors if of_shape(e)]
-        errors = [e for e in errors if not by_shape or earlier.intersection(e["loc"][:1])]
+        errors = [e for e in errors if of_shape(e) and (not by_shape or earlier & {*e["loc"][:1]})]
         return refusal(errors, shape) if errors else raised
     except ToolError as error:
         return error if not by_shape and error.code == InvalidParameter.code else raised
     return raised
 
 
-def _without(members: Any, name: str, *inner: str) -> dict[str, Any]:
-    """Return an object without the member of a name, or without one inside that member."""
-    rest = {**members}
-    member = rest.pop(name)
-    return {**rest, name: _without(member, *inner)} if inner else rest
+def _without(members: Any, step: str | int, *inner: str | int) -> Any:
+    """Return an object or array with null for a member, or for one inside that member."""
+    rest, member = members.copy(), members[step]
+    rest[step] = _without(member, *inner) if inner else None
+    return rest
 
 
 def _unencodable(arguments: dict[str, Any], shape: Schema) -> ToolError:

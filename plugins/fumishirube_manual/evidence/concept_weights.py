@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from fumishirube import Corpus
@@ -17,13 +18,13 @@ _WHOLE_MARK = 1
 _WORD = re.compile(r"[0-9a-z]+")
 _CODE = re.compile(r"(?<![0-9a-z])[0-9a-z]+(?:[-/._][0-9a-z]+)+")
 _TERMS = 96
-_SHORTEST = 4
+_forms = lru_cache(maxsize=16_384)(term_forms)  # a find compares the words of whole sections
 
 
 class ConceptWeight(NamedTuple):
     """A folded concept, its weight, and the share of each of its terms.
 
-    The term of a word is its stem; Japanese is divided as in the index.
+    The terms are those of the index; a word is in a line in any form.
     """
 
     text: str
@@ -51,7 +52,7 @@ def concept_weights(texts: Iterable[str], corpus: Corpus) -> tuple[ConceptWeight
     idf = {term: rarity(size, counts[term]) for term in distinct if counts.get(term)}
     weighted = []
     for concept, many in terms.items():
-        rarities = {_stemmed(term): idf[term] for term in many if term in idf}
+        rarities = {term: idf[term] for term in many if term in idf}
         if not rarities:
             continue
         total = sum(rarities.values()) or 1.0
@@ -71,6 +72,8 @@ def _counts(terms: Sequence[str], corpus: Corpus) -> Mapping[str, int]:
     """Return the number of sections with each term; of a word that none has, with other forms."""
     counts = corpus.frequencies(terms)
     others = {term: term_forms(term)[1:] for term in terms if not counts.get(term)}
+    if not others:
+        return counts
     of_others = corpus.frequencies([form for forms in others.values() for form in forms])
     of_forms = {
         term: sum(of_others.get(form, 0) for form in forms) for term, forms in others.items()
@@ -84,23 +87,23 @@ def _codes(texts: Iterable[str]) -> Iterable[str]:
 
 
 class LineText(NamedTuple):
-    """A folded line, with the stems of its words."""
+    """A folded line, with its words and their other forms."""
 
     folded: str
-    stems: frozenset[str]
+    words: frozenset[str]
 
     @classmethod
     def of(cls, line: str) -> LineText:
         """Return the line prepared for matching."""
         folded = fold(line)
-        return cls(folded, frozenset(map(stem, _WORD.findall(folded))))
+        return cls(folded, frozenset(chain.from_iterable(map(_forms, _WORD.findall(folded)))))
 
     @classmethod
     def joined(cls, lines: Iterable[LineText]) -> LineText:
         """Return several lines as one."""
         every = [*lines]
-        stems = frozenset[str]().union(*(line.stems for line in every))
-        return cls("\n".join(line.folded for line in every), stems)
+        words = frozenset[str]().union(*(line.words for line in every))
+        return cls("\n".join(line.folded for line in every), words)
 
 
 def marks(
@@ -119,12 +122,12 @@ def marks(
         for line in lines:
             mark = 0
             if line is not None:
-                folded, stems = line
+                folded, words = line
                 if text in folded and occurs(folded, text):
                     mark = _WHOLE_MARK
                 else:
-                    for term, is_stem, bit in terms:
-                        if term in stems if is_stem else term in folded:
+                    for term, is_word, bit in terms:
+                        if term in words if is_word else term in folded:
                             mark |= bit
             column.append(mark)
         columns.append(column)
@@ -151,19 +154,3 @@ def shares(line: LineText, weights: Sequence[ConceptWeight]) -> tuple[float, ...
     """Return the share of each concept in a line, by :func:`marked_shares`."""
     columns = zip(weights, marks([line], weights), strict=True)
     return tuple([_marked_share(concept, mark) for concept, [mark] in columns])
-
-
-@lru_cache(maxsize=16_384)
-def stem(word: str) -> str:
-    """Return an English word without its plural ending (after Harman's S stemmer, 1991)."""
-    if len(word) < _SHORTEST or not word.endswith("s"):
-        return word
-    if word.endswith("ies") and not word.endswith(("eies", "aies")):
-        return word[:-3] + "y"
-    if word.endswith("es") and not word.endswith(("aes", "ees", "oes")):
-        return word[:-1]
-    return word if word.endswith("ss") else word[:-1]
-
-
-def _stemmed(term: str) -> str:
-    return stem(term) if term.isascii() else term

@@ -118,7 +118,7 @@ def search(
         cache=False if params.include_claim_graph or earlier is not None else params.use_cache,
     )
     result = context.find(scope, query, call.progress)
-    trace = with_exceptions(context, result.trace, result.corpus)
+    trace = with_exceptions(context, result.trace, result.rank)
     for extra, stores in _STORES.items():
         if extra in settings.extras:
             trace = stores(context, trace, result.corpus, settings)

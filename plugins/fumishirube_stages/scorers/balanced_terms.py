@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from fumishirube import Corpus
 from fumishirube.text import WeightedConcept, is_cjk
 from fumishirube_stages.scorers.query_analysis import WeightedTerm
 
 
 def with_whole_words(
-    terms: Iterable[WeightedTerm], concepts: Iterable[WeightedConcept], weight: float
+    terms: Iterable[WeightedTerm],
+    concepts: Iterable[WeightedConcept],
+    corpus: Corpus,
+    weight: float,
 ) -> Sequence[WeightedTerm]:
-    """Return terms of which whole words count ``weight`` times, if a concept is Japanese.
+    """Return terms of which words of other scripts count ``weight`` times beside Japanese.
 
-    Terms of no concept, such as function words, remain.
+    So they do if Japanese is divided into pairs or the like, not into words. Terms of no concept,
+    such as function words, remain.
     """
-    if not any(_is_japanese(concept.text) for concept in concepts):
+    if not any(_overlap(concept.text, corpus) for concept in concepts):
         return [*terms]
     return [
         term._replace(value=weight * term.value)
@@ -53,3 +58,10 @@ def evened(
 def _is_japanese(text: str) -> bool:
     """Return whether a text is Japanese or the like, which has a term for each pair."""
     return any(map(is_cjk, text))
+
+
+def _overlap(text: str, corpus: Corpus) -> bool:
+    """Return whether a text has Japanese, of which the terms overlap, as pairs do."""
+    # A word of one pair has no other: there are more where the word is repeated.
+    japanese = "".join(filter(is_cjk, text)) * 3
+    return sum(map(len, corpus.terms(japanese))) > len(japanese)

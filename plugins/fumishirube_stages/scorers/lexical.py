@@ -95,14 +95,15 @@ class Lexical(Stage):
     their rarity, less where it has other words too. Two neighbouring English words are scored as
     one, too, if the corpus has them only as one word, as in AbortSignal. An English word that the
     query has n times, in any form, counts n to the power of ``repeated_power`` times. Beside
-    Japanese a word that is one term counts ``word_weight`` times: a Japanese word counts once for
-    each pair of its characters. In a query of up to ``few_concepts`` concepts the terms of a
-    Japanese one with n terms are multiplied by n to the power of minus ``even_power``, and all of
-    these by what keeps their sum: each of a few words matters, long ones no more.
+    Japanese a word of another script counts ``word_weight`` times, if the tokenizer divides
+    Japanese into pairs or the like: a Japanese word then counts once for each of them. In a query
+    of up to ``few_concepts`` concepts the terms of a Japanese one with n terms are multiplied by n
+    to the power of minus ``even_power``, and all of these by what keeps their sum: each of a few
+    words matters, long ones no more.
 
     The few sections that contain the whole text of a query of several terms are candidates too.
-    ``quotation_weight`` times the rarity of the query's concepts is added to their score, and as
-    much as the title of a section may add.
+    ``quotation_weight`` times the rarity of the query's concepts, as it counts for the score, is
+    added to their score, and as much as the title of a section may add.
     """
 
     generates: ClassVar[bool] = True
@@ -219,7 +220,7 @@ class Lexical(Stage):
         best = scores.best(hit.coverage for hit, *_ in parts)
         power = self.coverage_power * best**2
         power *= min(1.0, self.few_concepts / max(1, number))
-        # No title adds more than section_title times the rarity: a quotation remains before it.
+        # No title adds more than section_title times these values: a quotation remains before it.
         quotation = self.quotation_weight + section_title
         quotation *= sum(term.value for term in analysis.terms if term.share)
         for hit, between, names in parts:
@@ -280,7 +281,7 @@ class Lexical(Stage):
         finders = form_finders(corpus, chosen)
         shares = ConceptShares.weighted(words.concepts, corpus, idf, words.joined, finders)
         groups, weighted = shares.groups, weighted_terms(text, words, idf, shares)
-        balanced = with_whole_words(weighted, groups, self.word_weight)
+        balanced = with_whole_words(weighted, groups, corpus, self.word_weight)
         few = len(groups) <= self.few_concepts
         terms = tuple(evened(balanced, groups, self.even_power) if few else balanced)
         named = [concept.text for concept in words.concepts] if self.file_name_weight else ()
