@@ -220,10 +220,11 @@ class _Search:
         return continued(ranking, query, self.corpus)
 
     def _covering(self, ranking: Ranking, texts: Iterable[str]) -> Ranking:
-        """Count what hits cover of texts, unless built-in scorers have and no plugin may lie."""
+        """Count what hits cover of texts, unless all scorers are built in and have, or failed."""
         pipeline, counted = self.pipeline, any(hit.coverage for hit in ranking.hits)
         kinds = (pipeline.scorers, pipeline.fusers, pipeline.refiners)
-        if counted and all(named.trusted for stages in kinds for named in stages):
+        trusted = all(named.trusted for stages in kinds for named in stages)
+        if trusted and (counted or self.failed):
             return ranking
         return ranking._replace(hits=covering_hits(ranking.hits, texts, self.corpus))
 
