@@ -24,6 +24,7 @@ _MARKUP = re.compile(
 _LINK_TARGET = re.compile(r"(?<=\]\()[^()\s]+")
 _ANCHOR = re.compile(r"(?<!\s)\s*\{(?:#[\w.:-]+|/\*?[\w.:-]+\*?/)\}\s*$")
 """The anchor of a heading, also as a comment, and as one in a title, which has no asterisks."""
+_MARKS = re.compile(r"[\W_]+")
 _PADDING = re.compile(r"(?<=\|) {2,}|(?<! ) {2,}(?=\|)")
 """The spaces that align the cells of a table."""
 _BLOCK_TAG = re.compile(r"\s*<(?!/?(?:b|em|i|small|span|strong|sub|sup|u)[\s>])", re.IGNORECASE)
@@ -31,15 +32,21 @@ _INDENTED = re.compile(r"(?: {4}|\t)\s*[^\s*+\-0-9>・]")
 _RULE = re.compile(r"[\s|:=*_+~`#<>.-]*$")
 _TARGET_DEFINED = r"\.\.\s+(?:_[^:]+:(?:\s+\S+)?\s*$|index::)"
 """The definition of a target, or an index entry, in reStructuredText."""
+_LAYOUT = (
+    "a|br|center|dd|details|div|dl|dt|figure|hr|li|ol|p|section|span|summary|table|tbody|td|th|thead"
+    r"|tr|ul|[a-z]+-[\w-]+"
+)
+"""The names of tags that a line alone may have, those of custom elements included."""
 _DEFINED = re.compile(
     r"\s*(?:\[(?!\^)[^\]]+\]:\s*(?:(?:<[^<>]*>|(?=\S*(?:[/#:]|\.\w))\S+)"
     r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*)?$"
     r"|:{3,}(?:[^:]+:{3,}|:{3})\s*$|<!--.*-->\s*$|(?:>\s*)?(?:\w\[|\[!)[\w.:-]+\]\s*$"
-    rf"|(?:</?(?:a|br|center|div|hr|p|span)(?:[\s/][^<>]*)?>\s*)+$|{_TARGET_DEFINED})",
+    rf"|(?:</?(?:{_LAYOUT})(?:[\s/][^<>]*)?>\s*|</[\w.-]+>\s*)+$"
+    rf"|\{{\{{[<%][^{{}}]*[>%]\}}\}}\s*$|\{{%[^{{}}]*%\}}\s*$|{_TARGET_DEFINED})",
     re.IGNORECASE,
 )
-"""A line that defines a link, a target or an index entry, a comment, or tags, a layout mark or a
-label in brackets alone."""
+"""A line that defines a link, a target or an index entry, a comment, or tags, a layout mark, a
+short code of a site generator or a label in brackets alone."""
 _DEFINED_ELSEWHERE = re.compile(rf"\s*{_TARGET_DEFINED}", re.IGNORECASE)
 _NO_MARKDOWN = re.compile(
     r"\.(?:adoc|asciidoc|csv|json|log|org|rst|text|tsv|txt|ya?ml)$|(?:^|/)[^./]+$", re.IGNORECASE
@@ -103,9 +110,15 @@ def without_anchor(heading: str) -> str:
 
 
 def is_one_of(titles: Iterable[str], line: str) -> bool:
-    """Tell whether a line is one of some titles, with marks and an anchor or without."""
-    heading = fold(without_anchor(line.strip("# \t")))
-    return any(fold(without_anchor(title)) == heading for title in titles)
+    """Tell whether a line is one of some titles, with marks, tags and an anchor or without."""
+    heading = _letters(line.strip("# \t"))
+    return any(_letters(title) == heading for title in titles)
+
+
+def _letters(heading: str) -> str:
+    """Return what is left of a heading without marks: letters and digits alone, if it has any."""
+    shown = fold(rendered_title(heading))
+    return _MARKS.sub("", shown) or shown
 
 
 def _replacement(match: re.Match[str]) -> str:
