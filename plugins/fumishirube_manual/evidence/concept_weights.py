@@ -18,7 +18,27 @@ _WHOLE_MARK = 1
 _WORD = re.compile(r"[0-9a-z]+")
 _CODE = re.compile(r"(?<![0-9a-z])[0-9a-z]+(?:[-/._][0-9a-z]+)+")
 _TERMS = 96
-_forms = lru_cache(maxsize=16_384)(term_forms)  # a find compares the words of whole sections
+_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|e|s)$")
+_DOUBLED = re.compile(r"([bdfgmnprt])\1$")
+_VOWEL = re.compile(r"[aeiouy]")
+_STEM = "~"
+"""The mark of a stem, which no word has."""
+
+
+@lru_cache(maxsize=16_384)  # a find compares the words of whole sections
+def _forms(word: str) -> tuple[str, ...]:
+    """Return a folded word, its other number, and its stem."""
+    return (*term_forms(word), _stem(word))
+
+
+def _stem(word: str) -> str:
+    """Return the marked beginning that the forms of an English verb share: reject of rejected."""
+    begin = _ENDING.sub("", word)
+    if begin == word or not _VOWEL.search(begin):
+        begin = word
+    elif not word.endswith(("e", "s")):
+        begin = _DOUBLED.sub(r"\1", begin)
+    return f"{begin[:-1]}i{_STEM}" if begin.endswith("y") else f"{begin}{_STEM}"
 
 
 class ConceptWeight(NamedTuple):
@@ -117,7 +137,10 @@ def marks(
     columns: list[list[int]] = []
     # A find compares tens of thousands of pairs, so there is no call for each.
     for text, _, parts in weights:
-        terms = [(term, term.isascii(), 2 << place) for place, term in enumerate(parts)]
+        terms = [
+            (term, _stem(term) if term.isascii() else "", 2 << place)
+            for place, term in enumerate(parts)
+        ]
         column: list[int] = []
         for line in lines:
             mark = 0
@@ -126,8 +149,8 @@ def marks(
                 if text in folded and occurs(folded, text):
                     mark = _WHOLE_MARK
                 else:
-                    for term, is_word, bit in terms:
-                        if term in words if is_word else term in folded:
+                    for term, stem, bit in terms:
+                        if term in words or stem in words if stem else term in folded:
                             mark |= bit
             column.append(mark)
         columns.append(column)

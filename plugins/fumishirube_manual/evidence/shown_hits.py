@@ -66,6 +66,8 @@ def shown_hits(
         _shorten(reader, shown, filled)
         _drop_repeating(shown)
         fill(reader, shown, rows[covered : covered + _LATER], filled)
+        if chars:
+            _lengthen(reader, shown, chars)
     elif reader.wording_count > 1 and not little:
         _drop_repeating(shown)
     _drop_shown_exceptions(shown)
@@ -131,7 +133,26 @@ def _shorten(reader: EvidenceReader, shown: Iterable[ShownHit], chars: int) -> N
             room += _FIRST_WORDING_CHARS * _further_wordings(reader, hit.row)
             hit.room = room if left > 0 and hit.evidence.lines else 0
             hit.evidence = reader.evidence(hit.row, hit.room)
-        left -= sum(len(line.text) for line in hit.evidence.lines)
+        left -= _size(hit.evidence)
+
+
+def _lengthen(reader: EvidenceReader, shown: Sequence[ShownHit], chars: int) -> None:
+    """Show all lines of the best hits that they have without passages, as far as there is room."""
+    left = chars - sum(_size(hit.evidence) for hit in shown)
+    for hit in shown:
+        if hit.evidence.whole or not hit.evidence.lines or not _is_best(hit.row):
+            continue
+        whole = [line.number - hit.row.start_line for line in hit.evidence.lines]
+        longer = reader.evidence(hit.row, _BEST_HIT_CHARS, whole, closed=True)
+        more = _size(longer) - _size(hit.evidence)
+        if more <= left:
+            hit.evidence = longer
+            left -= more
+
+
+def _size(evidence: SectionEvidence) -> int:
+    """Return the characters of the lines."""
+    return sum(len(line.text) for line in evidence.lines)
 
 
 def _drop_shown_exceptions(shown: Iterable[ShownHit]) -> None:
