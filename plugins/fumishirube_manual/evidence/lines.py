@@ -35,6 +35,8 @@ _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]*_`]*\s*$")
 _CHOSEN, _DEFINITIONS = 8, 3
 _GAP = 100
 """Text of up to this many characters between two passages, or after the last one, is shown too."""
+_INNER_GAP = 400
+"""Of the room that is left, so many characters at most are filled with text between shown lines."""
 _OTHERS, _OTHER_LINES = 2, 500
 """Of a list or a table, so many other lines are shown for each chosen one, if they are short."""
 _FEW, _REST = 150, 350
@@ -140,6 +142,7 @@ class SectionLines:
         needed = (*whole, *headers(self._lines, {*whole}))
         shown |= {at: uncut[at] for at in needed if at in uncut}
         shown |= self._others(shown, uncut)
+        shown |= _between(shown, uncut, min(room, _INNER_GAP))
         if closed and shown:
             shown |= self._records(shown, uncut)
             shown |= _gaps(shown, uncut)
@@ -277,6 +280,24 @@ def _rest(shown: Mapping[int, str], uncut: Mapping[int, str]) -> Mapping[int, st
     """Return all lines if little of them is hidden, and less than shown or very little."""
     hidden = sum(len(line) - len(shown.get(at, "")) for at, line in uncut.items())
     return uncut if hidden <= min(_REST, max(_FEW, sum(map(len, shown.values())))) else {}
+
+
+def _between(shown: Mapping[int, str], uncut: Mapping[int, str], room: int) -> Mapping[int, str]:
+    """Return the lines of the gaps between shown lines, the shortest first, that fit in a room."""
+    gaps: list[list[int]] = [[]]
+    for at in uncut:
+        if at not in shown:
+            gaps[-1].append(at)
+        elif gaps[-1]:
+            gaps.append([])
+    inner = [gap for gap in gaps[:-1] if min(shown) < gap[0]]
+    filled: dict[int, str] = {}
+    for gap in sorted(inner, key=lambda gap: sum(len(uncut[at]) for at in gap)):
+        room -= sum(len(uncut[at]) for at in gap)
+        if room < 0:
+            break
+        filled |= {at: uncut[at] for at in gap}
+    return filled
 
 
 def _gaps(shown: Mapping[int, str], uncut: Mapping[int, str]) -> Mapping[int, str]:
