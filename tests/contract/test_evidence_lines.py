@@ -114,6 +114,19 @@ def test_the_anchor_of_a_heading_is_not_shown(tmp_path: Path, anchor: str) -> No
     assert hit["lines"] == [[7, "Burn whale oil."]]
 
 
+@pytest.mark.parametrize(
+    "heading", ["`size` of a *lamp*", '<a name="size"></a>size of a lamp', "**size of a lamp**"]
+)
+def test_a_heading_is_not_repeated_whatever_marks_it_has(tmp_path: Path, heading: str) -> None:
+    others = "Other words are told at length here, of other things.\n\n" * 40
+    text = f"# Lights\n\n## {heading}\n\nIt has three inches.\n\n{others}"
+    with Fumishirube(write(tmp_path, {"m/a.md": text})) as server:
+        server.ok("manual_ls")
+        (hit, *_) = items(server, "size of a lamp in inches", "lamp", manual_id="m")
+    assert 3 not in [number for number, _ in hit["lines"]]
+    assert [5, "It has three inches."] in hit["lines"]
+
+
 def test_tags_without_text_are_not_shown(tmp_path: Path) -> None:
     text = (
         '# Price\n\n<div class="note">\n\nThe <i>price</i> of a locker is 7.\n\n</div>\n<br/>\n'

@@ -36,6 +36,25 @@ def test_room_is_filled_with_the_best_passages_of_the_files_shown(server: Fumish
         ]
 
 
+def test_the_best_hit_has_as_much_text_with_more_room(tmp_path: Path) -> None:
+    names = ["Retries", "RetryDelay", "SkipUnchanged", "TargetFolder"]
+    rows = "".join(f"| {name} | The value of it {'as told elsewhere ' * 6}|\n" for name in names)
+    more = "".join(f"| Word{n} | Another value {'as told elsewhere ' * 6}|\n" for n in range(20))
+    files = {
+        "m/copy.md": f"# Copy\n\n| Name | Meaning |\n|---|---|\n{more}{rows}",
+        "m/load.md": f"# Load\n\n| Name | Meaning |\n|---|---|\n{rows}",
+    }
+    asked = f"copy {' '.join(names)}"
+    with Fumishirube(write(tmp_path, files)) as server:
+        server.ok("manual_ls")
+        plain = items(server, asked, "Retries", manual_id="m")
+        filled = items(server, asked, "Retries", manual_id="m", max_chars=4_000)
+    least, most = ({number for number, _ in hits[0]["lines"]} for hits in (plain, filled))
+    assert plain[0]["ref"]["path"] == filled[0]["ref"]["path"] == "copy.md"
+    assert len(least) > 1
+    assert least <= most
+
+
 def test_room_is_filled_with_good_passages_only(tmp_path: Path) -> None:
     good = "".join(f"Lamp {n} of the harbour burns whale oil at night.\n\n" for n in range(20))
     weak = "".join(f"Oil of the harbour lamp is in shop {n}, {'and ' * 12}.\n\n" for n in range(40))

@@ -195,6 +195,67 @@ def test_lines_are_rendered_unless_that_would_leave_out_a_match(tmp_path: Path) 
             assert answer["groups"][0]["lines"] == [[3, shown], [6, f"x {written}"]]
 
 
+WRAPPED = """# Install
+
+Nothing is told of it in this line, which is long enough to be one.
+Before this version there was none. Starting in Lamp 2.8, the command
+install accepts a system, so that packages for another one than that
+of yours are installed. It is useful for building.
+
+An object that the whole of this line and of the next one is about
+(Lamp 2.8+) and missing files give a warning, as in all of the other
+commands.
+
+- Lamp 2.8 alone
+- Another item
+
+```sh
+lamp install --version 2.8 --of-a-line-that-is-long-enough \\
+  --and-more
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("context", "shown"),
+    [
+        (None, [4, 5, 6, 8, 9, 10, 12, 16]),
+        (0, [4, 9, 12, 16]),
+        (1, [3, 4, 5, 6, 8, 9, 10, 12, 13, 15, 16, 17]),
+    ],
+)
+def test_a_few_lines_come_with_the_rest_of_their_sentences(
+    tmp_path: Path, context: int | None, shown: list[int]
+) -> None:
+    with Fumishirube(write(tmp_path, {"m/a.md": WRAPPED})) as server:
+        server.ok("manual_ls")
+        answer = server.ok("manual_grep", any=["2.8"], manual_id="m", context=context)
+        assert (answer["total"], answer["different"]) == (4, 4)
+        numbers = [number for group in answer["groups"] for number, _ in group["lines"]]
+        assert numbers == shown
+        lines = WRAPPED.split("\n")
+        for group in answer["groups"]:
+            assert all(text == lines[number - 1].strip() for number, text in group["lines"])
+
+
+def test_sentences_take_no_more_than_the_room_and_no_page(tmp_path: Path) -> None:
+    text = "".join(
+        f"The lamp of house {n} is lit by its owner in the evening when all others\n"
+        f"sleep, and it burns until the morning of the day after that one.\n\n"
+        for n in range(9)
+    )
+    with Fumishirube(write(tmp_path, {"m/a.md": text})) as server:
+        server.ok("manual_ls")
+        asked = {"any": ["lamp"], "manual_id": "m"}
+        for chars in (800, 1_200, 3_000):
+            answer = server.ok("manual_grep", max_chars=chars, **asked)
+            shown = [text for group in answer["groups"] for _, text in group["lines"]]
+            assert sum(map(len, shown)) <= chars
+            if "next_cursor" in answer:
+                assert not any(line.startswith("sleep") for line in shown)
+        assert len(shown) == 18
+
+
 def test_a_label_comes_with_the_line_that_it_is_about(tmp_path: Path) -> None:
     text = (
         "# Import\n\n*Experimental*\n\nTakes a <b>block</b> of lines.\n\n- Experimental\n\n"

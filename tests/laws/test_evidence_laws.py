@@ -37,6 +37,10 @@ WEIGHTS = [ConceptWeight("fee", 3.0, {"fee": 1.0}), ConceptWeight("料金", 4.0,
         "[TOC]",
         "[a]: https://b.example/closure",
         "[closure]:\n  https://b.example/closure",
+        '{{< closure type="unique" >}}',
+        "{% closure unique %}",
+        '<closure-tab label="unique">',
+        "</closure>",
     ],
 )
 def test_a_label_in_brackets_is_no_evidence(label: str) -> None:
@@ -269,6 +273,52 @@ def test_a_word_is_in_a_line_that_has_it_in_the_other_number(word: str, plural: 
         line = f"about {written} here"
         known = concept_weights([asked], MemoryCorpus([section("a.md", body=line)], Bigram()))
         assert shares(LineText.of(line), known) == (1.0,)
+
+
+@pytest.mark.parametrize(
+    ("asked", "written"),
+    [
+        ("rejected", "rejects"),
+        ("truncated", "truncate"),
+        ("caching", "cached"),
+        ("planned", "planning"),
+        ("retried", "retry"),
+    ],
+)
+def test_a_word_is_in_a_line_that_has_another_form_of_it(asked: str, written: str) -> None:
+    corpus = MemoryCorpus([section("a.md", body=f"{asked} and {written}")], Bigram())
+    for one, other in ((asked, written), (written, asked)):
+        assert shares(LineText.of(f"about {other} here"), concept_weights([one], corpus)) == (1.0,)
+
+
+@pytest.mark.parametrize(
+    ("asked", "written"), [("string", "stre"), ("speed", "spe"), ("sing", "s")]
+)
+def test_no_word_without_a_vowel_is_left_of_a_form(asked: str, written: str) -> None:
+    corpus = MemoryCorpus([section("a.md", body=asked)], Bigram())
+    assert shares(LineText.of(f"about {written} here"), concept_weights([asked], corpus)) == (0.0,)
+
+
+@pytest.mark.parametrize(("room", "shown"), [(600, [1, 3, 5]), (60, [1, 5])])
+def test_what_is_between_shown_lines_is_shown_where_room_is_left(
+    room: int, shown: list[int]
+) -> None:
+    text = f"The fee is 7.\n\n{'x' * 200}\n\nFees rise.\n\n{'y' * 999}\n"
+    evidence = SectionLines(text, 1, WEIGHTS).evidence(room, [0, 4])
+    assert [number for number, _ in evidence.lines] == shown
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "メールアドレスが以下のいずれかに相当する場合、外部の協力者としてはこの画面から招待できません。",
+        "You can use one of the following ways to pay.",
+    ],
+)
+def test_a_list_belongs_to_the_sentence_before_it(lead: str) -> None:
+    text = f"About fees.\n\n{lead}\n\n- By card\n- In cash\n\nOther text."
+    ranges = [passage.lines for passage in SectionLines(text, 1, WEIGHTS).passages([WEIGHTS])]
+    assert range(2, 6) in ranges
 
 
 @pytest.mark.parametrize(("hidden", "whole"), [(100, True), (150, True), (151, False)])

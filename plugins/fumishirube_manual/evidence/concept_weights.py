@@ -18,7 +18,7 @@ _WHOLE_MARK = 1
 _WORD = re.compile(r"[0-9a-z]+")
 _CODE = re.compile(r"(?<![0-9a-z])[0-9a-z]+(?:[-/._][0-9a-z]+)+")
 _TERMS = 96
-_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|e|s)$")
+_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|(?<!e)ed|es|e|s)$")
 _DOUBLED = re.compile(r"([bdfgmnprt])\1$")
 _VOWEL = re.compile(r"[aeiouy]")
 _STEM = "~"

@@ -21,6 +21,7 @@ from fumishirube_manual.evidence.blocks import (
 from fumishirube_manual.evidence.code_blocks import code_lines, is_fence
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
+from fumishirube_manual.evidence.gaps import between, gaps, rest
 from fumishirube_manual.evidence.line_scores import LineScores, LineTexts
 from fumishirube_manual.evidence.markup import rendered_lines, without_targets
 from fumishirube_manual.evidence.records import defining_lines, is_member, record_lines
@@ -33,14 +34,8 @@ _NAMED_WEIGHT = 100.0
 """More than the weight of all concepts: an excerpt with a name is cut around it."""
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]*_`]*\s*$")
 _CHOSEN, _DEFINITIONS = 8, 3
-_GAP = 100
-"""Text of up to this many characters between two passages, or after the last one, is shown too."""
-_INNER_GAP = 400
-"""Of the room that is left, so many characters at most are filled with text between shown lines."""
 _OTHERS, _OTHER_LINES = 2, 500
 """Of a list or a table, so many other lines are shown for each chosen one, if they are short."""
-_FEW, _REST = 150, 350
-"""Up to so many hidden characters are shown too, or if more are shown: they would be read next."""
 _LEAST = 60
 """With less room than this, no further line is chosen."""
 _FRAGMENT = 120
@@ -142,12 +137,12 @@ class SectionLines:
         needed = (*whole, *headers(self._lines, {*whole}))
         shown |= {at: uncut[at] for at in needed if at in uncut}
         shown |= self._others(shown, uncut)
-        shown |= _between(shown, uncut, min(room, _INNER_GAP))
+        shown |= between(shown, uncut, room)
         if closed and shown:
             shown |= self._records(shown, uncut)
-            shown |= _gaps(shown, uncut)
+            shown |= gaps(shown, uncut)
             shown |= self._continuations(shown, uncut)
-            shown |= _rest(shown, uncut)
+            shown |= rest(shown, uncut)
         return self._evidence(shown, whole=shown == uncut)
 
     def _evidence(self, shown: Mapping[int, str], *, whole: bool = False) -> SectionEvidence:
@@ -274,45 +269,3 @@ class SectionLines:
             for at in sorted(shown)
             if not is_fence(shown[at])
         )
-
-
-def _rest(shown: Mapping[int, str], uncut: Mapping[int, str]) -> Mapping[int, str]:
-    """Return all lines if little of them is hidden, and less than shown or very little."""
-    hidden = sum(len(line) - len(shown.get(at, "")) for at, line in uncut.items())
-    return uncut if hidden <= min(_REST, max(_FEW, sum(map(len, shown.values())))) else {}
-
-
-def _between(shown: Mapping[int, str], uncut: Mapping[int, str], room: int) -> Mapping[int, str]:
-    """Return the lines of the gaps between shown lines, the shortest first, that fit in a room."""
-    gaps: list[list[int]] = [[]]
-    for at in uncut:
-        if at not in shown:
-            gaps[-1].append(at)
-        elif gaps[-1]:
-            gaps.append([])
-    inner = [gap for gap in gaps[:-1] if min(shown) < gap[0]]
-    filled: dict[int, str] = {}
-    for gap in sorted(inner, key=lambda gap: sum(len(uncut[at]) for at in gap)):
-        room -= sum(len(uncut[at]) for at in gap)
-        if room < 0:
-            break
-        filled |= {at: uncut[at] for at in gap}
-    return filled
-
-
-def _gaps(shown: Mapping[int, str], uncut: Mapping[int, str]) -> Mapping[int, str]:
-    """Return the lines of which little is hidden: short gaps after a shown line, and short cuts."""
-    filled: dict[int, str] = {}
-    hidden: dict[int, str] = {}
-    for at, line in uncut.items():
-        if at not in shown:
-            hidden[at] = line
-            continue
-        if hidden and min(hidden) > min(shown) and sum(map(len, hidden.values())) <= _GAP:
-            filled |= hidden
-        hidden = {}
-        if len(line) - len(shown[at]) <= _GAP:
-            filled[at] = line
-    if sum(map(len, hidden.values())) <= _GAP:
-        filled |= hidden
-    return filled

@@ -111,13 +111,13 @@ def without_anchor(heading: str) -> str:
 
 def is_one_of(titles: Iterable[str], line: str) -> bool:
     """Tell whether a line is one of some titles, with marks, tags and an anchor or without."""
-    heading = _letters(line.strip("# \t"))
+    heading = _letters(line)
     return any(_letters(title) == heading for title in titles)
 
 
 def _letters(heading: str) -> str:
     """Return what is left of a heading without marks: letters and digits alone, if it has any."""
-    shown = fold(rendered_title(heading))
+    shown = fold(rendered("# " + heading.strip("# \t")))
     return _MARKS.sub("", shown) or shown
 
 

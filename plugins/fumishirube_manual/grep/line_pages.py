@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
 
 from fumishirube.text import FileText
 from fumishirube_manual.evidence.code_blocks import EnclosingBlocks, inside_code
@@ -18,12 +17,13 @@ from fumishirube_manual.evidence.records import labelled_line, record_lines
 from fumishirube_manual.grep.matching_lines import (
     WHOLE,
     LineMatcher,
+    LinePlace,
     MatchingLine,
     Spans,
     beginning,
     cut,
+    sentence_lines,
 )
-from fumishirube_manual.rows import cited_path
 from fumishirube_manual.text_parts import heading_of, last_heading, section_of
 
 _ALSO, _ALSO_CHARS = 100, 300
@@ -39,22 +39,8 @@ _BLANK = ("", "+")
 """Lines that are no neighbours; the second one is between paragraphs of AsciiDoc."""
 _FEW = 5
 """Up to this many different lines are shown in their records, unless no context is requested."""
-
-
-class LinePlace(NamedTuple):
-    """A line of a file of a manual."""
-
-    manual_id: str
-    path: str
-    line: int
-
-    def relative_to(self, other: LinePlace) -> str:
-        """Return the place relative to another one."""
-        if self.manual_id != other.manual_id:
-            return f"{cited_path(self.path, self.manual_id)}#L{self.line}"
-        return (
-            f"{cited_path(self.path)}#L{self.line}" if self.path != other.path else f"L{self.line}"
-        )
+_SENTENCES = 40
+"""Up to this many different lines are shown with the rest of their sentences."""
 
 
 class FileLines:
@@ -84,6 +70,7 @@ class Entry:
     section: str
     lines: Sequence[tuple[int, str]]
     file_lines: Sequence[str] = ()
+    sentence: Sequence[tuple[int, str]] = ()
     also: list[str] = field(default_factory=list)
     also_chars: int = 0
     more: int = 0
@@ -220,6 +207,15 @@ class LinePage:
             beside = [(other + 1, cut(entry.file_lines[other], ())) for other in others]
             entry.lines = sorted([*entry.lines, *beside])
 
+    def show_sentences(self) -> None:
+        """Show the rest of the sentence of each line, if all lines are shown, as far as it fits."""
+        if self._offset or self.remaining or len(self.entries) > _SENTENCES:
+            return
+        for entry in self.entries:
+            self._left -= sum(len(line) + 1 for _, line in entry.sentence)
+            if not entry.also and self._left >= 0:
+                entry.lines = sorted([*entry.lines, *entry.sentence])
+
     def _show(
         self,
         match: MatchingLine,
@@ -244,7 +240,19 @@ class LinePage:
         self._last = group
         # Of more entries no records are shown, and their files need not be kept for the answer.
         file_lines = file.all if len(self.entries) < _FEW else ()
-        self.entries.append(Entry(place, section, shown, file_lines))
+        sentence = self._sentence(match, shown, file)
+        self.entries.append(Entry(place, section, shown, file_lines, sentence))
+
+    def _sentence(
+        self, match: MatchingLine, shown: Sequence[tuple[int, str]], file: FileLines
+    ) -> Sequence[tuple[int, str]]:
+        """Return the further lines of the sentence of a match, if matches are few so far."""
+        joined = match.last > match.number and not self._context
+        if joined or len(self.entries) >= _SENTENCES or self._context == 0 or not file.markdown:
+            return ()
+        numbers = range(shown[0][0], shown[-1][0] + 1)
+        further = sentence_lines(file.all, file.in_code, match.number, numbers)
+        return [(number, cut(rendered(file.all[number - 1]), ())) for number in further]
 
     def _spans(self, match: MatchingLine, line: str, file: FileLines) -> Spans:
         """Return the spans of the matches in a line as shown; of one that goes on, the end."""

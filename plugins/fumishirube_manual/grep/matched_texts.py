@@ -8,8 +8,12 @@ from typing import NamedTuple
 
 from fumishirube.text import FileText, TextRange, fold
 from fumishirube_manual.citations import sha256_of
-from fumishirube_manual.grep.line_pages import LinePlace
-from fumishirube_manual.grep.matching_lines import LineMatcher, MatchingLine, joined_lines
+from fumishirube_manual.grep.matching_lines import (
+    LineMatcher,
+    LinePlace,
+    MatchingLine,
+    joined_lines,
+)
 from fumishirube_manual.rows import HEADING_SEPARATOR
 from fumishirube_manual.text_parts import heading_of, section_of, unrepeated
 

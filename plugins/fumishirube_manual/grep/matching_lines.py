@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from fumishirube.text import FileText, Reading, TextRange, reading_form
+from fumishirube.text import FileText, Reading, TextRange, reading_form, wraps
 from fumishirube_manual.evidence.code_blocks import inside_code
 from fumishirube_manual.evidence.excerpts import whole_words
 from fumishirube_manual.evidence.markup import rendered
+from fumishirube_manual.rows import cited_path
 
 QUOTED = " \t>"
 """What is before the text of a line in quotations."""
@@ -26,6 +28,28 @@ _SHOWN = 360
 _MATCHES = 3
 _BELOW_LABEL = 100
 _LEAST_AROUND = 30
+_SENTENCE_END = re.compile(r"[.!?:;。！？：；](?:[\"'”’」』）)*_`\]]|\s)*$")
+_NEW_SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
+_WRAPPED = 40
+"""A shorter line is not wrapped: the next one is no part of its sentence."""
+_ABOVE, _BELOW = 2, 3
+"""The most lines in which a sentence begins before its match, and goes on after it."""
+
+
+class LinePlace(NamedTuple):
+    """A line of a file of a manual."""
+
+    manual_id: str
+    path: str
+    line: int
+
+    def relative_to(self, other: LinePlace) -> str:
+        """Return the place relative to another one."""
+        if self.manual_id != other.manual_id:
+            return f"{cited_path(self.path, self.manual_id)}#L{self.line}"
+        return (
+            f"{cited_path(self.path)}#L{self.line}" if self.path != other.path else f"L{self.line}"
+        )
 
 
 class MatchingLine(NamedTuple):
@@ -64,6 +88,36 @@ class RunningText:
     def goes_on(self, number: int) -> bool:
         """Tell whether a line, counted from 1, may go on in the next one, if it looks so."""
         return not self._text.path.lower().endswith(_DATA) and not self._in_code[number]
+
+
+def sentence_lines(
+    lines: Sequence[str], in_code: Sequence[bool], match: int, shown: range
+) -> Iterator[int]:
+    """Yield the numbers of further lines of the sentence of a match; all are counted from 1.
+
+    Wrapped text has a sentence on several lines. It goes on below the shown lines, and begins above
+    the matching one, if that is the first of them, and no sentence begins in it.
+    """
+
+    def goes_on(number: int) -> bool:
+        line, following = lines[number - 1], lines[number]
+        return (
+            len(line) >= _WRAPPED
+            and bool(following.strip())
+            and not (_SENTENCE_END.search(line) or in_code[number - 1] or in_code[number])
+            and wraps(line, following)
+        )
+
+    first, last = shown.start, shown.stop - 1
+    while last < len(lines) and last - shown.stop + 1 < _BELOW and goes_on(last):
+        if last > match and _NEW_SENTENCE.search(lines[last - 1]):
+            break
+        last += 1
+        yield last
+    above = match == first and not _NEW_SENTENCE.search(lines[match - 1].rstrip()[:-1])
+    while above and first > 1 and shown.start - first < _ABOVE and goes_on(first - 1):
+        first -= 1
+        yield first
 
 
 class LineMatcher(Protocol):

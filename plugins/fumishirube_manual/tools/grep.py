@@ -118,6 +118,7 @@ def grep_tool(context: SurfaceContext, settings: ManualSurface) -> Tool[GrepPara
                 account.unlisted[manual_id, error.code] += 1
         if params.context is None:
             page.show_records()
+        page.show_sentences()
         now = _fingerprint(params, scope, page)
         if fingerprint not in ("", now):
             raise InvalidParameter(
