@@ -249,6 +249,8 @@ def test_the_package_installs_passes_and_swaps_in(
     name, module = "fumishirube-recent", "fumishirube_recent"
     made = fumishirube(plugin_venv, tmp_path, "new-plugin", name, "--kind", noun)
     assert made.returncode == 0, made.stderr
+    other = '[tool.pytest.ini_options]\naddopts = "--strict-config"\nanother_project = true\n'
+    (tmp_path / "pyproject.toml").write_text(other, encoding="utf-8")
     package = tmp_path / name
     readme = (package / "README.md").read_text(encoding="utf-8")
     conform = re.findall(r"^\$ fumishirube (conform .*?) *$", readme, re.MULTILINE)[0].split()
