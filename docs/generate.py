@@ -90,7 +90,7 @@ def _kind_page(registry: StageRegistry, kind_name: str) -> str:
         _source(kind.noun.capitalize()),
         *(_source(name) for name in _FURTHER.get(kind_name, ())),
         "## Built in",
-        *(_offer(kind, offer) for offer in registry[kind_name]),
+        *(_offer(kind, offer, registry) for offer in registry[kind_name]),
     ]
     return _joined(parts)
 
@@ -104,7 +104,7 @@ def _source(name: str) -> str:
     return _fenced("python", "\n".join(shown).strip())
 
 
-def _offer(kind: StageKind, offer: RegisteredStage) -> str:
+def _offer(kind: StageKind, offer: RegisteredStage, registry: StageRegistry) -> str:
     stage = offer.stage
     generates = getattr(stage, "generates", False)
     role = "It generates candidates." if generates else "It scores the candidates of others."
@@ -113,16 +113,19 @@ def _offer(kind: StageKind, offer: RegisteredStage) -> str:
             f"### `{offer.name}`",
             inspect.getdoc(stage) or "",
             role if kind.noun == "scorer" else "",
-            *_default_pipeline(kind, stage),
+            *_default_pipeline(kind, stage, registry),
             _table(stage),
         ]
     )
 
 
-def _default_pipeline(kind: StageKind, stage: Any) -> Iterator[str]:
+def _default_pipeline(kind: StageKind, stage: Any, registry: StageRegistry) -> Iterator[str]:
     if kind.noun == "surface" and stage.pipeline:
+        pipeline = dict(stage.pipeline)
+        if isinstance(surface := stage(), surfaces.HasDefaultLoaders):
+            pipeline["loaders"] = surface.default_loaders(registry.default_loaders())
         yield f"It reads `roots.{stage.root}`. Its pipeline, unless the file says otherwise:"
-        yield _fenced("json", json.dumps(stage.pipeline, ensure_ascii=False, indent=2))
+        yield _fenced("json", json.dumps(pipeline, ensure_ascii=False, indent=2))
 
 
 # --- settings -------------------------------------------------------------------------------

@@ -261,6 +261,8 @@ def _arguments(options: Namespace, tool: Tool[Any, Any]) -> dict[str, JsonValue]
         value = getattr(options, option.name)
         if option.name in skipped or value is None or value is False:
             continue
+        if option.name not in tool.params.model_fields:
+            options.parser.error(f"--fulltext goes with no {option.flag}")
         arguments[option.name] = option.read(value) if option.read and value is not True else value
     return arguments
 

@@ -125,6 +125,13 @@ def test_an_unusable_value_stops_the_start_and_is_named(
         assert str(caught.value) == said
 
 
+def test_an_unknown_extra_is_told_with_those_of_every_surface(workspace: Path) -> None:
+    with pytest.raises(ConfigError, match=r"expected none, or any of .*, append, got") as caught:
+        opened(workspace, {"FUMISHIRUBE_SURFACE_EXTRAS": "+apend"})
+    extras = str(caught.value).partition("any of ")[2].partition(", got")[0]
+    opened(workspace, {"FUMISHIRUBE_SURFACE_EXTRAS": extras.replace(" ", "")})
+
+
 def test_a_value_that_a_surface_refuses_names_its_variable(workspace: Path) -> None:
     (workspace / "fumishirube.yaml").write_text("surfaces: [chapters]\n", encoding="utf-8")
     with pytest.raises(ConfigError) as caught:

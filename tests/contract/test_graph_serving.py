@@ -22,6 +22,7 @@ from http_server import HttpServer
 from manuals import fumishirube
 from warm_start import kill, warm_script
 
+from fumishirube.commands import main
 from fumishirube.disk import take_lock
 
 LOCK = Path(".ubp") / "serve.lock"
@@ -481,6 +482,16 @@ def test_a_picture_of_the_graph_holds_its_pages_safely(tmp_path: Path) -> None:
     done = docs("get-graph", "--format", "dot", "--json", cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert "--json goes with no --format but json" in done.err
+
+
+def test_full_text_is_not_asked_to_follow_links(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    documents(tmp_path, PAIR)
+    asked = ["docs", "search", "setup", "--fulltext", "--workspace", str(tmp_path)]
+    for words in (["--depth", "1"], ["--include-linked"], ["--link-types", "extends"]):
+        assert main([*asked, *words]) == 2
+        assert f"--fulltext goes with no {words[0]}" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -133,11 +133,19 @@ def test_find_as_json_names_reference_citation_and_signals(workspace: Path) -> N
     assert len(done.json["traces"]["field-guide"]) == 32
 
 
+def test_find_says_so_when_no_word_of_the_query_was_picked(workspace: Path) -> None:
+    done = fumishirube("find", "needed", "--manual", "field-guide", "-v", cwd=workspace)
+    assert done.code == 0
+    assert "needed" in done.out
+    assert "\nno terms were picked; searched with the whole query\n" in done.out
+    assert "occurs in" not in done.out
+
+
 def test_find_says_so_when_no_word_of_the_query_stands_there(workspace: Path) -> None:
     done = fumishirube("find", "zzyzx quux", "--manual", "field-guide", cwd=workspace)
     assert done.code == 1
     assert done.out.startswith("nothing found\n")
-    assert "no word of the query occurs in field-guide; searched with the whole query" in done.out
+    assert "no terms were picked; searched with the whole query" in done.out
     assert "; none matched" in done.out
     assert done.out.endswith("next: fumishirube toc field-guide\n")
 

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import pytest
 import yaml
@@ -136,6 +138,18 @@ def test_whatever_the_name_ruff_has_nothing_to_say(noun: str, tmp_path: Path) ->
         tool("ruff", "format", "--check", "--no-cache", folder=folder)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="its commands are a POSIX shell's")
+def test_pip_finds_the_wheels_in_a_folder_with_a_blank_in_its_name(tmp_path: Path) -> None:
+    readme = package_files("recent", "fuser", load_plugins(strangers=False))["README.md"]
+    (command,) = re.findall(r"^\$ (export .*)$", readme, re.MULTILINE)
+    folder = tmp_path / "My Docs"
+    folder.mkdir()
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    told = tool("sh", "-c", f"{command}\nprintenv PIP_FIND_LINKS", folder=folder, PATH=path)
+    (place,) = told.split()
+    assert url2pathname(urlsplit(place).path) == str(folder / "wheels")
+
+
 def test_it_needs_the_version_that_wrote_it(tmp_path: Path) -> None:
     major, minor = importlib.metadata.version("fumishirube").split(".")[:2]
     files = package_files("recent", "fuser", load_plugins(strangers=False))
@@ -235,6 +249,8 @@ def test_the_package_installs_passes_and_swaps_in(
     name, module = "fumishirube-recent", "fumishirube_recent"
     made = fumishirube(plugin_venv, tmp_path, "new-plugin", name, "--kind", noun)
     assert made.returncode == 0, made.stderr
+    other = '[tool.pytest.ini_options]\naddopts = "--strict-config"\nanother_project = true\n'
+    (tmp_path / "pyproject.toml").write_text(other, encoding="utf-8")
     package = tmp_path / name
     readme = (package / "README.md").read_text(encoding="utf-8")
     conform = re.findall(r"^\$ fumishirube (conform .*?) *$", readme, re.MULTILINE)[0].split()
@@ -280,7 +296,7 @@ def test_the_package_passes_its_own_tox_against_a_local_wheel(tmp_path: Path) ->
     done = tool(
         *(sys.executable, "-m", "tox", "-e", running),
         folder=tmp_path / "fumishirube-recent",
-        PIP_FIND_LINKS=str(wheels),
+        PIP_FIND_LINKS=wheels.as_uri(),
     )
     assert "congratulations" in done
 

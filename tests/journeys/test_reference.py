@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import re
 import sys
+from contextlib import closing
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Any
 import pytest
 
 from fumishirube.faces.cli.config import all_variables
+from fumishirube.host.startup import open_application
 from fumishirube.plugins.discovery import load_plugins
 from fumishirube.plugins.registry import StageRegistry
 
@@ -56,6 +59,16 @@ def test_every_setting_of_every_stage_is_there() -> None:
         section = rest.partition("\n### ")[0]
         for name, info in offer.stage.model_fields.items():
             assert f"| `{info.alias or name}` |" in section, (offer.name, name)
+
+
+def test_the_pipeline_of_manuals_has_the_loaders_that_are_in_force(tmp_path: Path) -> None:
+    section = pages()["surfaces.md"].partition("### `manual`\n")[2]
+    shown = json.loads(section.partition("```json\n")[2].partition("\n```")[0])
+    (tmp_path / "manuals").mkdir()
+    with closing(open_application(tmp_path, strangers=False, environ={})) as application:
+        (manual,) = [one for one in application.surfaces if one.name == "manual"]
+    used = [one.name for one in manual.stages["loaders"]]
+    assert [use["use"] for use in shown["loaders"]] == used
 
 
 def test_every_verb_of_every_kind_is_there() -> None:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stdio import Fumishirube
 
+from fumishirube.commands import main
 from fumishirube.text.references import References, normalised
 
 NAME = "給付編"
@@ -193,10 +194,19 @@ def test_many_references_to_many_chapters_are_no_trouble() -> None:
 
 
 @pytest.mark.parametrize("enabled", ["false", "true"])
-def test_clients_see_the_tool_only_if_asked_for(tmp_path: Path, enabled: str) -> None:
+def test_clients_see_the_tool_only_if_asked_for(
+    tmp_path: Path,
+    enabled: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("FUMISHIRUBE_CHAPTERS_RESOLVE_REFERENCE", enabled)
     (tmp_path / "fumishirube.yaml").write_text("surfaces: [{use: chapters}]\n", encoding="utf-8")
     with Fumishirube(tmp_path, FUMISHIRUBE_CHAPTERS_RESOLVE_REFERENCE=enabled) as server:
-        assert ("resolve_reference" in server.tools()) == (enabled == "true")
+        seen = [*server.tools()]
+    assert ("resolve_reference" in seen) == (enabled == "true")
+    assert main(["tools", "--json", "--workspace", str(tmp_path), "--no-plugins"]) == 0
+    assert [tool["name"] for tool in json.loads(capsys.readouterr().out)] == seen
 
 
 # --- for those who search manuals -----------------------------------------------------------

@@ -44,6 +44,14 @@ class Plain:
 
 """
 
+REGISTERED = """
+from fumishirube import Fuser, Register, hook
+
+@hook
+def register_fusers(register: Register[Fuser]) -> None:
+    register("house-words", HouseWords)
+"""
+
 
 def wrong(kind: StageKind) -> tuple[str, dict[int, str]]:
     """A module that registers three wrong classes, and what is wrong in which line."""
@@ -70,6 +78,9 @@ def mypy(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[int, 
         (folder / f"wrong_{kind.noun}.py").write_text(wrong(kind)[0], encoding="utf-8")
         right = package_files("right", kind.noun, plugins)["src/right/__init__.py"]
         (folder / f"right_{kind.noun}.py").write_text(right, encoding="utf-8")
+    documented = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    (fuser,) = re.findall(r"^```python\n(.*?)^```$", documented, re.DOTALL | re.MULTILINE)
+    (folder / "right_documented.py").write_text(fuser + REGISTERED, encoding="utf-8")
     (folder / "unknown.py").write_text("from fumishirube import NoSuchName\n", encoding="utf-8")
     options = ["--strict", "--output=json", f"--cache-dir={ROOT / '.mypy_cache' / 'typing'}"]
     command = [sys.executable, "-m", "mypy", *options, "--config-file=", "."]
@@ -105,6 +116,10 @@ def test_a_right_class_is_none(
     mypy: dict[str, list[tuple[int, str, str]]], kind: StageKind
 ) -> None:
     assert f"right_{kind.noun}" not in mypy
+
+
+def test_the_documented_fuser_is_one(mypy: dict[str, list[tuple[int, str, str]]]) -> None:
+    assert mypy.get("right_documented", []) == []
 
 
 def test_a_name_that_the_facade_has_not_is_an_error(

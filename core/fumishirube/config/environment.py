@@ -64,6 +64,7 @@ def expectation(info: FieldInfo, *, in_file: bool = False) -> str:
             return f"a list of {', '.join(names)}" if names else "a list"
         if any(env.paths for env in _envs(info)):
             return "paths separated as in PATH, or none"
+        names += [name for env in _envs(info) for name in env.others]
         return f"none, or any of {', '.join(names)}" if names else "values between commas, or none"
     words = {bool: "true or false", int: "integer", float: "number", str: "text"}
     kinds = [words[kind] for kind in _kinds(info.annotation) if kind in words]

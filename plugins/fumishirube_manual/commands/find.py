@@ -75,7 +75,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=[],
         type=_text("TERM", TERM_CHARS),
         help=f"a word that the sections should contain; up to {TERMS} times "
-        "(default: the rarest words of the query that occur in the manual)",
+        "(default: the rarest words of a short query that occur in the manual)",
     )
     parser.add_argument(
         "--or",

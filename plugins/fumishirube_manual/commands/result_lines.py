@@ -106,12 +106,13 @@ def _terms_lines(results: SearchResults) -> Iterator[str]:
         required_labels = [_required(term, results.trace) for term in results.required]
         yield f"required terms: {', '.join(required_labels)}"
         return
-    chosen, where = results.trace.report.picked, listed(results.manuals)
+    chosen = results.trace.report.picked
     if chosen:
+        where = listed(results.manuals)
         terms = [_picked(term, results.trace) for term in chosen]
         yield f"picked terms: {', '.join(terms)} (the rarest words of the query in {where})"
     elif chosen is not None:
-        yield f"no word of the query occurs in {where}; searched with the whole query"
+        yield "no terms were picked; searched with the whole query"
 
 
 def _vocabulary_lines(results: SearchResults) -> Iterator[str]:

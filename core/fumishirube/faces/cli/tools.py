@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """List the tools; with ``--json``, print the schemas of their arguments and answers."""
     with opened(options) as application:
-        offered = application.drop_faulty_tools().tools
+        offered = application.drop_faulty_tools().listed
     if options.json:
         print_json([_described(tool) for tool in offered])
     else:
