@@ -24,6 +24,7 @@ from fumishirube.faces.cli.serve import (
     serve,
     serve_stdio,
     share_memory_pools,
+    starting_state,
 )
 from fumishirube.faces.cli.workspace import configuration
 from fumishirube.host.application import Application
@@ -37,6 +38,7 @@ from fumishirube.host.logs import (
 )
 from fumishirube.host.memory import PeerProcesses
 from fumishirube.host.people import PersonalTools
+from fumishirube.host.reload.inputs import ConfigInForce
 from fumishirube.host.reload.reloader import Reloader, Served, ToolWrapper
 from fumishirube.host.scheduler import SWITCH_SECONDS, Scheduler
 from fumishirube.host.standard_streams import exit_now, exit_within
@@ -63,6 +65,7 @@ __all__ = [
     "Application",
     "CacheOutcome",
     "CatalogPublisher",
+    "ConfigInForce",
     "HasEvidence",
     "InnerCalls",
     "JsonLinesFormatter",
@@ -115,6 +118,7 @@ __all__ = [
     "serve_stdio",
     "share_memory_pools",
     "start_logs",
+    "starting_state",
     "streamable_mcp",
     "web_server",
 ]

@@ -235,15 +235,13 @@ async def _answer_http_error(request: Request, error: Exception) -> Response:
 
 
 def served_app(
-    application: Application,
-    reloader: Reloader,
-    people: TeamSettings | None,
-    worker: int | None = None,
+    reloader: Reloader, people: TeamSettings | None, worker: int | None = None
 ) -> ASGIApp:
     """Return the ASGI application, which follows the reloads of the configuration.
 
     ``worker`` is the number of this process among those of the server, if there are several.
     """
+    application = reloader.application
     if people is None:
         http_app = HttpApplication(application, reloader.publisher)
         reloader.follow(http_app.replace_application)

@@ -17,13 +17,13 @@ from fumishirube.serving import (
     LoadedConfig,
     announce,
     claim_standard_output,
-    configuration,
     finish,
     import_mcp,
     log_level,
     process_settings,
     reloading,
     share_memory_pools,
+    starting_state,
 )
 
 if TYPE_CHECKING:
@@ -82,9 +82,13 @@ def serve_here(options: Namespace, worker: WorkerStart | None = None) -> int:
         number = worker.place.number if worker else 1
         start_logging(level, loaded.folder("runtime"), number)
         with reloading(options, application) as reloader:
-            app = served_app(application, reloader, people, number if worker else None)
+            if worker and worker.in_force:
+                reloader.take_in(worker.in_force)
+            app = served_app(reloader, people, number if worker else None)
             if number == 1:
-                announce(application)
+                announce(reloader.application)
+            if worker:
+                reloader.follow(lambda fresh: worker.send(reloader.in_force(fresh)))
             grace = process_settings(loaded.environ).grace
             with reloader.running():
                 if worker is None:
@@ -107,7 +111,7 @@ def _supervise(options: Namespace) -> int:
 
     if options.workers > MOST:
         raise ConfigError(f"--workers: at most {MOST}; got {options.workers}")
-    loaded = configuration(options)
+    loaded = starting_state(options).loaded
     people, tls = team_settings(options, loaded), tls_files(loaded)
     listening = bound(*address(loaded, options.http, people=people is not None))
     import_mcp()

@@ -20,10 +20,11 @@ import pytest
 import stdio
 from http_server import PROBE, SECONDS, HttpServer, environment, probing
 from mcp import Client
-from starlette.types import Message
+from starlette.types import Message, Receive, Scope, Send
 
 from fumishirube_http.workers.places import WorkerPlace
 from fumishirube_http.workers.relay import relay
+from fumishirube_http.workers.routing import WorkerRouter
 
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": stdio.HELLO}
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
@@ -31,6 +32,17 @@ ACCEPT = {"accept": "application/json, text/event-stream"}
 FIND = {"query": "入院", "required_terms": ["入院"], "manual_id": "給付編"}
 COLD = {"PYTHONWARNINGS": "default"}
 """What makes the process start an interpreter of its own."""
+SAME = """
+from fumishirube import Stage, hook
+
+class Same(Stage):
+    def refine(self, ranking, query, corpus):
+        return ranking._replace(hits=tuple(hit._replace(score=%s) for hit in ranking.hits))
+
+@hook
+def register_refiners(register):
+    register("same", Same)
+"""
 TIMES = 12
 """Fresh connections, of which each worker gets some."""
 
@@ -127,6 +139,27 @@ def test_an_answer_before_the_end_of_the_body_is_passed_on() -> None:
     asyncio.run(relayed())
     assert (sent[0]["status"], sent[1]["body"]) == (413, b"big!")
     assert sent[2] == {"type": "http.response.body", "body": b""}
+
+
+def test_a_request_for_a_worker_that_does_not_serve_is_not_relayed_to_it() -> None:
+    """Its port accepts connections all the same: the supervisor has it open."""
+    asked: list[str] = []
+
+    async def app(scope: Scope, _receive: Receive, _send: Send) -> None:
+        asked.append(scope["path"])
+
+    async def unused(*_: Any) -> Any:
+        raise AssertionError
+
+    headers = [(b"mcp-session-id", b"2-x")]
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "raw_path": b"/mcp"}
+    with socket.create_server(("127.0.0.1", 0)) as unread:
+        place = WorkerPlace(1, (0, unread.getsockname()[1]), "secret", frozenset({2}))
+        router = WorkerRouter(app, place, lambda *_: None)
+        request = router({**scope, "headers": headers, "query_string": b""}, unused, unused)
+        asyncio.run(asyncio.wait_for(request, SECONDS))
+        assert place.fetch_trace("store", "trace") is None
+    assert asked == ["/mcp"]
 
 
 @pytest.mark.slow
@@ -226,6 +259,28 @@ def test_a_worker_that_dies_is_replaced_and_takes_only_its_sessions(tmp_path: Pa
             left = posted(server, "/mcp", LIST, **{"mcp-session-id": sessions["1"]})
             assert left.status_code == 200
         assert "worker 2 ended" in server.log
+
+
+@pytest.mark.slow
+def test_a_worker_that_replaces_another_has_in_force_what_all_have(tmp_path: Path) -> None:
+    """New code of a plugin, the last usable configuration, and the security of the start."""
+    place = Path(manuals.stranger(tmp_path, SAME % "1.25"))
+    file = probing(tmp_path, "security: {allowed_hosts: [one.test]}\n") / "fumishirube.yaml"
+    path = os.pathsep.join([str(place), str(PROBE)])
+    with HttpServer(tmp_path, "--workers", "2", "--trust", PYTHONPATH=path) as server:
+        (place / "stranger_plugin.py").write_text(SAME % "2.25")
+        file.write_text(
+            "pipelines: {manual: {refiners: [same]}}\nsecurity: {allowed_hosts: [two.test]}\n"
+        )
+        waited(lambda: server.log.count("allowed_hosts: it needs a restart") == 2)
+        file.write_text("pipelines: nothing\n")
+        waited(lambda: server.log.count("reload refused") == 2)
+        os.kill(children(server.pid)[0], signal.SIGKILL)
+        client_at(server, "1").close()
+        for _ in range(TIMES):
+            hits = posted(server, "/tools/manual_find", FIND).json()["inline_hits"]["items"]
+            assert [hit["score"] for hit in hits] == [2.25]
+            assert posted(server, "/tools/manual_ls", {}, host="two.test").status_code == 400
 
 
 def indexed(workspace: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -21,6 +22,7 @@ from http_server import PROBE, SECONDS, HttpServer, environment, probing
 from manuals import fumishirube
 from warm_start import warm_script
 
+from fumishirube.config.configuration import LoadedConfig
 from fumishirube.host.application import Application
 from fumishirube.host.reload import reloader
 from fumishirube.host.reload.inputs import InputWatcher
@@ -150,6 +152,32 @@ def test_what_is_wrong_is_named_and_changes_nothing_until_it_is_mended(server: H
 
 
 @pytest.mark.slow
+def test_what_another_process_has_in_force_is_taken_in_whatever_the_files_are(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def reopen(
+        former: Application, _revision: int, loaded: LoadedConfig | None = None
+    ) -> Application:
+        return open_application(tmp_path, strangers=False, former=former, loaded=loaded)
+
+    (tmp_path / "manuals").mkdir()
+    long, late = served(tmp_path, reopen, os.environ), served(tmp_path, reopen, os.environ)
+    sent: list[bytes] = []
+    long.follow(lambda fresh: sent.append(pickle.dumps(long.in_force(fresh))))
+    for yaml in ("limits: {depth: 9}\n", "limits: {depth: nine}\n"):
+        write(tmp_path, yaml)
+        long._look()
+        long._look()
+    late.take_in(pickle.loads(sent[0]))
+    assert late.application.limits.depth == 9
+    late._look()
+    late._look()
+    assert late.application.limits.depth == 9
+    assert outcomes(capfd.readouterr().err)[-1].startswith("reload refused: limits.depth")
+    long.close()
+    late.close()
+
+
 def test_a_file_that_is_being_written_is_not_taken_for_what_it_will_be(server: HttpServer) -> None:
     file = server.workspace / "fumishirube.yaml"
     for part in ("", "surfaces:", "surfaces: [", "surfaces: [{use: manual}, {use: "):
@@ -385,7 +413,7 @@ def test_all_modules_of_a_plugin_are_imported_again(
     live = Reloader(
         ServedApplication(first, nullcontext),
         InputWatcher(first.loaded.inputs),
-        lambda former, revision: reopen(former=former, revision=revision),
+        lambda former, revision, _: reopen(former=former, revision=revision),
         nullcontext,
     )
     try:
@@ -441,7 +469,7 @@ def test_the_trust_for_which_a_refusal_asks_is_taken_in(
     (other / "handbook").mkdir(parents=True)
     environ = dict.fromkeys(("XDG_CONFIG_HOME", "APPDATA"), str(tmp_path / "config"))
 
-    def reopen(former: Application, revision: int) -> Application:
+    def reopen(former: Application, _revision: int, _: object) -> Application:
         return open_application(work, strangers=False, environ=environ, former=former)
 
     live = served(work, reopen, environ)
@@ -492,7 +520,7 @@ def test_fifty_reloads_leave_no_file_thread_or_application_behind(
 
     made: WeakSet[Application] = WeakSet()
 
-    def reopen(former: Application, revision: int) -> Application:
+    def reopen(former: Application, revision: int, _: object) -> Application:
         made.add(
             fresh := open_application(
                 tmp_path, strangers=False, environ={}, former=former, revision=revision

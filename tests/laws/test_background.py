@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from fumishirube.engine.index_states import IndexState
 from fumishirube.host import context
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
+from fumishirube.host.memory import PeerProcesses
+from fumishirube.host.startup import open_application
 
 FILES = 400
 SECONDS = 30
@@ -98,6 +101,21 @@ def test_a_server_answers_from_what_is_there_and_says_how_much_that_is(
             assert time.monotonic() < deadline, answer["degraded"]
             time.sleep(0.2)
         assert scanned(answer) == FILES
+
+
+def test_a_process_that_does_not_lead_finishes_what_its_own_calls_leave(tmp_path: Path) -> None:
+    pipeline = "{embedder: hashing, scorers: [defaults, vector]}"
+    manuals.write(tmp_path, {"m/a.md": "# A\nabacus\n"})
+    (tmp_path / "fumishirube.yaml").write_text(f"pipelines: {{manual: {pipeline}}}\n")
+    other = PeerProcesses(lambda *_: None, first=False)
+    opened = open_application(tmp_path, environ={}, strangers=False, peers=other)
+    with closing(opened) as application, application.lifespan():
+        find = partial(hurried, partial(manuals.ask, application), "abacus")
+        assert "not every file is embedded yet" in find()["degraded"]
+        deadline = time.monotonic() + SECONDS
+        while "degraded" in find():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
 
 
 def indexed(context: PipelineContext, manual_id: str) -> bool:

@@ -20,7 +20,7 @@ from stdio import Wire
 
 from fumishirube import Root
 from fumishirube.disk import watches
-from fumishirube.disk.survey import Listing
+from fumishirube.disk.survey import Listing, Survey
 from fumishirube.disk.watches import Watch, is_local
 from fumishirube.engine.library import Library
 from fumishirube.engine.manual_folder import SWEPT_FILES, ManualFolder
@@ -320,6 +320,31 @@ def test_a_survey_beside_the_calls_forgets_no_change(tmp_path: Path) -> None:
         finally:
             stop.set()
             checks.join()
+
+
+def test_a_survey_beside_the_calls_is_dropped_when_a_call_has_seen_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_local(tmp_path):
+        pytest.skip("nothing here is ever quiet")
+    with _followed(tmp_path) as manual:
+        file, away = tmp_path / "manuals" / "m" / "7.md", tmp_path / "away.md"
+        for path in file.parent.iterdir():
+            os.utime(path, (0, 0))
+        manual.sweep()
+        manual.check()
+        surveyed = Root.survey
+
+        def moved_meanwhile(root: Root) -> Survey:
+            file.rename(away)
+            survey = surveyed(root)
+            away.rename(file)
+            assert "7.md" in manual.sweep(), "the same as before, and yet read from the events"
+            return survey
+
+        monkeypatch.setattr(Root, "survey", moved_meanwhile)
+        manual.check()
+        assert "7.md" in manual.sweep()
 
 
 MOUNTS = r"""21 1 8:1 / / rw - ext4 /dev/sda rw

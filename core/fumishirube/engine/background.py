@@ -48,7 +48,7 @@ class BackgroundIndexer:
     """One thread that indexes in short turns, and yields to calls.
 
     Only servers have one, because a command ends before the indexing would. If several processes
-    serve the same indexes, only the one for which ``leads`` is set indexes.
+    serve the same indexes, only the one for which ``leads`` is set indexes ahead of the calls.
     """
 
     def __init__(self, leads: Event | None = None) -> None:
@@ -94,7 +94,7 @@ class BackgroundIndexer:
 
     def follow_up(self, indexed: FolderIndex, state: IndexState) -> None:
         """Queue what a call has left to do in an index."""
-        if (state.unfinished or state.unembedded) and (self._leads is None or self._leads.is_set()):
+        if state.unfinished or state.unembedded:
             self.take_up(indexed)
         elif indexed.manual.check_due:
             self._queue(indexed, self._unchecked)

@@ -142,7 +142,7 @@ class ManualFolder:
             self._claimed, self._unsure = claimed_by(self.loaders, self.root, *files)
             self._entries = entries
             self._unlisted = unlisted(survey, self._claimed)
-            self._survey = survey
+        self._survey = survey  # also if it is equal: `check` sees that calls have read events
 
     def changes(
         self, pages: Mapping[str, IndexedFile], claimed: Mapping[str, ClaimedFile]

@@ -85,6 +85,7 @@ class Application(ToolHost):
         peers: PeerProcesses | None = None,
     ) -> None:
         self.peers = former.peers if former else peers
+        self.as_read = loaded
         self._requested = "surfaces" in loaded.config.model_fields_set
         loaded = loaded.with_default_surfaces(plugins.registry.default_surfaces())
         self._unadopted: dict[str, BaseException] = {}

@@ -47,14 +47,15 @@ def open_application(
     trusted: bool = False,
     folders: Mapping[str, Path] | None = None,
     peers: PeerProcesses | None = None,
+    loaded: LoadedConfig | None = None,
 ) -> Application:
     """Read the configuration of a workspace, load the plugins, and build the application.
 
-    With ``only``, that surface alone is built, configured or not, with its settings. ``former`` is
-    the application that this one replaces in a running process. ``revision`` counts how often the
-    code of plugins was imported again. ``plugins`` are already loaded ones. Paths outside the
-    workspace must be ``trusted`` now, or before. ``folders`` are the only manuals, by id. ``peers``
-    are the other processes of a server.
+    One that is already ``loaded`` is not read again. With ``only``, that surface alone is built,
+    configured or not, with its settings. ``former`` is the application that this one replaces in a
+    running process. ``revision`` counts how often the code of plugins was imported again.
+    ``plugins`` are already loaded ones. Paths outside the workspace must be ``trusted`` now, or
+    before. ``folders`` are the only manuals, by id. ``peers`` are the other processes of a server.
 
     Raises:
         ConfigError: when that fails, or the folder has neither manuals nor a configuration and
@@ -62,12 +63,12 @@ def open_application(
         PluginError: when a plugin of the former application cannot be loaded again.
     """
     read = partial(load_config, workspace, file, environ, trusted=trusted, folders=folders)
-    loaded = read()
+    as_read = loaded or read()
     if plugins is None:
-        plugins = load_plugins_of(loaded, strangers=strangers, revision=revision)
+        plugins = load_plugins_of(as_read, strangers=strangers, revision=revision)
     if former is not None:
         plugins.check_against(former.plugins)
-    loaded = with_classic(loaded, plugins, read)
+    loaded = loaded or with_classic(as_read, plugins, read)
     if only is not None:
         loaded = loaded.alone(only)
     elif (

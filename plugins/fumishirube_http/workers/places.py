@@ -7,7 +7,7 @@ import http.client
 import logging
 import secrets
 import socket
-from typing import NamedTuple
+from dataclasses import dataclass
 
 LOCAL = "127.0.0.1"
 SECRET_HEADER = b"fumishirube-worker"
@@ -22,12 +22,18 @@ _OK = 200
 _log = logging.getLogger("fumishirube")
 
 
-class WorkerPlace(NamedTuple):
-    """One worker: its number from 1 on, the ports of all workers, and their common secret."""
+@dataclass
+class WorkerPlace:
+    """One worker: its number from 1 on, the ports of all workers, and their common secret.
+
+    The supervisor says which numbers are ``unserved``: nobody answers at their ports, which accept
+    connections nevertheless.
+    """
 
     number: int
     ports: tuple[int, ...]
     secret: str
+    unserved: frozenset[int] = frozenset()
 
     def is_peer(self, value: bytes | None) -> bool:
         """Tell whether a request with this value of the secret header is of another worker."""
@@ -35,7 +41,8 @@ class WorkerPlace(NamedTuple):
 
     def fetch_trace(self, store: str, trace_id: str) -> bytes | None:
         """Return the JSON of a trace that another worker has in a store in memory."""
-        others = [port for n, port in enumerate(self.ports, 1) if n != self.number]
+        absent = {self.number, *self.unserved}
+        others = [port for n, port in enumerate(self.ports, 1) if n not in absent]
         answers = (self._trace_at(port, f"{store}/{trace_id}") for port in others)
         return next((data for data in answers if data is not None), None)
 

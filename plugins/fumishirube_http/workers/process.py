@@ -9,23 +9,28 @@ from argparse import Namespace
 from collections.abc import Mapping
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
-from threading import Thread
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from fumishirube.serving import PeerProcesses, exit_now, guarded, share_memory_pools
+from fumishirube.serving import ConfigInForce, PeerProcesses, exit_now, guarded, share_memory_pools
 from fumishirube_http.workers.places import WorkerPlace
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 READY, LEAD = "ready", "lead"
-"""What a worker sends to the supervisor once it serves, and what it is sent to index ahead."""
+"""What a worker sends to the supervisor once it serves, and what it is sent to index ahead.
+
+A worker also sends what it takes in, and is sent the numbers that no worker serves.
+"""
+_sending = Lock()
 
 
 class WorkerStart(NamedTuple):
     """All that a worker needs: options, sockets, its place, and its connection to the supervisor.
 
-    ``first`` means that no worker serves yet.
+    ``first`` means that no worker serves yet. ``in_force`` is what others have taken in since the
+    start of the server, which is what the options have.
     """
 
     options: Mapping[str, Any]
@@ -34,6 +39,12 @@ class WorkerStart(NamedTuple):
     place: WorkerPlace
     connection: Connection
     first: bool
+    in_force: ConfigInForce | None
+
+    def send(self, message: str | ConfigInForce) -> None:
+        """Send a message to the supervisor, from any thread."""
+        with _sending:
+            self.connection.send(message)
 
 
 def main(start: WorkerStart) -> NoReturn:
@@ -49,9 +60,7 @@ def _serve(start: WorkerStart) -> int:
     from fumishirube_http.command import serve_here  # noqa: PLC0415 - it imports the supervisor
 
     peers = PeerProcesses(start.place.fetch_trace, first=start.first)
-    Thread(
-        target=_obey, args=(start.connection, peers), name="fumishirube worker", daemon=True
-    ).start()
+    Thread(target=_obey, args=(start, peers), name="fumishirube worker", daemon=True).start()
     options = Namespace(**start.options, peers=peers)
     return serve_here(options, start)
 
@@ -74,19 +83,22 @@ def serve_worker(
     serve(
         router,
         start.listening,
-        lambda _host, _port: start.connection.send(READY),
+        lambda _host, _port: start.send(READY),
         start.own,
         tls,
         grace,
     )
 
 
-def _obey(connection: Connection, peers: PeerProcesses) -> None:
+def _obey(start: WorkerStart, peers: PeerProcesses) -> None:
     """Read the supervisor's messages; end this process when the supervisor is gone."""
-    supervisor = parent_process()
+    connection, supervisor = start.connection, parent_process()
     assert supervisor is not None
     # The connection alone does not tell: forked workers have copies of the other end.
     while supervisor.sentinel not in wait([connection, supervisor.sentinel]):
-        if connection.recv() == LEAD:
+        message = connection.recv()
+        if message == LEAD:
             peers.leads.set()
+        else:
+            start.place.unserved = message
     os.kill(os.getpid(), signal.SIGTERM)

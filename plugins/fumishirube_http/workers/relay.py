@@ -34,10 +34,12 @@ async def relay(
     """Relay a request to the worker of this number.
 
     Raises:
-        Unreachable: when that worker accepts no connection, or the request is not of HTTP/1.1:
-            one of HTTP/1.0 may have no Host header.
+        Unreachable: when no worker of this number serves, or the request is not of HTTP/1.1: one
+            of HTTP/1.0 may have no Host header.
         WorkerEnded: when it ends while it answers.
     """
+    if number in place.unserved:
+        raise Unreachable
     try:
         request = h11.Request(**_head(scope, place))
         reader, writer = await asyncio.open_connection(LOCAL, place.ports[number - 1])

@@ -17,6 +17,7 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from types import FrameType
 
+from fumishirube.serving import ConfigInForce
 from fumishirube_http.workers.places import WorkerPlace, worker_sockets
 from fumishirube_http.workers.process import LEAD, READY, WorkerStart, main
 
@@ -41,7 +42,7 @@ class _SupervisedWorker:
         self.number = number
         self.serves = False
 
-    def send(self, message: str) -> None:
+    def send(self, message: str | frozenset[int]) -> None:
         with suppress(OSError):  # it has just ended
             self.connection.send(message)
 
@@ -63,6 +64,8 @@ class Supervisor:
         self._context = _context()
         self._workers: dict[int, _SupervisedWorker] = {}
         self._leader: _SupervisedWorker | None = None
+        self._in_force: ConfigInForce | None = None
+        self._unserved: frozenset[int] = frozenset()
         self._due: dict[int, float] = {}
         self._pause = _FIRST_PAUSE
         self._stopping = False
@@ -92,14 +95,15 @@ class Supervisor:
         if self._context.get_start_method() == "fork":
             options["plugins"] = self._options.plugins
         own = self._sockets[place.number - 1]
-        start = WorkerStart(options, self._listening, own, place, theirs, first)
+        start = WorkerStart(options, self._listening, own, place, theirs, first, self._in_force)
         name = f"fumishirube worker {place.number}"
         process = self._context.Process(  # type: ignore[attr-defined]  # every context has it
             target=main, args=(start,), name=name
         )
         process.start()
         theirs.close()
-        self._workers[place.number] = _SupervisedWorker(process, ours, place.number)
+        worker = self._workers[place.number] = _SupervisedWorker(process, ours, place.number)
+        worker.send(self._unserved)
 
     def _await_start(self, signalled: socket.socket) -> int | None:
         """Wait until the newest worker serves; return the exit code if the start has failed."""
@@ -126,14 +130,28 @@ class Supervisor:
             if worker.process.sentinel in ready:
                 self._replace_later(worker)
         self._replace_due()
-        if self._leader is None and (serving := [w for w in self._workers.values() if w.serves]):
+        self._share_unserved()
+
+    def _share_unserved(self) -> None:
+        """Send all workers the numbers that none serves; name one that indexes ahead."""
+        serving = [worker for worker in self._workers.values() if worker.serves]
+        if self._leader is None and serving:
             self._leader = serving[0]
             self._leader.send(LEAD)
+        numbers = {place.number for place in self._places}
+        unserved = frozenset(numbers - {worker.number for worker in serving})
+        if unserved != self._unserved:
+            self._unserved = unserved
+            for worker in self._workers.values():
+                worker.send(unserved)
 
     def _receive(self, worker: _SupervisedWorker) -> None:
         with suppress(EOFError, OSError):  # it has just ended
-            if worker.connection.recv() == READY:
+            message = worker.connection.recv()
+            if message == READY:
                 worker.serves = True
+            else:
+                self._in_force = message
 
     def _replace_later(self, worker: _SupervisedWorker) -> None:
         """Forget a worker that has ended, and set the time of the next one with its number."""

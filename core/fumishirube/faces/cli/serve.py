@@ -19,7 +19,7 @@ from fumishirube.config.process import process_settings
 from fumishirube.faces.cli.output import complain
 from fumishirube.host.application import Application
 from fumishirube.host.logs import LEVELS, QUIET_LEVEL, StandardErrorHandler, message_of, start_logs
-from fumishirube.host.reload.inputs import InputWatcher
+from fumishirube.host.reload.inputs import ConfigInForce, InputWatcher
 from fumishirube.host.reload.reloader import Reloader, ServedApplication, ToolWrapper
 from fumishirube.host.standard_streams import claim_output, claim_wire, exit_now, write_error_line
 from fumishirube.host.startup import server_name
@@ -124,6 +124,20 @@ def _absent(module: str) -> Iterator[None]:
         del sys.modules[module]
 
 
+def starting_state(options: Namespace) -> ConfigInForce:
+    """Read what all workers of a server begin with, and keep it in the options.
+
+    Raises:
+        ConfigError: when it cannot be read.
+    """
+    from fumishirube.faces.cli.workspace import configuration  # noqa: PLC0415 - the wire comes before any plugin
+
+    loaded = configuration(options)
+    inputs = InputWatcher(loaded.inputs, strangers=not options.no_plugins).look()
+    begun = options.begun = ConfigInForce.of(loaded, inputs)
+    return begun
+
+
 def claim_standard_output() -> None:
     """Reserve standard output for the command's result; send all other output to stderr."""
     claim_output()
@@ -148,7 +162,9 @@ def reloading(
 
     edition = ServedApplication(application, through)  # errors here end the command
     watched = InputWatcher(application.loaded.inputs, strangers=not options.no_plugins)
-    reloader = Reloader(edition, watched, partial(reopen, options), through)
+    begun: ConfigInForce | None = getattr(options, "begun", None)
+    made_from = begun.inputs if begun else None
+    reloader = Reloader(edition, watched, partial(reopen, options), through, made_from)
     try:
         yield reloader
     finally:

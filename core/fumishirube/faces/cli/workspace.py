@@ -26,6 +26,7 @@ from fumishirube.faces.cli.output import complain, terminal_width
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext
 from fumishirube.host.faults import Fault
+from fumishirube.host.reload.inputs import ConfigInForce
 from fumishirube.host.reload.rejections import RefusedReload, refused_reloads
 from fumishirube.host.startup import load_plugins_of, open_application, with_classic
 from fumishirube.host.surfaces import search_surface
@@ -85,7 +86,13 @@ def configuration(options: Namespace) -> LoadedConfig:
     Raises:
         ConfigError: when it cannot be read.
     """
-    read = partial(load_config, folder(options), options.config, trusted=options.trust)
+    read = partial(
+        load_config,
+        folder(options),
+        options.config,
+        trusted=options.trust,
+        folders=folders_in_place(options),
+    )
     loaded = read()
     if options.plugins is None:
         options.plugins = load_plugins_of(loaded, strangers=not options.no_plugins)
@@ -99,8 +106,9 @@ def opened(
     """Open the application of the workspace, print its problems, and close it afterwards.
 
     With ``empty``, a workspace without files is no error. Paths outside the workspace must be
-    ``trusted`` now, or before.
+    ``trusted`` now, or before. A worker of a server begins with what its server began with.
     """
+    begun: ConfigInForce | None = getattr(options, "begun", None)
     application = open_application(
         folder(options),
         options.config,
@@ -111,6 +119,7 @@ def opened(
         trusted=trusted or options.trust,
         folders=folders_in_place(options),
         peers=getattr(options, "peers", None),
+        loaded=begun.loaded if begun else None,
     )
     for warning in (*application.warnings, *application.absent):
         complain(f"warning: {warning}")
@@ -128,7 +137,9 @@ def use_only(options: Namespace, surface: str, **settings: Any) -> None:
     options.only = Use.model_validate({"use": surface, "with": settings})
 
 
-def reopen(options: Namespace, former: Application, revision: int) -> Application:
+def reopen(
+    options: Namespace, former: Application, revision: int, loaded: LoadedConfig | None
+) -> Application:
     """Open the workspace again, to replace a former application, which stays as it is."""
     return open_application(
         former.loaded.workspace,
@@ -140,6 +151,7 @@ def reopen(options: Namespace, former: Application, revision: int) -> Applicatio
         revision=revision,
         trusted=options.trust,
         folders=folders_in_place(options),
+        loaded=loaded,
     )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from fumishirube.config.configuration import LoadedConfig
 from fumishirube.plugins.entry_points import DISTRIBUTION, InstalledPlugin, installed
 from fumishirube.plugins.source_digests import installed_modules
 
@@ -64,6 +66,18 @@ class Inputs(NamedTuple):
 
 def _has_content(stamp: Stamp) -> bool:
     return stamp is not None and stamp[1] > 0
+
+
+class ConfigInForce(NamedTuple):
+    """A configuration as it was read, and the inputs of its application; it can be pickled."""
+
+    loaded: LoadedConfig
+    inputs: Inputs
+
+    @classmethod
+    def of(cls, loaded: LoadedConfig, inputs: Inputs) -> ConfigInForce:
+        """Return it with a copy of the variables: those of the process cannot be pickled."""
+        return cls(replace(loaded, environ={**loaded.environ}), inputs)
 
 
 class InputWatcher:

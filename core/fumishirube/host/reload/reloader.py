@@ -12,13 +12,14 @@ from dataclasses import replace
 from threading import Event, Thread
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from fumishirube.config.configuration import LoadedConfig
 from fumishirube.disk.rights import Rights
 from fumishirube.errors import FumishirubeError, InternalError, PluginError
 from fumishirube.host.application import Application
 from fumishirube.host.catalog import CallCounter, CatalogPublisher
 from fumishirube.host.memory import SearchMemory
 from fumishirube.host.people import PersonalTools
-from fumishirube.host.reload.inputs import Inputs, InputWatcher, below, compiled
+from fumishirube.host.reload.inputs import ConfigInForce, Inputs, InputWatcher, below, compiled
 from fumishirube.host.reload.rejections import RefusalNotice
 from fumishirube.host.standard_streams import write_error_line
 from fumishirube.host.tool_host import ToolHost
@@ -38,8 +39,8 @@ _log = logging.getLogger("fumishirube")
 Tools: TypeAlias = Sequence[Tool[Any, Any]]
 ToolWrapper: TypeAlias = Callable[[Tools], AbstractContextManager[Tools]]
 """Wraps the tools before they are offered, as a bridge does."""
-Reopen: TypeAlias = Callable[[Application, int], Application]
-"""Builds the successor of an application; the number counts the imports of plugin code."""
+Reopen: TypeAlias = Callable[[Application, int, LoadedConfig | None], Application]
+"""Builds an application's successor; the number counts the imports of plugin code."""
 ApplicationCallback: TypeAlias = Callable[[Application], None]
 
 
@@ -99,11 +100,17 @@ class Reloader:
     """Watches the inputs of the current application, and replaces it when they change.
 
     The ``publisher`` always has the current catalog. If the new application fails, the old one
-    stays, and a line on standard error says why.
+    stays, and a line on standard error says why. The first one was ``made_from`` these inputs, or
+    from those of now.
     """
 
     def __init__(
-        self, first: ServedApplication, watched: InputWatcher, reopen: Reopen, through: ToolWrapper
+        self,
+        first: ServedApplication,
+        watched: InputWatcher,
+        reopen: Reopen,
+        through: ToolWrapper,
+        made_from: Inputs | None = None,
     ) -> None:
         self.publisher = CatalogPublisher(first.catalog, first.application.list_profile)
         self._current = first
@@ -112,7 +119,8 @@ class Reloader:
         self._through = through
         self._spent: list[ServedApplication] = []
         self._followers: list[ApplicationCallback] = []
-        self._made_from = watched.look()
+        now = watched.look()  # in any case: it also finds which plugins there are
+        self._made_from = made_from or now
         self._seen: tuple[Inputs, float] | None = None
         self._stale: set[str] = set()
         self._notice = RefusalNotice()
@@ -138,6 +146,14 @@ class Reloader:
     def follow(self, callback: ApplicationCallback) -> None:
         """Call ``callback`` with every new application."""
         self._followers.append(callback)
+
+    def in_force(self, fresh: Application) -> ConfigInForce:
+        """Return what the new application of a callback is made from, for other processes."""
+        return ConfigInForce.of(fresh.as_read, self._made_from)
+
+    def take_in(self, state: ConfigInForce) -> None:
+        """Reload what is in force in another process, whatever the files are by now."""
+        self._reload(state.inputs, state.loaded)
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -182,7 +198,7 @@ class Reloader:
         ):
             self._reload(now)
 
-    def _reload(self, now: Inputs) -> None:
+    def _reload(self, now: Inputs, loaded: LoadedConfig | None = None) -> None:
         before, self._made_from, self._seen = self._made_from, now, None
         changed = now.changed_code(before)
         if now.builtins != before.builtins:
@@ -196,7 +212,7 @@ class Reloader:
             )
         self._stale |= changed - fixed
         try:
-            self._replace()
+            self._replace(loaded)
         except FumishirubeError as error:
             self._refuse(str(error))
         except BaseException as error:  # panics of extensions in Rust are no Exception
@@ -211,7 +227,7 @@ class Reloader:
         write_error_line(f"reload refused: {why}; the former configuration stays in force")
         self._notice.put(self.application.state.path, why)
 
-    def _replace(self) -> None:
+    def _replace(self, loaded: LoadedConfig | None) -> None:
         """Build the new application, and switch to it.
 
         If any plugin has new code, all are imported again: they may use classes of each other.
@@ -220,7 +236,7 @@ class Reloader:
         strangers = self._watched.strangers if self._stale else set()
         stale = strangers - compiled(strangers)
         with _reimport(stale):
-            fresh = self._reopen(old, old.plugins.revision + bool(stale))
+            fresh = self._reopen(old, old.plugins.revision + bool(stale), loaded)
             try:
                 served = ServedApplication(fresh, self._through)
             except BaseException:
