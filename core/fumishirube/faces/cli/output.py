@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.faces.cli.messages import translated
+from fumishirube.faces.cli.messages import filled, translated
 from fumishirube.host.standard_streams import CommandOutput, to_output
 from fumishirube.text.controls import printable, printable_json
 
@@ -209,16 +209,19 @@ def _columns(character: str) -> int:
 # --- the streams ----------------------------------------------------------------------------
 
 
-def complain(line: str) -> None:
+def complain(line: str, *values: object) -> None:
     """Write one line to standard error, in the user's language, after all output so far.
+
+    With ``values`` it is a template, which is filled as :func:`filled` does.
 
     Raises:
         BrokenPipeError: when the reader of standard output has gone.
         UnwritableOutput: when it cannot be written for another reason.
     """
     flush_output()
+    text = filled(line, *values) if values else translated(line)
     with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(printable(" ".join(translated(line).splitlines())) + "\n")
+        sys.stderr.write(printable(" ".join(text.splitlines())) + "\n")
         sys.stderr.flush()
 
 
