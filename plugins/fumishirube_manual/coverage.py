@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 from pydantic import Field
@@ -62,7 +62,7 @@ _UNSCANNED: dict[str, UnscannedReason] = {
 } | {"pool_full": "candidate_cap"}
 _MOST, _NAMED = 8, 3
 """The most suffixes in an answer, and in its text."""
-_OTHER_SUFFIXES = "others"
+OTHER_SUFFIXES = "others"
 
 
 class Extent(Answer):
@@ -194,17 +194,8 @@ def every_row(context: SurfaceContext, *manual_ids: str) -> tuple[UnreadRow, ...
         if suffix not in hidden
     ]
     if others := sum(counts[suffix] for suffix in hidden):
-        rows.append(UnreadRow(suffix=_OTHER_SUFFIXES, count=others))
+        rows.append(UnreadRow(suffix=OTHER_SUFFIXES, count=others))
     return tuple(rows)
-
-
-def unread_lines(rows: Sequence[Mapping[str, Any]] | None, manual: str) -> Iterator[str]:
-    """Yield a line for the files with the same remedy, and one for the others."""
-    by_reader: dict[str, list[str]] = {}
-    for row in rows or ():
-        by_reader.setdefault(row.get("reader") or "", []).append(_files(row))
-    for reader, files in by_reader.items():
-        yield f"not read in {manual}: {', '.join(files)}{'; ' if reader else ''}{reader}"
 
 
 def unread_text(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -214,18 +205,3 @@ def unread_text(rows: Sequence[Mapping[str, Any]]) -> str:
     total = sum(row["count"] for row in rows)
     files = "file" if total == 1 else "files"
     return f"{total} {files} not read: {', '.join(suffixes[:_NAMED])}{more}"
-
-
-def _files(row: Mapping[str, Any]) -> str:
-    kind = f"{row['suffix']} " if row["suffix"].startswith(".") else ""
-    kind = "other " if row["suffix"] == _OTHER_SUFFIXES else kind
-    return f"{row['count']} {kind}{'file' if row['count'] == 1 else 'files'}"
-
-
-def loose_lines(names: Sequence[str] | None, folder: str) -> Iterator[str]:
-    """Yield a line that names files beside the manuals, with a remedy."""
-    if names:
-        yield (
-            f"in no manual: {', '.join(names)}; a manual is a folder: move them into one, such as "
-            f"{folder}/my-manual/"
-        )

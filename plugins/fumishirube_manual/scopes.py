@@ -107,12 +107,16 @@ def known_prefix(context: SurfaceContext, manual_ids: Sequence[str], prefix: str
     """
     if not (known := _cleaned_prefix(prefix)):
         return ""
+    return _existing(_paths(context, manual_ids), known)
+
+
+def _paths(context: SurfaceContext, manual_ids: Sequence[str]) -> Sequence[str]:
     paths: list[str] = []
     for manual_id in manual_ids:
         # One of several that cannot be listed is reported by the search.
         with suppress(ToolError) if len(manual_ids) > 1 else nullcontext():
             paths += context.manual(manual_id).paths()
-    return _existing(paths, known)
+    return paths
 
 
 def files_below(context: SurfaceContext, scope: str, prefix: str | None) -> frozenset[str] | None:
@@ -183,18 +187,32 @@ def narrowed(
     """Return the manuals and the path that a prefix means; both may be in it, as results print it.
 
     ``guide/start.md`` is in the manual ``guide`` if the scope, which is all manuals if empty, has
-    one with such a file or folder; else it is below each manual.
+    one with such a file or folder; else it is below each manual. A manual of the scope may have a
+    folder of its own name: there the path as it is comes first.
     """
-    written = (prefix or "").strip()
-    others = OTHERS * written.startswith(OTHERS)
-    manual_id, _, path = written.removeprefix(others).partition("/")
-    if manual_id in (scope or context.manuals()) and (path or not others):
+    try:
+        known = _cleaned_prefix(prefix)
+    except InvalidPath:
+        return scope, prefix
+    others = OTHERS * known.startswith(OTHERS)
+    whole = known.removeprefix(others)
+    manual_id, _, path = whole.partition("/")
+    manuals = scope or [*context.manuals()]
+    if manual_id not in manuals or (others and not path):
+        return scope, prefix
+    if scope or not _is_there(context, [manual_id], path):
+        if _is_there(context, manuals, f"{LITERAL}{known}", whole):
+            return scope, prefix
         try:
             files_below(context, manual_id, path)
         except (InvalidPath, NotFound):
             return scope, prefix
-        return [manual_id], others + path or None
-    return scope, prefix
+    return [manual_id], others + path or None
+
+
+def _is_there(context: SurfaceContext, manual_ids: Sequence[str], *names: str) -> bool:
+    """Tell whether one of the manuals has a file or folder of one of the names."""
+    return any(is_below(path, name) for path in _paths(context, manual_ids) for name in names)
 
 
 def excluded_sections(

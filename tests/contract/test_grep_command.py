@@ -71,6 +71,36 @@ def test_the_command_takes_a_path_as_it_prints_it(tmp_path: Path) -> None:
     assert "非常灯" in fumishirube(*words, cwd=workspace).out
 
 
+OWN_NAME = {f"g/{path}.md": f"# {path}\n" for path in ("a", "g/a", "g/b", "old/b")}
+
+
+def test_a_path_in_a_manual_with_a_folder_of_its_own_name_is_as_toc_prints_it(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, OWN_NAME)
+    done = fumishirube("toc", "g", "--deep", "--prefix", "g/a.md", cwd=tmp_path)
+    assert done.out.splitlines() == ["g/a.md", "  L1  g/a", "1 file"]
+    done = fumishirube("grep", "#", "--manual", "g", "--prefix", "g/b.md", cwd=tmp_path)
+    assert done.out.splitlines()[0] == "g/g/b.md"
+    assert "1 line in 1 file" in done.err
+
+
+@pytest.mark.slow
+def test_such_a_path_may_also_begin_with_the_manual(tmp_path: Path) -> None:
+    write(tmp_path, OWN_NAME)
+
+    def shown(*words: str) -> list[str]:
+        done = fumishirube(*words, cwd=tmp_path)
+        return [line for line in done.out.splitlines() if line and not line.startswith(" ")]
+
+    assert shown("toc", "g", "--deep", "--prefix", "g") == ["g/a.md", "g/b.md", "2 files"]
+    in_manual = ("grep", "#", "--manual", "g", "--prefix")
+    assert shown(*in_manual, "g/old/b.md") == ["g/old/b.md"]
+    assert shown(*in_manual, "!g/a.md") == ["g/a.md", "g/g/b.md", "g/old/b.md"]
+    assert shown("grep", "#", "--prefix", "g/a.md") == ["g/a.md"], "as grep prints it"
+    assert shown("grep", "#", "--prefix", "g/b.md") == ["g/g/b.md"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

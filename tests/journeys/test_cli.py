@@ -195,11 +195,24 @@ def test_common_options_stand_before_or_after_the_command(workspace: Path) -> No
     assert fumishirube("ls", "--config", "nowhere.yaml", cwd=workspace).code == 2
 
 
+def test_options_may_divide_a_list_of_words(tmp_path: Path) -> None:
+    write(tmp_path, {"m/a.md": "# Oil\n\nOil.\n", "m/b.md": "# Pump\n\nA pump.\n-x\n"})
+    words = ("oil", "--manual", "m", "pump", "--count", "--json", "--", "-x")
+    answer = fumishirube("grep", *words, cwd=tmp_path).json
+    assert {row["text"] for row in answer["texts"]} == {"oil", "pump", "-x"}
+
+
+def test_the_version_is_printed_also_before_a_command(tmp_path: Path) -> None:
+    done = fumishirube("--version", "ls", cwd=tmp_path)
+    assert (done.code, done.out.split()[0]) == (0, "fumishirube"), done.err
+
+
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
         (["fnd", "x"], "'find'"),
         (["--workspace", ".", "doctr"], "'doctor'"),
+        (["--workspac", ".", "ls"], "'--workspace'"),
         (["find", "x", "--limmit", "3"], "'--limit'"),
         (["find", "--limmit", "3"], "'--limit'"),
         (["ls", "--worksapce", "."], "'--workspace'"),

@@ -259,7 +259,7 @@ def test_the_help_says_how_often_the_question_may_be_put(
             "at most 8 texts, got 9",
         ),
         (["find", "x", "--or", " "], "TEXT is blank"),
-        (["find", "x", "--limit", "1", "y"], "unexpected argument 'y'"),
+        (["find", "x", "--limit", "1", "y", "-z"], "unexpected argument '-z'"),
     ],
 )
 def test_find_refuses_what_it_cannot_use(workspace: Path, words: list[str], told: str) -> None:

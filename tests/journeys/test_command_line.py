@@ -403,6 +403,16 @@ def test_a_next_command_can_be_typed_where_a_word_begins_with_a_hyphen(tmp_path:
         assert (done.code, done.out != "") == (0, True), (told, done.err)
 
 
+def test_a_next_command_can_be_typed_where_a_name_has_a_line_separator(tmp_path: Path) -> None:
+    path = "it's\u2028\u3000.md"
+    write(tmp_path, {f"m/{path}": "# A\n\nText.\n"})
+    told = fumishirube("read", f"m/{path}", "--line", "2", cwd=tmp_path).err.splitlines()
+    assert told[1] == ("sections: fumishirube toc m --deep --prefix $'it\\'s\\U00002028\u3000.md'")
+    typed = ["bash", "-c", f"printf %s {told[1].rpartition('--prefix ')[2]}"]
+    done = subprocess.run(typed, capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
+    assert done.stdout.decode() == path
+
+
 def test_a_next_command_repeats_that_the_workspace_is_trusted(tmp_path: Path) -> None:
     workspace = write(tmp_path / "inner", {"m/a.md": "# Pump\n\nIt needs oil.\n"})
     outside = "roots: {runtime: ../outside}\n"

@@ -524,6 +524,35 @@ def test_notes_are_japanese_and_documents_are_not_touched(workspace: Path) -> No
     assert run(workspace, "find", "zzyzx").out.startswith("見つかりませんでした\n")
 
 
+MARKED = "My PC has logs; x failed: y.md"
+"""A name of which templates would make something else."""
+
+
+def test_names_and_commands_are_not_translated(tmp_path: Path) -> None:
+    write(tmp_path, {f"m/{MARKED}": "# A\n\nA pump.\n" * 30})
+    told = run(tmp_path, "scan", "m", MARKED, "--max-chars", "256").err.splitlines()
+    assert re.fullmatch(rf"m/{MARKED} の 1～\d+ 行。ファイルは続きます", told[0])
+    assert told[1] == f"次: fumishirube scan m '{MARKED}' --cursor 256"
+    told = run(tmp_path, "read", f"m/{MARKED}", "--line", "2").err.splitlines()
+    assert told[1] == f"節の一覧: fumishirube toc m --deep --prefix '{MARKED}'"
+
+
+@pytest.mark.slow
+def test_names_in_other_notes_are_not_translated(tmp_path: Path) -> None:
+    files = {f"m/{MARKED}": "# A\n", "m/z has b.md": b"\x81 \xff \x81", "x has y/c.q": "c"}
+    write(tmp_path, {**files, "a has b.md": "# Loose\n"})
+    loose = "マニュアルにも入っていないファイル: a has b.md。"
+    assert loose in run(tmp_path, "ls").out
+    unread = "x has y で読めないファイル: 1 個の .q ファイル"
+    assert run(tmp_path, "toc", "x has y").out.splitlines()[-1] == unread
+    told = run(tmp_path, "find", "x", "-v", "--require", "c has d").out
+    assert "必須の語: c has d（どの節にもなく、除いて検索）\n" in told
+    assert loose in told
+    assert unread in told
+    assert "（文字コードが不明）: m/z has b.md\n" in told
+    assert "検索していません: m/z has b.md: 文字コードが不明" in run(tmp_path, "grep", "x").err
+
+
 def test_the_place_of_a_page_is_japanese(workspace: Path) -> None:
     read = run(workspace, "read", "field-guide/power.md").err
     assert re.match(r"field-guide/power\.md の 1～\d+ 行。ファイルは(ここで終わり|続き)", read)

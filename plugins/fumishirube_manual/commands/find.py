@@ -267,5 +267,5 @@ def _picked(context: SurfaceContext, manual: str, query: str) -> Sequence[str]:
     chosen = trace.report.picked or [
         concept.text[:TERM_CHARS] for concept in concepts(query)[:TERMS]
     ]
-    complain(f"picked terms: {', '.join(chosen)}; name others with --require TERM")
+    complain("picked terms: {0}; name others with --require TERM", ", ".join(chosen))
     return chosen

@@ -26,6 +26,7 @@ from fumishirube.commands import (
     reason_text,
     search_context,
     strip_controls,
+    translated,
 )
 from fumishirube.text import fold, places_of
 from fumishirube_manual.scopes import narrowed
@@ -146,8 +147,9 @@ def _explain(answer: Any, only: str, options: Namespace) -> None:
     else:
         complain(f"{lines}, {different} of them different, in {files}; {searched} searched")
     for row in answer.get("not_searched", ()):
-        what = _path(row, only) if "path" in row else counted(row["count"], "file")
-        complain(f"not searched: {what}: {reason_text(row['reason'])}")
+        files = "" if "path" in row else translated(counted(row["count"], "file"))
+        reason = translated(reason_text(row["reason"]))
+        complain("not searched: {0}: {1}", files or _path(row, only), reason)
     if "degraded" in answer:
         complain(f"warning: {answer['degraded']}")
     if "next_cursor" in answer:

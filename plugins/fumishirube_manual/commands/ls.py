@@ -20,7 +20,7 @@ from fumishirube.commands import (
     translated,
 )
 from fumishirube.text import nfc
-from fumishirube_manual.coverage import loose_lines, unread_lines
+from fumishirube_manual.commands.unread import loose_lines, unread_lines
 from fumishirube_manual.surface import SURFACE
 
 _ROOT = "manuals"
@@ -66,8 +66,8 @@ def _opaque(application: Application, name: str) -> str:
 
 def _lines(answer: Any, name: str) -> Iterator[str]:
     yield from _item_lines(answer["items"])
-    yield from map(translated, unread_lines(answer.get("unread_files"), name))
-    yield from map(translated, loose_lines(answer.get("loose_files"), _ROOT))
+    yield from unread_lines(answer.get("unread_files"), name)
+    yield from loose_lines(answer.get("loose_files"), _ROOT)
 
 
 def _item_lines(items: list[Any]) -> Iterator[str]:

@@ -117,12 +117,14 @@ def _read_lines(
         )
         return _verdict(checked)
     sys.stdout.write(page.text if page.text.endswith("\n") else f"{page.text}\n")
-    place = f"{cited.manual_id}/{cited.path}"
-    where = f"lines {lines.start_line} to {lines.end_line} of {place}"
-    complain(f"{cited.place} is {where}" if cited.place else where)
+    numbers, file = (lines.start_line, lines.end_line), (cited.manual_id, cited.path)
+    if cited.place:
+        complain("{0} is lines {1} to {2} of {3}/{4}", cited.place, *numbers, *file)
+    else:
+        complain("lines {0} to {1} of {2}", *numbers, "/".join(file))
     if goes_on:
         complain("the cited lines go on")
-        print_next(page.next_offset, (cited.manual_id, cited.path), options)
+        print_next(page.next_offset, file, options)
     return _verdict(checked)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fumishirube import SurfaceContext, Trace, TraceRow
 from fumishirube.commands import (
@@ -12,17 +12,19 @@ from fumishirube.commands import (
     command,
     counted,
     emphasised,
+    filled,
     listed,
     reason_text,
     strip_controls,
     terminal_width,
     translated,
     width,
+    word,
 )
 from fumishirube.text import places_of
 from fumishirube_manual.commands.explanations import LEGEND, signals_line, tree_lines
 from fumishirube_manual.commands.results import SearchResults, TracedHit
-from fumishirube_manual.coverage import loose_lines, unread_lines
+from fumishirube_manual.commands.unread import loose_lines, unread_lines
 from fumishirube_manual.evidence.excerpts import excerpt, line_weight
 from fumishirube_manual.evidence.reader import EvidenceReader
 from fumishirube_manual.vocabulary import vocabulary_of
@@ -48,7 +50,7 @@ def result_lines(
             yield _INDENT + signals_line(hit.row)
         yield ""
     for note in _notes(results, options):
-        yield emphasised(translated(note), "note")
+        yield emphasised(note, "note")
 
 
 def _notes(results: SearchResults, options: Namespace) -> Iterator[str]:
@@ -56,20 +58,20 @@ def _notes(results: SearchResults, options: Namespace) -> Iterator[str]:
     hits = results.trace.search.rows
     everything = options.verbose or options.explain
     if not hits:
-        yield "nothing found"
+        yield translated("nothing found")
     if everything or results.required or not hits:
         yield from _terms_lines(results)
     if everything:
         yield from _vocabulary_lines(results)
     aside = None if everything else _aside_line(results)
-    yield "; ".join(filter(None, (_summary_line(results), aside)))
+    yield translated("; ".join(filter(None, (_summary_line(results), aside))))
     yield from _outside_lines(results) if everything else ()
-    yield from (f"degraded: {line}" for line in results.degraded())
+    yield from (translated(f"degraded: {line}") for line in results.degraded())
     if options.explain:
         yield from tree_lines(results.trace)
-        yield LEGEND
+        yield translated(LEGEND)
     if everything:
-        yield f"account: {command(options, 'coverage', results.trace.id[:_SHORT_ID])}"
+        yield filled("account: {0}", command(options, "coverage", results.trace.id[:_SHORT_ID]))
     yield _next_line(results, options)
 
 
@@ -104,24 +106,24 @@ def _terms_lines(results: SearchResults) -> Iterator[str]:
     """Describe the required terms, who chose them, and where they failed."""
     if results.required:
         required_labels = [_required(term, results.trace) for term in results.required]
-        yield f"required terms: {', '.join(required_labels)}"
+        yield filled("required terms: {0}", ", ".join(required_labels))
         return
-    chosen = results.trace.report.picked
+    chosen, where = results.trace.report.picked, _listed(results.manuals)
     if chosen:
-        where = listed(results.manuals)
-        terms = [_picked(term, results.trace) for term in chosen]
-        yield f"picked terms: {', '.join(terms)} (the rarest words of the query in {where})"
+        terms = ", ".join(_picked(term, results.trace) for term in chosen)
+        yield filled("picked terms: {0} (the rarest words of the query in {1})", terms, where)
     elif chosen is not None:
         yield "no terms were picked; searched with the whole query"
 
 
 def _vocabulary_lines(results: SearchResults) -> Iterator[str]:
     """List words of the glossary; suggest the manual's own, if those of the query are not there."""
-    for word, others in results.trace.origin.query.synonyms:
-        yield f"glossary: searched {', '.join(map(strip_controls, others))} beside {word}"
+    for term, others in results.trace.origin.query.synonyms:
+        synonyms = ", ".join(map(strip_controls, others))
+        yield filled("glossary: searched {0} beside {1}", synonyms, term)
     words = vocabulary_of(results.trace)
     if words:
-        yield f"the manual's words: {', '.join(map(strip_controls, words))}"
+        yield filled("the manual's words: {0}", ", ".join(map(strip_controls, words)))
 
 
 def _summary_line(results: SearchResults) -> str:
@@ -144,7 +146,8 @@ def _outside_lines(results: SearchResults) -> Iterator[str]:
     for manual, path, reason in results.skipped():
         reasons.setdefault(reason, []).append(f"{manual}/{path}")
     for reason, paths in sorted(reasons.items()):
-        yield f"skipped {counted(len(paths), 'file')}, {reason_text(reason)}: {listed(paths)}"
+        files, why = translated(counted(len(paths), "file")), translated(reason_text(reason))
+        yield filled("skipped {0}, {1}: {2}", files, why, _listed(paths))
     for manual, rows in results.unread.items():
         yield from unread_lines([row.model_dump() for row in rows], manual)
     yield from loose_lines(results.loose, "manuals")
@@ -163,7 +166,7 @@ def _next_line(results: SearchResults, options: Namespace) -> str:
         following = command(options, "scan", line, places=shown[0].place)
     else:
         following = command(options, "read", shown[0].cite)
-    return f"next: {following}"
+    return filled("next: {0}", following)
 
 
 def _in_headings(results: SearchResults) -> list[str]:
@@ -188,7 +191,7 @@ def _outcome(results: SearchResults) -> str:
 
 
 def _picked(term: str, trace: Trace) -> str:
-    return f"{term} (too common, not applied)" if _is_dropped(term, trace) else term
+    return filled("{0} (too common, not applied)", term) if _is_dropped(term, trace) else term
 
 
 def _required(term: str, trace: Trace) -> str:
@@ -196,11 +199,19 @@ def _required(term: str, trace: Trace) -> str:
     if report is None:
         return term
     if not report.sections:
-        hint = f"; near it: {listed(report.near)}" if report.near else ""
-        return f"{term} (in no section; searched without it{hint})"
-    where = f"in {counted(report.sections, 'section')}"
-    dropped = _is_dropped(term, trace)
-    return f"{term} ({where}: too common, not applied)" if dropped else f"{term} ({where})"
+        if not report.near:
+            return filled("{0} (in no section; searched without it)", term)
+        near = _listed(report.near)
+        return filled("{0} (in no section; searched without it; near it: {1})", term, near)
+    where = translated(counted(report.sections, "section"))
+    if _is_dropped(term, trace):
+        return filled("{0} (in {1}: too common, not applied)", term, where)
+    return word("term", "{0} (in {1})").format(term, where)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as :func:`listed` does; its own words are translated, and they are not."""
+    return filled(listed(f"{{{number}}}" for number, _ in enumerate(names)), *names)
 
 
 def _is_dropped(term: str, trace: Trace) -> bool:

@@ -21,6 +21,7 @@ from fumishirube.commands import (
     print_json,
     search_context,
     suggest,
+    translated,
 )
 from fumishirube_manual.surface import SURFACE
 
@@ -92,11 +93,12 @@ def print_page(answer: Any, place: ReadTarget, options: Namespace) -> None:
     text = answer["text"]
     sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
     lines = answer["applied_range"]
-    position = f"lines {lines['start_line']} to {lines['end_line']} of {place.manual}/{place.path}"
+    numbers, file = (lines["start_line"], lines["end_line"]), f"{place.manual}/{place.path}"
     after = answer["next_cursor"]["char_offset"]
     goes_on = "the file ends here" if after is None else "the file goes on"
     is_cut = answer["truncated"] and "scope" in answer["applied"]
-    complain(f"{position}; {'the section goes on' if is_cut else goes_on}")
+    rest = translated("the section goes on" if is_cut else goes_on)
+    complain("lines {0} to {1} of {2}; {3}", *numbers, file, rest)
     if after is not None:
         print_next(after, (place.manual, place.path), options)
 

@@ -20,7 +20,7 @@ from fumishirube.commands import (
     table,
     translated,
 )
-from fumishirube_manual.coverage import unread_lines
+from fumishirube_manual.commands.unread import unread_lines
 from fumishirube_manual.scopes import narrowed
 from fumishirube_manual.surface import SURFACE
 
@@ -82,8 +82,7 @@ def _toc_lines(answer: Any) -> Iterator[str]:
         yield translated(counted(total, "file"))
     elif items:
         yield translated(f"files {first + 1} to {first + len(items)} of {total}")
-    unread = unread_lines(answer.get("unread_files"), answer["applied"]["manual_id"])
-    yield from map(translated, unread)
+    yield from unread_lines(answer.get("unread_files"), answer["applied"]["manual_id"])
 
 
 def _indented(heading: Any) -> str:

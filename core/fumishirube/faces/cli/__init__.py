@@ -119,7 +119,8 @@ def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
         if chosen == SERVE and added.lacks(words):
             plugins = early_plugins(words)
             add_ways_to_serve(added, plugins.commands, words)
-    elif chosen is not None:
+    elif chosen is not None and "--version" not in before:
+        parser.refuse_options(before)
         meant = _MEANT.get(chosen)
         if meant is not None and meant.split()[0] in (*known, "--help"):
             parser.error(f"there is no command {chosen!r}; did you mean {meant!r}?")

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.faces.cli.messages import translated
+from fumishirube.faces.cli.messages import filled, translated
 from fumishirube.host.standard_streams import CommandOutput, to_output
 from fumishirube.text.controls import printable, printable_json
 
@@ -176,10 +176,24 @@ def command(options: Namespace, *words: str | tuple[str, str], places: Sequence[
     arguments = [*switches, "--", *places] if last else [*places, *switches]
     line = ["fumishirube", *map(str, name), *arguments]
     if os.name != "nt":
-        return shlex.join(line)
+        return " ".join(map(_quoted, line))
     import subprocess  # noqa: PLC0415 - there it knows the rules, and elsewhere it costs 4 ms
 
     return subprocess.list2cmdline(line)
+
+
+def _quoted(word: str) -> str:
+    """Return a word as a shell takes it; what a terminal would not show as it is, by its number."""
+    if printable(word) == word and "\n" not in word:
+        return shlex.quote(word)
+    return f"$'{''.join(map(_typed, word))}'"
+
+
+def _typed(character: str) -> str:
+    if character in "\\'":
+        return f"\\{character}"
+    shown = printable(character) == character != "\n"
+    return character if shown else f"\\U{ord(character):08x}"
 
 
 def _common(options: Namespace) -> Iterator[str | tuple[str, str]]:
@@ -209,16 +223,19 @@ def _columns(character: str) -> int:
 # --- the streams ----------------------------------------------------------------------------
 
 
-def complain(line: str) -> None:
+def complain(line: str, *values: object) -> None:
     """Write one line to standard error, in the user's language, after all output so far.
+
+    With ``values`` it is a template, which is filled as :func:`filled` does.
 
     Raises:
         BrokenPipeError: when the reader of standard output has gone.
         UnwritableOutput: when it cannot be written for another reason.
     """
     flush_output()
+    text = filled(line, *values) if values else translated(line)
     with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(printable(" ".join(translated(line).splitlines())) + "\n")
+        sys.stderr.write(" ".join(printable(text).splitlines()) + "\n")
         sys.stderr.flush()
 
 

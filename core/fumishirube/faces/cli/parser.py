@@ -6,6 +6,7 @@ import sys
 from argparse import (
     SUPPRESS,
     Action,
+    ArgumentError,
     ArgumentParser,
     ArgumentTypeError,
     Namespace,
@@ -63,8 +64,22 @@ class Parser(ArgumentParser):
         if rest:
             parser: Parser = getattr(options, "parser", self)
             parser.refuse_options(rest)
-            parser.error(f"unexpected argument {rest[0]!r}")
+            parser._continue_list(options, rest)
         return options
+
+    def _continue_list(self, options: Namespace, rest: list[str]) -> None:
+        """Add words to the list that options divided; end the process if they are of no list."""
+        typed = rest[: rest.index("--")] if "--" in rest else rest
+        words = [*typed, *rest[len(typed) + 1 :]]
+        last = next((each for each in reversed(self._actions) if not each.option_strings), None)
+        odd = [word for word in typed if word.startswith("-")]
+        if odd or last is None or last.nargs not in ("*", "+"):
+            self.error(f"unexpected argument {(odd or rest)[0]!r}")
+        try:
+            values = [self._get_value(last, word) for word in words]
+        except ArgumentError as error:
+            self.error(str(error))
+        setattr(options, last.dest, [*getattr(options, last.dest), *values])
 
     def _match_arguments_partial(self, actions: Sequence[Action], arg_strings_pattern: str) -> Any:
         # An argument that may be left out may follow an option; argparse would take it as empty.

@@ -2,7 +2,7 @@
 
 Everything is written in English, and translated where the command line prints it; so what clients
 and logs get stays English. A text with placeholders is matched as a whole, and what fills them is
-translated too.
+translated too, unless :func:`filled` fills them. A command that a line ends with stays as it is.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ _PLACEHOLDER = re.compile(r"\{(\d)\}")
 _NEUTRAL = ("C", "POSIX")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _PROSE = re.compile(r"(?<!\S)(?:an?|the|this|that|to|of|is|are|be|has|have|it|its|such|or)(?!\S)")
+_COMMAND = re.compile(r"(.*?\b(?:next|sections|notes|account): )(fumishirube .*)", re.DOTALL)
+_MARK = "\0"
+"""Stands for a command while the text before it is translated; no argument can have it."""
 _ENDINGS = {
     re.compile(r"(.*) \((\S+ line \d+)\)", re.DOTALL): "{0} ({1})",
     re.compile(r"(.* must be .*), got (.*)", re.DOTALL): "value|{0}, got {1}",
@@ -66,7 +69,11 @@ def language_of(environ: Mapping[str, str]) -> str | None:
 
 def translated(text: str) -> str:
     """Return a text in the chosen language; one that is not in its catalog stays."""
-    return text if _Chosen.language is None else _translated(text, _Chosen.language)
+    if _Chosen.language is None:
+        return text
+    if match := _COMMAND.fullmatch(text):
+        return _translated(match[1] + _MARK, _Chosen.language).replace(_MARK, match[2])
+    return _translated(text, _Chosen.language)
 
 
 def filled(template: str, *values: object) -> str:
