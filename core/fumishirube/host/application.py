@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, JsonValue
 
-from fumishirube.config.classic import taken_places, with_classic_values
+from fumishirube.config.classic import with_classic_values
 from fumishirube.config.classic_surfaces import unread_classic, with_classic_settings
 from fumishirube.config.configuration import LoadedConfig, locating_errors
 from fumishirube.config.notices import absent, deprecated_settings, without_effect
@@ -271,8 +271,10 @@ class Application(ToolHost):
         making = self.guarded.configuring(kind_name, offer.plugin, use.name, coordinate)
         if kind_name == SURFACES and not self._requested:
             making = self.guarded.building(self.guarded.work(kind_name, offer.plugin, use.name))
-        values = with_classic_values(offer.stage, use.settings, loaded.sections, where)
-        places = taken_places(offer.stage, use.settings, loaded.sections, where, loaded.written)
+        values, places = with_classic_values(
+            offer.stage, use.settings, loaded.sections, where, loaded.written
+        )
+        loaded.written.update(places)
         with locating_errors(places), making:
             stage = build_model(offer.stage, values, where, loaded.environ, loaded.origins)
             if self.guarded.work(kind_name, offer.plugin, use.name):
