@@ -37,7 +37,7 @@ class SearchStatistics(Protocol):
 class HasStatistics(Protocol):
     """A surface that keeps statistics of its searches, as ``adaptive`` configures them."""
 
-    def statistics(
+    def search_statistics(
         self,
         base: tuple[int, float],
         file: Path,

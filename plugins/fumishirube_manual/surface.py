@@ -197,7 +197,7 @@ class ManualSurface(Stage):
             return ()
         return EvidenceReader(context, trace).evidence(row, characters).lines
 
-    def statistics(
+    def search_statistics(
         self,
         base: tuple[int, float],
         file: Path,

@@ -107,7 +107,7 @@ class SurfaceStatistics:
         self._lock = Lock()
 
     def of(self, surface: Surface) -> SearchStatistics | None:
-        """Return those of a surface, if it keeps some."""
+        """Return those of a surface, if it keeps some; surfaces of one class share them."""
         kind = type(surface)
         if kind not in self._made:
             with self._lock:
@@ -132,7 +132,7 @@ class SurfaceStatistics:
         inside = file.parent.relative_to(state).as_posix() if file.is_relative_to(state) else "."
         names = ("adaptive.file", "roots.vault")
         chosen = any(loaded.origin(name) not in _UNCHOSEN for name in names)
-        return surface.statistics(
+        return surface.search_statistics(
             self._base,
             file,
             tuning=loaded.config.adaptive.tuning,
