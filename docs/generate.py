@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from fumishirube import stages, surfaces
+from fumishirube import search_statistics, stages, surfaces
 from fumishirube.config.configuration import Config
 from fumishirube.config.environment import variables
 from fumishirube.faces.cli.config import Variable, all_variables
@@ -46,9 +46,14 @@ surfaces:
 
 _FURTHER = {
     "loaders": ("LinkLoader", "ContentsLoader"),
-    "surfaces": ("HasCommands", "HasLifespan", "HasClassicSettings", "HasResources", "HasPrompts"),
+    "surfaces": (
+        *("HasCommands", "HasLifespan", "HasClassicSettings", "HasResources", "HasPrompts"),
+        *("HasStatistics", "SearchStatistics"),
+    ),
 }
 """The optional protocols of each kind of stage."""
+
+_PROTOCOLS = (stages, surfaces, search_statistics)
 
 
 def pages() -> dict[str, str]:
@@ -98,7 +103,7 @@ def _kind_page(registry: StageRegistry, kind_name: str) -> str:
 def _source(name: str) -> str:
     """Return the source of a protocol, without empty bodies and its decorator."""
     lines = dedent(
-        inspect.getsource(getattr(stages, name, None) or getattr(surfaces, name))
+        inspect.getsource(next(filter(None, (getattr(each, name, None) for each in _PROTOCOLS))))
     ).splitlines()
     shown = [line for line in lines if line.strip() not in {"...", "@runtime_checkable"}]
     return _fenced("python", "\n".join(shown).strip())

@@ -1,12 +1,16 @@
 """The surface of manuals: its settings, and its tools to list, find, page, read and scan."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field, field_validator
 
-from fumishirube import Corpus, Env, Stage, SurfaceContext, Tool, Trace, TraceRow
+from fumishirube import Corpus, Env, Root, Stage, SurfaceContext, Tool, Trace, TraceRow
 from fumishirube.tools import PAGE_CHARS, MaxChars, Prompt, Resources
+
+if TYPE_CHECKING:
+    from fumishirube_manual.adaptive import FindStatistics
 
 SURFACE = "manual"
 """The name under which the surface is registered."""
@@ -192,6 +196,23 @@ class ManualSurface(Stage):
         if ANNOTATION not in trace.annotations:
             return ()
         return EvidenceReader(context, trace).evidence(row, characters).lines
+
+    def search_statistics(
+        self,
+        base: tuple[int, float],
+        file: Path,
+        *,
+        tuning: bool,
+        min_recall: float,
+        vault: Path | None,
+        folder: Root | None,
+    ) -> "FindStatistics":
+        """Return the statistics of finds, by which their thresholds are tuned."""
+        from fumishirube_manual.adaptive import FindStatistics
+
+        return FindStatistics(
+            base, file, tuning=tuning, min_recall=min_recall, vault=vault, folder=folder
+        )
 
     def resources(self, context: SurfaceContext) -> Resources:
         """Return the files of the manuals as resources."""

@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 from stdio import Fumishirube
 
 from fumishirube import Query, SearchAssessment, Trace
-from fumishirube.disk import json_lines as journals
-from fumishirube.disk.json_lines import JsonLinesFile
-from fumishirube.engine.adaptive import DAY, LEAST, MOST, Tuner
 from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.traces.records import Thresholds
+from fumishirube_manual import json_lines as journals
+from fumishirube_manual.adaptive import DAY, LEAST, MOST, FindStatistics, Tuner
+from fumishirube_manual.json_lines import JsonLinesFile
 
 Opened = Callable[..., Application]
 
@@ -198,7 +198,9 @@ def test_what_waits_is_bounded(opened: Opened, file: Path) -> None:
     application = opened()
     for _ in range(70):
         trace_of(application, assessment=None)
-    assert len(application.memory.statistics._waiting) <= 64
+    statistics = application.memory.statistics.of(application.surfaces[0].surface)
+    assert isinstance(statistics, FindStatistics)
+    assert len(statistics._waiting) <= 64
     application.close()
     assert len(rows(file)) == 70
 
@@ -210,6 +212,21 @@ def test_a_verdict_counts_once(opened: Opened, file: Path) -> None:
     application.contexts["manual"].conclude("nobody", VERDICT)
     application.close()
     assert len(rows(file)) == 1
+
+
+def test_each_surface_that_keeps_statistics_has_those_of_its_class(
+    opened: Opened, workspace: Path, file: Path
+) -> None:
+    surfaces = "surfaces: [{use: manual}, {use: manual, as: other}, {use: vault}]\n"
+    (workspace / "fumishirube.yaml").write_text(surfaces, "utf-8")
+    write(file, *[past(time.time() - 3600, "stage_cap")] * LEAST)
+    application = opened()
+    statistics = application.memory.statistics
+    manual, other, vault = (statistics.of(each.surface) for each in application.surfaces)
+    assert manual is other
+    assert manual is not vault is None
+    used = [statistics.thresholds(each.surface) for each in application.surfaces]
+    assert used == [(2, 0.83), (2, 0.83), BASE]
 
 
 def test_lines_come_soon_without_closing(opened: Opened, file: Path) -> None:
@@ -312,7 +329,7 @@ def assert_last_of_thousand(file: Path) -> None:
 FULL = """
 import logging, resource, sys
 from pathlib import Path
-from fumishirube.disk.json_lines import JsonLinesFile
+from fumishirube_manual.json_lines import JsonLinesFile
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 journal = JsonLinesFile(Path(sys.argv[1]))
 for number in range(10):

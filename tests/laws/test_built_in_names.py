@@ -22,7 +22,6 @@ COINCIDENCES = {
     ("config/outside.py", "vault"): "the folder that the root of this name has by default",
     ("config/personal.py", "vault"): "the folder that the root of this name has by default",
     ("config/sections.py", "vault"): "the folder that the root of this name has by default",
-    ("engine/adaptive.py", "lexical"): "what the file of statistics calls a search without fusion",
     ("host/finder.py", "alternatives"): "a part of a query, which a fuser says it searches with",
     ("host/memory.py", "vault"): "the folder that the root of this name has by default",
     ("serving.py", "plain"): "a function of its __all__",

@@ -24,6 +24,7 @@ from fumishirube.host.startup import open_application
 from fumishirube.plugins.registry import RegisteredStage
 from fumishirube.traces.records import CacheOutcome, Span, Thresholds
 from fumishirube.traces.writer import StoredTrace
+from fumishirube_manual.adaptive import FindStatistics
 from fumishirube_stages.embedders.hashing import Hashing
 from fumishirube_stages.embedders.none import NullEmbedder
 
@@ -196,8 +197,10 @@ def test_the_configuration_may_turn_the_cache_off_and_a_query_on(opened: Opened)
 def test_thresholds_are_part_of_the_question(opened: Opened) -> None:
     application = opened()
     trace_of(application)
-    application.memory.statistics._base = Thresholds(4, 0.77)
-    application.memory.statistics._tuning = False
+    statistics = application.memory.statistics.of(application.surfaces[0].surface)
+    assert isinstance(statistics, FindStatistics)
+    statistics._base = (4, 0.77)
+    statistics._tuning = False
     trace = trace_of(application)
     assert trace.cache.mode == "miss"
     assert trace.thresholds == (4, 0.77)

@@ -100,7 +100,7 @@ def test_another_field_is_another_key_answer_and_origin(
 def _key(application: Application, query: Query) -> Any:
     context = application.contexts["manual"]
     state = context.prepare("m", query)
-    thresholds = application.memory.statistics.thresholds
+    thresholds = application.memory.statistics.thresholds(context._configured.surface)
     return context._finder.cache_key(replace(query, cache=True), state, thresholds)
 
 

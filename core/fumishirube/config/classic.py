@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Annotated, Any, NamedTuple
@@ -99,42 +99,27 @@ def source_places(written: YamlDocument) -> dict[str, str]:
 
 
 def with_classic_values(
-    model: type[BaseModel], own: Mapping[str, Any], sections: ClassicSections, coordinate: str
-) -> dict[str, Any]:
-    """Return the settings of a stage, with those that the classic sections decide."""
-    values = dict(own)
-    for name, info, key in taken_fields(model, sections):
-        classic_value = sections.taken[key]
-        if name in own and not _same(key, own[name], classic_value.value):
-            raise _conflict(key, classic_value, ClassicValue(own[name], f"{coordinate}.{name}"))
-        _check(key, classic_value, info)
-        values[name] = classic_value.value
-    return values
-
-
-def taken_places(
     model: type[BaseModel],
     own: Mapping[str, Any],
     sections: ClassicSections,
     coordinate: str,
     written: Mapping[str, str],
-) -> dict[str, str]:
-    """Return, by coordinate, the file and line of the settings that classic sections decide."""
-    return {
-        f"{coordinate}.{name}": written.get(key, sections.taken[key].file)
-        for name, _, key in taken_fields(model, sections)
-        if name not in own
-    }
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the settings of a stage, with those that the classic sections decide.
 
-
-def taken_fields(
-    model: type[BaseModel], sections: ClassicSections
-) -> Iterator[tuple[str, FieldInfo, str]]:
-    """Yield the settings of a stage that classic sections decide: name, field, and classic key."""
+    Also return the file and line of the latter by coordinate; ``written`` has those of their keys.
+    """
+    values, places = dict(own), {}
     for name, info in model.model_fields.items():
-        for key in keys(info):
-            if key in sections.taken:
-                yield name, info, key
+        for key in sections.taken.keys() & keys(info):
+            classic_value = sections.taken[key]
+            if name not in own:
+                places[f"{coordinate}.{name}"] = written.get(key, classic_value.file)
+            elif not _same(key, own[name], classic_value.value):
+                raise _conflict(key, classic_value, ClassicValue(own[name], f"{coordinate}.{name}"))
+            _check(key, classic_value, info)
+            values[name] = classic_value.value
+    return values, places
 
 
 def keys(info: FieldInfo) -> list[str]:
@@ -161,7 +146,7 @@ def import_classic(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the ``fumishirube.yaml`` for a ``config.yaml`` and a surface, and warnings."""
     rest, sections = merge_classic({}, classic.file, classic)
-    taken = with_classic_values(model, {}, sections, use)
+    taken, _ = with_classic_values(model, {}, sections, use, {})
     surface = {"use": use, **({"with": taken} if taken else {})}
     return {"version": 1, **rest, "surfaces": [surface]}, sections.warnings
 

@@ -76,7 +76,7 @@ class LoadedConfig:
     sections: ClassicSections = field(default_factory=ClassicSections)
     alone_as: str | None = None
     adopted: tuple[str, ...] = ()
-    written: Mapping[str, str] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
     trust: Trust = field(default_factory=Trust)
     own: OwnManuals = field(default_factory=OwnManuals)
     glossary: Glossary = field(default_factory=Glossary)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from fumishirube.config.classic import keys
 from fumishirube.config.configuration import LoadedConfig
 from fumishirube.config.trust import TrustRequest
 
@@ -53,10 +52,8 @@ def outside_settings(
         where = f"{coordinate}.{name}"
         value = getattr(stage, name)
         if where not in loaded.origins:
-            origins = [loaded.origin(key) for key in (where, *keys(type(stage).model_fields[name]))]
-            source = next((place for place in origins if place != "default"), "default")
             for place in (value,) if isinstance(value, str) else value or ():
-                yield from _requests(loaded, place, where, source)
+                yield from _requests(loaded, place, where)
     for name in getattr(type(stage), "trusted_settings", ()):
         where = f"{coordinate}.{name}"
         value = getattr(stage, name)
@@ -69,7 +66,6 @@ def _requests(
     loaded: LoadedConfig,
     written: str,
     coordinate: str,
-    origin: str = "",
     allowed: Callable[[Path], bool] | None = None,
 ) -> Iterator[TrustRequest]:
     """Yield a request if a place, with its links followed, is not allowed: not in the workspace."""
@@ -79,7 +75,7 @@ def _requests(
     target = Path(os.path.realpath(place))
     linked = allowed(Path(os.path.normpath(place)))
     if not allowed(target) and (linked or not _chosen_by_user(loaded)):
-        source = _LINK if linked else origin or loaded.origin(coordinate)
+        source = _LINK if linked else loaded.origin(coordinate)
         yield TrustRequest(coordinate, source, str(target))
 
 

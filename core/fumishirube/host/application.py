@@ -6,13 +6,12 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, JsonValue
 
-from fumishirube.config.classic import taken_places, with_classic_values
+from fumishirube.config.classic import with_classic_values
 from fumishirube.config.classic_surfaces import unread_classic, with_classic_settings
 from fumishirube.config.configuration import LoadedConfig, locating_errors
 from fumishirube.config.notices import absent, deprecated_settings, without_effect
@@ -38,7 +37,6 @@ from fumishirube.disk.own_files import state_folder
 from fumishirube.disk.rights import FolderRights, Rights
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import RootLimits
-from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError, NotFound, PluginError, ToolError, did_you_mean
 from fumishirube.host.context import PipelineContext
@@ -57,8 +55,8 @@ from fumishirube.host.surfaces import (
 from fumishirube.host.tool_host import ToolHost
 from fumishirube.host.useless_stages import check_stages, unused_glossary
 from fumishirube.plugins.discovery import Plugins
-from fumishirube.plugins.entry_points import DISTRIBUTION
 from fumishirube.plugins.registry import NOUNS, SURFACES
+from fumishirube.search_statistics import SearchStatistics
 from fumishirube.stages import Embedder
 from fumishirube.surfaces import HasDefaultLoaders, Surface
 from fumishirube.traces.records import Trace
@@ -165,10 +163,11 @@ class Application(ToolHost):
     def observe(self, trace: Trace, statistics: SearchStatistics | None = None) -> None:
         """Call the observers of a finished search; their errors are logged.
 
-        ``statistics`` are those of a person, instead of the application's own.
+        The first are the ``statistics`` of the surface that searched, if it keeps some.
         """
-        statistics = statistics or self.memory.statistics
-        for name, observe in ((DISTRIBUTION, statistics.search_finished), *self._observers):
+        surface = trace.origin.recipe.surface
+        own = [(surface, statistics.search_finished)] if statistics else []
+        for name, observe in (*own, *self._observers):
             try:
                 observe(trace)
             except KeyboardInterrupt:
@@ -273,8 +272,10 @@ class Application(ToolHost):
         making = self.guarded.configuring(kind_name, offer.plugin, use.name, coordinate)
         if kind_name == SURFACES and not self._requested:
             making = self.guarded.building(self.guarded.work(kind_name, offer.plugin, use.name))
-        values = with_classic_values(offer.stage, use.settings, loaded.sections, where)
-        places = taken_places(offer.stage, use.settings, loaded.sections, where, loaded.written)
+        values, places = with_classic_values(
+            offer.stage, use.settings, loaded.sections, where, loaded.written
+        )
+        loaded.written.update(places)
         with locating_errors(places), making:
             stage = build_model(offer.stage, values, where, loaded.environ, loaded.origins)
             if self.guarded.work(kind_name, offer.plugin, use.name):
@@ -328,7 +329,7 @@ class Application(ToolHost):
             loaded=self.loaded,
             state=self.state,
             memory=memory,
-            observe=partial(self.observe, statistics=memory.statistics),
+            observe=self.observe,
             stage=self._further_stage,
             guarded=self.guarded,
             versions=self.plugins.code,

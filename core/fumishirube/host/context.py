@@ -217,7 +217,9 @@ class PipelineContext:
     def conclude(self, trace_id: str, assessment: SearchAssessment) -> None:
         """Pass a finished search on to the observers."""
         self._shared.memory.cache.judge(trace_id, assessment)
-        self._shared.memory.statistics.conclude(trace_id, assessment)
+        statistics = self._shared.memory.statistics.of(self._configured.surface)
+        if statistics:
+            statistics.conclude(trace_id, assessment)
 
     def annotate(self, trace: Trace, name: str, value: JsonValue) -> Trace:
         """Store a trace with a value of the surface, and return the trace."""

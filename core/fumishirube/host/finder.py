@@ -52,7 +52,7 @@ class Finder(NamedTuple):
                 return self._find(manual_id, again, prepare(again))
 
     def _find(self, manual_id: str, query: Query, state: IndexState) -> SearchResult:
-        thresholds = self.shared.memory.statistics.thresholds
+        thresholds = self._thresholds()
         extent = SearchExtent.of(state, query.within)
         record = partial(self._trace, manual_id, query, state, extent, thresholds)
         began = time.perf_counter()
@@ -81,7 +81,7 @@ class Finder(NamedTuple):
         """Run the pipeline over a corpus of the surface's own, and store the trace."""
         ranking, span, report = self._run(query, corpus)
         state = IndexState(corpus, files, (), None, "")
-        extent, thresholds = SearchExtent.of(state, None), self.shared.memory.statistics.thresholds
+        extent, thresholds = SearchExtent.of(state, None), self._thresholds()
         record = partial(self._trace, corpus.manual_id, query, state, extent, thresholds)
         trace = replace(record(span, report, CacheOutcome("bypass")), own=True)
         self._store(trace, written=written)
@@ -139,6 +139,9 @@ class Finder(NamedTuple):
             manuals=state.manuals,
         )
 
+    def _thresholds(self) -> Thresholds:
+        return self.shared.memory.statistics.thresholds(self.configured.surface)
+
     def _unsearched(self, query: Query) -> str:
         """Say so if no fuser takes up the alternatives of a query."""
         if not query.alternatives or "alternatives" in self.configured.searched:
@@ -148,7 +151,7 @@ class Finder(NamedTuple):
 
     def _store(self, trace: Trace, *, written: bool = True) -> StoredTrace:
         stored = self.shared.memory.traces.put(trace, written=written)
-        self.shared.observe(trace)
+        self.shared.observe(trace, self.shared.memory.statistics.of(self.configured.surface))
         return stored
 
     def _restored(self, trace: Trace, query: Query, state: IndexState) -> Ranking:

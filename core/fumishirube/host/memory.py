@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from threading import Event
+from threading import Event, Lock
 from typing import NamedTuple, TypeAlias
 
 from fumishirube.config.configuration import LoadedConfig
@@ -15,9 +15,10 @@ from fumishirube.config.personal import USERS_FOLDER
 from fumishirube.config.sections import AdaptiveSettings, CacheSettings, TraceSettings
 from fumishirube.disk.own_files import state_folder
 from fumishirube.disk.roots import Root
-from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.cache import CacheGuards, SearchCache
+from fumishirube.search_statistics import HasStatistics, SearchStatistics
 from fumishirube.stages import Embedder
+from fumishirube.surfaces import Surface
 from fumishirube.traces.records import Thresholds
 from fumishirube.traces.store import TraceStore
 
@@ -37,7 +38,7 @@ class SearchMemory(NamedTuple):
 
     traces: TraceStore
     cache: SearchCache
-    statistics: SearchStatistics
+    statistics: SurfaceStatistics
     keys: _Keys
 
     @classmethod
@@ -67,7 +68,10 @@ class SearchMemory(NamedTuple):
         cache = former.cache if former and former.keys[1] == keys[1] else None
         statistics = former.statistics if former and former.keys[2] == keys[2] else None
         return cls(
-            traces, cache or _cache(loaded, embedder), statistics or _statistics(loaded, file), keys
+            traces,
+            cache or _cache(loaded, embedder),
+            statistics or SurfaceStatistics(loaded, file),
+            keys,
         )
 
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
@@ -91,19 +95,51 @@ def _cache(loaded: LoadedConfig, embedder: Callable[[ExitStack], Embedder | None
         )
 
 
-def _statistics(loaded: LoadedConfig, file: Path) -> SearchStatistics:
-    settings, vault = loaded.config.adaptive, loaded.folder("vault")
-    state = loaded.folder("state")
-    inside = file.parent.relative_to(state).as_posix() if file.is_relative_to(state) else "."
-    chosen = any(loaded.origin(name) not in _UNCHOSEN for name in ("adaptive.file", "roots.vault"))
-    return SearchStatistics(
-        Thresholds(settings.candidate_low, settings.file_bias),
-        file,
-        tuning=settings.tuning,
-        min_recall=settings.min_recall,
-        vault=vault if file.is_relative_to(vault) and not chosen else None,
-        folder=state_folder(state, inside) if inside != "." else None,
-    )
+class SurfaceStatistics:
+    """The statistics of the surfaces that keep some, in one file; made with the first search."""
+
+    def __init__(self, loaded: LoadedConfig, file: Path) -> None:
+        self._loaded = loaded
+        self._file = file
+        settings = loaded.config.adaptive
+        self._base = Thresholds(settings.candidate_low, settings.file_bias)
+        self._made: dict[type[Surface], SearchStatistics | None] = {}
+        self._lock = Lock()
+
+    def of(self, surface: Surface) -> SearchStatistics | None:
+        """Return those of a surface, if it keeps some; surfaces of one class share them."""
+        kind = type(surface)
+        if kind not in self._made:
+            with self._lock:
+                if kind not in self._made:
+                    keeper = surface if isinstance(surface, HasStatistics) else None
+                    self._made[kind] = self._make(keeper) if keeper else None
+        return self._made[kind]
+
+    def thresholds(self, surface: Surface) -> Thresholds:
+        """Return the thresholds for the next search of a surface."""
+        statistics = self.of(surface)
+        return Thresholds(*statistics.thresholds) if statistics else self._base
+
+    def close(self) -> None:
+        """Write what waits."""
+        for statistics in filter(None, self._made.values()):
+            statistics.close()
+
+    def _make(self, surface: HasStatistics) -> SearchStatistics:
+        loaded, file = self._loaded, self._file
+        vault, state = loaded.folder("vault"), loaded.folder("state")
+        inside = file.parent.relative_to(state).as_posix() if file.is_relative_to(state) else "."
+        names = ("adaptive.file", "roots.vault")
+        chosen = any(loaded.origin(name) not in _UNCHOSEN for name in names)
+        return surface.search_statistics(
+            self._base,
+            file,
+            tuning=loaded.config.adaptive.tuning,
+            min_recall=loaded.config.adaptive.min_recall,
+            vault=vault if file.is_relative_to(vault) and not chosen else None,
+            folder=state_folder(state, inside) if inside != "." else None,
+        )
 
 
 class PeerProcesses:

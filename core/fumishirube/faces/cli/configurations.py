@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.config.classic import taken_fields
 from fumishirube.config.configuration import Config, LoadedConfig, load_config, upwards
 from fumishirube.config.pipelines import PIPELINE_KEYS, SINGLE_KINDS, PipelineSpec
 from fumishirube.config.yaml_file import leaves
@@ -61,8 +60,8 @@ def _agreed(application: Application, surface: ConfiguredSurface) -> dict[str, J
 
 def origins(application: Application) -> Mapping[str, str]:
     """Return the origin of every single value, by coordinate."""
-    loaded, taken = application.loaded, dict(_taken(application))
-    written = {shown: at for shown, at, _ in _stages(application)}
+    loaded = application.loaded
+    written = dict(_stages(application))
     by_coordinate = {}
     for coordinate, _ in leaves(effective(application), ""):
         shown = next((part for part in upwards(coordinate) if part in written), "")
@@ -70,22 +69,14 @@ def origins(application: Application) -> Mapping[str, str]:
         origin = loaded.origin(f"{at}{rest}")
         if origin == "default" and rest.endswith(".use"):  # a name alone stands for the stage
             origin = loaded.written.get(f"{at}{rest}".removesuffix(".use"), origin)
-        by_coordinate[coordinate] = taken.get(coordinate, origin) if origin == "default" else origin
+        by_coordinate[coordinate] = origin
     return by_coordinate
 
 
-def _taken(application: Application) -> Iterator[tuple[str, str]]:
-    """Yield the settings of stages that classic keys decide, and their origins."""
-    loaded = application.loaded
-    for where, _, stage in _stages(application):
-        for name, info, key in taken_fields(type(stage), loaded.sections):
-            yield f"{where}.with.{info.alias or name}", loaded.written.get(key, "default")
-
-
-def _stages(application: Application) -> Iterator[tuple[str, str, Any]]:
-    """Yield the coordinate of each stage where it is shown, the configured one, and the stage."""
+def _stages(application: Application) -> Iterator[tuple[str, str]]:
+    """Yield the coordinate of each stage where it is shown, and the configured one."""
     for place, surface in enumerate(application.surfaces):
-        yield f"surfaces[{place}]", surface.coordinate, surface.surface
+        yield f"surfaces[{place}]", surface.coordinate
         agreed = _agreed(application, surface)
         for kind_name, key in PIPELINE_KEYS.items():
             if key not in agreed:
@@ -93,7 +84,7 @@ def _stages(application: Application) -> Iterator[tuple[str, str, Any]]:
             for number, named in enumerate(surface.stages[kind_name]):
                 shown = f"pipelines.{surface.pipeline_name}.{key}"
                 shown += "" if kind_name in SINGLE_KINDS else f"[{number}]"
-                yield shown, named.coordinate, named.stage
+                yield shown, named.coordinate
 
 
 class Configured(NamedTuple):

@@ -15,8 +15,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from fumishirube.disk.own_files import made_folder, open_own
-from fumishirube.disk.roots import Root
+from fumishirube import Root
+from fumishirube.disk import made_folder, open_own
 
 _log = logging.getLogger("fumishirube")
 

@@ -10,14 +10,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from threading import Lock, RLock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import JsonValue
 
-from fumishirube.disk.json_lines import JsonLinesFile
-from fumishirube.disk.roots import Root
-from fumishirube.text.folding import fold
-from fumishirube.traces.records import SearchAssessment, Thresholds, Trace
+from fumishirube import Root, SearchAssessment, Trace
+from fumishirube.text import fold
+from fumishirube_manual.json_lines import JsonLinesFile
 
 DAY = 24 * 60 * 60
 LEAST, MOST = 20, 200
@@ -31,6 +30,9 @@ _FUSIONS = ("gate_rrf", "query_decomp_rrf")
 _WAITING = 64
 _HASH_DIGITS = 16
 _DIGITS = 4
+
+FindThresholds: TypeAlias = tuple[int, float]
+"""``candidate_low`` and ``file_bias``."""
 
 
 class PastSearch(NamedTuple):
@@ -48,7 +50,7 @@ class Tuner:
     base if too few searches returned a required term that the manual contains.
     """
 
-    def __init__(self, base: Thresholds, min_recall: float) -> None:
+    def __init__(self, base: FindThresholds, min_recall: float) -> None:
         self.base = base
         self.thresholds = base
         self._min_recall = min_recall
@@ -91,7 +93,7 @@ class Tuner:
             if thresholds != self.thresholds:
                 self.thresholds, self._changed = thresholds, now
 
-    def _next(self, recent: list[PastSearch]) -> Thresholds:
+    def _next(self, recent: list[PastSearch]) -> FindThresholds:
         if sum(past.recall_ok for past in recent) / len(recent) < self._min_recall:
             return self.base
         rate = sum(past.short for past in recent) / len(recent)
@@ -99,15 +101,15 @@ class Tuner:
             return self._moved(-1)
         return self._moved(1) if rate < _SELDOM_SHORT else self.thresholds
 
-    def _moved(self, way: int) -> Thresholds:
-        low, bias = self.thresholds
-        return Thresholds(
-            int(_clamped(low + way * _LOW_STEP, *_LOW_RANGE, self.base.candidate_low)),
-            _clamped(round(bias - way * _BIAS_STEP, _DIGITS), *_BIAS_RANGE, self.base.file_bias),
+    def _moved(self, way: int) -> FindThresholds:
+        (low, bias), (base_low, base_bias) = self.thresholds, self.base
+        return (
+            int(_clamped(low + way * _LOW_STEP, *_LOW_RANGE, base_low)),
+            _clamped(round(bias - way * _BIAS_STEP, _DIGITS), *_BIAS_RANGE, base_bias),
         )
 
 
-class SearchStatistics:
+class FindStatistics:
     """Observes every search, and writes one line of JSON about it: never the query itself.
 
     A line waits for the assessment of the surface; without one it is written when the application
@@ -117,7 +119,7 @@ class SearchStatistics:
 
     def __init__(
         self,
-        base: Thresholds,
+        base: FindThresholds,
         file: Path,
         *,
         tuning: bool,
@@ -135,7 +137,7 @@ class SearchStatistics:
         self._tuner_lock = RLock()
 
     @property
-    def thresholds(self) -> Thresholds:
+    def thresholds(self) -> FindThresholds:
         """The current thresholds."""
         if not self._tuning:
             return self._base
@@ -234,9 +236,9 @@ def _time(stamp: object) -> float | None:
     return _number(stamp)
 
 
-def _used(row: Mapping[str, Any]) -> Thresholds | None:
+def _used(row: Mapping[str, Any]) -> FindThresholds | None:
     low, bias = row.get("candidate_low_threshold"), _number(row.get("file_bias_threshold"))
-    return Thresholds(low, bias) if isinstance(low, int) and bias is not None else None
+    return (low, bias) if isinstance(low, int) and bias is not None else None
 
 
 def _number(value: object) -> float | None:

@@ -6,10 +6,7 @@ from argparse import SUPPRESS, Action, ArgumentParser, Namespace, _SubParsersAct
 from collections.abc import Iterator
 
 from fumishirube import __version__
-from fumishirube.faces.cli.completion import whole_parser
-from fumishirube.faces.cli.exit_codes import OK
-from fumishirube.faces.cli.parser import Parser, literal_help
-from fumishirube.plugins.discovery import load_plugins
+from fumishirube.commands import OK, Parser, literal_help, whole_parser
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -19,8 +16,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the page in the macros of man(7)."""
-    plugins = load_plugins(strangers=not options.no_plugins)
-    print("\n".join(man_page(whole_parser(plugins))))
+    print("\n".join(man_page(whole_parser(options.plugins))))
     return OK
 
 
