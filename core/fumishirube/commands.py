@@ -3,7 +3,7 @@
 from fumishirube.config.trust import TrustRequest, record_trust
 from fumishirube.engine.indexed_files import digest
 from fumishirube.errors import did_you_mean
-from fumishirube.faces.cli import main, whole_parser
+from fumishirube.faces.cli import main
 from fumishirube.faces.cli.exit_codes import FAILURE, OK, USAGE_ERROR
 from fumishirube.faces.cli.folders import serve_command
 from fumishirube.faces.cli.messages import filled, translated, word
@@ -24,12 +24,10 @@ from fumishirube.faces.cli.output import (
     width,
 )
 from fumishirube.faces.cli.parser import (
-    OneOf,
     Parser,
     add_json,
     add_subcommand,
     at_least,
-    literal_help,
     not_known,
     one_of,
     suggest,
@@ -59,7 +57,6 @@ __all__ = [
     "Bar",
     "Emphasised",
     "FateStep",
-    "OneOf",
     "Parser",
     "SectionFate",
     "TrustRequest",
@@ -80,7 +77,6 @@ __all__ = [
     "filled",
     "known_manual",
     "listed",
-    "literal_help",
     "main",
     "not_known",
     "one_of",
@@ -102,7 +98,6 @@ __all__ = [
     "terminal_width",
     "translated",
     "use_only",
-    "whole_parser",
     "width",
     "word",
 ]

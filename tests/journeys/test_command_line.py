@@ -17,7 +17,7 @@ import pytest
 from manuals import Done, fumishirube, write
 from warm_start import installed_script, warm_script
 
-from fumishirube.faces.cli import whole_parser
+from fumishirube.faces.cli.completion import whole_parser
 from fumishirube.faces.cli.parser import Parser
 from fumishirube.plugins.discovery import load_plugins
 

@@ -17,7 +17,7 @@ from stdio import Wire
 from strangers import PLUGIN, stranger
 
 from fumishirube.commands import width
-from fumishirube.faces.cli import whole_parser
+from fumishirube.faces.cli.completion import whole_parser
 from fumishirube.faces.cli.messages import catalog, language_of, translated, use_language
 from fumishirube.faces.cli.parser import Parser, not_known
 from fumishirube.plugins.discovery import load_plugins

@@ -43,7 +43,7 @@ class Command:
     With ``serves`` it is another way to serve: ``fumishirube serve --NAME``, an option that its
     ``add_arguments`` adds, or ``fumishirube serve`` with the environment ``variable``.
     ``web_server`` names a class, as ``module:Name``, with which other commands may serve their own
-    pages; see :class:`fumishirube.serving.WebServer`. A ``last`` verb ends the list of all.
+    pages; see :class:`fumishirube.serving.WebServer`.
     """
 
     name: str
@@ -53,7 +53,6 @@ class Command:
     serves: bool = False
     variable: str | None = None
     web_server: str | None = None
-    last: bool = False
     plugin: str = ""
     """The plugin that registers it, which the framework fills in."""
 
@@ -204,6 +203,14 @@ OWN_COMMANDS = (
         "show the configuration, its schema, or its variables",
         "config show > all-settings.yaml",
     ),
+    Command(
+        "completion",
+        "print what makes a shell complete commands and options",
+        "fumishirube.faces.cli.completion",
+        "mkdir -p ~/.local/share/bash-completion/completions\n"
+        "  fumishirube completion bash > ~/.local/share/bash-completion/completions/fumishirube",
+    ),
+    _own("man", "print the manual page", "man > fumishirube.1"),
 )
 """The framework's own verbs."""
 

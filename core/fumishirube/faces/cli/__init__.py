@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from argparse import SUPPRESS, Namespace
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from fumishirube.errors import PluginError
@@ -113,7 +113,7 @@ def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
     before = words if chosen is None else words[: words.index(chosen)]
     if chosen not in COMMANDS and "--version" not in before:
         plugins = early_plugins(words)
-        known = _in_order(plugins.commands.verbs() | known)
+        known = plugins.commands.verbs() | known
     if chosen in known:
         added = _added(commands, known[chosen], plugins, words)
         if chosen == SERVE and added.lacks(words):
@@ -129,10 +129,6 @@ def _parsed(words: Sequence[str]) -> tuple[Parser, Namespace]:
         commands.add_remaining(known.values())
     parser.set_defaults(plugins=plugins)
     return parser, parser.parse(words)
-
-
-def _in_order(commands: Mapping[str, Command]) -> dict[str, Command]:
-    return dict(sorted(commands.items(), key=lambda named: bool(named[1].last)))
 
 
 def _added(
@@ -220,22 +216,6 @@ def build_parser() -> tuple[Parser, Commands]:
     add_common(parser, default=None)
     parser.set_defaults(json=False)
     return parser, Commands(parser)
-
-
-def whole_parser(plugins: Plugins) -> Parser:
-    """Return the parser with the arguments of every command; faulty ones are left out."""
-    parser, commands = build_parser()
-    known = plugins.commands.verbs() | COMMANDS
-    for name in sorted(known):
-        try:
-            build_parser()[1].add(known[name])  # a faulty one would leave a part of its own here
-        except PluginError as error:
-            complain(f"problem: {error}; it is left out")
-            continue
-        added = commands.add(known[name])
-        if name == SERVE:
-            add_ways_to_serve(added, plugins.commands, ())
-    return parser
 
 
 def add_ways_to_serve(parser: Parser, commands: CommandRegistry, words: Sequence[str]) -> None:

@@ -6,7 +6,10 @@ from argparse import SUPPRESS, Action, ArgumentParser, Namespace, _SubParsersAct
 from collections.abc import Iterator
 
 from fumishirube import __version__
-from fumishirube.commands import OK, Parser, literal_help, whole_parser
+from fumishirube.faces.cli.completion import whole_parser
+from fumishirube.faces.cli.exit_codes import OK
+from fumishirube.faces.cli.parser import Parser, literal_help
+from fumishirube.plugins.discovery import load_plugins
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -16,7 +19,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the page in the macros of man(7)."""
-    print("\n".join(man_page(whole_parser(options.plugins))))
+    plugins = load_plugins(strangers=not options.no_plugins)
+    print("\n".join(man_page(whole_parser(plugins))))
     return OK
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
-from fumishirube.commands import OK, OneOf, Parser, one_of, whole_parser
+from fumishirube.errors import PluginError
+from fumishirube.faces.cli import add_ways_to_serve, build_parser
+from fumishirube.faces.cli.exit_codes import OK
+from fumishirube.faces.cli.output import complain
+from fumishirube.faces.cli.parser import OneOf, Parser, one_of
+from fumishirube.plugins.commands import OWN_COMMANDS, SERVE
+from fumishirube.plugins.discovery import Plugins, load_plugins
 
 SHELLS = ("bash", "zsh", "fish")
 _FOLDERS = ("DIR", "FOLDER")
@@ -23,7 +29,7 @@ def run(options: Namespace) -> int:
     """Print the completion of all commands, those of installed plugins included."""
     import shtab  # noqa: PLC0415 - no other command needs it
 
-    parser = whole_parser(options.plugins)
+    parser = whole_parser(load_plugins(strangers=not options.no_plugins))
     places = dict.fromkeys(_FOLDERS, shtab.DIRECTORY) | dict.fromkeys(_FILES, shtab.FILE)
     _mark_values(parser, places)
     print(shtab.complete(parser, shell=options.shell))
@@ -40,3 +46,19 @@ def _mark_values(parser: Parser, places: Mapping[str, object]) -> None:
             action.choices = action.type.words
         elif str(action.metavar) in places:
             vars(action)["complete"] = places[str(action.metavar)]
+
+
+def whole_parser(plugins: Plugins) -> Parser:
+    """Return the parser with the arguments of every command; faulty ones are left out."""
+    parser, commands = build_parser()
+    known = plugins.commands.verbs() | {command.name: command for command in OWN_COMMANDS}
+    for name in sorted(known):
+        try:
+            build_parser()[1].add(known[name])  # a faulty one would leave a part of its own here
+        except PluginError as error:
+            complain(f"problem: {error}; it is left out")
+            continue
+        added = commands.add(known[name])
+        if name == SERVE:
+            add_ways_to_serve(added, plugins.commands, ())
+    return parser

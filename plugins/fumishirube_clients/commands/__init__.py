@@ -1,1 +1,0 @@
-"""The commands, each in a module of its own."""
