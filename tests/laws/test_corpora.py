@@ -33,8 +33,8 @@ from fumishirube import (
     Tokenizer,
     texts_of,
 )
-from fumishirube.corpus_kinds import unsearched
 from fumishirube.engine.indexed_files import FIELDS
+from fumishirube.engine.reports import unsearched
 from fumishirube.engine.unions import UnionCorpus
 from fumishirube.engine.vectors.section_vectors import StoredVectors
 from fumishirube.testing import CorpusContract, MemoryCorpus, passage

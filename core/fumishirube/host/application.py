@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +37,6 @@ from fumishirube.disk.own_files import state_folder
 from fumishirube.disk.rights import FolderRights, Rights
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import RootLimits
-from fumishirube.engine.adaptive import SearchStatistics
 from fumishirube.engine.pipeline import NamedStage
 from fumishirube.errors import ConfigError, NotFound, PluginError, ToolError, did_you_mean
 from fumishirube.host.context import PipelineContext
@@ -160,20 +158,6 @@ class Application(ToolHost):
                 names = listed(self.contexts[surface.name])
                 lines |= {f"{surface.surface.root}/{name}" for name in names}
         return sorted(lines)
-
-    def observe(self, trace: Trace, statistics: SearchStatistics | None = None) -> None:
-        """Call the observers of a finished search; their errors are logged.
-
-        ``statistics`` are those of a person, instead of the application's own.
-        """
-        statistics = statistics or self.memory.statistics
-        for name, observe in ((DISTRIBUTION, statistics.search_finished), *self._observers):
-            try:
-                observe(trace)
-            except KeyboardInterrupt:
-                raise
-            except BaseException:  # an observer that exits must not end the call
-                _log.exception("observer %r failed", name)
 
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
         """Close files, except those of the memory that ``others`` still use."""
@@ -327,7 +311,7 @@ class Application(ToolHost):
             loaded=self.loaded,
             state=self.state,
             memory=memory,
-            observe=partial(self.observe, statistics=memory.statistics),
+            observers=((DISTRIBUTION, memory.statistics.search_finished), *self._observers),
             stage=self._further_stage,
             guarded=self.guarded,
             versions=self.plugins.code,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,6 +31,8 @@ from fumishirube.traces.records import (
 )
 from fumishirube.traces.store import new_trace_id
 from fumishirube.traces.writer import StoredTrace
+
+_log = logging.getLogger("fumishirube")
 
 
 class Finder(NamedTuple):
@@ -90,7 +93,8 @@ class Finder(NamedTuple):
     def _run(self, query: Query, corpus: Corpus) -> tuple[Ranking, Span, SearchReport]:
         began = time.time()
         ranking, span, report, failed = self.pipeline.run(query, corpus)
-        self.shared.guarded.note_failures(failed, began)
+        if failed:
+            self.shared.guarded.note_failures(failed, began)
         return ranking, span, report
 
     def cache_key(self, query: Query, state: IndexState, thresholds: Thresholds) -> CacheKey | None:
@@ -148,7 +152,13 @@ class Finder(NamedTuple):
 
     def _store(self, trace: Trace, *, written: bool = True) -> StoredTrace:
         stored = self.shared.memory.traces.put(trace, written=written)
-        self.shared.observe(trace)
+        for name, observe in self.shared.observers:
+            try:
+                observe(trace)
+            except KeyboardInterrupt:
+                raise
+            except BaseException:  # an observer that exits must not end the call
+                _log.exception("observer %r failed", name)
         return stored
 
     def _restored(self, trace: Trace, query: Query, state: IndexState) -> Ranking:

@@ -245,7 +245,7 @@ class SharedServices:
     loaded: LoadedConfig
     state: Root
     memory: SearchMemory
-    observe: Callable[[Trace], None]
+    observers: Sequence[tuple[str, Callable[[Trace], object]]]
     stage: Callable[[str, str, Mapping[str, JsonValue]], NamedStage[Any]]
     guarded: GuardedOffers
     versions: str
