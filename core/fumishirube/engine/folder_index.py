@@ -19,9 +19,8 @@ from fumishirube.engine.commit_batches import CommitBatches, wanted_first
 from fumishirube.engine.corpus_views import CorpusWithout
 from fumishirube.engine.file_loads import FileLoads
 from fumishirube.engine.file_readers import FileReaders
-from fumishirube.engine.index_states import CommitSummary, IndexState
 from fumishirube.engine.manual_folder import ManualFolder
-from fumishirube.engine.recovery import RecoverableIndex
+from fumishirube.engine.recoverable_index import CommitSummary, IndexState, RecoverableIndex
 from fumishirube.errors import Forbidden, IndexDamaged
 from fumishirube.model import LeftOut
 from fumishirube.stages import ClaimedFile, IndexedFile, OpenIndex

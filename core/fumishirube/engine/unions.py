@@ -26,7 +26,7 @@ from fumishirube.corpus import (
     Term,
 )
 from fumishirube.corpus_kinds import VectorCorpus
-from fumishirube.engine.index_states import IndexState
+from fumishirube.engine.recoverable_index import IndexState
 from fumishirube.engine.reports import unsearched
 from fumishirube.model import LeftOut, OutsideSearch, Passage, Skipped
 from fumishirube.text.query_concepts import rarity

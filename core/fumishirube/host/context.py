@@ -15,7 +15,6 @@ from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
 from fumishirube.disk.roots import Root
 from fumishirube.engine.folder_index import FolderIndex
-from fumishirube.engine.index_states import IndexState
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import (
     ForgetsManuals,
@@ -25,7 +24,7 @@ from fumishirube.engine.library import (
 )
 from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.pipeline import NamedStage, Pipeline
-from fumishirube.engine.recovery import RecoverableIndex
+from fumishirube.engine.recoverable_index import IndexState, RecoverableIndex
 from fumishirube.engine.unions import JoinedProgress, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host.finder import Finder

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from fumishirube.corpus import Corpus
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
-from fumishirube.engine.index_states import IndexState, SearchExtent
 from fumishirube.engine.pipeline import Pipeline
 from fumishirube.engine.rankings import restore_ranking
+from fumishirube.engine.recoverable_index import IndexState, SearchExtent
 from fumishirube.engine.reports import report_for_query
 from fumishirube.errors import IndexDamaged
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
@@ -29,8 +29,7 @@ from fumishirube.traces.records import (
     Trace,
     failures,
 )
-from fumishirube.traces.store import new_trace_id
-from fumishirube.traces.writer import StoredTrace
+from fumishirube.traces.store import StoredTrace, new_trace_id
 
 _log = logging.getLogger("fumishirube")
 
