@@ -87,7 +87,7 @@ def graph(passages: Sequence[Passage], tokenizer: Tokenizer | None) -> GraphSnap
         for path, rows in pages.items()
     }
     nowhere = StoredVectors(None, Root(Path("absent")))
-    return GraphSnapshot("manual", docs, nowhere, {}, None, tokenizer)
+    return GraphSnapshot("manual", docs, nowhere, {}, tokenizer)
 
 
 def document(rows: Sequence[Passage]) -> Document:
