@@ -4,6 +4,7 @@ from fumishirube.config.trust import TrustRequest, record_trust
 from fumishirube.engine.indexed_files import digest
 from fumishirube.errors import did_you_mean
 from fumishirube.faces.cli import main
+from fumishirube.faces.cli.call import call_by_name, show
 from fumishirube.faces.cli.exit_codes import FAILURE, OK, USAGE_ERROR
 from fumishirube.faces.cli.folders import serve_command
 from fumishirube.faces.cli.messages import filled, translated, word
@@ -33,7 +34,6 @@ from fumishirube.faces.cli.parser import (
     suggest,
 )
 from fumishirube.faces.cli.plugins import reports_of
-from fumishirube.faces.cli.tool_calls import call_by_name, show
 from fumishirube.faces.cli.workspace import (
     Bar,
     chosen_manuals,

@@ -149,12 +149,6 @@ def rehearse(corpus: object, search: Callable[[Corpus], object]) -> None:
         corpus.rehearse(search)
 
 
-def unsearched(corpus: object, since: float) -> str | None:
-    """Return which part of a corpus did not answer, as a sentence for the caller, if any."""
-    report: Callable[[float], str | None] | None = getattr(corpus, "unsearched", None)
-    return report(since) if report else None
-
-
 class Neighbour(NamedTuple):
     """A file that another one refers to (``outlink``) or is referred to by (``backlink``)."""
 

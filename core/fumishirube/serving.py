@@ -48,10 +48,11 @@ from fumishirube.plugins.discovery import PluginReport, Plugins, load_plugins
 from fumishirube.plugins.hookspecs import GROUP
 from fumishirube.plugins.registry import KINDS, RegisteredStage, StageKind, StageRegistry
 from fumishirube.surfaces import HasEvidence
-from fumishirube.tools.argument_errors import accepted, refusal
-from fumishirube.tools.calls import compact, parse_arguments, plain, replace_surrogates
-from fumishirube.tools.definitions import InnerCalls
-from fumishirube.tools.schemas import Schema, arguments_shape, input_schema, output_schema
+from fumishirube.text.encoding import replace_surrogates
+from fumishirube.tools.argument_errors import refusal
+from fumishirube.tools.calls import compact, parse_arguments, plain
+from fumishirube.tools.definitions import InnerCalls, Schema, accepted
+from fumishirube.tools.schemas import arguments_shape, input_schema, output_schema
 from fumishirube.traces.records import CacheOutcome
 
 if TYPE_CHECKING:

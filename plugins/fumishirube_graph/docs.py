@@ -28,7 +28,6 @@ from fumishirube.disk import Watch
 from fumishirube.tools import EmbeddingCounts, SectionVectors
 from fumishirube_graph.errors import docs_missing, still_indexing
 from fumishirube_graph.lock import FOLDER, NAME, holder
-from fumishirube_graph.prefilter import PrefilterBuilder
 from fumishirube_graph.reader import DocumentReader, sha_of
 from fumishirube_graph.records import Doc, Record
 from fumishirube_graph.snapshot import GraphSnapshot
@@ -89,7 +88,6 @@ class Docs:
         self._watch = Watch(context.root.path)
         self.marked = False
         self._reader = DocumentReader(context)
-        self._narrower = PrefilterBuilder(context.tokenizer())
 
     @property
     def root_name(self) -> str:
@@ -192,23 +190,20 @@ class Docs:
             if index.rebuilt and not self.follower:
                 self.refresh()
             self._take_note(index)
-            return self._viewed(index.pages(), index)
+            return self._viewed(index.pages())
 
     def _take_note(self, index: SurfaceIndex) -> None:
         """Remember the warnings of the index for the next answer."""
         self._rebuilt, index.rebuilt = index.rebuilt or self._rebuilt, ""
 
-    def _viewed(
-        self, pages: Mapping[str, IndexedFile], index: OpenIndex | None = None
-    ) -> GraphSnapshot:
+    def _viewed(self, pages: Mapping[str, IndexedFile]) -> GraphSnapshot:
         if self._newest is None or self._newest[0] is not pages:
             with _uncollected():
                 self._docs = dict(self._documents(pages))
                 docs = {path: doc for path, (_, doc) in self._docs.items()}
                 skipped = {p: page.skipped for p, page in sorted(pages.items()) if page.skipped}
-                narrowing = self._narrower.over(index.corpus(_NAME)) if index else None
                 snapshot = GraphSnapshot(
-                    _NAME, docs, self.vectors, skipped, narrowing, self.context.tokenizer()
+                    _NAME, docs, self.vectors, skipped, self.context.tokenizer()
                 )
                 self._newest = (pages, snapshot)
         return self._newest[1]
@@ -231,7 +226,7 @@ class Docs:
             if comparison.gone or comparison.changed:
                 with index.writing(Budget()) as mine:
                     if not mine:
-                        before = self._viewed(index.pages(), index)
+                        before = self._viewed(index.pages())
                         before.behind = ("another process is indexing; this is the state before",)
                         return change._replace(busy=True)
                     with _uncollected():
@@ -280,7 +275,7 @@ class Docs:
                 before = pages.get(file.source.path)
                 page = self._reader.page(file, before)
                 done[_change_of(sha_of(before) if before else "", sha_of(page))] += 1
-                yield page, self._narrower.passages(page)
+                yield page, ()
 
         index.sync(comparison.gone, read())
         return IndexChange(done["added"], done["updated"], done["removed"])

@@ -92,12 +92,6 @@ class FoldedTexts(NamedTuple):
     lengths: tuple[int, ...]
     characters: int
 
-    @property
-    def lines(self) -> list[bytes]:
-        """The title, then each heading and its content."""
-        inner = zip(self.headings, self.contents, strict=True)
-        return [self.title, *(line for section in inner for line in section)]
-
 
 class Doc:
     """A document of one generation, with its path and id."""

@@ -12,7 +12,6 @@ from itertools import compress
 from threading import Lock
 from typing import NamedTuple, TypeAlias
 
-from fumishirube_graph.prefilter import DocumentPrefilter
 from fumishirube_graph.records import Doc
 from fumishirube_graph.texts import encoded
 
@@ -38,39 +37,24 @@ class ScoredSection(NamedTuple):
 class SectionTexts:
     """The folded texts of all sections, ordered by path and line.
 
-    Where the index can name the documents that may contain a text, only those are searched. A text
-    in almost every section is counted in all texts, which takes some ten milliseconds.
+    Each new text is counted in all of them, which takes some ten milliseconds.
     """
 
-    def __init__(self, docs: Sequence[Doc], narrowing: DocumentPrefilter | None = None) -> None:
+    def __init__(self, docs: Sequence[Doc]) -> None:
         self._docs = docs
-        self._narrowing = narrowing
-        self._places: list[SectionPlace] = []
-        self._numbers: dict[str, range] = {}
-        for doc in docs:
-            start = len(self._places)
-            self._places += [
-                SectionPlace(doc, number) for number in range(len(doc.record.parts) or 1)
-            ]
-            self._numbers[doc.path] = range(start, len(self._places))
+        self._places = [
+            SectionPlace(doc, number)
+            for doc in docs
+            for number in range(len(doc.record.parts) or 1)
+        ]
         self._unit_cache: dict[str, _UnitMatches] = {}
         self._lock = Lock()
 
     @cached_property
     def everything(self) -> _SectionColumns:
         """The texts of all sections."""
-        return _SectionColumns.of(
-            ((doc, self._numbers[doc.path]) for doc in self._docs), self._mean
-        )
-
-    @cached_property
-    def _mean(self) -> float:
-        """The mean number of characters of a section, titles and headings included."""
-        if self._narrowing is not None:
-            total = self._narrowing.characters
-        else:
-            total = sum(doc.searched.characters for doc in self._docs)
-        return total / self.size if self.size else 0.0
+        total = sum(doc.searched.characters for doc in self._docs)
+        return _SectionColumns.of(self._docs, total / self.size if self.size else 0.0)
 
     @property
     def size(self) -> int:
@@ -109,29 +93,21 @@ class SectionTexts:
 
     def _look(self, unit: str) -> _UnitMatches:
         """Search a unit in the texts, and score its matches."""
-        paths = self._narrowing.holding(unit) if self._narrowing else None
-        if paths is None:
-            side = self.everything
-        else:
-            ranges = [self._numbers[path] for path in paths]
-            docs = ((self._places[numbers[0]].doc, numbers) for numbers in ranges)
-            side = _SectionColumns.of(docs, self._mean)
-        weights, by_title = side.weights(encoded(unit))
+        weights, by_title = self.everything.weights(encoded(unit))
         count = len(weights) - weights.count(0)
         # No frequency exceeds the number of sections; the 1 inside keeps the logarithm positive.
         rarity = math.log(1 + (self.size - count + 0.5) / (count + 0.5)) * (_K1 + 1)
-        norms = zip(weights, side.norms, strict=True)
+        norms = zip(weights, self.everything.norms, strict=True)
         return _UnitMatches(
-            array("L", compress(side.numbers, weights)),
+            array("L", compress(range(self.size), weights)),
             array("d", [rarity * weight / (weight + norm) for weight, norm in norms if weight]),
-            frozenset(side.numbers[place] for place in by_title),
+            frozenset(by_title),
         )
 
 
 class _SectionColumns(NamedTuple):
-    """The folded texts of some sections in columns, their numbers, and their BM25 norms."""
+    """The folded texts of sections in columns, and their BM25 norms."""
 
-    numbers: list[int]
     norms: list[float]
     contents: list[bytes]
     headings: list[bytes]
@@ -140,23 +116,22 @@ class _SectionColumns(NamedTuple):
     all_titles: bytes
 
     @classmethod
-    def of(cls, docs: Iterable[tuple[Doc, range]], mean: float) -> _SectionColumns:
-        numbers: list[int] = []
+    def of(cls, docs: Iterable[Doc], mean: float) -> _SectionColumns:
+        """Return the sections of documents, of a ``mean`` length with titles and headings."""
         lengths: list[int] = []
         contents: list[bytes] = []
         headings: list[bytes] = []
         titles: list[tuple[bytes, range]] = []
-        for doc, those in docs:
+        for doc in docs:
             texts = doc.searched
-            titles.append((texts.title, range(len(numbers), len(numbers) + len(those))))
-            numbers += those
+            titles.append((texts.title, range(len(lengths), len(lengths) + len(texts.lengths))))
             lengths += texts.lengths
             headings += texts.headings
             contents += texts.contents
         each = _K1 * _B / mean if mean else 0.0
         norms = [_K1 * (1 - _B) + each * length for length in lengths]
         all_titles = b"\n".join(title for title, _ in titles)
-        return cls(numbers, norms, contents, headings, b"\n".join(headings), titles, all_titles)
+        return cls(norms, contents, headings, b"\n".join(headings), titles, all_titles)
 
     def weights(self, unit: bytes) -> tuple[list[int], list[int]]:
         """Return the weighted count of a unit by section, and the sections with title matches."""

@@ -20,7 +20,6 @@ from fumishirube import (
 )
 from fumishirube.text import fold, nfc
 from fumishirube.tools import SectionVectors
-from fumishirube_graph.prefilter import DocumentPrefilter
 from fumishirube_graph.records import Doc
 from fumishirube_graph.resolution import EXTENSIONS, Issue, LinkEdge, LinkTargets
 from fumishirube_graph.section_texts import SectionTexts
@@ -32,9 +31,9 @@ _NEAR, _NEAR_ENOUGH = 5, 60
 class GraphSnapshot(SequenceCorpus):
     """All documents at one moment, which stages search as a corpus.
 
-    ``skipped`` maps each file that could not be read to its reason. ``narrowing`` is the prefilter
-    of this generation's index, if it has one. ``behind`` are warnings for an answer that may not
-    show the folder's newest state. ``tokenizer`` splits sections for stages that search for terms.
+    ``skipped`` maps each file that could not be read to its reason. ``behind`` are warnings for an
+    answer that may not show the folder's newest state. ``tokenizer`` splits sections for stages
+    that search for terms.
     """
 
     def __init__(
@@ -43,12 +42,10 @@ class GraphSnapshot(SequenceCorpus):
         docs: Mapping[str, Doc],
         vectors: SectionVectors,
         skipped: Mapping[str, str],
-        narrowing: DocumentPrefilter | None = None,
         tokenizer: Tokenizer | None = None,
     ) -> None:
         super().__init__((), tokenizer.terms if tokenizer else None, name, tokenizer)
         self.behind: tuple[str, ...] = ()
-        self._narrowing = narrowing
         self.skipped = skipped
         self.docs = dict(sorted(docs.items()))
         self.by_id = {doc.id: doc for doc in self.docs.values()}
@@ -73,7 +70,7 @@ class GraphSnapshot(SequenceCorpus):
     @cached_property
     def section_texts(self) -> SectionTexts:
         """The folded texts of all sections."""
-        return SectionTexts(list(self.docs.values()), self._narrowing)
+        return SectionTexts(list(self.docs.values()))
 
     def prepare(self) -> None:
         """Compute now what the first search would wait for."""

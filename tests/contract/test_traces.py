@@ -25,8 +25,7 @@ from fumishirube.host.application import Application
 from fumishirube.model import FrequencyReport, OutsideSearch, SearchReport, Skipped
 from fumishirube.traces.files import VERSION, TraceFiles, decode_trace, encode_trace
 from fumishirube.traces.records import CacheOutcome, Origin, PipelineSnapshot, Thresholds
-from fumishirube.traces.store import TraceStore, new_trace_id
-from fumishirube.traces.writer import StoredTrace
+from fumishirube.traces.store import StoredTrace, TraceStore, new_trace_id
 
 FIND: dict[str, Any] = {"query": "対象外", "manual_id": "m1", "required_terms": ["対象外"]}
 
@@ -395,7 +394,7 @@ def test_all_that_is_put_quickly_is_kept(tmp_path: Path, application: Applicatio
 def test_traces_are_written_too_while_they_keep_coming(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fumishirube.traces.writer._LATEST", 0.2)
+    monkeypatch.setattr("fumishirube.traces.store._LATEST", 0.2)
     store = TraceStore(1000, 60, Root(tmp_path))
     until = time.monotonic() + 30
     while not names(tmp_path) and time.monotonic() < until:

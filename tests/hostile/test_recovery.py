@@ -19,7 +19,7 @@ from documents import documents
 from manuals import opened, write
 
 from fumishirube import Query
-from fumishirube.engine.recovery import REBUILT
+from fumishirube.engine.recoverable_index import REBUILT
 
 FILES = 12
 MANUAL = {f"m/{n:02}.md": f"# 規程 {n}\n休暇 {n} password\n" for n in range(FILES)} | {

@@ -159,7 +159,7 @@ FINDING = [
     file
     for pattern in (
         *("config/glossary.py", "config/notices.py", "config/yaml_file.py", "disk/folders.py"),
-        *("engine/file_loads.py", "engine/folder_index.py", "engine/recovery.py"),
+        *("engine/file_loads.py", "engine/folder_index.py", "engine/recoverable_index.py"),
         *("engine/stage_calls.py", "host/f*.py", "host/tool_host.py", "host/useless_stages.py"),
         *("parsing/processes.py", "plugins/deprecation.py", "plugins/discovery.py"),
     )

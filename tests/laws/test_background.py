@@ -16,7 +16,7 @@ from stdio import Wire
 
 from fumishirube.engine import background
 from fumishirube.engine.background import BackgroundIndexer
-from fumishirube.engine.index_states import IndexState
+from fumishirube.engine.recoverable_index import IndexState
 from fumishirube.host import context
 from fumishirube.host.application import Application
 from fumishirube.host.context import PipelineContext

@@ -23,7 +23,7 @@ from fumishirube.host.application import Application
 from fumishirube.host.startup import open_application
 from fumishirube.plugins.registry import RegisteredStage
 from fumishirube.traces.records import CacheOutcome, Span, Thresholds
-from fumishirube.traces.writer import StoredTrace
+from fumishirube.traces.store import StoredTrace
 from fumishirube_manual.adaptive import FindStatistics
 from fumishirube_stages.embedders.hashing import Hashing
 from fumishirube_stages.embedders.none import NullEmbedder

@@ -33,8 +33,8 @@ from fumishirube import (
     Tokenizer,
     texts_of,
 )
-from fumishirube.corpus_kinds import unsearched
 from fumishirube.engine.indexed_files import FIELDS
+from fumishirube.engine.reports import unsearched
 from fumishirube.engine.unions import UnionCorpus
 from fumishirube.engine.vectors.section_vectors import StoredVectors
 from fumishirube.testing import CorpusContract, MemoryCorpus, passage
@@ -87,7 +87,7 @@ def graph(passages: Sequence[Passage], tokenizer: Tokenizer | None) -> GraphSnap
         for path, rows in pages.items()
     }
     nowhere = StoredVectors(None, Root(Path("absent")))
-    return GraphSnapshot("manual", docs, nowhere, {}, None, tokenizer)
+    return GraphSnapshot("manual", docs, nowhere, {}, tokenizer)
 
 
 def document(rows: Sequence[Passage]) -> Document:

@@ -52,7 +52,10 @@ LONG = {
     "core/fumishirube/plugins/discovery.py": "how plugins are loaded, one by one, and reported",
     "core/fumishirube/stages.py": "the protocols of all kinds of stages",
     "core/fumishirube/surfaces.py": "the capability of a surface, and its optional abilities",
+    "core/fumishirube/text/folding.py": "which texts are equal: in general, and script by script",
+    "core/fumishirube/text/query_concepts.py": "concepts of a query, and what a text has of them",
     "core/fumishirube/text/references.py": "the kinds of references, and what each points at",
+    "core/fumishirube/traces/store.py": "one store: in memory, in files, and in the archive",
     "plugins/fumishirube_graph/docs.py": "the states of one index, and what leads to the next",
     "plugins/fumishirube_stages/scorers/lexical.py": "one formula with its shortcuts",
 }
@@ -81,7 +84,7 @@ ONLY_IN = {
     "pathspec": ("core/fumishirube/disk/ignore_rules.py",),
     "tantivy": (
         "plugins/fumishirube_stages/indexes/",
-        "plugins/fumishirube_stages/tokenizers/english.py",  # its stemmer
+        "plugins/fumishirube_stages/tokenizers/ngram.py",  # its stemmer
     ),
     "markdown_it": ("plugins/fumishirube_stages/loaders/headings.py",),
     "rapidfuzz": (

@@ -41,10 +41,10 @@ from fumishirube import (
     Unreadable,
 )
 from fumishirube.engine.folder_index import FolderIndex, _FolderUpdate
-from fumishirube.engine.index_states import IndexState
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library
 from fumishirube.engine.pipeline import NamedStage, Pipeline
+from fumishirube.engine.recoverable_index import IndexState
 from fumishirube.errors import Cancelled
 from fumishirube_stages.fusers.required_terms import RequiredTerms
 from fumishirube_stages.indexes.tantivy import Tantivy

@@ -20,7 +20,7 @@ from fumishirube import Budget, Document, Root, Source
 from fumishirube.engine import file_loads, file_readers
 from fumishirube.engine.file_loads import PATIENCE_SECONDS
 from fumishirube.engine.folder_index import FolderIndex
-from fumishirube.engine.index_states import IndexState
+from fumishirube.engine.recoverable_index import IndexState
 from fumishirube.errors import Cancelled
 from fumishirube_stages.loaders import Markdown
 

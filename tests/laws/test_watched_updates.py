@@ -42,7 +42,7 @@ class Slow:
 
 def test_the_time_of_a_call_ends_with_its_update(guard: PluginGuard) -> None:
     usual = listing_seconds()
-    updates = WatchedUpdates(guard, foreign=True)
+    updates = WatchedUpdates(guard)
     assert updates.run("m", listing_seconds, Budget.of(1_000)) < usual
     assert listing_seconds() == usual
 

@@ -10,7 +10,7 @@ from fumishirube import Holds
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import concepts, fold, letter_names, mentions, occurs, term_forms
 from fumishirube_stages.tokenizers.bigram import Bigram
-from fumishirube_stages.tokenizers.english import form_finder, stem
+from fumishirube_stages.tokenizers.ngram import form_finder, stem
 
 LATIN = st.text(alphabet="aeisxy tr", min_size=1, max_size=12).map(fold).filter(bool)
 

@@ -11,7 +11,7 @@ from lexical_corpus import AVERAGE, CORPUS, ONE_OF_3, bm25, hits_of, ranked
 from fumishirube import Query, Ranking
 from fumishirube.testing import MemoryCorpus, passage
 from fumishirube.text import Concept, ConceptShares, WeightedConcept, is_part_of_terms
-from fumishirube.text.concept_shares import coverage_shares, weighted_concept
+from fumishirube.text.query_concepts import coverage_shares, weighted_concept
 from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.scorers.query_analysis import border_spans, weighted_term
 from fumishirube_stages.tokenizers.bigram import Bigram

@@ -12,7 +12,7 @@ from threading import Condition, Event, Thread
 
 from fumishirube.budget import Budget
 from fumishirube.engine.folder_index import FolderIndex
-from fumishirube.engine.index_states import IndexState
+from fumishirube.engine.recoverable_index import IndexState
 from fumishirube.errors import Cancelled, FumishirubeError
 
 _log = logging.getLogger("fumishirube")

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from fumishirube.query import Query
 from fumishirube.stages import Embedder
 from fumishirube.traces.records import CacheMode, SearchAssessment, Thresholds
-from fumishirube.traces.writer import StoredTrace
+from fumishirube.traces.store import StoredTrace
 
 _log = logging.getLogger("fumishirube")
 

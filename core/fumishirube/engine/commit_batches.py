@@ -18,7 +18,7 @@ from fumishirube.engine.file_loads import (
 )
 from fumishirube.engine.file_readers import ReadUpdate
 from fumishirube.engine.indexed_files import IndexedPage
-from fumishirube.engine.recovery import RecoverableIndex
+from fumishirube.engine.recoverable_index import RecoverableIndex
 from fumishirube.engine.stage_calls import GRACE_SECONDS
 from fumishirube.parsing.part_texts import PagesRead
 from fumishirube.stages import ClaimedFile, FileContents

@@ -17,7 +17,8 @@ from fumishirube.corpus import (
     Term,
     texts_of,
 )
-from fumishirube.corpus_kinds import rehearse, unsearched
+from fumishirube.corpus_kinds import rehearse
+from fumishirube.engine.reports import unsearched
 from fumishirube.model import Passage
 from fumishirube.text.word_forms import FormFinder, form_finder, query_terms
 

@@ -19,9 +19,8 @@ from fumishirube.engine.commit_batches import CommitBatches, wanted_first
 from fumishirube.engine.corpus_views import CorpusWithout
 from fumishirube.engine.file_loads import FileLoads
 from fumishirube.engine.file_readers import FileReaders
-from fumishirube.engine.index_states import CommitSummary, IndexState
 from fumishirube.engine.manual_folder import ManualFolder
-from fumishirube.engine.recovery import RecoverableIndex
+from fumishirube.engine.recoverable_index import CommitSummary, IndexState, RecoverableIndex
 from fumishirube.errors import Forbidden, IndexDamaged
 from fumishirube.model import LeftOut
 from fumishirube.stages import ClaimedFile, IndexedFile, OpenIndex
@@ -180,7 +179,8 @@ class FolderIndex:
         gone, changed = (
             ([], []) if self.manual.stored else self.manual.changes(self._index.pages(), claimed)
         )
-        self._loads.retain(changed)
+        if self._loads.by_path:
+            self._loads.retain(changed)
         if gone or changed:
             try:
                 if gone or self._may_load(changed, budget):
@@ -237,9 +237,11 @@ class FolderIndex:
             skipped = tuple(sorted((*skipped, *waiting)))
             files += len(waiting)
         aside = self.manual.aside()._replace(headings=headings)
-        slow = tuple(file for file in self._loads.slow() if file.path in claimed)
         state = IndexState(corpus, files, skipped, degraded, fingerprint, aside)
-        return state._replace(slow=slow, pages=pages, incomplete=bool(degraded))
+        if self._loads.by_path:
+            slow = tuple(file for file in self._loads.slow() if file.path in claimed)
+            state = state._replace(slow=slow)
+        return state._replace(pages=pages, incomplete=bool(degraded))
 
     def files(self) -> Mapping[str, StoredFile]:
         """Return the files that the index stores, of the last commit of any process.

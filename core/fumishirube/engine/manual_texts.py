@@ -11,9 +11,9 @@ from fumishirube.budget import Budget
 from fumishirube.corpus import Bool, Clause, Corpus, Part, Term
 from fumishirube.disk.names import is_below
 from fumishirube.documents import Document, Section
-from fumishirube.engine.index_states import IndexState
 from fumishirube.engine.indexed_files import is_text_of, passages, words_beside
 from fumishirube.engine.manual_folder import UNSURE, ManualFolder
+from fumishirube.engine.recoverable_index import IndexState
 from fumishirube.errors import IndexDamaged, ToolError, Unreadable
 from fumishirube.model import Passage
 from fumishirube.stages import ClaimedFile, IndexedFile, Tokenizer

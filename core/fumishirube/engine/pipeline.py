@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from pydantic import JsonValue
 
 from fumishirube.corpus import Corpus
-from fumishirube.corpus_kinds import rehearse, unsearched
+from fumishirube.corpus_kinds import DistantCorpus
 from fumishirube.engine.rankings import (
     OwnSections,
     allowed_hits,
@@ -24,7 +24,7 @@ from fumishirube.engine.rankings import (
     merge_by_rank,
     merge_hits,
 )
-from fumishirube.engine.reports import SearchCounts, continued, report_search
+from fumishirube.engine.reports import SearchCounts, continued, report_search, unsearched
 from fumishirube.engine.stage_calls import AtWork, Overdue, Recorder, StageCall, within_deadline
 from fumishirube.engine.stage_results import WrongResult, checked_plan, checked_ranking
 from fumishirube.errors import Cancelled, IndexDamaged, PluginError
@@ -154,9 +154,9 @@ class _Search:
         self._ranked: tuple[Recorder, float, Ranking, Ranking]
 
     def run(self) -> PipelineResult:
-        if _REHEARSAL not in self.abandoned:
+        if isinstance(self.corpus, DistantCorpus) and _REHEARSAL not in self.abandoned:
             with self.recorder.calling(_REHEARSAL):
-                rehearse(self.corpus, self._rehearsed)
+                self.corpus.rehearse(self._rehearsed)
         return self.answer()
 
     def _rehearsed(self, corpus: Corpus) -> PipelineResult:

@@ -12,9 +12,14 @@ from fumishirube.corpus import Corpus, Holds, Part
 from fumishirube.corpus_kinds import rehearse
 from fumishirube.model import Hit, LeftOut, Passage, Ranking
 from fumishirube.query import Outcome, Query
-from fumishirube.text.concept_shares import ConceptShares, is_part_of_terms, joined_terms
 from fumishirube.text.encoding import has_surrogates
-from fumishirube.text.query_concepts import concepts, rarity
+from fumishirube.text.query_concepts import (
+    ConceptShares,
+    concepts,
+    is_part_of_terms,
+    joined_terms,
+    rarity,
+)
 from fumishirube.text.word_forms import form_finder, query_terms
 from fumishirube.traces.records import SectionKey, Span
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import NamedTuple
@@ -114,6 +114,12 @@ class SearchCounts:
     matched: MatchCount | None = None
     terms: TermUse | None = None
     out_of_time: bool = False
+
+
+def unsearched(corpus: object, since: float) -> str | None:
+    """Return which part of a corpus did not answer, as a sentence for the caller, if any."""
+    report: Callable[[float], str | None] | None = getattr(corpus, "unsearched", None)
+    return report(since) if report else None
 
 
 def report_search(

@@ -13,7 +13,6 @@ from functools import cache
 from itertools import chain
 from typing import Literal
 
-from fumishirube.agreed_names import EVERY_MANUAL
 from fumishirube.corpus import (
     Bool,
     Clause,
@@ -26,17 +25,13 @@ from fumishirube.corpus import (
     ScoreCutoff,
     Term,
 )
-from fumishirube.corpus_kinds import VectorCorpus, unsearched
-from fumishirube.engine.index_states import IndexState
+from fumishirube.corpus_kinds import VectorCorpus
+from fumishirube.engine.recoverable_index import IndexState
+from fumishirube.engine.reports import unsearched
 from fumishirube.model import LeftOut, OutsideSearch, Passage, Skipped
 from fumishirube.text.query_concepts import rarity
 from fumishirube.text.word_forms import FormFinder, form_finder, query_terms
 from fumishirube.tools.definitions import Progress
-
-
-def is_union(manual_id: str) -> bool:
-    """Tell whether an id is of several manuals."""
-    return manual_id == EVERY_MANUAL or "/" in manual_id
 
 
 class UnionCorpus:

@@ -56,7 +56,6 @@ from fumishirube.host.tool_host import ToolHost
 from fumishirube.host.useless_stages import check_stages, unused_glossary
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import NOUNS, SURFACES
-from fumishirube.search_statistics import SearchStatistics
 from fumishirube.stages import Embedder
 from fumishirube.surfaces import HasDefaultLoaders, Surface
 from fumishirube.traces.records import Trace
@@ -159,21 +158,6 @@ class Application(ToolHost):
                 names = listed(self.contexts[surface.name])
                 lines |= {f"{surface.surface.root}/{name}" for name in names}
         return sorted(lines)
-
-    def observe(self, trace: Trace, statistics: SearchStatistics | None = None) -> None:
-        """Call the observers of a finished search; their errors are logged.
-
-        The first are the ``statistics`` of the surface that searched, if it keeps some.
-        """
-        surface = trace.origin.recipe.surface
-        own = [(surface, statistics.search_finished)] if statistics else []
-        for name, observe in (*own, *self._observers):
-            try:
-                observe(trace)
-            except KeyboardInterrupt:
-                raise
-            except BaseException:  # an observer that exits must not end the call
-                _log.exception("observer %r failed", name)
 
     def close(self, others: Iterable[SearchMemory] = ()) -> None:
         """Close files, except those of the memory that ``others`` still use."""
@@ -329,7 +313,7 @@ class Application(ToolHost):
             loaded=self.loaded,
             state=self.state,
             memory=memory,
-            observe=self.observe,
+            observers=tuple(self._observers),
             stage=self._further_stage,
             guarded=self.guarded,
             versions=self.plugins.code,

@@ -15,7 +15,6 @@ from fumishirube.budget import Budget
 from fumishirube.corpus import Corpus
 from fumishirube.disk.roots import Root
 from fumishirube.engine.folder_index import FolderIndex
-from fumishirube.engine.index_states import IndexState
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import (
     ForgetsManuals,
@@ -25,8 +24,8 @@ from fumishirube.engine.library import (
 )
 from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.pipeline import NamedStage, Pipeline
-from fumishirube.engine.recovery import RecoverableIndex
-from fumishirube.engine.unions import JoinedProgress, is_union, united_state
+from fumishirube.engine.recoverable_index import IndexState, RecoverableIndex
+from fumishirube.engine.unions import JoinedProgress, united_state
 from fumishirube.errors import ConfigError, IndexDamaged, NotFound, ToolError
 from fumishirube.host.finder import Finder
 from fumishirube.host.guarded_offers import unlisted_by, unread_by
@@ -103,7 +102,9 @@ class PipelineContext:
         )
         updating: Sequence[NamedStage[Any]]
         updating = (*stages.loaders, *stages.tokenizers, *stages.embedders, *stages.indexes)
-        self.updates: WatchedUpdates = whole.updates if whole else shared.guarded.updates(updating)
+        self.updates: WatchedUpdates | None = (
+            whole.updates if whole else shared.guarded.updates(updating)
+        )
         self._background: BackgroundIndexer | None = None
         self._surface_values: dict[str, Any] = {}
         self._lock = RLock()
@@ -135,8 +136,9 @@ class PipelineContext:
     def find(self, manual_id: str, query: Query, progress: Progress | None = None) -> SearchResult:
         """Update the manual's index, answer from the cache or the pipeline, and store the trace."""
         with self._call():
-            if "synonyms" in self._configured.searched:
-                query = self._shared.loaded.glossary.applied(query)
+            glossary = self._shared.loaded.glossary
+            if glossary.meanings and "synonyms" in self._configured.searched:
+                query = glossary.applied(query)
             return self._finder.find(manual_id, query, progress)
 
     def texts(
@@ -234,7 +236,7 @@ class PipelineContext:
         vectors: bool = False,
     ) -> IndexState:
         """Update the index of one manual, or of several, and perhaps vectors; return its state."""
-        if not is_union(manual_id):
+        if manual_id != EVERY_MANUAL and "/" not in manual_id:
             return self._prepare(manual_id, query, progress, vectors=vectors)
         joined = JoinedProgress(progress) if progress else None
         states: dict[str, IndexState] = {}
@@ -256,19 +258,15 @@ class PipelineContext:
         background = self.indexer()
         update = partial(self._update, manual_id, query, progress, vectors=vectors)
         try:
-            indexed, state = self.updates.run(manual_id, update, query.budget)
+            indexed, state = (
+                self.updates.run(manual_id, update, query.budget) if self.updates else update()
+            )
         except AbandonedUpdate as error:
             opened = self.opened(manual_id)
             if opened is None or not opened.committed or self._shared.loaded.config.strict:
                 raise
             indexed, state = opened, opened.last_state(f"{error}; this is the state before")
-        loaders = [*zip(self.stages.loaders, self.index_loaders, strict=True)]
-        missing = [
-            *unlisted_by(self.loaders(), lambda: self.manual(manual_id).root),
-            *unread_by(state.skipped, indexed.claimed, loaders),
-            *self._shared.guarded.slow_files(manual_id, state.slow, loaders),
-        ]
-        if missing:
+        if missing := [*self._missing(manual_id, indexed, state)]:
             degraded = "; ".join(filter(None, (state.degraded, *missing)))
             state = state._replace(degraded=degraded, incomplete=True)
         if vectors:
@@ -276,6 +274,15 @@ class PipelineContext:
         if background:
             background.follow_up(indexed, state)
         return state
+
+    def _missing(self, manual_id: str, indexed: FolderIndex, state: IndexState) -> Iterator[str]:
+        """Yield what loaders did not list or read, or not yet."""
+        loaders = [*zip(self.stages.loaders, self.index_loaders, strict=True)]
+        if self.updates:  # built-in loaders do not fail
+            yield from unlisted_by(self.loaders(), lambda: self.manual(manual_id).root)
+            yield from unread_by(state.skipped, indexed.claimed, loaders)
+        if state.slow:
+            yield from self._shared.guarded.slow_files(manual_id, state.slow, loaders)
 
     def _update(
         self, manual_id: str, query: Query, progress: Progress | None, *, vectors: bool

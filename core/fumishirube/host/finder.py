@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,9 +11,9 @@ from typing import NamedTuple
 
 from fumishirube.corpus import Corpus
 from fumishirube.engine.cache import CachedSearch, CacheKey, CacheLookup
-from fumishirube.engine.index_states import IndexState, SearchExtent
 from fumishirube.engine.pipeline import Pipeline
 from fumishirube.engine.rankings import restore_ranking
+from fumishirube.engine.recoverable_index import IndexState, SearchExtent
 from fumishirube.engine.reports import report_for_query
 from fumishirube.errors import IndexDamaged
 from fumishirube.host.surfaces import ConfiguredSurface, SharedServices
@@ -28,8 +29,9 @@ from fumishirube.traces.records import (
     Trace,
     failures,
 )
-from fumishirube.traces.store import new_trace_id
-from fumishirube.traces.writer import StoredTrace
+from fumishirube.traces.store import StoredTrace, new_trace_id
+
+_log = logging.getLogger("fumishirube")
 
 
 class Finder(NamedTuple):
@@ -90,7 +92,8 @@ class Finder(NamedTuple):
     def _run(self, query: Query, corpus: Corpus) -> tuple[Ranking, Span, SearchReport]:
         began = time.time()
         ranking, span, report, failed = self.pipeline.run(query, corpus)
-        self.shared.guarded.note_failures(failed, began)
+        if failed:
+            self.shared.guarded.note_failures(failed, began)
         return ranking, span, report
 
     def cache_key(self, query: Query, state: IndexState, thresholds: Thresholds) -> CacheKey | None:
@@ -151,7 +154,16 @@ class Finder(NamedTuple):
 
     def _store(self, trace: Trace, *, written: bool = True) -> StoredTrace:
         stored = self.shared.memory.traces.put(trace, written=written)
-        self.shared.observe(trace, self.shared.memory.statistics.of(self.configured.surface))
+        statistics = self.shared.memory.statistics.of(self.configured.surface)
+        surface = trace.origin.recipe.surface
+        own = [(surface, statistics.search_finished)] if statistics else []
+        for name, observe in (*own, *self.shared.observers):
+            try:
+                observe(trace)
+            except KeyboardInterrupt:
+                raise
+            except BaseException:  # an observer that exits must not end the call
+                _log.exception("observer %r failed", name)
         return stored
 
     def _restored(self, trace: Trace, query: Query, state: IndexState) -> Ranking:

@@ -68,9 +68,9 @@ class GuardedOffers:
         kind = GUARDED_KINDS.get(kind_name, GuardedStage)
         return named._replace(stage=kind(running, work, self._guard))
 
-    def updates(self, stages: Iterable[NamedStage[Any]]) -> WatchedUpdates:
-        """Return what runs the updates of a surface in which these running stages take part."""
-        return WatchedUpdates(self._guard, foreign=not all(named.trusted for named in stages))
+    def updates(self, stages: Iterable[NamedStage[Any]]) -> WatchedUpdates | None:
+        """Return what runs the updates in which these running stages take part, if it has to."""
+        return None if all(named.trusted for named in stages) else WatchedUpdates(self._guard)
 
     @contextmanager
     def building(self, work: ForeignWork | None) -> Iterator[None]:

@@ -19,30 +19,11 @@ ATOMIC = 4096
 """Bytes that a pipe takes in one piece, or refuses because it is full."""
 
 
-class Wire:
-    """Lines of bytes in and out. One thread reads, one writes."""
-
-    def __init__(self, source: int, output_descriptor: int) -> None:
-        self._source = os.fdopen(source, "rb", closefd=False)
-        self._sink = output_descriptor
-
-    def lines(self) -> Iterator[bytes]:
-        """Yield each incoming line, until the other side closes the stream."""
-        with suppress(OSError):
-            yield from self._source
-
-    def write(self, line: bytes) -> None:
-        """Write one line, and add the line end; raise an :class:`OSError` if the reader is gone."""
-        rest = memoryview(line + b"\n")
-        while rest:
-            rest = rest[os.write(self._sink, rest) :]
-
-
-def claim_wire() -> Wire:
-    """Claim standard input and output for the protocol, before any plugin is imported.
+def claim_wire() -> tuple[int, int]:
+    """Claim standard input and output for the protocol, and return descriptors of both.
 
     From then on, prints go to standard error, and other readers of standard input, child processes
-    included, find it empty. Call it once.
+    included, find it empty. Call it once, before any plugin is imported.
     """
     # A stream that can seek, such as /dev/null, fails to change once it is a pipe.
     use_utf8_streams("backslashreplace")
@@ -56,7 +37,7 @@ def claim_wire() -> Wire:
     if sys.platform == "win32":
         _rebind_handles()
     _CLAIMS[:] = [ClaimedStreams(owns_output=False)]
-    return Wire(source, output_descriptor)
+    return source, output_descriptor
 
 
 class _ForeignCode(threading.local):

@@ -25,7 +25,6 @@ from fumishirube.host.memory import SearchMemory
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.registry import SURFACES, StageRegistry
 from fumishirube.plugins.source_digests import source_digest
-from fumishirube.search_statistics import SearchStatistics
 from fumishirube.stages import NeedsOfSurface, ResourceStage, Stage
 from fumishirube.surfaces import Surface
 from fumishirube.text.folding import FOLDING
@@ -246,7 +245,7 @@ class SharedServices:
     loaded: LoadedConfig
     state: Root
     memory: SearchMemory
-    observe: Callable[[Trace, SearchStatistics | None], None]
+    observers: Sequence[tuple[str, Callable[[Trace], object]]]
     stage: Callable[[str, str, Mapping[str, JsonValue]], NamedStage[Any]]
     guarded: GuardedOffers
     versions: str

@@ -59,14 +59,13 @@ class _Update(Generic[T_co]):
 
 
 class WatchedUpdates:
-    """Runs the updates of the indexes of one surface.
+    """Runs the updates of the indexes of one surface that has stages of plugins.
 
-    An update by built-in stages alone runs on the caller's thread: they end in time by themselves.
+    Built-in stages end in time by themselves.
     """
 
-    def __init__(self, guard: PluginGuard, *, foreign: bool) -> None:
+    def __init__(self, guard: PluginGuard) -> None:
         self._guard = guard
-        self._foreign = foreign
         self._abandoned: dict[str, _Update[object]] = {}
 
     def run(self, manual_id: str, update: Callable[[], T], budget: Budget) -> T:
@@ -76,7 +75,7 @@ class WatchedUpdates:
             AbandonedUpdate: when a plugin's stage runs past the deadline, or still runs in an
                 update that an earlier call abandoned; it names the stage and the seconds.
         """
-        if not self._foreign or budget.deadline is None:
+        if budget.deadline is None:
             return update()
         former = self._abandoned.get(manual_id)
         if former is not None and former.running and (current := former.current):

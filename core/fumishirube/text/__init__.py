@@ -1,11 +1,5 @@
 """Texts: encodings, folding, forms, concepts, references."""
 
-from fumishirube.text.concept_shares import (
-    ConceptShares,
-    WeightedConcept,
-    is_part_of_terms,
-    joined_terms,
-)
 from fumishirube.text.controls import printable, printable_json, unseen_character, without_unseen
 from fumishirube.text.encoding import (
     DecodedText,
@@ -43,7 +37,17 @@ from fumishirube.text.projections import (
     places_of,
     project,
 )
-from fumishirube.text.query_concepts import Concept, chunks, concepts, is_function, rarity
+from fumishirube.text.query_concepts import (
+    Concept,
+    ConceptShares,
+    WeightedConcept,
+    chunks,
+    concepts,
+    is_function,
+    is_part_of_terms,
+    joined_terms,
+    rarity,
+)
 from fumishirube.text.readings import Reading, reading, reading_form, wraps
 from fumishirube.text.references import References
 from fumishirube.text.synonyms import Synonyms, replace_synonyms, synonyms_in

@@ -222,3 +222,10 @@ def has_surrogates(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def replace_surrogates(text: str) -> str:
+    """Replace each lone surrogate of a text, so that it can be encoded."""
+    if not has_surrogates(text):
+        return text
+    return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)

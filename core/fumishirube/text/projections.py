@@ -11,8 +11,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple, overload
 
-from fumishirube.text.folding import joins, nfkc, pieces
-from fumishirube.text.scripts import fold_letters, letter_changes
+from fumishirube.text.folding import fold_letters, joins, letter_changes, nfkc, pieces
 
 SEPARATORS = (
     "\u00ad\u200b-\u200d\u2060\ufeff"  # invisible

@@ -8,9 +8,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from fumishirube.text.folding import nfkc
+from fumishirube.text.folding import DEPENDENT, fold_letters, nfkc
 from fumishirube.text.projections import FOLDED, project
-from fumishirube.text.scripts import DEPENDENT, fold_letters
 from fumishirube.text.text_units import (
     JAPANESE,
     UNITS,

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from fumishirube.text.folding import fold, occurs
-from fumishirube.text.scripts import JOINED
+from fumishirube.text.folding import JOINED, fold, occurs
 
 _WORD_BEFORE, _WORD_AFTER = f"(?<![^\\W_{JOINED}])", f"(?![^\\W_{JOINED}])"
 _JOINED = f"[{JOINED}]"  # compiled at its first use: that takes 3 ms

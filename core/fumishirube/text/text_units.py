@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fumishirube.text.scripts import HAN, HANGUL, HIRAGANA, INDIC, JOINED, KATAKANA, UNSPACED
+from fumishirube.text.folding import HAN, HANGUL, HIRAGANA, INDIC, JOINED, KATAKANA, UNSPACED
 from fumishirube.text.word_forms import BEFORE_NUMBER, after_number
 
 _DASHES = "\u2010\u2012\u2013\u2014\u2015\u2043\u2212"

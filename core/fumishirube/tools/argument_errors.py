@@ -22,7 +22,8 @@ from fumishirube.errors import (
     ToolError,
     did_you_mean,
 )
-from fumishirube.tools.schemas import FAILS_WITH, Schema
+from fumishirube.tools.definitions import Schema, accepted, json_type, union_members
+from fumishirube.tools.schemas import FAILS_WITH
 
 _KINDS: dict[str, type[ToolError]] = {
     kind.code: kind
@@ -100,7 +101,7 @@ def refusal(errors: Sequence[ErrorDetails], shape: Schema) -> ToolError:
     if chosen["type"] == "missing":
         chosen = _misspelt(chosen, shapes) or chosen
     place = _located(chosen, shape)
-    if _members(place.schema):
+    if union_members(place.schema):
         below = (f"{place.name}.", f"{place.name}[")
         beside = [e for e in shapes if f"{_located(e, shape).name}.".startswith(below)]
         fitting = [e for e in beside if not _misfit(e, _located(e, shape).schema)]
@@ -150,41 +151,18 @@ def joined(name: str, step: str | int) -> str:
     return f"{name}.{shown}" if name else shown
 
 
-def json_type(value: object) -> str:
-    """Return the JSON name of a value's type."""
-    if value is None:
-        return "null"
-    for kind, name in ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string")):
-        if isinstance(value, kind):
-            return name
-    return "object" if isinstance(value, dict) else "array"
-
-
-def accepted(schema: Schema) -> frozenset[str]:
-    """Return the JSON types that a schema accepts; empty if it does not say."""
-    kinds = schema.get("type", ())
-    types = {kinds} if isinstance(kinds, str) else set(kinds)
-    values = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else [])]
-    types.update(json_type(value) for value in values)
-    return frozenset(types.union(*(accepted(member) for member in _members(schema))))
-
-
 def _inside(schema: Schema, step: str | int) -> Schema | None:
-    for member in (schema, *_members(schema)):
+    for member in (schema, *union_members(schema)):
         if isinstance(step, int):
             listed = member.get("prefixItems", ())
             inner = listed[step] if step < len(listed) else member.get("items")
         else:
             inner = member.get("properties", {}).get(step)
-            if inner is None and member is schema and not _members(schema):
+            if inner is None and member is schema and not union_members(schema):
                 inner = member.get("additionalProperties")
         if isinstance(inner, dict):
             return inner
     return None
-
-
-def _members(schema: Schema) -> list[Schema]:
-    return [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
 
 
 def _misfit(error: ErrorDetails, schema: Schema) -> bool:
@@ -226,7 +204,7 @@ def _error(error: ErrorDetails, place: ArgumentLocation, shape: Schema) -> ToolE
 
 
 def _mistyped(place: ArgumentLocation) -> ToolError:
-    members = _members(place.schema) or [place.schema]
+    members = union_members(place.schema) or [place.schema]
     allowed = [value for member in members for value in _choices(member)]
     nouns = [
         _NOUNS[member["type"]]
@@ -261,7 +239,7 @@ def _out_of_bounds(
     low_key, high_key, unit = keys
     members = [
         member
-        for member in (place.schema, *_members(place.schema))
+        for member in (place.schema, *union_members(place.schema))
         if member.keys() & {low_key, high_key}
     ]
     if members:
@@ -286,7 +264,7 @@ def _unknown(error: ErrorDetails, name: str, shape: Schema) -> ToolError:
     parent = _walked(error["loc"][:-1], shape)
     known = [
         n
-        for member in (parent.schema, *_members(parent.schema))
+        for member in (parent.schema, *union_members(parent.schema))
         for n in member.get("properties", ())
     ]
     hint = did_you_mean(str(error["loc"][-1]), known, "", shown=partial(joined, parent.name))

@@ -11,17 +11,21 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from fumishirube.errors import Cancelled, InternalError, InvalidParameter, PluginError, ToolError
-from fumishirube.text.encoding import has_surrogates
-from fumishirube.tools.argument_errors import (
-    ArgumentLocation,
+from fumishirube.text.encoding import has_surrogates, replace_surrogates
+from fumishirube.tools.argument_errors import ArgumentLocation, joined, of_shape, refusal
+from fumishirube.tools.definitions import (
+    A,
+    Answer,
+    Call,
+    P,
+    Params,
+    Schema,
+    Tool,
     accepted,
-    joined,
+    check_answer,
     json_type,
-    of_shape,
-    refusal,
 )
-from fumishirube.tools.definitions import A, Answer, Call, P, Params, Tool, check_answer
-from fumishirube.tools.schemas import Schema, arguments_shape
+from fumishirube.tools.schemas import arguments_shape
 
 LOG = logging.getLogger("fumishirube")
 
@@ -167,13 +171,6 @@ def _member(value: JsonValue) -> str:
         return _json(value)
     starts = range(0, len(value), _PIECE_CHARS)
     return f'"{"".join(_json(value[at : at + _PIECE_CHARS])[1:-1] for at in starts)}"'
-
-
-def replace_surrogates(text: str) -> str:
-    """Replace each lone surrogate of a text, so that it can be encoded."""
-    if not has_surrogates(text):
-        return text
-    return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
 
 
 def _plain_object(answer: object) -> dict[str, JsonValue]:

@@ -20,6 +20,8 @@ LIST_CHARS = 24_000
 """The longest list in an answer, in characters: clients cut longer ones."""
 ANSWER_CHARS = 48_000
 """The longest answer, in characters, except whole texts; with its frame it is below 50,000."""
+Schema: TypeAlias = dict[str, Any]
+"""A JSON Schema, as ``dict[str, Any]``."""
 Item = TypeVar("Item")
 OrAbsent: TypeAlias = Annotated[Item | None, Field(exclude_if=lambda value: value is None)]
 """The type of a field of an answer that is left out when it is ``None``, its default."""
@@ -205,3 +207,27 @@ def narrowed_params(
         if isinstance(member, property):  # the tool reads the defaults of withheld parameters
             setattr(narrowed, name, member)
     return cast("type[P]", narrowed)
+
+
+def json_type(value: object) -> str:
+    """Return the JSON name of a value's type."""
+    if value is None:
+        return "null"
+    for kind, name in ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string")):
+        if isinstance(value, kind):
+            return name
+    return "object" if isinstance(value, dict) else "array"
+
+
+def accepted(schema: Schema) -> frozenset[str]:
+    """Return the JSON types that a schema accepts; empty if it does not say."""
+    kinds = schema.get("type", ())
+    types = {kinds} if isinstance(kinds, str) else set(kinds)
+    values = [*schema.get("enum", ()), *([schema["const"]] if "const" in schema else [])]
+    types.update(json_type(value) for value in values)
+    return frozenset(types.union(*(accepted(member) for member in union_members(schema))))
+
+
+def union_members(schema: Schema) -> list[Schema]:
+    """Return the schemas of which a value fits one."""
+    return [*schema.get("anyOf", ()), *schema.get("oneOf", ())]

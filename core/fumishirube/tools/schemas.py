@@ -7,15 +7,13 @@ import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
 from fumishirube.errors import ToolError
-from fumishirube.tools.definitions import Answer, Params, Tool
-
-Schema: TypeAlias = dict[str, Any]
+from fumishirube.tools.definitions import Answer, Params, Schema, Tool
 
 FAILS_WITH = "x-fails-with"
 """A private key: the error code of a property. It never leaves the process."""

@@ -33,6 +33,7 @@ from fumishirube_stages.indexes.tantivy_files import (
     open_problem,
     write_problem,
 )
+from fumishirube_stages.indexes.tantivy_queries import CheckedSearcher
 from fumishirube_stages.indexes.tantivy_records import (
     Generation,
     IndexedPage,
@@ -41,7 +42,6 @@ from fumishirube_stages.indexes.tantivy_records import (
     forget,
     new_seal,
 )
-from fumishirube_stages.indexes.tantivy_searcher import CheckedSearcher
 
 _log = logging.getLogger("fumishirube")
 

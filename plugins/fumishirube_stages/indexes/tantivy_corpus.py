@@ -14,6 +14,7 @@ from fumishirube.text import FormFinder, fold, form_finder, mentions, query_term
 from fumishirube_stages.indexes.tantivy_documents import ORDER
 from fumishirube_stages.indexes.tantivy_queries import (
     PARTS,
+    CheckedSearcher,
     LookupCache,
     Translator,
     both,
@@ -22,7 +23,6 @@ from fumishirube_stages.indexes.tantivy_queries import (
     terms_of_all,
     without,
 )
-from fumishirube_stages.indexes.tantivy_searcher import CheckedSearcher
 
 _CACHED_PASSAGES = 1024
 _CACHED_FREQUENCIES = 4096

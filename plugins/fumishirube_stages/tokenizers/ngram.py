@@ -1,16 +1,17 @@
-"""Character n-grams of Japanese and the like, whole words of everything else."""
+"""Character n-grams of Japanese and the like; whole words of everything else, and their stems."""
 
 import re
 from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Annotated, NamedTuple
 
 from pydantic import Field
+from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
 from fumishirube import Bool, Clause, Everything, Part, Phrase, Stage, Term
-from fumishirube.text import letter_names, runs_and_words, words
-from fumishirube_stages.tokenizers.english import form_finder, is_stem, stem, stems
+from fumishirube.text import is_function, letter_named, letter_names, runs_and_words, words
 
 _PARTS = re.compile(r"[^\W\d]+|\d+")
 _BORDER = "|"
@@ -205,3 +206,63 @@ def phrase(terms: Iterable[str]) -> Clause:
         ends = (Phrase(sequence[:half]), Phrase(sequence[-half:]))
         return Bool(must=tuple(dict.fromkeys(ends)))
     return Term(sequence[0]) if len(sequence) == 1 else Phrase(sequence)
+
+
+# --- stems ------------------------------------------------------------------------------------
+
+_STEMMER = TextAnalyzerBuilder(Tokenizer.whitespace()).filter(Filter.stemmer("english")).build()
+_PLAIN = re.compile(r"[a-z]{3,32}")
+_MARK = "~"
+"""The end of every stem, which distinguishes it from a word."""
+_CHANGING = re.compile(r"(?<=.)(?:ie|(?<=b)l|[ie])$")
+"""Endings of stems that their words lack: studi is the stem of study, code of coding."""
+_MOST_FORMS = 1024
+_GREEK = "\u0370-\u03ff"
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """Return the stem of a folded word, by Porter's second algorithm ("Snowball English", 2001).
+
+    It ends in ``~``. Greek letters and their names have the letter itself as their stem. Function
+    words, and all other words but those of 3 to 32 ASCII letters, are returned as they are.
+    """
+    if letter := letter_named(word):
+        return f"{letter}{_MARK}"
+    if not _PLAIN.fullmatch(word) or is_function(word):
+        return word
+    stemmed = _STEMMER.analyze(word)[0]
+    return f"{letter_named(stemmed) or stemmed}{_MARK}"
+
+
+def is_stem(term: str) -> bool:
+    """Return whether a term is a stem rather than a word."""
+    return term.endswith(_MARK)
+
+
+def stems(words: Iterable[str]) -> list[str]:
+    """Return the stems of words that have one, in order."""
+    return [stemmed for stemmed in map(stem, words) if stemmed.endswith(_MARK)]
+
+
+@lru_cache(maxsize=2048)
+def form_finder(stemmed: str) -> Callable[[str], Sequence[str]]:
+    """Return a function that returns the words with a stem in a folded text, with repetitions."""
+    begin = _CHANGING.sub("", stemmed.removesuffix(_MARK))
+    if names := letter_names(begin):
+        return _letter_finder(begin, names)
+    escaped = re.escape(begin)
+    find_all = re.compile(f"{escaped}(?<![0-9a-z]{escaped})[0-9a-z]*").findall
+    is_form = lru_cache(maxsize=_MOST_FORMS)(lambda word: stem(word) == stemmed)
+
+    def find(text: str) -> Sequence[str]:
+        return [word for word in find_all(text) if is_form(word)] if begin in text else ()
+
+    return find
+
+
+def _letter_finder(letter: str, names: Iterable[str]) -> Callable[[str], Sequence[str]]:
+    """Return a function that finds a Greek letter outside words, and its names."""
+    named = f"(?<![0-9a-z])(?:{'|'.join(names)})s?(?![0-9a-z])"
+    pattern = re.compile(f"(?<![a-z{_GREEK}]){letter}(?![0-9a-z{_GREEK}])|{named}")
+    return pattern.findall

@@ -13,7 +13,7 @@ from fumishirube.corpus_kinds import SectionText
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document
 from fumishirube.engine.corpus_views import CorpusView
-from fumishirube.engine.recovery import RecoverableIndex
+from fumishirube.engine.recoverable_index import RecoverableIndex
 from fumishirube.engine.vectors.distant_vectors import DistantVectors
 from fumishirube.engine.vectors.embedding import NamedEmbedder
 from fumishirube.engine.vectors.section_vectors import MOST_VECTORS, StoredVectors

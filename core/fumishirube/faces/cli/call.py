@@ -1,16 +1,20 @@
-"""``fumishirube call``: call any tool, with arguments in JSON."""
+"""Calls of tools: ``fumishirube call``, with arguments in JSON, and those of other commands."""
 
 from __future__ import annotations
 
 import json
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from fumishirube.errors import NotFound, ToolError
+from fumishirube.errors import ConfigError, NotFound, ToolError
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.output import print_json
 from fumishirube.faces.cli.parser import not_known
 from fumishirube.faces.cli.workspace import Bar, opened
+from fumishirube.host.application import Application
+from fumishirube.host.surfaces import how_to_offer
 from fumishirube.tools.calls import call_tool
 from fumishirube.tools.definitions import Call
 from fumishirube.tools.pages import paged
@@ -62,3 +66,33 @@ def _parsed(options: Namespace) -> object:
     except RecursionError:
         options.parser.error("JSON: it is nested too deeply")
     return parsed
+
+
+# --- by other commands ------------------------------------------------------------------------
+
+
+def call_by_name(application: Application, name: str, *, surface: str, **arguments: Any) -> Any:
+    """Call a tool with those arguments that are not ``None``, outside any session.
+
+    Tools that a surface offers to the command line alone can be called too.
+
+    Raises:
+        ConfigError: when no surface offers the tool; ``surface`` is one that does.
+        ToolError: when the tool refuses.
+    """
+    tool = application.tools.get(name) or application.commands.get(name)
+    if tool is None:
+        remedy = how_to_offer(surface, application.loaded, application.surfaces)
+        raise ConfigError(f"no surface offers {name}; {remedy}")
+    present = {key: value for key, value in arguments.items() if value is not None}
+    return call_tool(tool, present, Call())
+
+
+def show(answer: Any, options: Namespace, render: Callable[[Any], Iterator[str]]) -> int:
+    """Print an answer as JSON with ``--json``, else with the command's own function."""
+    if options.json:
+        print_json(answer)
+    else:
+        for line in render(answer):
+            print(line)
+    return OK

@@ -14,7 +14,7 @@ from fumishirube.config.pipelines import Use
 from fumishirube.disk.folders import is_full
 from fumishirube.disk.roots import Root
 from fumishirube.disk.survey import UnlistedEntry, UnlistedReason
-from fumishirube.engine.index_states import IndexState
+from fumishirube.engine.recoverable_index import IndexState
 from fumishirube.engine.vectors.manual_vectors import EmbeddedCorpus
 from fumishirube.errors import ConfigError, PluginError, ToolError
 from fumishirube.faces.cli.checks import (

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from pydantic import JsonValue
 
-from fumishirube.engine.index_states import IndexState
+from fumishirube.engine.recoverable_index import IndexState
 from fumishirube.errors import Forbidden, ToolError
 from fumishirube.faces.cli.exit_codes import FAILURE, OK
 from fumishirube.faces.cli.messages import filled, translated, word

@@ -26,7 +26,8 @@ from fumishirube.budget import Budget
 from fumishirube.errors import Cancelled, InternalError, NotFound, ToolError
 from fumishirube.host.logs import log_event
 from fumishirube.host.scheduler import Scheduler
-from fumishirube.tools.calls import error_payload, logged_failure, replace_surrogates
+from fumishirube.text.encoding import replace_surrogates
+from fumishirube.tools.calls import error_payload, logged_failure
 from fumishirube.tools.definitions import Call, InnerCalls, Progress, Session
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from fumishirube.errors import InvalidParameter, NotFound, ToolError
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner
 from fumishirube.faces.mcp.tools import TRUST, page_of, refuse_cursor
 from fumishirube.host.catalog import CatalogPublisher
-from fumishirube.tools.calls import replace_surrogates
+from fumishirube.text.encoding import replace_surrogates
 from fumishirube.tools.definitions import ANSWER_CHARS, Call, fitting
 from fumishirube.tools.resources import Completer, Content, Prompt, Resource, Template
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from asyncio import Event, get_running_loop
 from collections import deque
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from threading import Semaphore, Thread
@@ -23,7 +24,7 @@ from fumishirube.faces.mcp.incoming import RefusedLine, encoded, parsed_line
 from fumishirube.faces.mcp.server import build_server
 from fumishirube.host.catalog import CatalogPublisher
 from fumishirube.host.scheduler import SWITCH_SECONDS
-from fumishirube.host.standard_streams import Wire, exit_within
+from fumishirube.host.standard_streams import exit_within
 from fumishirube.tools.definitions import Session
 
 GRACE = 0.2
@@ -42,14 +43,35 @@ GC_REST = 1.0
 """Seconds without a request before a due collection runs."""
 
 
-def run_stdio(publisher: CatalogPublisher, *, name: str, version: str, wire: Wire) -> None:
-    """Serve a catalog over standard streams until the client closes them.
+class Wire:
+    """Lines of bytes in and out. One thread reads, one writes."""
+
+    def __init__(self, source: int, output_descriptor: int) -> None:
+        self._source = os.fdopen(source, "rb", closefd=False)
+        self._sink = output_descriptor
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield each incoming line, until the other side closes the stream."""
+        with suppress(OSError):
+            yield from self._source
+
+    def write(self, line: bytes) -> None:
+        """Write one line, and add the line end; raise an :class:`OSError` if the reader is gone."""
+        rest = memoryview(line + b"\n")
+        while rest:
+            rest = rest[os.write(self._sink, rest) :]
+
+
+def run_stdio(
+    publisher: CatalogPublisher, *, name: str, version: str, wire: tuple[int, int]
+) -> None:
+    """Serve a catalog over the descriptors of a wire until the client closes it.
 
     The process ends within half a second after that, so the caller must close its resources at
     once.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
-    served = partial(serve, publisher, name=name, version=version, wire=wire)
+    served = partial(serve, publisher, name=name, version=version, wire=Wire(*wire))
     with suppress(KeyboardInterrupt):
         anyio.run(served)
     exit_within(LAST)

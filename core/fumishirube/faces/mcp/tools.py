@@ -19,13 +19,8 @@ from pydantic import ValidationError
 from fumishirube.errors import ToolError
 from fumishirube.faces.mcp.requests import RequestContext, RequestRunner, failure_of
 from fumishirube.host.catalog import Catalog, CatalogPublisher
-from fumishirube.tools.calls import (
-    call_tool,
-    compact,
-    error_payload,
-    replace_surrogates,
-    unpack_arguments,
-)
+from fumishirube.text.encoding import replace_surrogates
+from fumishirube.tools.calls import call_tool, compact, error_payload, unpack_arguments
 from fumishirube.tools.definitions import Call, Question, QuestionMaker, Session, Tool, View
 from fumishirube.tools.schemas import input_schema, output_schema
 
