@@ -23,9 +23,9 @@ from pathlib import Path
 
 import docx
 from fumishirube_documents import Docx, Epub, Html, OldSheets, Pdf, Pptx, Xlsx
+from fumishirube_documents.isolated_loader import IsolatedLoader
 
 from fumishirube import Root, Source, Unreadable
-from fumishirube.parsing import IsolatedLoader
 
 sys.path.append(str(Path(__file__).parents[1] / "plugins/packages/fumishirube-documents/tests"))
 import samples

@@ -37,7 +37,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ("surfaces", "tools"),
     ),
     "api-parsing": (
-        "Parsing: parsers in processes of their own, places such as pages, and their pictures",
+        "Parsing: places such as pages, their pictures, and processes for parsers",
         ("parsing", "pictures", "places"),
     ),
     "api-text": ("Text: encodings, folding, forms, concepts, references", ("text",)),

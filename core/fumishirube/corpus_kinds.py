@@ -235,10 +235,6 @@ class EmbeddedFile(NamedTuple):
     complete: bool
 
 
-SimilarPiece: TypeAlias = tuple[str, str, int, float]
-"""A piece of a section: path and stamp of its file, its number there, and its similarity."""
-
-
 class VectorStore(Protocol):
     """The vectors of one embedder on other machines, which compare them there.
 
@@ -271,13 +267,15 @@ class VectorStore(Protocol):
         ...
 
     def nearest(
-        self, vector: Sequence[float], limit: int, within: frozenset[str] | None, on: Corpus | None
-    ) -> Sequence[SimilarPiece] | None:
-        """Return the pieces most similar to a vector, perhaps of earlier stamps too.
-
-        The search may be approximate, and is sent with those of the corpus ``on``. Fewer pieces
-        than ``limit`` mean that there are no more; ``None``, that a rehearsal has no answer yet.
-        """
+        self,
+        vector: Sequence[float],
+        stamps: Mapping[str, str],
+        limit: int,
+        within: frozenset[str] | None,
+        per_file: int | None,
+        on: Corpus | None,
+    ) -> Sequence[tuple[str, int, float]]:
+        """Return the most similar sections, perhaps approximately; none while ``on`` rehearses."""
         ...
 
 

@@ -34,9 +34,10 @@ class Stage(BaseModel):
     @cached_property
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that change with the class or any setting; the revision."""
-        return self._identity()
+        return self.fingerprint_with("")
 
-    def _identity(self, without: frozenset[str] = frozenset(), more: str = "") -> str:
+    def fingerprint_with(self, more: str, without: frozenset[str] = frozenset()) -> str:
+        """Return a fingerprint of the settings but some, and of ``more`` that decides the same."""
         kind = type(self)
         settings = json.dumps(self.model_dump(mode="json", exclude=set(without)), sort_keys=True)
         identity = f"{kind.__module__}.{kind.__qualname__}{settings}{more}".encode()
@@ -75,7 +76,8 @@ class ClassicKey:
 class Loader(Protocol):
     """Turns a manual folder into documents made of sections.
 
-    If its documents have places, such as pages, its attribute ``placed`` is true.
+    It may have attributes: ``placed``, if its documents have places, such as pages; ``isolated``,
+    if several files may be loaded at a time; ``remembered``, if the engine stores its documents.
     """
 
     def sources(self, root: Root) -> Iterable[Source]:

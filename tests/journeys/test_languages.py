@@ -161,7 +161,7 @@ FINDING = [
         *("config/glossary.py", "config/notices.py", "config/yaml_file.py", "disk/folders.py"),
         *("engine/file_loads.py", "engine/folder_index.py", "engine/recoverable_index.py"),
         *("engine/stage_calls.py", "host/f*.py", "host/tool_host.py", "host/useless_stages.py"),
-        *("parsing/processes.py", "plugins/deprecation.py", "plugins/discovery.py"),
+        *("plugins/deprecation.py", "plugins/discovery.py"),
     )
     for file in (ROOT / "core" / "fumishirube").glob(pattern)
 ]
@@ -169,6 +169,7 @@ FINDING += [
     *(ROOT / "plugins" / "fumishirube_stages" / "loaders").glob("*.py"),
     ROOT / "plugins" / "fumishirube_chapters" / "library.py",
     ROOT / "plugins" / "fumishirube_graph" / "warnings.py",
+    ROOT / "plugins/packages/fumishirube-documents/src/fumishirube_documents/processes.py",
 ]
 NO_SENTENCES = re.compile(
     r"fumishirube \w+|unknown hook|cannot be imported|(\{\d\} ?)+|\{0\} files? (is|are)"

@@ -22,6 +22,7 @@ from fumishirube.engine.file_loads import PATIENCE_SECONDS
 from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.engine.recoverable_index import IndexState
 from fumishirube.errors import Cancelled
+from fumishirube.parsing import report_pages
 from fumishirube_stages.loaders import Markdown
 
 LONG = 30.0
@@ -51,6 +52,7 @@ class Halting:
             self.most_at_once = max(self.most_at_once, self.at_once[source.path])
             self.most_together = max(self.most_together, self.at_once.total())
         document = Markdown().load(root, source)
+        report_pages(2, 5)
         if source.path in self.halted:
             self.halted[source.path].wait(LONG)
         with self._lock:
@@ -105,6 +107,7 @@ def test_the_other_files_are_in_and_the_slow_one_is_named(
     state = indexed.bring_up_to_date(Budget.of(3_000))
     assert paths(state) == ["b.md", "c.md", "d.md"]
     assert [(slow.path, slow.seconds > 1) for slow in state.slow] == [("a.md", True)]
+    assert state.slow[0].pages_read == (2, 5)
     assert state.unfinished
     assert [(out.path, out.reason) for out in state.skipped] == [("a.md", "time_budget")]
     release()

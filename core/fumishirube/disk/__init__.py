@@ -2,7 +2,15 @@
 
 from fumishirube.disk.folders import FolderEntry, is_settled
 from fumishirube.disk.locks import take_lock
-from fumishirube.disk.names import LITERAL, OTHERS, clean_name, clean_new_path, clean_path, is_below
+from fumishirube.disk.names import (
+    LITERAL,
+    OFFICE_LOCKS,
+    OTHERS,
+    clean_name,
+    clean_new_path,
+    clean_path,
+    is_below,
+)
 from fumishirube.disk.own_files import (
     check_database,
     check_tables,
@@ -21,6 +29,7 @@ from fumishirube.disk.writes import WritableRoot, content_hash, is_unfinished
 
 __all__ = [
     "LITERAL",
+    "OFFICE_LOCKS",
     "OTHERS",
     "FolderEntry",
     "FolderRights",

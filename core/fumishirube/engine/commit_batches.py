@@ -20,7 +20,7 @@ from fumishirube.engine.file_readers import ReadUpdate
 from fumishirube.engine.indexed_files import IndexedPage
 from fumishirube.engine.recoverable_index import RecoverableIndex
 from fumishirube.engine.stage_calls import GRACE_SECONDS
-from fumishirube.parsing.part_texts import PagesRead
+from fumishirube.parsing.loading import PagesRead
 from fumishirube.stages import ClaimedFile, FileContents
 from fumishirube.text.folding import fold
 from fumishirube.tools.definitions import Progress

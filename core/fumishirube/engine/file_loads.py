@@ -17,7 +17,7 @@ from typing import NamedTuple
 from fumishirube.engine.indexed_files import IndexedPage, read_file
 from fumishirube.engine.manual_folder import ManualFolder
 from fumishirube.engine.stage_calls import GRACE_SECONDS
-from fumishirube.parsing.part_texts import PagesRead, reporting_pages
+from fumishirube.parsing.loading import PagesRead, reporting_pages
 from fumishirube.stages import ClaimedFile, Loader
 
 PATIENCE_SECONDS = 1.0

@@ -18,7 +18,6 @@ from fumishirube.disk.roots import Root
 from fumishirube.disk.scratch import replace_file
 from fumishirube.documents import Document, Source
 from fumishirube.errors import Forbidden, Unreadable
-from fumishirube.parsing import ParsedLoader
 from fumishirube.parsing.pictures import PageView, Picture, PictureLoader
 from fumishirube.parsing.records import document_of, document_record
 from fumishirube.stages import Loader
@@ -136,7 +135,7 @@ class RememberingLoader:
         self.draws_pages: bool = getattr(loader, "draws_pages", False)
         self.problem_of: Callable[[Root], str | None]
         self.problem_of = getattr(loader, "problem_of", lambda _root: None)
-        self._loader = loader.caching(documents) if isinstance(loader, ParsedLoader) else loader
+        self._loader: Loader = loader.caching(documents) if hasattr(loader, "caching") else loader
         self._fingerprint = fingerprint
         self._documents = documents
 

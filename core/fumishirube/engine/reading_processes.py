@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import marshal
-import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from pathlib import Path
 from threading import Condition, Thread, Timer
 from typing import Any, NamedTuple
 
 from fumishirube.engine.file_readers import ReadTask
-from fumishirube.parsing import worker
-from fumishirube.parsing.idle_processes import WorkerProcess
+from fumishirube.parsing.idle_processes import ServingProcess
 
 _log = logging.getLogger("fumishirube")
 
@@ -39,22 +34,15 @@ class ReadAnswer(NamedTuple):
     files: Sequence[Any]
 
 
-class _ReadingProcess(WorkerProcess):
+class _ReadingProcess(ServingProcess):
     def __init__(self, setup: bytes) -> None:
-        super().__init__(Path(worker.__file__))
+        super().__init__("fumishirube.engine.reading_worker:serve", setup)
         self._begun = 0
         self._since = 0.0
-        head = json.dumps(
-            {
-                "serve": "fumishirube.engine.reading_worker:serve",
-                "path": [entry for entry in sys.path if entry],
-            }
-        ).encode()
-        self._send(worker.HEAD.pack(len(head), len(setup)) + head + setup)
 
     def ready(self) -> bool:
         """Wait until the process has started, and has imported what it needs."""
-        return self._receive() is not None and self._receive() is not None
+        return self.channel.receive() is not None and self.channel.receive() is not None
 
     @property
     def overdue(self) -> bool:
@@ -66,11 +54,11 @@ class _ReadingProcess(WorkerProcess):
         if not self._begun:
             self._since = time.monotonic()
         self._begun += 1
-        self._send(worker.frame(task.request))
+        self.channel.send(task.request)
 
     def answer(self) -> Any:
         """Return the answer to the earliest request, or ``None`` if the process is gone."""
-        data = self._receive()
+        data = self.channel.receive()
         self._since = time.monotonic()
         self._begun -= 1
         loads = marshal.loads  # from our own process
@@ -79,16 +67,6 @@ class _ReadingProcess(WorkerProcess):
     def stop(self) -> None:
         """Let the process end, whatever it does; the thread that waits for it closes the pipes."""
         self._process.kill()
-
-    def _send(self, data: bytes) -> None:
-        assert self._process.stdin is not None
-        with suppress(OSError):  # if the process is gone, the next answer shows it
-            self._process.stdin.write(data)
-            self._process.stdin.flush()
-
-    def _receive(self) -> bytes | None:
-        assert self._process.stdout is not None
-        return worker.read_frame(self._process.stdout)
 
 
 class ReadingProcesses:

@@ -6,14 +6,14 @@ import gc
 import marshal
 import pickle
 from collections.abc import Callable, Sequence
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.engine.indexed_files import read_file
 from fumishirube.engine.stage_results import document_fault
 from fumishirube.model import Passage
-from fumishirube.parsing.worker import read_frame, write_frame
+from fumishirube.parsing.worker import Channel
 from fumishirube.stages import Loader
 
 _OBJECTS = 50_000
@@ -31,17 +31,17 @@ class ReadingSetup(NamedTuple):
     prepare: Callable[[Passage], object] | None
 
 
-def serve(source: BinaryIO, target: BinaryIO, data: bytes) -> None:
+def serve(channel: Channel, setup: bytes) -> None:
     """Answer requests until the input ends; the first answer says that the process is ready."""
-    setup: ReadingSetup = pickle.loads(data)  # noqa: S301 - written by the process that began this one
+    reading: ReadingSetup = pickle.loads(setup)  # noqa: S301 - written by the process that began this one
     # Sections make no cycles, and a full look at all objects of the process takes long.
     gc.freeze()
     gc.set_threshold(_OBJECTS)
     gc.enable()
-    write_frame(target, b"")
-    while (request := read_frame(source)) is not None:
+    channel.send(b"")
+    while (request := channel.receive()) is not None:
         files = marshal.loads(request)  # noqa: S302 - see above
-        write_frame(target, marshal.dumps([_answer(setup, *file) for file in files]))
+        channel.send(marshal.dumps([_answer(reading, *file) for file in files]))
 
 
 def _answer(

@@ -1,26 +1,26 @@
-"""Parsers of foreign file formats, isolated in limited processes, and their results."""
+"""Places of lines such as pages, their pictures, and processes in which files are parsed."""
 
-from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
-from fumishirube.parsing.isolated_loader import IsolatedLoader, ParsedLoader
-from fumishirube.parsing.part_texts import TextCache, cached_text, report_pages
+from fumishirube.parsing.idle_processes import IdleProcesses, ServingProcess, WorkerProcess
+from fumishirube.parsing.loading import TextCache, report_pages
 from fumishirube.parsing.pictures import PagePictures, PageView, Picture, PictureLoader
-from fumishirube.parsing.processes import ParseRequest
+from fumishirube.parsing.records import document_of, document_record
+from fumishirube.parsing.worker import Channel
 from fumishirube.places import Place, PlaceRange, lines_of, place_at, place_range
 
 __all__ = [
+    "Channel",
     "IdleProcesses",
-    "IsolatedLoader",
     "PagePictures",
     "PageView",
-    "ParseRequest",
-    "ParsedLoader",
     "Picture",
     "PictureLoader",
     "Place",
     "PlaceRange",
+    "ServingProcess",
     "TextCache",
     "WorkerProcess",
-    "cached_text",
+    "document_of",
+    "document_record",
     "lines_of",
     "place_at",
     "place_range",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -10,6 +11,8 @@ from pathlib import Path
 from threading import Lock, Timer
 from time import monotonic
 from typing import Generic, TypeVar
+
+from fumishirube.parsing import worker
 
 IDLE_SECONDS = 60.0
 
@@ -45,6 +48,30 @@ class WorkerProcess:
             if stream is not None:
                 with suppress(OSError):
                     stream.close()
+
+
+class ServingProcess(WorkerProcess):
+    """A process in which a function, named as ``module:function``, answers requests.
+
+    It gets the channel to this process and the ``setup``, after the first message, which is empty
+    and says that Python has started. It is called with garbage collection off, for what it imports.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        setup: bytes = b"",
+        *,
+        environ: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        super().__init__(Path(worker.__file__), environ=environ, folder=folder)
+        assert self._process.stdout is not None
+        assert self._process.stdin is not None
+        self.channel = worker.Channel(self._process.stdout, self._process.stdin)
+        path = [entry for entry in sys.path if entry]
+        self.channel.send(json.dumps({"serve": function, "path": path}).encode())
+        self.channel.send(setup)
 
 
 P = TypeVar("P", bound=WorkerProcess)

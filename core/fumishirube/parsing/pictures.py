@@ -13,9 +13,6 @@ from fumishirube.places import PlaceRange, lines_of
 from fumishirube.stages import ClaimedFile, Loader
 from fumishirube.text.folding import Lines
 
-PNG = b"\x89PNG\r\n\x1a\n"
-"""The first bytes of a picture."""
-
 _log = logging.getLogger("fumishirube")
 
 

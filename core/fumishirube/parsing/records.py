@@ -1,43 +1,15 @@
-"""Documents and pictures as plain data, for other processes and for files."""
+"""Documents as plain data, for other processes and for files."""
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from fumishirube.documents import Document, LoaderRemark, Section
-from fumishirube.parsing.pictures import PNG, PageView, Picture
 from fumishirube.places import Place
 
 _PLAIN = ("navigation", "encoding", "damaged", "scan_only")
 """Fields of a document that are JSON as they are."""
-_LARGEST_PICTURE = 16 * 1024 * 1024
-
-
-def result_record(result: Document | Picture) -> dict[str, Any]:
-    """Return what a parser gives as JSON data."""
-    if isinstance(result, Picture):
-        return {"picture": b64encode(result.data).decode(), "marked": result.marked}
-    return {"document": document_record(result)}
-
-
-def page_view(record: Sequence[Any]) -> PageView:
-    """Return the view of a record, which is a list."""
-    page, lines, marked = record
-    return PageView(page, tuple(lines), tuple(marked))
-
-
-def picture_of(record: Mapping[str, Any]) -> Picture:
-    """Return the picture of a record.
-
-    Raises:
-        ValueError: when it is no PNG file, or a very large one.
-    """
-    data = b64decode(str(record["picture"]), validate=True)
-    if not data.startswith(PNG) or len(data) > _LARGEST_PICTURE:
-        raise ValueError("it is no picture of a page")
-    return Picture(data, int(record["marked"]))
 
 
 def document_record(document: Document) -> dict[str, Any]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from fumishirube.corpus import Corpus
 from fumishirube.corpus_kinds import (
     EmbeddedFile,
     EmbeddedPiece,
     EmbeddingCounts,
-    SimilarPiece,
     SimilarSection,
     VectorStore,
 )
@@ -21,7 +20,6 @@ from fumishirube.engine.vectors.embedding import (
     NamedEmbedder,
     ReadSections,
 )
-from fumishirube.engine.vectors.vector_rows import first_sections
 from fumishirube.errors import Forbidden
 
 _log = logging.getLogger("fumishirube")
@@ -29,12 +27,6 @@ _log = logging.getLogger("fumishirube")
 _BATCH = 64
 _COMMIT = 1000
 """About how many vectors are stored at a time: each commit makes a graph, and merges follow."""
-_FIRST, _MOST = 400, 10_000
-"""How many pieces are fetched at first, and at most: an approximate search finds more of more."""
-_SEARCHES = 64
-
-_Search: TypeAlias = tuple[tuple[float, ...], int, frozenset[str] | None]
-_Answers: TypeAlias = tuple[Mapping[str, str], dict[_Search, Sequence[SimilarPiece]]]
 
 
 class _DividedFile(NamedTuple):
@@ -60,7 +52,6 @@ class DistantVectors:
         self._embedder = CheckedEmbedder(named)
         self._open_store = open_store
         self._known: Mapping[str, str] = {}
-        self._answers: _Answers = (self._known, {})
 
     @property
     def failure(self) -> str | None:
@@ -112,33 +103,14 @@ class DistantVectors:
         Raises:
             Forbidden: when the store does not answer.
         """
-        known = self._stamps()
-        if not known:
+        if not self._stamps():
             return []
-        vector = tuple(self._embedder.query(text, 0))
-        number = max(_FIRST, 2 * limit)
-        while True:
-            pieces = self._pieces(known, (vector, number, within), corpus)
-            if pieces is None:
-                return []
-            sections = _sections(pieces, stamps, limit, within, per_file)
-            if len(sections) == limit or len(pieces) < number or number == _MOST:
-                return sections
-            number = min(4 * number, _MOST)
-
-    def _pieces(
-        self, known: Mapping[str, str], search: _Search, corpus: Corpus | None
-    ) -> Sequence[SimilarPiece] | None:
-        """Search the store once in each state: runs and rehearsals of a search repeat it."""
-        if self._answers[0] is not known or len(self._answers[1]) >= _SEARCHES:
-            self._answers = (known, {})
-        answers = self._answers[1]
-        if search not in answers:
-            pieces = self._store().nearest(*search, corpus)
-            if pieces is None:
-                return None
-            answers[search] = pieces
-        return answers[search]
+        vector = self._embedder.query(text, 0)
+        similar = self._store().nearest(vector, stamps, limit, within, per_file, corpus)
+        return [
+            SimilarSection(path, number, round(min(1.0, similarity), 6))
+            for path, number, similarity in similar
+        ]
 
     def _store(self) -> VectorStore:
         store = self._open_store()
@@ -203,22 +175,3 @@ class DistantVectors:
             vectors.update(zip(keys, made, strict=True))
         store.write([file.embedded(vectors) for file in files])
         return len(vectors) - again, again
-
-
-def _sections(
-    pieces: Sequence[SimilarPiece],
-    stamps: Mapping[str, str],
-    limit: int,
-    within: frozenset[str] | None,
-    per_file: int | None,
-) -> Sequence[SimilarSection]:
-    """Return each section once, by its best piece, of the current files."""
-    best: dict[tuple[str, int], float] = {}
-    for path, stamp, number, similarity in pieces:
-        if stamps.get(path) == stamp and similarity > 0:
-            best[path, number] = max(similarity, best.get((path, number), 0.0))
-    ranked = sorted(best.items(), key=lambda row: (-row[1], row[0]))
-    sections = (
-        SimilarSection(*place, round(min(1.0, similarity), 6)) for place, similarity in ranked
-    )
-    return first_sections(sections, limit, within, per_file)

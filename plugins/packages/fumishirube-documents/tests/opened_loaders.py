@@ -6,8 +6,9 @@ import atexit
 import functools
 from pathlib import Path
 
+from fumishirube_documents.isolated_loader import IsolatedLoader, ParsedLoader
+
 from fumishirube import Document, Loader, Root, Source
-from fumishirube.parsing import IsolatedLoader, ParsedLoader
 from fumishirube.testing import LoaderContract
 from fumishirube.text import Lines
 

@@ -10,12 +10,13 @@ import pypdfium2 as pdfium
 import pytest
 import samples
 from fumishirube_documents import Pdf
+from fumishirube_documents.isolated_loader import IsolatedLoader
 from opened_loaders import line_of, load
 from pydantic import SecretStr
 from reportlab.pdfgen.canvas import Canvas
 
 from fumishirube import Unreadable
-from fumishirube.parsing import IsolatedLoader, PlaceRange, lines_of, place_at
+from fumishirube.parsing import PlaceRange, lines_of, place_at
 from fumishirube.text import Lines
 
 

@@ -11,9 +11,10 @@ from typing import Annotated, ClassVar
 from pydantic import Field, JsonValue, SecretStr
 
 from fumishirube import DefaultRegister, Env, Loader, hook
-from fumishirube.parsing import IsolatedLoader, ParseRequest
+from fumishirube_documents.isolated_loader import IsolatedLoader
 from fumishirube_documents.locked_office import UNLOCKER
 from fumishirube_documents.ocr_languages import lacking_languages
+from fumishirube_documents.processes import ParseRequest
 
 UnpackedBytes = Annotated[int, Field(ge=1)]
 _UNPACKED = 128 * 1024 * 1024

@@ -12,7 +12,8 @@ from typing import Any
 import pypdfium2 as pdfium
 
 from fumishirube import Document, Heading, LoaderRemark, Section, Unreadable, divide_at_headings
-from fumishirube.parsing import Place, report_pages
+from fumishirube.parsing import Place
+from fumishirube_documents.part_texts import send_pages
 from fumishirube_documents.pdf_code import with_code
 from fumishirube_documents.pdf_columns import in_columns
 from fumishirube_documents.pdf_continued_tables import ContinuedTables
@@ -75,7 +76,7 @@ def parsed_pdf(data: bytes, name: str, settings: Mapping[str, Any]) -> Document:
     reader = _OcrReader(file, settings)
     for number, page in enumerate(_pages(file, beyond_edges=settings["beyond_edges"]), start=1):
         pages.append(page if page.lines else reader.read(page))
-        report_pages(number, total)
+        send_pages(number, total)
     heads = RunningHeads() if settings["running_heads"] else RunningHeads.of(pages)
     for place, page in enumerate(pages):
         if page.lines and page.pictured and not heads.body(page):

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from fumishirube.parsing import cached_text
 from fumishirube.text import is_unspaced
+from fumishirube_documents.part_texts import cached_text
 from fumishirube_documents.pdf_lines import PdfLine
 
 _DOTS_PER_INCH = 300

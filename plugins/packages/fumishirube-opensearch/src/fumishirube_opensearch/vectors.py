@@ -20,6 +20,7 @@ from fumishirube_opensearch.connection import Unavailable
 from fumishirube_opensearch.corpus import SharedCorpus
 from fumishirube_opensearch.generations import IndexRecord
 from fumishirube_opensearch.lease import RecordStore, Writer
+from fumishirube_opensearch.nearest_sections import NearestSections, PieceSearch
 from fumishirube_opensearch.searches import Searches
 from fumishirube_opensearch.vector_documents import (
     FileVectors,
@@ -63,6 +64,7 @@ class ClusterVectors:
         self._writer: Writer | None = None
         self._record = IndexRecord()
         self._stamps: Mapping[str, str] = {}
+        self._sections = NearestSections(self._pieces)
         self._read = 0.0
         self._lock = Lock()
 
@@ -132,24 +134,33 @@ class ClusterVectors:
         self._stamps = {path: s for path, s in self._stamps.items() if path not in paths}
 
     def nearest(
-        self, vector: Sequence[float], limit: int, within: frozenset[str] | None, on: Corpus | None
-    ) -> Sequence[FoundPiece] | None:
-        """Return the pieces most similar to a vector, best first, by HNSW of Lucene.
+        self,
+        vector: Sequence[float],
+        stamps: Mapping[str, str],
+        limit: int,
+        within: frozenset[str] | None,
+        per_file: int | None,
+        on: Corpus | None,
+    ) -> Sequence[tuple[str, int, float]]:
+        """Return the sections most similar to a vector, by HNSW of Lucene.
 
-        The search is sent with those of the corpus ``on``; in its rehearsal ``None`` comes before.
+        The search is sent with those of the corpus ``on``; in its rehearsal none is found.
 
         Raises:
             Unavailable: when not every shard answers.
         """
+        return self._sections.nearest(self._stamps, vector, stamps, limit, within, per_file, on)
+
+    def _pieces(self, piece: PieceSearch, on: Corpus | None) -> Sequence[FoundPiece] | None:
         index = self._record.index
         if index is None:
             return ()
-        wanted: dict[str, Any] = {"vector": [*vector], "k": limit}
-        if within is not None and len(within) <= _PATHS:
-            wanted["filter"] = {"terms": {"of": sorted(within)}}
+        wanted: dict[str, Any] = {"vector": [*piece.vector], "k": piece.limit}
+        if piece.within is not None and len(piece.within) <= _PATHS:
+            wanted["filter"] = {"terms": {"of": sorted(piece.within)}}
         body = {
             "query": {"knn": {"vector": wanted}},
-            "size": limit,
+            "size": piece.limit,
             "_source": ["of", "stamp", "number"],
             "track_total_hits": False,
         }

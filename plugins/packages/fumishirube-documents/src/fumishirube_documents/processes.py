@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,19 +15,25 @@ from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
-from fumishirube.documents import Document
-from fumishirube.errors import Forbidden, Unreadable
-from fumishirube.parsing import worker
-from fumishirube.parsing.idle_processes import IdleProcesses, WorkerProcess
-from fumishirube.parsing.part_texts import PartTexts, TextCache
-from fumishirube.parsing.pictures import PageView, Picture
-from fumishirube.parsing.records import document_of, picture_of
+from fumishirube import Document, Forbidden, Unreadable
+from fumishirube.parsing import (
+    IdleProcesses,
+    PageView,
+    Picture,
+    ServingProcess,
+    TextCache,
+    document_of,
+)
+from fumishirube_documents.part_texts import PartTexts
 
 _START_SECONDS = 120.0
 """Seconds for the start of Python, and then for the import of a parser, on a busy machine."""
 _PATIENCE = 3
 """How many times its limit, by the clock, a process may take that got too little processor time."""
 _LONGEST_ANSWER = 512 * 1024 * 1024
+_LARGEST_PICTURE = 16 * 1024 * 1024
+_PNG = b"\x89PNG\r\n\x1a\n"
+"""The first bytes of a picture."""
 _ENVIRONMENT = ("SYSTEMROOT", "TESSDATA_PREFIX", "TZ")
 """The only environment variables that a worker inherits."""
 _REASONS = {
@@ -59,11 +65,13 @@ class _ParserLost(Exception):
         self.reason = reason
 
 
-class _ParserProcess(WorkerProcess):
+class _ParserProcess(ServingProcess):
     def __init__(self) -> None:
-        environ = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-        script = Path(worker.__file__)
-        super().__init__(script, environ=environ, folder=script.parent)
+        super().__init__(
+            "fumishirube_documents.parser_worker:serve",
+            environ={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+            folder=Path(__file__).parent,
+        )
         with self._limited(_START_SECONDS):
             self._receive()
 
@@ -87,19 +95,17 @@ class _ParserProcess(WorkerProcess):
                 "view": view,
                 "settings": dict(request.settings),
                 "memory": request.memory,
-                "path": [entry for entry in sys.path if entry],
             }
         ).encode()
-        frame = worker.HEAD.pack(len(head), len(data)) + head + data
         with self._limited(_START_SECONDS):
-            self._send(frame)
+            self.channel.send(head)
+            self.channel.send(data)
             message = self._message()
         if "started" not in message:
             return message
         with self._limited(request.seconds):
             message = self._message()
-            while (reply := texts.reply(message)) is not None:
-                self._send(reply)
+            while texts.answered(message, self.channel):
                 message = self._message()
         return message
 
@@ -124,22 +130,11 @@ class _ParserProcess(WorkerProcess):
         finally:
             limit.cancel()
 
-    def _send(self, frame: bytes) -> None:
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(frame)
-            self._process.stdin.flush()
-        except OSError:
-            raise _ParserLost("parser_crashed") from None
-
     def _receive(self) -> bytes:
-        assert self._process.stdout is not None
         try:
-            answer = worker.read_frame(self._process.stdout, _LONGEST_ANSWER)
+            answer = self.channel.receive(_LONGEST_ANSWER)
         except OverflowError:
             raise _ParserLost("parser_memory") from None
-        except OSError:
-            answer = None
         if answer is None:
             raise _ParserLost("parser_crashed")
         return answer
@@ -222,7 +217,7 @@ class ParserProcesses:
         """
         answer = self._answer(request, data, path, None, view)
         try:
-            return picture_of(answer)
+            return _picture(answer)
         except (KeyError, ValueError):
             raise _unreadable("damaged", "", request, path) from None
 
@@ -251,6 +246,13 @@ class ParserProcesses:
     def close(self) -> None:
         """End all idle processes, and close the pool."""
         self._idle.close()
+
+
+def _picture(answer: Mapping[str, Any]) -> Picture:
+    data = b64decode(str(answer["picture"]), validate=True)
+    if not data.startswith(_PNG) or len(data) > _LARGEST_PICTURE:
+        raise ValueError("it is no picture of a page")
+    return Picture(data, int(answer["marked"]))
 
 
 def _unreadable(reason: str, message: str, request: ParseRequest, path: str) -> Unreadable:

@@ -14,14 +14,10 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from fumishirube.disk.names import OFFICE_LOCKS
-from fumishirube.disk.roots import Root
-from fumishirube.documents import Document, Source
-from fumishirube.errors import Unreadable
-from fumishirube.parsing.part_texts import TextCache
-from fumishirube.parsing.pictures import PageView, Picture
-from fumishirube.parsing.processes import ParseRequest, ParserProcesses
-from fumishirube.stages import Stage
+from fumishirube import Document, Root, Source, Stage, Unreadable
+from fumishirube.disk import OFFICE_LOCKS
+from fumishirube.parsing import PageView, Picture, TextCache
+from fumishirube_documents.processes import ParseRequest, ParserProcesses
 
 _INSTALLED = ".dist-info"
 """The end of the name of a folder with the metadata of a distribution; before it is its version."""
@@ -61,12 +57,12 @@ class IsolatedLoader(Stage):
     @cached_property
     def fingerprint(self) -> str:
         """The fingerprint of all settings, the surroundings, and the distributions."""
-        return self._identity(more=self.surroundings + _versions(self.distributions))
+        return self.fingerprint_with(self.surroundings + _versions(self.distributions))
 
     @cached_property
     def parsed_fingerprint(self) -> str:
         """The fingerprint of what decides how a file that is read is read."""
-        return self._identity(self.limits, self.surroundings)
+        return self.fingerprint_with(self.surroundings, without=self.limits)
 
     @property
     def surroundings(self) -> str:

@@ -6,13 +6,14 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import ClassVar
 
 import pytest
-from manuals import opened, write
+from fumishirube_documents import processes
+from fumishirube_documents.isolated_loader import IsolatedLoader, ParsedLoader
+from fumishirube_documents.processes import TimeLimit
 
 from fumishirube import (
     Budget,
@@ -25,29 +26,21 @@ from fumishirube import (
     Source,
     Unreadable,
 )
-from fumishirube.documents import LoaderRemark
 from fumishirube.engine.folder_index import FolderIndex
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.engine.library import Library
 from fumishirube.engine.parsed_documents import ParsedDocuments, RememberingLoader
-from fumishirube.parsing import (
-    IsolatedLoader,
-    PageView,
-    ParsedLoader,
-    Picture,
-    Place,
-    processes,
-)
-from fumishirube.parsing.processes import TimeLimit
-from fumishirube.parsing.records import document_of, document_record
+from fumishirube.parsing import PageView, Picture, Place, document_of, document_record
 from fumishirube_stages.indexes.tantivy import Tantivy
 from fumishirube_stages.tokenizers.bigram import Bigram
 
 PARSER = """
 import os, sys, time
 from fumishirube import Document, Section, Unreadable
-from fumishirube.parsing import Picture, Place, cached_text, part_texts, report_pages
-from fumishirube.parsing.pictures import PNG
+from fumishirube.parsing import Picture, Place
+from fumishirube_documents import part_texts
+from fumishirube_documents.part_texts import cached_text, send_pages
+from fumishirube_documents.processes import _PNG
 
 def pages(words, made):
     for word in words:
@@ -66,7 +59,7 @@ def drawn(data, view, settings):
         raise Unreadable("no such thing", reason="refused")
     if word == "document":
         return Document("", "x", "text", ())
-    start = PNG if word != "script" else b"<script>"
+    start = _PNG if word != "script" else b"<script>"
     rest = b"x" * (1 << 25 if word == "large" else 1)
     return Picture(start + repr(tuple(view)).encode() + rest, 1)
 
@@ -95,21 +88,21 @@ def parsed(data, name, settings):
         return Document("", "x", text, ())
     if word == "lie":
         for message in ({"wanted": 3}, {"wanted": "x" * 9999}):
-            part_texts._write(part_texts._PIPES.get()[1], message)
-            assert part_texts.read_frame(part_texts._PIPES.get()[0]) == b"null"
+            part_texts.send(part_texts._CHANNEL.get(), message)
+            assert part_texts._CHANNEL.get().receive() == b"null"
         for key, text in ((3, 4), ("one", None), ("one", "x" * 9**7)):
-            part_texts._write(part_texts._PIPES.get()[1], {"made": key, "text": text})
+            part_texts.send(part_texts._CHANNEL.get(), {"made": key, "text": text})
         for read in ([5, 3], [-1, 3], ["1", 3], [1], None, [0, 10**9]):
-            part_texts._write(part_texts._PIPES.get()[1], {"pages": read})
+            part_texts.send(part_texts._CHANNEL.get(), {"pages": read})
     if word == "wait":
         while not os.path.exists(os.path.join(settings["folder"], "seen")):
-            report_pages(2, 5)
+            send_pages(2, 5)
             time.sleep(0.05)
     if word == "noise":
-        part_texts._write(part_texts._PIPES.get()[1], [])
+        part_texts.send(part_texts._CHANNEL.get(), [])
     if word == "endless":
-        part_texts._PIPES.get()[1].write((1 << 62).to_bytes(8, "big"))
-        part_texts._PIPES.get()[1].flush()
+        part_texts._CHANNEL.get()._target.write((1 << 62).to_bytes(8, "big"))
+        part_texts._CHANNEL.get()._target.flush()
     if word == "nonsense":
         return Document("", "x", "abc", (Section("t", 1, 1, 0, 99, 99, 0),))
     if word == "print":
@@ -315,7 +308,8 @@ def test_a_parsed_document_has_its_path_its_sections_and_its_places(
 ) -> None:
     document = load(loader, folder, "fine")
     assert (document.path, document.file_type) == ("a.x", "x")
-    assert document.sections == (Section("a", 1, 1, 0, *[len(document.text)] * 2, 0),)
+    length = len(document.text)
+    assert document.sections == (Section("a", 1, 1, 0, length, length, 0),)
     assert document.places == (Place(1, page=3, label="iii"),)
     assert document_of(document_record(document), "a.x") == document
 
@@ -354,53 +348,12 @@ def test_a_file_is_parsed_once_whatever_it_is_called(folder: Path) -> None:
             loader.load(Root(manual), Source("a.x"))
 
 
-def test_a_file_that_is_saved_while_it_is_read_is_remembered_for_neither_content(
-    loader: ParsedLoader, folder: Path
-) -> None:
-    file = folder / "a.x"
-
-    class Saving:
-        """Reads a file that another program saves just before."""
-
-        def sources(self, root: Root) -> Iterable[Source]:
-            return loader.sources(root)
-
-        def load(self, root: Root, source: Source) -> Document:
-            file.write_text(later.pop())
-            return loader.load(root, source)
-
-    later = ["first", "second"]
-    file.write_text("first")
-    remembering = RememberingLoader(Saving(), "1", ParsedDocuments(Root(folder / "state")))
-    assert remembering.load(Root(folder), Source("a.x")).text.startswith("a second")
-    file.write_text("first")
-    assert remembering.load(Root(folder), Source("a.x")).text.startswith("a first")
-    assert remembering.load(Root(folder), Source("a.x")).text.startswith("a first")
-
-
-@pytest.mark.skipif(
-    sys.platform == "win32" or os.geteuid() != 0, reason="a file has one owner, who may touch it"
-)
-def test_what_may_only_be_read_is_remembered_too() -> None:
-    with TemporaryDirectory() as folder:  # one that others may enter
-        state = ParsedDocuments(Root(Path(folder)))
-        state.put_text("page", "text")
-        (stored,) = Path(folder, "parsed").iterdir()
-        for path in (stored, stored.parent, stored.parent.parent):
-            path.chmod(0o755)
-        os.seteuid(65_534)
-        try:
-            assert state.text("page") == "text"
-        finally:
-            os.seteuid(0)
-
-
 @pytest.mark.slow
 def test_another_version_tries_again_what_was_skipped_and_keeps_what_was_read(
     folder: Path,
 ) -> None:
     asks = (
-        "from fumishirube.parsing import IsolatedLoader as Loader\n"
+        "from fumishirube_documents.isolated_loader import IsolatedLoader as Loader\n"
         "class Rough(Loader): parser, distributions = 'x:y', ('Rough.Parser', 'nobody-has-it')\n"
         "print(Rough().fingerprint, Rough().parsed_fingerprint)"
     )
@@ -425,7 +378,7 @@ def test_another_version_tries_again_what_was_skipped_and_keeps_what_was_read(
     [({}, False, False), ({"parse_seconds": 9}, True, False), ({"folder": "x"}, True, True)],
 )
 def test_limits_decide_what_is_skipped_but_not_what_is_read(
-    settings: dict[str, object], another_index: bool, another_text: bool
+    settings: dict[str, object], *, another_index: bool, another_text: bool
 ) -> None:
     plain, other = Rough(), Rough.model_validate(settings)
     assert (plain.fingerprint != other.fingerprint) is another_index
@@ -466,7 +419,9 @@ def test_a_text_of_a_part_is_made_each_time_where_nothing_is_cached(
 
 @pytest.fixture
 def indexed(loader: ParsedLoader, folder: Path) -> Iterator[FolderIndex]:
-    manual = Library(Root(write(folder, {"m/a.x": "wait"}) / "manuals"), (loader,)).manual("m")
+    (folder / "manuals" / "m").mkdir(parents=True)
+    (folder / "manuals" / "m" / "a.x").write_text("wait")
+    manual = Library(Root(folder / "manuals"), (loader,)).manual("m")
     fields = Fields(FIELDS, Bigram())
     index = FolderIndex(manual, lambda: Tantivy().open(Root(folder / "state").make("m"), fields))
     yield index
@@ -476,15 +431,15 @@ def indexed(loader: ParsedLoader, folder: Path) -> Iterator[FolderIndex]:
 def test_progress_names_the_page_of_a_file_that_is_being_read(
     indexed: FolderIndex, folder: Path
 ) -> None:
-    steps = []
+    steps: list[tuple[float, int, str]] = []
 
     def see(done: float, total: int, message: str) -> None:
         steps.append((done, total, message))
         (folder / "seen").touch()
 
     indexed.bring_up_to_date(Budget.of(None), see)
-    assert steps[0] == (0.4, 1, "indexing m: a.x, page 2 of 5")
-    assert steps[-1] == (1, 1, "indexing m")
+    ends = [*steps[:1], *steps[-1:]]
+    assert ends == [(0.4, 1, "indexing m: a.x, page 2 of 5"), (1, 1, "indexing m")]
     (folder / "manuals" / "m" / "b.x").write_text("lie")
     steps.clear()
     indexed.bring_up_to_date(Budget.of(None), see)
@@ -513,60 +468,3 @@ def test_a_new_revision_of_a_parser_parses_again(folder: Path) -> None:
     before, after = Rough(), Revised()
     assert after.fingerprint.endswith("r2")
     assert before.fingerprint != after.fingerprint != Revised(suffixes=(".y",)).fingerprint
-
-
-def test_what_is_remembered_is_the_whole_document(folder: Path) -> None:
-    section = Section("A", 1, 3, 0, 10, 10, 4, ancestors=("B",), searched="words")
-    document = Document(
-        "a.x",
-        "x",
-        "# A\n\nbody\n",
-        (section,),
-        navigation=True,
-        encoding="cp932",
-        damaged=True,
-        facts={"title": "T"},
-        content=2,
-        remarks=(LoaderRemark("odd", 2, "it is odd"),),
-        places=(Place(1, page=1, label="i"),),
-        scan_only=True,
-    )
-    unset = {
-        name for name, given in Document._field_defaults.items() if getattr(document, name) == given
-    }
-    assert unset == {"links"}, "links are read each time"
-    documents = ParsedDocuments(Root(folder / "state"))
-    documents.put("a", document)
-    assert documents.document("a", "a.x") == document
-
-
-def test_what_is_remembered_does_not_grow_without_end(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fumishirube.engine.parsed_documents.MOST_BYTES", 20_000)
-    monkeypatch.setattr("fumishirube.engine.parsed_documents._MOST_UNCHECKED", 8_000)
-    parsed = folder / "state" / "parsed"
-    parsed.mkdir(parents=True)
-    for number in range(10):
-        old = parsed / f"{number}.json.gz"
-        old.write_bytes(b"x" * 5_000)
-        os.utime(old, (number, number))
-    document = Document("a.x", "x", "text\n", ())
-    documents = ParsedDocuments(Root(folder / "state"))
-    documents.put("new", document)
-    names = {file.name for file in parsed.iterdir()}
-    assert "new.json.gz" in names
-    assert "9.json.gz" in names
-    assert "0.json.gz" not in names
-    assert sum(file.stat().st_size for file in parsed.iterdir()) <= 20_000
-    for number in range(100):
-        documents.put_text(f"page {number}", "short")
-        assert len([*parsed.iterdir()]) <= 6  # a small file takes 4 KiB too
-    assert documents.text("page 99") == "short"
-    assert documents.text("page 0") is None
-
-
-def test_the_server_needs_no_parser_where_nothing_is_to_parse(tmp_path: Path) -> None:
-    application = opened(write(tmp_path, {"m/a.md": "# A\n"}))
-    application.close()
-    assert not (tmp_path / ".fumishirube" / "parsed").exists()
