@@ -284,16 +284,18 @@ def test_the_longest_parts_of_concepts_are_named_when_no_whole_one_stands_there(
 
 def test_its_settings_by_default() -> None:
     assert Lexical() == Lexical(between_power=2.0, crowding=20, elsewhere=40)
-    assert Lexical() == Lexical(coverage_power=1.5, few_concepts=3, page_title_weight=1.25)
+    assert Lexical() == Lexical(coverage_power=1.5, few_power=2.0, few_concepts=3)
     assert Lexical() == Lexical(candidate_names=0.25, between_candidates=0.3, named_pool=10)
     assert Lexical() == Lexical(complete_pool=10, rare_pool=5)
     assert Lexical() == Lexical(file_name_weight=1.0, section_title_weight=1.0)
+    assert Lexical() == Lexical(page_title_weight=1.25)
     assert Lexical(crowding=1, elsewhere=0, between_power=0).crowding == 1
     for wrong in (
         {"crowding": 0},
         {"elsewhere": -1},
         {"between_power": -1},
         {"coverage_power": -1},
+        {"few_power": -1},
         {"few_concepts": 0},
         {"page_title_weight": -1},
         {"file_name_weight": -1},

@@ -9,6 +9,7 @@ from lexical_corpus import BLUE, LONG, ONE_OF_3, PLAIN, bm25, ranked, scores
 
 from fumishirube import Query, Ranking
 from fumishirube.testing import MemoryCorpus, passage
+from fumishirube_stages.scorers.balanced_terms import coverage_power
 from fumishirube_stages.scorers.lexical import Lexical
 from fumishirube_stages.tokenizers.bigram import Bigram
 
@@ -25,7 +26,7 @@ def test_what_stands_between_concepts_counts_less_where_fewer_of_them_match() ->
     ]
     corpus = MemoryCorpus(pages, Bigram())
     query = Query("休暇を知る届出")
-    stage = Lexical(between_power=3.0, coverage_power=0, page_title_weight=0)
+    stage = Lexical(between_power=3.0, few_power=0, page_title_weight=0)
     analysis = stage._analysis(query, corpus)
     parts = {item.path: stage._score(item, analysis) for item in pages[:3]}
     best = max(hit.coverage for hit, *_ in parts.values())
@@ -82,7 +83,7 @@ def test_where_no_section_covers_all_the_square_of_the_best_coverage_counts() ->
     ]
     corpus = MemoryCorpus(pages, Bigram())
     query = Query("休暇を知る届出")
-    stage = Lexical(between_power=3.0, coverage_power=0, page_title_weight=0)
+    stage = Lexical(between_power=3.0, few_power=0, page_title_weight=0)
     analysis = stage._analysis(query, corpus)
     parts = {item.path: stage._score(item, analysis) for item in pages}
     best = parts["a.md"][0].coverage
@@ -151,6 +152,39 @@ def test_a_section_that_covers_less_than_the_best_one_loses_by_a_power(
     assert powered["b.md"] < plain["b.md"].score
 
 
+@pytest.mark.parametrize(
+    ("text", "power"),
+    [
+        ("休暇", 2.0),
+        ("休暇 届出 税金", 2.0),
+        ("休暇 届出 red", 1.5),
+        ("red sky", 1.5),
+        ("休暇 届出 税金 期限", 1.5 * 3 / 4),
+        ("休暇 届出 税金 期限 red sky", 1.5 * 3 / 6),
+    ],
+)
+def test_each_of_up_to_three_japanese_words_matters_more(text: str, power: float) -> None:
+    analysis = Lexical()._analyse(text, MemoryCorpus([BLUE], Bigram()))
+    assert coverage_power(analysis.concepts.groups, 1.5, 2.0, 3) == power
+
+
+def test_a_section_with_one_of_two_japanese_words_has_the_square_of_its_share() -> None:
+    """(coverage / best) to the power of 2 * best², where the best section has both."""
+    pages = [passage("a.md", body="休暇と届出"), passage("b.md", body="休暇")]
+    corpus = MemoryCorpus([*pages, passage("c.md", body="その他")], Bigram())
+    names = {"page_title_weight": 0.0, "file_name_weight": 0.0}
+    plain = {
+        hit.passage.path: hit for hit in ranked("休暇 届出", corpus, Lexical(few_power=0, **names))
+    }
+    powered = scores(ranked("休暇 届出", corpus, Lexical(**names)))
+    # 休暇 is in two of three sections, ln(1 + 1.5 / 2.5), and 届出 in one, ln(1 + 2.5 / 1.5).
+    share = log(1.6) / (log(1.6) + log(8 / 3))
+    assert plain["b.md"].coverage == pytest.approx(share)
+    assert powered == pytest.approx(
+        {"a.md": plain["a.md"].score, "b.md": plain["b.md"].score * share**2}
+    )
+
+
 def test_the_power_of_coverage_does_not_apply_to_terms_between_concepts() -> None:
     pages = [passage("a.md", body="休暇を知る前に届出を出す"), passage("b.md", body="休暇を知る")]
     corpus = MemoryCorpus([*pages, passage("d.md", body="その他")], Bigram())
@@ -159,5 +193,4 @@ def test_the_power_of_coverage_does_not_apply_to_terms_between_concepts() -> Non
     hit = stage._scored(pages, query, analysis, ())[1]
     alone, between, _ = stage._score(pages[1], analysis)
     assert between > 0
-    share = alone.coverage ** (1.5 * min(1, 3 / len(analysis.concepts.groups)))
-    assert hit.score == pytest.approx(alone.score * share + between)
+    assert hit.score == pytest.approx(alone.score * alone.coverage**2.0 + between)

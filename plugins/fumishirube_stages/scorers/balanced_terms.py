@@ -1,4 +1,4 @@
-"""Balances the terms of a query between words of one term and Japanese words of many."""
+"""Balances a query's terms, words of one and Japanese ones of many; the power of its coverage."""
 
 from __future__ import annotations
 
@@ -53,6 +53,19 @@ def evened(
         else term
         for term in terms
     ]
+
+
+def coverage_power(
+    concepts: Sequence[WeightedConcept], usual: float, few_power: float, few: int
+) -> float:
+    """Return the power of the coverage: ``few_power`` for up to ``few`` Japanese concepts.
+
+    Otherwise it is the ``usual`` one, and less for more concepts. Where a name of another script is
+    among few, a section about it may well lack the others.
+    """
+    if len(concepts) > few:
+        return usual * few / len(concepts)
+    return few_power if all(_is_japanese(concept.text) for concept in concepts) else usual
 
 
 def _is_japanese(text: str) -> bool:

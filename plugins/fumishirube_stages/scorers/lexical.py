@@ -22,7 +22,7 @@ from fumishirube import (
     Term,
 )
 from fumishirube.text import ConceptShares, fold, is_part_of_terms, mentions, query_terms, rarity
-from fumishirube_stages.scorers.balanced_terms import evened, with_whole_words
+from fumishirube_stages.scorers.balanced_terms import coverage_power, evened, with_whole_words
 from fumishirube_stages.scorers.candidates import (
     NameBoosts,
     best_matches,
@@ -44,13 +44,16 @@ from fumishirube_stages.scorers.query_analysis import (
     weighted_term,
     weighted_terms,
 )
-from fumishirube_stages.scorers.search_scores import NameWeights, SearchScores, text_of_names
+from fumishirube_stages.scorers.search_scores import (
+    NameWeights,
+    SearchScores,
+    excess_length,
+    text_of_names,
+)
 from fumishirube_stages.scorers.text_hits import may_return
 
 _LATE = 10
 _FEW = 100
-_LENGTH_FREE = 3000
-_LENGTH_WORST = 3.0
 _REQUIRED_ONLY = 1.05
 _DECIMALS = 9
 """The digits of a coverage that count: the shares of all concepts sum to 1 but for rounding."""
@@ -82,24 +85,24 @@ class Lexical(Stage):
 
     The score is Robertson and Zaragoza's BM25F (2009) with field boosts on term frequency, plus a
     bonus for covering the query's concepts, minus a penalty for very long sections, half of it at
-    most. It is
-    multiplied by (coverage / best coverage) to the power of ``coverage_power`` times the square of
-    the best coverage; for a query of more than ``few_concepts`` concepts the power is divided by
-    their number, and multiplied by ``few_concepts``. Terms between concepts, such as を知 in
-    休暇を知る, add their score times the same quotient to the power of ``between_power`` times the
-    square of the best coverage. The title of the page adds ``page_title_weight`` times the rarity
-    of its terms, less where it has other words too. The words of the file's path that this title
-    lacks add ``file_name_weight`` times their rarity; two or three neighbouring English words may
-    be one there, as in ``GENERALMILLS_2020.pdf``. For a query of more than ``few_concepts``
-    concepts a section's own title with two of them or more adds ``section_title_weight`` times
-    their rarity, less where it has other words too. Two neighbouring English words are scored as
-    one, too, if the corpus has them only as one word, as in AbortSignal. An English word that the
-    query has n times, in any form, counts n to the power of ``repeated_power`` times. Beside
-    Japanese a word of another script counts ``word_weight`` times, if the tokenizer divides
-    Japanese into pairs or the like: a Japanese word then counts once for each of them. In a query
-    of up to ``few_concepts`` concepts the terms of a Japanese one with n terms are multiplied by n
-    to the power of minus ``even_power``, and all of these by what keeps their sum: each of a few
-    words matters, long ones no more.
+    most. It is multiplied by (coverage / best coverage) to the power of ``coverage_power`` times
+    the square of the best coverage; for a query of more than ``few_concepts`` concepts the power is
+    divided by their number, and multiplied by ``few_concepts``; for one of no more, all of them
+    Japanese, it is ``few_power``. Terms between concepts, such as を知 in 休暇を知る, add their
+    score times the same quotient to the power of ``between_power`` times the square of the best
+    coverage. The title of the page adds ``page_title_weight`` times the rarity of its terms, less
+    where it has other words too. The words of the file's path that this title lacks add
+    ``file_name_weight`` times their rarity; two or three neighbouring English words may be one
+    there, as in ``GENERALMILLS_2020.pdf``. For a query of more than ``few_concepts`` concepts a
+    section's own title with two of them or more adds ``section_title_weight`` times their rarity,
+    less where it has other words too. Two neighbouring English words are scored as one, too, if the
+    corpus has them only as one word, as in AbortSignal. An English word that the query has n times,
+    in any form, counts n to the power of ``repeated_power`` times. Beside Japanese a word of
+    another script counts ``word_weight`` times, if the tokenizer divides Japanese into pairs or the
+    like: a Japanese word then counts once for each of them. In a query of up to ``few_concepts``
+    concepts the terms of a Japanese one with n terms are multiplied by n to the power of minus
+    ``even_power``, and all of these by what keeps their sum: each of a few words matters, long ones
+    no more.
 
     The few sections that contain the whole text of a query of several terms are candidates too.
     ``quotation_weight`` times the rarity of the query's concepts, as it counts for the score, is
@@ -118,6 +121,7 @@ class Lexical(Stage):
     headings_boost: Annotated[float, Field(ge=0)] = 1.5
     function_weight: Annotated[float, Field(ge=0, le=1)] = 0.2
     coverage_power: Annotated[float, Field(ge=0)] = 1.5
+    few_power: Annotated[float, Field(ge=0)] = 2.0
     few_concepts: Annotated[int, Field(ge=1)] = 3
     between_power: Annotated[float, Field(ge=0)] = 2.0
     page_title_weight: Annotated[float, Field(ge=0)] = 1.25
@@ -218,8 +222,8 @@ class Lexical(Stage):
             for hit, between, named in (self._score(passage, analysis) for passage in new)
         ]
         best = scores.best(hit.coverage for hit, *_ in parts)
-        power = self.coverage_power * best**2
-        power *= min(1.0, self.few_concepts / max(1, number))
+        powers = (self.coverage_power, self.few_power)
+        power = coverage_power(analysis.concepts.groups, *powers, self.few_concepts) * best**2
         # No title adds more than section_title times these values: a quotation remains before it.
         quotation = self.quotation_weight + section_title
         quotation *= sum(term.value for term in analysis.terms if term.share)
@@ -355,7 +359,7 @@ class Lexical(Stage):
         groups = analysis.concepts.groups
         coverage = min(1.0, round(covered, _DECIMALS)) if groups else 1.0
         score += coverage * analysis.coverage_bonus
-        score -= min(self._penalty(len(fields["body"])), score / 2)
+        score -= min(self.length_penalty_weight * excess_length(fields["body"]), score / 2)
         if not covered:
             return Hit(passage, score, coverage=coverage), between, named
         matched = analysis.concepts.matched(f"{names}\n{fields['body']}")
@@ -393,7 +397,3 @@ class Lexical(Stage):
             else:
                 between += gain
         return score, covered, between, named
-
-    def _penalty(self, length: int) -> float:
-        over = max(0.0, (length - _LENGTH_FREE) / _LENGTH_FREE)
-        return self.length_penalty_weight * min(_LENGTH_WORST, over)

@@ -11,6 +11,8 @@ from fumishirube.text import fold
 from fumishirube_stages.scorers.query_analysis import QueryAnalysis, WeightedTerm
 
 _SEVERAL = 2
+_LENGTH_FREE = 3000
+_LENGTH_WORST = 3.0
 
 
 class NameWeights(NamedTuple):
@@ -86,6 +88,11 @@ class SearchScores:
         if title not in self._sections:
             self._sections[title] = title_score(title, analysis, named, least=_SEVERAL)
         return self._sections[title]
+
+
+def excess_length(body: str) -> float:
+    """Return by how many times a text is longer than the longest without a penalty, up to 3."""
+    return min(_LENGTH_WORST, max(0.0, (len(body) - _LENGTH_FREE) / _LENGTH_FREE))
 
 
 def text_of_names(fields: Mapping[str, str]) -> str:
