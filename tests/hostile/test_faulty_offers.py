@@ -621,7 +621,7 @@ def test_a_command_that_exits_or_refuses_is_no_fault(workspace: Path, plugins: P
         (
             "resources 'own'",
             "read=lambda uri, call: [Content(uri, 5)]",
-            "Content.body is int instead of str or bytes",
+            "[0].body is int instead of str or bytes",
         ),
         ("resources 'own'", "complete=lambda *_: 5", "'int' object is not iterable"),
         ("resources 'own'", "complete=lambda *_: [1, 2]", "its result[0] is int instead of str"),

@@ -29,8 +29,9 @@ _Types: TypeAlias = tuple[_AllowedType, ...]
 class Shapes:
     """Checks values against annotations.
 
-    What it does not check: values of the ``opaque`` classes, literals, and values of any type, such
-    as JSON. ``instead`` are the classes that pass where an annotation names another one.
+    What it does not check: values of the ``opaque`` classes, literals, the keys of mappings, and
+    values of any type, such as JSON. ``instead`` are the classes that pass where an annotation
+    names another one.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class Shapes:
         return problem[1:]
 
     def _fault(self, values: Sequence[Any], types: _Types) -> str:
-        """Check values of allowed annotation together: there may be thousands, of few types."""
+        """Check values of one annotation together: there may be thousands, of few types."""
         if not values:
             return ""
         unknown = {*map(type, values)}
@@ -88,10 +89,9 @@ class Shapes:
         if kind is tuple and _REPEATED not in arguments:
             return self._in_order(values, arguments)
         if issubclass(kind, Mapping):
-            keys = self._fault([*{*chain.from_iterable(values)}], arguments[0])
             inner = [each.values() for each in values]
-            below = self._fault([*chain.from_iterable(inner)], arguments[1])
-            return f".keys(){keys}" if keys else below and f".values(){below}"
+            problem = self._fault([*chain.from_iterable(inner)], arguments[1])
+            return problem and f".values(){problem}"
         if issubclass(kind, Iterable):
             return self._among(values, arguments[0])
         return self._in_fields(values, kind)

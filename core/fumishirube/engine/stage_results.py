@@ -16,9 +16,10 @@ from fumishirube.text.projections import TextRange
 
 T = TypeVar("T")
 
-_RANKINGS = Shapes(Passage, TextRange)  # the search puts sections right that a stage changed
+_FLAG = (object,)  # anything is true or false
+_RANKINGS = Shapes(Passage, TextRange, instead={bool: _FLAG})  # the search puts sections right
 _PLANS = Shapes(Budget, instead={frozenset: (Collection,)})
-_DOCUMENTS = Shapes(instead={tuple: (tuple, list)})
+_DOCUMENTS = Shapes(instead={tuple: (tuple, list), bool: _FLAG})
 _SOURCES = Shapes(str, instead={tuple: (tuple, list)})  # names of files may be no Unicode
 
 _LARGEST = 1e100

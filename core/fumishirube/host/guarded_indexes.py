@@ -18,20 +18,19 @@ from fumishirube.host.guarded_stages import (
     GuardedEmbedder,
     GuardedStage,
     GuardedTokenizer,
-    NamedInErrors,
 )
 from fumishirube.host.offered_types import check_shape, check_texts
 from fumishirube.host.plugin_guard import PluginGuard
-from fumishirube.interrupts import is_interrupt
 from fumishirube.model import Passage
 from fumishirube.stages import Fields, Index, IndexedFile, OpenIndex
 
 T = TypeVar("T")
 
 
-class GuardedIndex(NamedInErrors[Index]):
+class GuardedIndex(GuardedStage[Index]):
     """An index of a plugin; its open indexes and corpora are guarded too."""
 
+    _named = True
     _answers = (ToolError,)
 
     def open(self, folder: Root, fields: Fields) -> GuardedStage[Any]:
@@ -42,9 +41,10 @@ class GuardedIndex(NamedInErrors[Index]):
         return _GuardedOpenIndex(opened, self._work, self._guard)
 
 
-class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
+class _GuardedOpenIndex(GuardedStage[OpenIndex]):
     """An open index of a plugin."""
 
+    _named = True
     _answers = (ToolError, IndexDamaged)
     _checked_pages: object = ()
     _searched = 0
@@ -109,17 +109,17 @@ class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
 
     def close(self) -> None:
         """Close it; a failure is recorded, and disturbs nothing else."""
-        try:
-            with self._watched("close"):
-                self._stage.close()
-        except BaseException as error:
-            if is_interrupt(error):
-                raise
+
+        def close() -> None:
+            self._stage.close()
+
+        self._guard.attempt(self._work, "close", close, None)
 
 
-class _GuardedCorpus(NamedInErrors[Corpus]):
+class _GuardedCorpus(GuardedStage[Corpus]):
     """A corpus of a plugin, of an index with these files."""
 
+    _named = True
     _answers = (ToolError, IndexDamaged)
 
     def __init__(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import islice
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from fumishirube.engine.shapes import Shapes
 from fumishirube.stages import Stage
 from fumishirube.surfaces import Surface
 from fumishirube.tools.definitions import Answer, Params, Question, Tool
-from fumishirube.tools.resources import Content, Resource
 
 T = TypeVar("T")
 
@@ -63,11 +63,11 @@ def check_surface(surface: Surface, roots: Collection[str]) -> None:
         raise TypeError(f"pipeline is {type(surface.pipeline).__name__} instead of Mapping")
 
 
-def check_offers(offers: object, kind: type, shapes: Shapes = _DESCRIBED) -> None:
+def check_offers(offers: object, kind: type) -> None:
     """Check the types of a sequence of what a surface offers, with all fields."""
     for offer in check_shape(offers, Sequence[object], "a list of offers"):
         known = isinstance(offer, kind)
-        check_shape(offer, kind, _called(offer) if known else "an offer", shapes)
+        check_shape(offer, kind, _called(offer) if known else "an offer", _DESCRIBED)
         if isinstance(offer, Tool):
             _check_tool(offer)
 
@@ -89,18 +89,25 @@ def _called(offer: object) -> str:
 # --- what is returned -----------------------------------------------------------------------
 
 
-def checking(check: Callable[[Any], T], call: Callable[..., Any]) -> Callable[..., T]:
-    """Return a function that returns what a call returns, after a check that may raise."""
+def check_result(kind: type, name: str, result: Any) -> Any:
+    """Return what a function of an offer returned; raise if it is not as the kind's field says."""
+    hint = _result_of(kind, name)
+    if hint is type(None):
+        return None
+    if hint == Iterable[str]:
+        return check_texts(result)
+    result = check_shape(all_of(result) if get_origin(hint) is Iterable else result, hint)
+    if isinstance(result, Question):
+        return result._replace(choices=check_texts(result.choices))
+    return result
 
-    def checked(*arguments: Any, **named: Any) -> T:
-        return check(call(*arguments, **named))
 
-    return checked
-
-
-def check_text(returned: object) -> str:
-    """Return a text; raise a :class:`TypeError` if it is none."""
-    return cast("str", check_shape(returned, str))
+@cache
+def _result_of(kind: type, name: str) -> Any:
+    """Return the type of what a function in a field returns."""
+    hint = get_type_hints(kind)[name]
+    function = next(each for each in (hint, *get_args(hint)) if get_origin(each) is Callable)
+    return get_args(function)[-1]
 
 
 def check_texts(returned: Iterable[str]) -> tuple[str, ...]:
@@ -112,24 +119,3 @@ def check_texts(returned: Iterable[str]) -> tuple[str, ...]:
     if {*map(type, texts)} <= {str}:
         return texts
     return tuple(str.join("", [text]) for text in texts)  # f"{text}" would call its own method
-
-
-def check_question(returned: object) -> Question | None:
-    """Return a question, or ``None``; raise a :class:`TypeError` if it is neither."""
-    if returned is None:
-        return None
-    question = cast("Question", check_shape(returned, Question))
-    return question._replace(choices=check_texts(question.choices))
-
-
-def check_listed(returned: Iterable[Resource]) -> Sequence[Resource]:
-    """Return resources; raise a :class:`TypeError` if they are none."""
-    listed = all_of(returned)
-    check_offers(listed, Resource, _LISTED)
-    return listed
-
-
-def check_contents(returned: object) -> Sequence[Content]:
-    """Return the content of a resource; raise a :class:`TypeError` if it is none."""
-    check_offers(returned, Content, _LISTED)
-    return cast("Sequence[Content]", returned)

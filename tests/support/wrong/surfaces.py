@@ -470,7 +470,7 @@ class _Plain(_Telling):
 
 class TestPlain(SurfaceContract):
     breaks = ("test_offers_have_the_types_of_their_kind",)
-    says = "a list of offers is str instead of Sequence"
+    says = "its result is str instead of Sequence"
     stage = _Plain()
 
 
