@@ -116,12 +116,7 @@ class GuardedOffers:
         try:
             yield running
         finally:
-            try:
-                with self._guard.watched(work, "close"):
-                    opening.close()
-            except BaseException as error:
-                if is_interrupt(error):
-                    raise
+            self._guard.attempt(work, "close", opening.close, None)
 
     @contextmanager
     def _named_if_slow(self, work: ForeignWork) -> Iterator[None]:

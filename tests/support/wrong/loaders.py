@@ -75,7 +75,7 @@ class TestFactless(_Contract):
         "test_results_have_the_types_of_their_kind",
         "test_every_variant_of_a_file_is_read_or_unreadable",
     )
-    says = "a value of its document has a wrong type"
+    says = "facts is NoneType instead of Mapping"
     stage = _Factless()
 
 
@@ -89,7 +89,7 @@ class _Setting(Blocks):
 
 class TestSetting(_Contract):
     breaks = ("test_results_have_the_types_of_their_kind",)
-    says = "is no Source of a path and a tuple of paths"
+    says = "its list of files[0].governed_by is frozenset instead of tuple"
     stage = _Setting()
 
 
@@ -104,7 +104,7 @@ class _Varying(Blocks):
 
 class TestVarying(_Contract):
     breaks = ("test_every_variant_of_a_file_is_read_or_unreadable",)
-    says = "empty: a value of its document has a wrong type"
+    says = "empty: facts is NoneType instead of Mapping"
     stage = _Varying()
 
 
