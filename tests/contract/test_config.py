@@ -429,7 +429,7 @@ def test_a_blank_variable_is_none(opened: Opened, value: str) -> None:
         (
             "FUMISHIRUBE_SURFACE_EXTRAS",
             "site",
-            f"none, or any of {', '.join(get_args(Extra))}",
+            f"none, or any of {', '.join((*get_args(Extra), 'append'))}",
         ),
     ],
 )
