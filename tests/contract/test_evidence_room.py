@@ -37,21 +37,25 @@ def test_room_is_filled_with_the_best_passages_of_the_files_shown(server: Fumish
 
 
 def test_the_best_hit_has_as_much_text_with_more_room(tmp_path: Path) -> None:
-    names = ["Retries", "RetryDelay", "SkipUnchanged", "TargetFolder"]
-    rows = "".join(f"| {name} | The value of it {'as told elsewhere ' * 6}|\n" for name in names)
-    more = "".join(f"| Word{n} | Another value {'as told elsewhere ' * 6}|\n" for n in range(20))
+    told = "as is told elsewhere of it " * 4
+    names = ["retries", "delay", "folder"]
+    rows = "".join(f"| {name} | A value of it, {told}|\n" for name in names)
+    others = "".join(f"| word{n} | Another value, {told}|\n" for n in range(12))
+    short = "".join(f"| {name} | The value of a load. |\n" for name in names)
+    head = "| Name | Meaning |\n|---|---|\n"
+    best = f"| unchanged | Of a copy with delay, {told}|\n"
     files = {
-        "m/copy.md": f"# Copy\n\n| Name | Meaning |\n|---|---|\n{more}{rows}",
-        "m/load.md": f"# Load\n\n| Name | Meaning |\n|---|---|\n{rows}",
+        "m/copy.md": f"# Copy\n\n{head}{others}{rows}{best}",
+        "m/load.md": f"# Load\n\n{head}{short}| unchanged | The value of a load. |\n",
     }
-    asked = f"copy {' '.join(names)}"
+    asked = f"copy {' '.join(names)} unchanged"
     with Fumishirube(write(tmp_path, files)) as server:
         server.ok("manual_ls")
-        plain = items(server, asked, "Retries", manual_id="m")
-        filled = items(server, asked, "Retries", manual_id="m", max_chars=4_000)
+        plain = items(server, asked, "unchanged", manual_id="m")
+        filled = items(server, asked, "unchanged", manual_id="m", max_chars=4_000)
     least, most = ({number for number, _ in hits[0]["lines"]} for hits in (plain, filled))
     assert plain[0]["ref"]["path"] == filled[0]["ref"]["path"] == "copy.md"
-    assert len(least) > 1
+    assert len(least) > 3
     assert least <= most
 
 

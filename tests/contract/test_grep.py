@@ -238,6 +238,27 @@ def test_a_few_lines_come_with_the_rest_of_their_sentences(
             assert all(text == lines[number - 1].strip() for number, text in group["lines"])
 
 
+@pytest.mark.parametrize(
+    "below", ["tags: maintenance", ": its meaning", "==========", "- an item", "| a | b |", ""]
+)
+def test_what_is_no_part_of_a_sentence_does_not_come_with_it(tmp_path: Path, below: str) -> None:
+    line = "A capacitor of the flux is told of in a line that is long enough"
+    with Fumishirube(write(tmp_path, {"m/a.md": f"# Parts\n\n{line}\n{below}\n"})) as server:
+        server.ok("manual_ls")
+        answer = server.ok("manual_grep", any=["capacitor"], manual_id="m")
+    assert [group["lines"][0][1] for group in answer["groups"]] == [line]
+    assert len(answer["groups"][0]["lines"]) == 1
+
+
+def test_a_sentence_that_is_not_shown_takes_no_room(tmp_path: Path) -> None:
+    long = "The lamp of the house is lit by its owner whenever others sleep\n" + "and burns " * 60
+    text = f"{long}\n\nThe lamp of the other house is lit when nobody looks at it\nand burns.\n"
+    with Fumishirube(write(tmp_path, {"m/a.md": text})) as server:
+        server.ok("manual_ls")
+        answer = server.ok("manual_grep", any=["lamp"], manual_id="m", max_chars=900)
+    assert [5, "and burns."] in [line for group in answer["groups"] for line in group["lines"]]
+
+
 def test_sentences_take_no_more_than_the_room_and_no_page(tmp_path: Path) -> None:
     text = "".join(
         f"The lamp of house {n} is lit by its owner in the evening when all others\n"

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from manuals import Done, fumishirube, write
@@ -401,6 +402,16 @@ def test_a_next_command_can_be_typed_where_a_word_begins_with_a_hyphen(tmp_path:
         told = fumishirube(*words, cwd=tmp_path).err.rpartition("next: fumishirube ")[2]
         done = fumishirube(*shlex.split(told), cwd=tmp_path)
         assert (done.code, done.out != "") == (0, True), (told, done.err)
+
+
+@pytest.mark.parametrize("settings", [{"choices": ["a", "b"]}, {"action": "append"}])
+def test_words_that_an_option_divides_are_checked_as_others_are(settings: dict[str, Any]) -> None:
+    parser = Parser(prog="told")
+    parser.add_argument("words", nargs="+", **settings)
+    parser.add_argument("--json", action="store_true")
+    with pytest.raises(SystemExit) as ended:
+        parser.parse(["a", "--json", "zzz"])
+    assert ended.value.code == 2
 
 
 def test_a_next_command_can_be_typed_where_a_name_has_a_line_separator(tmp_path: Path) -> None:

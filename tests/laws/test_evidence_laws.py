@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -275,28 +277,58 @@ def test_a_word_is_in_a_line_that_has_it_in_the_other_number(word: str, plural: 
         assert shares(LineText.of(line), known) == (1.0,)
 
 
-@pytest.mark.parametrize(
-    ("asked", "written"),
-    [
-        ("rejected", "rejects"),
-        ("truncated", "truncate"),
-        ("caching", "cached"),
-        ("planned", "planning"),
-        ("retried", "retry"),
-    ],
-)
-def test_a_word_is_in_a_line_that_has_another_form_of_it(asked: str, written: str) -> None:
+FORMS = """
+    reject rejects rejected rejecting, truncate truncated truncating, cache cached caching,
+    err erred, plan planned planning, retry retried retrying, add added adding, process processed,
+    pass passed, address addressing, miss missing, focus focused, embed embedded, use used using,
+    agree agreed, tie tied, control controlled, cancel cancelled, note noted, open opened,
+    edit editing, stop stopped, run running, create creating, pipe piped
+"""
+UNLIKE = """
+    note not, noted not, none non, here her, pipe pip, piped pip, site sit, paste past, state stat,
+    bare bar, coded cod, string stre, thing the, bring br, king k
+"""
+
+
+def words_of(groups: str) -> list[list[str]]:
+    return [group.split() for group in groups.split(",")]
+
+
+def share_of(asked: str, written: str) -> tuple[float, ...]:
+    """Return the share of one word in a line with another one."""
     corpus = MemoryCorpus([section("a.md", body=f"{asked} and {written}")], Bigram())
-    for one, other in ((asked, written), (written, asked)):
-        assert shares(LineText.of(f"about {other} here"), concept_weights([one], corpus)) == (1.0,)
+    return shares(LineText.of(f"it is {written}"), concept_weights([asked], corpus))
+
+
+def test_a_word_is_in_a_line_that_has_another_form_of_it() -> None:
+    for verb, *others in words_of(FORMS):
+        for other in others:
+            assert share_of(verb, other) == share_of(other, verb) == (1.0,), (verb, other)
+
+
+def test_a_word_that_looks_like_a_form_is_none() -> None:
+    for one, other in words_of(UNLIKE):
+        for pair in ((one, other), (other, one)):
+            assert share_of(*pair) in ((), (0.0,)), pair
+
+
+@pytest.mark.parametrize("unit", ["</div>", "<div>", "</a-b>", "<a-b c>", "{{<", "{%", "<!--"])
+def test_a_line_of_tags_is_read_in_time_by_its_length(unit: str) -> None:
+    before = time.process_time()
+    assert [*never_shown([unit * 20_000 + "x"], ())] == [False]
+    assert time.process_time() - before < 1
 
 
 @pytest.mark.parametrize(
-    ("asked", "written"), [("string", "stre"), ("speed", "spe"), ("sing", "s")]
+    ("title", "line"), [("C", "C++"), ("1.2", "12"), ("Part | Volt", "Part,Volt"), ("ab", "a_b")]
 )
-def test_no_word_without_a_vowel_is_left_of_a_form(asked: str, written: str) -> None:
-    corpus = MemoryCorpus([section("a.md", body=asked)], Bigram())
-    assert shares(LineText.of(f"about {written} here"), concept_weights([asked], corpus)) == (0.0,)
+def test_a_first_line_with_other_signs_than_the_title_is_shown(title: str, line: str) -> None:
+    assert [*never_shown([line], [title])] == [False]
+
+
+@pytest.mark.parametrize("line", ["<your-token>", "<lamp-name>"])
+def test_a_placeholder_alone_is_shown(line: str) -> None:
+    assert [*never_shown([line], ())] == [False]
 
 
 @pytest.mark.parametrize(("room", "shown"), [(600, [1, 3, 5]), (60, [1, 5])])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby, islice, takewhile
 
+from fumishirube.text import wraps
 from fumishirube_manual.evidence.code_blocks import code_start, inside_code, is_fence
 
 _ROW = re.compile(r"\s*\|.*\|\s*$")
@@ -17,6 +18,9 @@ _LEADS = re.compile(
     r"(?:[:：]|(?:次|以下|下記)[^。]{0,80}(?:。|です|ます)?|\bfollowing\b[^.]{0,80}\.)\s*(?:[*_]+\s*)?$",
     re.IGNORECASE,
 )
+_SENTENCE_END = re.compile(r"[.!?:;。！？：；](?:[\"'”’」』）)*_`\]]|\s)*$")
+_NO_SENTENCE = re.compile(r"\s*(?:\w[\w .-]{0,30}:(?:\s|$)|:\s|([-=*_~^#\"'+.])\1{2,}\s*$)")
+"""The beginning of a line with a name and a value or a definition, and a rule or an underline."""
 _OPEN = re.compile(r"[(\[{,\\]\s*$")
 _STATEMENT = 3
 _DEEPEST = 12
@@ -52,6 +56,16 @@ def _kind(line: str) -> str | int | None:
     if is_row(line):
         return "row"
     return indentation(line) if is_item(line) else None
+
+
+def sentence_goes_on(line: str, following: str) -> bool:
+    """Tell whether a sentence of a line of text goes on in the next one: the text is wrapped."""
+    return (
+        bool(following.strip())
+        and not _SENTENCE_END.search(line)
+        and not _NO_SENTENCE.match(following)
+        and wraps(line, following)
+    )
 
 
 def leads(line: str) -> bool:

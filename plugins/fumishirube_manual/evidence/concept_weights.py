@@ -18,27 +18,27 @@ _WHOLE_MARK = 1
 _WORD = re.compile(r"[0-9a-z]+")
 _CODE = re.compile(r"(?<![0-9a-z])[0-9a-z]+(?:[-/._][0-9a-z]+)+")
 _TERMS = 96
-_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|(?<!e)ed|es|e|s)$")
-_DOUBLED = re.compile(r"([bdfgmnprt])\1$")
+_VERB_ENDING = re.compile(r"(?<=[a-z]{2})(?:ing|ed)$")
+_DOUBLED = re.compile(r"([bdfglmnprstz])\1$")
 _VOWEL = re.compile(r"[aeiouy]")
-_STEM = "~"
-"""The mark of a stem, which no word has."""
+_DOUBLING = re.compile(r"[^aeiou][aeiou][^aeiouwxy]")
+"""A short verb whose last letter is doubled before an ending: noted is of note, and not of not."""
 
 
 @lru_cache(maxsize=16_384)  # a find compares the words of whole sections
 def _forms(word: str) -> tuple[str, ...]:
-    """Return a folded word, its other number, and its stem."""
-    return (*term_forms(word), _stem(word))
+    """Return a folded word, its other number, and the verbs of which it may be a form."""
+    return (*term_forms(word), *_verbs(word))
 
 
-def _stem(word: str) -> str:
-    """Return the marked beginning that the forms of an English verb share: reject of rejected."""
-    begin = _ENDING.sub("", word)
+@lru_cache(maxsize=16_384)
+def _verbs(word: str) -> frozenset[str]:
+    """Return the English verbs of which a word with -ed or -ing may be a form."""
+    begin = _VERB_ENDING.sub("", word)
     if begin == word or not _VOWEL.search(begin):
-        begin = word
-    elif not word.endswith(("e", "s")):
-        begin = _DOUBLED.sub(r"\1", begin)
-    return f"{begin[:-1]}i{_STEM}" if begin.endswith("y") else f"{begin}{_STEM}"
+        return frozenset()
+    verbs = {begin, f"{begin}e", _DOUBLED.sub(r"\1", begin), re.sub("i$", "y", begin)}
+    return frozenset(verbs - {begin} if _DOUBLING.fullmatch(begin) else verbs)
 
 
 class ConceptWeight(NamedTuple):
@@ -138,8 +138,7 @@ def marks(
     # A find compares tens of thousands of pairs, so there is no call for each.
     for text, _, parts in weights:
         terms = [
-            (term, _stem(term) if term.isascii() else "", 2 << place)
-            for place, term in enumerate(parts)
+            (term, term.isascii(), _verbs(term), 2 << place) for place, term in enumerate(parts)
         ]
         column: list[int] = []
         for line in lines:
@@ -149,8 +148,10 @@ def marks(
                 if text in folded and occurs(folded, text):
                     mark = _WHOLE_MARK
                 else:
-                    for term, stem, bit in terms:
-                        if term in words or stem in words if stem else term in folded:
+                    for term, is_word, verbs, bit in terms:
+                        if is_word:
+                            mark |= bit * (term in words or not words.isdisjoint(verbs))
+                        elif term in folded:
                             mark |= bit
             column.append(mark)
         columns.append(column)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from fumishirube.text import fold, mentions, wraps
+from fumishirube.text import fold, mentions
 from fumishirube_manual.citations import CitedPlace
 from fumishirube_manual.evidence.blocks import (
     headers,
@@ -17,6 +16,7 @@ from fumishirube_manual.evidence.blocks import (
     lists_and_tables,
     passages,
     related,
+    sentence_goes_on,
 )
 from fumishirube_manual.evidence.code_blocks import code_lines, is_fence
 from fumishirube_manual.evidence.concept_weights import ConceptWeight
@@ -32,7 +32,6 @@ _SLACK, _LINE_SLACK = 1.25, 1.5
 """A text or a line is shown whole up to so many times its room: cutting it would save little."""
 _NAMED_WEIGHT = 100.0
 """More than the weight of all concepts: an excerpt with a name is cut around it."""
-_SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]*_`]*\s*$")
 _CHOSEN, _DEFINITIONS = 8, 3
 _OTHERS, _OTHER_LINES = 2, 500
 """Of a list or a table, so many other lines are shown for each chosen one, if they are short."""
@@ -192,8 +191,7 @@ class SectionLines:
             for at in last
             if uncut.get(at + 1, "")[:1].islower()
             and len(uncut[at + 1]) <= OTHER_CHARS
-            and not _SENTENCE_END.search(shown[at])
-            and wraps(shown[at], uncut[at + 1])
+            and sentence_goes_on(shown[at], uncut[at + 1])
         }
 
     def _related(self, at: int, chosen: Collection[int]) -> Iterable[int]:

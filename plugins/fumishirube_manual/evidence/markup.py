@@ -24,7 +24,8 @@ _MARKUP = re.compile(
 _LINK_TARGET = re.compile(r"(?<=\]\()[^()\s]+")
 _ANCHOR = re.compile(r"(?<!\s)\s*\{(?:#[\w.:-]+|/\*?[\w.:-]+\*?/)\}\s*$")
 """The anchor of a heading, also as a comment, and as one in a title, which has no asterisks."""
-_MARKS = re.compile(r"[\W_]+")
+_MARKS = re.compile(r"\[(?P<text>[^\[\]]*)\]\([^()]*\)|[`*~\s]+|(?<!\w)_+|_+(?!\w)")
+"""A link, and what a heading has of marks and white space."""
 _PADDING = re.compile(r"(?<=\|) {2,}|(?<! ) {2,}(?=\|)")
 """The spaces that align the cells of a table."""
 _BLOCK_TAG = re.compile(r"\s*<(?!/?(?:b|em|i|small|span|strong|sub|sup|u)[\s>])", re.IGNORECASE)
@@ -34,14 +35,14 @@ _TARGET_DEFINED = r"\.\.\s+(?:_[^:]+:(?:\s+\S+)?\s*$|index::)"
 """The definition of a target, or an index entry, in reStructuredText."""
 _LAYOUT = (
     "a|br|center|dd|details|div|dl|dt|figure|hr|li|ol|p|section|span|summary|table|tbody|td|th|thead"
-    r"|tr|ul|[a-z]+-[\w-]+"
+    "|tr|ul"
 )
-"""The names of tags that a line alone may have, those of custom elements included."""
+"""The names of tags that a line alone may have, beside custom elements with attributes."""
 _DEFINED = re.compile(
     r"\s*(?:\[(?!\^)[^\]]+\]:\s*(?:(?:<[^<>]*>|(?=\S*(?:[/#:]|\.\w))\S+)"
     r"(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?\s*)?$"
     r"|:{3,}(?:[^:]+:{3,}|:{3})\s*$|<!--.*-->\s*$|(?:>\s*)?(?:\w\[|\[!)[\w.:-]+\]\s*$"
-    rf"|(?:</?(?:{_LAYOUT})(?:[\s/][^<>]*)?>\s*|</[\w.-]+>\s*)+$"
+    rf"|(?:<(?:/[\w.-]+\s*|(?:{_LAYOUT})(?:[\s/][^<>]*)?|[a-z]+-[\w-]+\s[^<>]*)>\s*)+$"
     rf"|\{{\{{[<%][^{{}}]*[>%]\}}\}}\s*$|\{{%[^{{}}]*%\}}\s*$|{_TARGET_DEFINED})",
     re.IGNORECASE,
 )
@@ -111,14 +112,14 @@ def without_anchor(heading: str) -> str:
 
 def is_one_of(titles: Iterable[str], line: str) -> bool:
     """Tell whether a line is one of some titles, with marks, tags and an anchor or without."""
-    heading = _letters(line)
-    return any(_letters(title) == heading for title in titles)
+    heading = _unmarked(line)
+    return any(_unmarked(title) == heading for title in titles)
 
 
-def _letters(heading: str) -> str:
-    """Return what is left of a heading without marks: letters and digits alone, if it has any."""
+def _unmarked(heading: str) -> str:
+    """Return a folded heading without marks, tags, an anchor, and white space."""
     shown = fold(rendered("# " + heading.strip("# \t")))
-    return _MARKS.sub("", shown) or shown
+    return _MARKS.sub(lambda match: match["text"] or "", shown)
 
 
 def _replacement(match: re.Match[str]) -> str:

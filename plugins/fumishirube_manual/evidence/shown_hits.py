@@ -139,8 +139,9 @@ def _shorten(reader: EvidenceReader, shown: Iterable[ShownHit], chars: int) -> N
 def _lengthen(reader: EvidenceReader, shown: Sequence[ShownHit], chars: int) -> None:
     """Show all lines of the best hits that they have without passages, as far as there is room."""
     left = chars - sum(_size(hit.evidence) for hit in shown)
-    for hit in shown:
-        if hit.evidence.whole or not hit.evidence.lines or not _is_best(hit.row):
+    for rank, hit in enumerate(shown):
+        best = _room(hit.row, rank) == _BEST_HIT_CHARS
+        if hit.evidence.whole or not hit.evidence.lines or not best:
             continue
         whole = [line.number - hit.row.start_line for line in hit.evidence.lines]
         longer = reader.evidence(hit.row, _BEST_HIT_CHARS, whole, closed=True)

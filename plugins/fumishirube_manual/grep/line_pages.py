@@ -212,8 +212,9 @@ class LinePage:
         if self._offset or self.remaining or len(self.entries) > _SENTENCES:
             return
         for entry in self.entries:
-            self._left -= sum(len(line) + 1 for _, line in entry.sentence)
-            if not entry.also and self._left >= 0:
+            cost = sum(len(f"{number} {line}\n") for number, line in entry.sentence)
+            if not entry.also and cost <= self._left:
+                self._left -= cost
                 entry.lines = sorted([*entry.lines, *entry.sentence])
 
     def _show(

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from fumishirube.text import FileText, Reading, TextRange, reading_form, wraps
+from fumishirube.text import FileText, Reading, TextRange, reading_form
+from fumishirube_manual.evidence.blocks import sentence_goes_on
 from fumishirube_manual.evidence.code_blocks import inside_code
 from fumishirube_manual.evidence.excerpts import whole_words
 from fumishirube_manual.evidence.markup import rendered
@@ -28,7 +29,6 @@ _SHOWN = 360
 _MATCHES = 3
 _BELOW_LABEL = 100
 _LEAST_AROUND = 30
-_SENTENCE_END = re.compile(r"[.!?:;。！？：；](?:[\"'”’」』）)*_`\]]|\s)*$")
 _NEW_SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
 _WRAPPED = 40
 """A shorter line is not wrapped: the next one is no part of its sentence."""
@@ -101,12 +101,8 @@ def sentence_lines(
 
     def goes_on(number: int) -> bool:
         line, following = lines[number - 1], lines[number]
-        return (
-            len(line) >= _WRAPPED
-            and bool(following.strip())
-            and not (_SENTENCE_END.search(line) or in_code[number - 1] or in_code[number])
-            and wraps(line, following)
-        )
+        text = len(line) >= _WRAPPED and not (in_code[number - 1] or in_code[number])
+        return text and sentence_goes_on(line, following)
 
     first, last = shown.start, shown.stop - 1
     while last < len(lines) and last - shown.stop + 1 < _BELOW and goes_on(last):

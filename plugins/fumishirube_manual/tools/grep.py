@@ -64,7 +64,7 @@ class GrepParams(Params):
     )
     manual_id: Scope
     path_prefix: PathPrefix = None
-    context: Annotated[int | None, Field(ge=0, le=3, description="Lines beside.")] = None
+    context: Annotated[int | None, Field(ge=0, le=3, description="Least lines beside.")] = None
     exact: Annotated[bool | None, Field(description="Letter by letter.")] = None
     word: Annotated[bool | None, Field(description="Whole words.")] = None
     count_only: Annotated[bool | None, Field(description="Counts by file.")] = None
