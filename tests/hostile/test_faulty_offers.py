@@ -106,50 +106,47 @@ NAMED = "surface 'own' of plugin offerer: "
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        ("tools = lambda self, context: ['x']", "TypeError: an offer is str instead of Tool"),
+        ("tools = lambda self, context: ['x']", "TypeError: Tool was expected, not str"),
         (
             "tools = lambda self, context: [replace(TOOL, name=3)]",
-            "TypeError: Tool.name is int instead of str",
+            "TypeError: 'name' of Tool is of the type int",
         ),
         (
             "tools = lambda self, context: [replace(TOOL, summary=None)]",
-            "TypeError: Tool 'own_tool'.summary is NoneType instead of str",
+            "TypeError: 'summary' of Tool 'own_tool' is of the type NoneType",
         ),
         (
             "tools = lambda self, context: [replace(TOOL, params=dict)]",
-            "TypeError: Tool 'own_tool'.params is no subclass of Params",
+            "TypeError: 'params' of Tool 'own_tool' is no subclass of Params",
         ),
         (
             "tools = lambda self, context: [replace(TOOL, examples=3)]",
-            "TypeError: Tool 'own_tool'.examples is int instead of Sequence",
+            "TypeError: 'examples' of Tool 'own_tool' is of the type int",
         ),
         (
             "tools = lambda self, context: [replace(TOOL, pages='absent')]",
-            "TypeError: Tool 'own_tool'.pages: its answer has no field 'absent'",
+            "TypeError: 'pages' of Tool 'own_tool': its answer has no field 'absent'",
         ),
         ("tools = lambda self, context: refuse()", "NotFound: nothing is there"),
         (
             r"tools = lambda self, context: [replace(TOOL, summary='\ud83d')]",
-            "TypeError: Tool 'own_tool'.summary is no Unicode text",
+            "TypeError: 'summary' of Tool 'own_tool' holds half of a surrogate pair",
         ),
         (r"instructions: ClassVar[str] = '\ud83d'", "UnicodeEncodeError: "),
-        (
-            "resources = lambda self, context: None",
-            "TypeError: an offer is NoneType instead of Resources",
-        ),
+        ("resources = lambda self, context: None", "TypeError: Resources was expected, not None"),
         (
             "resources = lambda self, context: replace(RESOURCES, scheme=None)",
-            "TypeError: Resources.scheme is NoneType instead of str",
+            "TypeError: 'scheme' of Resources is of the type NoneType",
         ),
         (
             "resources = lambda self, context: replace(RESOURCES, templates=['own:x'])",
-            "TypeError: Resources 'own'.templates[0] is str instead of Template",
+            "TypeError: Template was expected, not str",
         ),
         ("resources = lambda self, context: refuse()", "NotFound: nothing is there"),
-        ("prompts = lambda self, context: ['x']", "TypeError: an offer is str instead of Prompt"),
+        ("prompts = lambda self, context: ['x']", "TypeError: Prompt was expected, not str"),
         (
             "prompts = lambda self, context: [replace(PROMPT, arguments=('x',))]",
-            "TypeError: Prompt 'own'.arguments[0] is str instead of PromptParameter",
+            "TypeError: PromptParameter was expected, not str",
         ),
         ("instructions: ClassVar[Any] = 3", "TypeError: 'instructions' is of the type int"),
         ("instructions = property(refuse)", "NotFound: nothing is there"),
@@ -159,7 +156,7 @@ NAMED = "surface 'own' of plugin offerer: "
             "root: ClassVar[str] = 'absent'",
             "TypeError: its root 'absent' is none of manuals, vault, docs, runtime, state",
         ),
-        ("pipeline: ClassVar[Any] = 'x'", "TypeError: pipeline is str instead of Mapping"),
+        ("pipeline: ClassVar[Any] = 'x'", "TypeError: 'pipeline' is of the type str"),
         (
             "pipeline: ClassVar[Any] = {'scorer': []}",
             "its own pipeline.scorer: there is no such setting; did you mean 'scorers'?",
@@ -616,20 +613,16 @@ def test_a_command_that_exits_or_refuses_is_no_fault(workspace: Path, plugins: P
 @pytest.mark.parametrize(
     ("part", "request_of", "problem"),
     [
-        ("resources 'own'", "read=lambda uri, call: None", "NoneType instead of Sequence"),
-        ("resources 'own'", "read=lambda uri, call: 'text'", "str instead of Sequence"),
-        (
-            "resources 'own'",
-            "read=lambda uri, call: [Content(uri, 5)]",
-            "[0].body is int instead of str or bytes",
-        ),
+        ("resources 'own'", "read=lambda uri, call: None", "a sequence was expected"),
+        ("resources 'own'", "read=lambda uri, call: 'text'", "a sequence was expected"),
+        ("resources 'own'", "read=lambda uri, call: [Content(uri, 5)]", "'body' of Content"),
         ("resources 'own'", "complete=lambda *_: 5", "'int' object is not iterable"),
-        ("resources 'own'", "complete=lambda *_: [1, 2]", "its result[0] is int instead of str"),
+        ("resources 'own'", "complete=lambda *_: [1, 2]", "something else than texts"),
         ("resources 'own'", "stamp=lambda uri: 1 / 0", "ZeroDivisionError: division by zero"),
-        ("resources 'own'", "stamp=lambda uri: None", "its result is NoneType instead of str"),
-        ("prompt 'own'", "write=lambda arguments: None", "its result is NoneType instead of str"),
+        ("resources 'own'", "stamp=lambda uri: None", "it returned a NoneType and no text"),
+        ("prompt 'own'", "write=lambda arguments: None", "it returned a NoneType and no text"),
         ("prompt 'own'", "complete=lambda *_: None", "'NoneType' object is not iterable"),
-        ("tool 'own_tool'", "text=lambda answer: None", "its result is NoneType instead of str"),
+        ("tool 'own_tool'", "text=lambda answer: None", "it returned a NoneType and no text"),
     ],
 )
 def test_what_a_surface_returns_is_checked_and_named(

@@ -56,7 +56,7 @@ UNUSABLE = [
     ("size: int = object()", "PydanticSerializationError: "),
     ("def model_dump(self, **_): fail()", "RuntimeError: hostile"),
     ("fingerprint = property(fail)", "RuntimeError: hostile"),
-    ("fingerprint = property(lambda self: 3)", "TypeError: fingerprint is int instead of str"),
+    ("fingerprint = property(lambda self: 3)", "TypeError: 'fingerprint' is of the type int"),
     ("revision: ClassVar[Any] = 'second'", "TypeError: "),
     ("last = property(fail)", "RuntimeError: hostile"),
     ("needs = property(lambda self: sys.exit(0))", "SystemExit: 0"),

@@ -59,37 +59,35 @@ class Own(Tantivy):
 def register_indexes(register):
     register("own", Own)
 """
+NONE, TEXT = "gave a NoneType and no ", "gave a str and no "
 WRONG = [
-    ("pages=None", "pages() is NoneType instead of Mapping"),
-    ("pages={'a.md': 1}", "pages().values() is int instead of IndexedFile"),
+    ("pages=None", "'pages' of its index " + NONE + "Mapping"),
+    ("pages={'a.md': 1}", "'pages' of its index gave a int and no IndexedFile"),
     ("writing=None", "TypeError"),
     ("writing=failing()", "RuntimeError"),
-    ("corpus='text'", "it gave str instead of Corpus"),
-    ("manual_id=3", "manual_id() is int instead of str"),
+    ("corpus='text'", "it gave a str and no corpus"),
+    ("manual_id=3", "'manual_id' of its index gave a int and no str"),
     ("manual_id=1/0", "ZeroDivisionError: division by zero"),
-    ("size=None", "size() is NoneType instead of int"),
-    ("size=-5", "size() is negative"),
-    ("terms=[1]", "its result[0] is int instead of str"),
-    ("search=None", "search() is NoneType instead of Sequence"),
-    ("search=itertools.count()", "search() is count instead of Sequence"),
-    ("search='text'", "search() is str instead of Sequence"),
-    ("count=3", "count() is int instead of Count"),
-    ("frequencies=None", "frequencies() is NoneType instead of Mapping"),
-    (
-        "search=changed(real(), path='/etc/passwd')",
-        "search() has a passage of a file that its index lacks",
-    ),
-    ("search=changed(real(), path=None)", "search()[0].passage.path is NoneType instead of"),
-    ("search=changed(real(), start_line='1')", "search()[0].passage.start_line is str"),
-    ("search=changed(real(), start_line=-5)", "has a passage without its lines or fields"),
-    ("search=changed(real(), ancestors=None)", "[0].passage.ancestors is NoneType instead of"),
-    ("search=changed(real(), fields={})", "has a passage without its lines or fields"),
+    ("size=None", "'size' of its index " + NONE + "int"),
+    ("size=-5", "'size' of its index gave a negative number"),
+    ("terms=[1]", "it returned something else than texts"),
+    ("search=None", "'search' of its index " + NONE + "Sequence"),
+    ("search=itertools.count()", "'search' of its index gave a count and no Sequence"),
+    ("search='text'", "'search' of its index " + TEXT + "IndexMatch"),
+    ("count=3", "'count' of its index gave a int and no Count"),
+    ("frequencies=None", "'frequencies' of its index " + NONE + "Mapping"),
+    ("search=changed(real(), path='/etc/passwd')", "gave a passage of a file that it lacks"),
+    ("search=changed(real(), path=None)", "gave a passage with wrong values"),
+    ("search=changed(real(), start_line='1')", "gave a passage with wrong values"),
+    ("search=changed(real(), start_line=-5)", "gave a passage with wrong values"),
+    ("search=changed(real(), ancestors=None)", "gave a passage with wrong values"),
+    ("search=changed(real(), fields={})", "gave a passage with wrong values"),
     ("search=damaged()", "it says that its files are damaged, however often it is opened"),
     ("frequencies={}", "KeyError"),
-    ("frequencies=dict.fromkeys(first, -1)", "frequencies() is negative"),
+    ("frequencies=dict.fromkeys(first, -1)", "'frequencies' of its index gave a negative number"),
     (
         "pages={path: file._replace(stamp=None) for path, file in real().items()}",
-        "pages().values().stamp is NoneType instead of str",
+        "'pages' of its index gave a file with wrong values",
     ),
     (
         "pages={'b' + path: file for path, file in real().items()}",
@@ -98,7 +96,7 @@ WRONG = [
     ("sync=None", "'sync' of its index did not store what it was given"),
     ("size=1", "its index has lost sections, or has some that it was not given"),
     ("writing=ending()", "RuntimeError"),
-    ("average_length=None", "average_length() is NoneType instead of float"),
+    ("average_length=None", "'average_length' of its index gave no finite length"),
 ]
 
 

@@ -217,7 +217,7 @@ def test_scores_that_are_no_finite_numbers_count_as_a_failure(verb: str, value: 
     ranking, span, *_ = pipeline(verb, Scoring(value=value)).run(Query("旅費"), CORPUS)
     assert [hit.passage.path for hit in ranking.hits] == ["0.md", "1.md", "2.md"]
     assert all(math.isfinite(hit.score) for hit in ranking.hits)
-    assert failures(span) == [f"{SKIPPED}: hits[0].score is no finite number"]
+    assert failures(span) == [f"{SKIPPED}: a score is not a finite number"]
 
 
 class Returning(Stage):
@@ -258,12 +258,12 @@ def numbers(ranking: Any) -> Any:
     ("verb", "change", "reason"),
     [
         ("score", lambda _: None, "it returned NoneType"),
-        ("score", lambda hits: [*hits, "hit"], "hits[3] is str instead of Hit"),
+        ("score", lambda hits: [*hits, "hit"], "it returned something else than a Hit"),
         ("plan", lambda _: None, "it returned NoneType"),
         ("plan", lambda _: [], "a plan has one run or more"),
-        ("plan", lambda _: ["run"], "its result[0] is str instead of Run"),
+        ("plan", lambda _: ["run"], "it returned something else than a Run"),
         ("fuse", lambda _: None, "it returned NoneType"),
-        ("fuse", numbers, "hits[0] is int instead of Hit"),
+        ("fuse", numbers, "a ranking contains hits, and nothing else"),
         ("fuse", twice, "a section is in the ranking twice"),
         ("refine", lambda _: 1, "it returned int"),
         ("refine", twice, "a section is in the ranking twice"),

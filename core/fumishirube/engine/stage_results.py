@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
 
 from fumishirube.budget import Budget
-from fumishirube.documents import Document, Section, Source
-from fumishirube.engine.shapes import Shapes
-from fumishirube.model import Hit, Passage, Ranking
-from fumishirube.query import Run
+from fumishirube.documents import Document, Link, LoaderRemark, Section
+from fumishirube.model import Hit, LeftOut, MatchCount, Passage, Ranking, TermUse
+from fumishirube.places import Place
+from fumishirube.query import Query, Run
+from fumishirube.text.encoding import has_surrogates
 from fumishirube.text.projections import TextRange
+from fumishirube.text.synonyms import Synonyms
 
 T = TypeVar("T")
 
-_FLAG = (object,)  # anything is true or false
-_RANKINGS = Shapes(Passage, TextRange, instead={bool: _FLAG})  # the search puts sections right
-_PLANS = Shapes(Budget, instead={frozenset: (Collection,)})
-_DOCUMENTS = Shapes(instead={tuple: (tuple, list), bool: _FLAG})
-_SOURCES = Shapes(str, instead={tuple: (tuple, list)})  # names of files may be no Unicode
-
 _LARGEST = 1e100
 """Of larger scores, later stages might make infinite ones, and be blamed for it."""
+_SEVERAL = (tuple, list)
+_NUMBERS = {int}
 
 _MOST_LEVELS = 100
 """Of deeper diagnostics some versions of Python can write a trace and others cannot."""
@@ -35,9 +35,15 @@ class WrongResult(ValueError):
 
 def checked_plan(runs: Iterable[Run]) -> tuple[Run, ...]:
     """Return a fuser's plan; raise if it has no runs, or is no plan."""
-    plan = _items(runs)
-    _require(bool(plan), "a plan has one run or more")
-    _refuse(_PLANS.fault(plan, tuple[Run, ...]))
+    plan = _items(runs, Run)
+    if not plan:
+        raise WrongResult("a plan has one run or more")
+    for run in plan:
+        _require(isinstance(run.name, str), "the name of a run is text")
+        _require(not has_surrogates(run.name), "the name of a run is Unicode text")
+        _require(isinstance(run.query, Query), "a run has a query")
+        _require(_are_finite([run.weight]), "the weight of a run is a number")
+        _check_query(run.query)
     return plan
 
 
@@ -46,22 +52,19 @@ def checked_hits(result: Ranking | Iterable[Hit], *, trusted: bool = False) -> R
 
     Unless the stage is ``trusted``, also raise if anything in it is of another type.
     """
-    ranking = result if isinstance(result, Ranking) else Ranking(_items(result))
-    if trusted:
-        total = sum(hit.score for hit in ranking.hits)
-        _require(math.isfinite(total), "a score is not a finite number")
-        return ranking
-    _require(isinstance(ranking.hits, Sequence), "the hits of a ranking are a sequence")
-    _require(isinstance(ranking.left_out, Sequence), "left out are sections")
-    ranking = ranking._replace(hits=tuple(ranking.hits), left_out=tuple(ranking.left_out))
-    _refuse(_RANKINGS.fault(ranking, Ranking))
-    largest = max((abs(hit.score) for hit in ranking.hits), default=0.0)
-    _require(largest <= _LARGEST, "a score is too large a number")
-    paths = {type(hit.passage.path) for hit in ranking.hits}
-    lines = {type(hit.passage.start_line) for hit in ranking.hits}
-    _require(paths <= {str} and lines <= {int}, "a section has a path and a first line")
-    _require(_is_json(ranking.diagnostics), "diagnostics are JSON")
-    return ranking
+    if isinstance(result, Ranking):
+        _require(isinstance(result.hits, Sequence), "the hits of a ranking are a sequence")
+        _require(_are(result.hits, Hit), "a ranking contains hits, and nothing else")
+    else:
+        result = Ranking(_items(result, Hit))
+    _require(_are_finite([hit.score for hit in result.hits]), "a score is not a finite number")
+    if not trusted:
+        largest = max((abs(hit.score) for hit in result.hits), default=0.0)
+        _require(largest <= _LARGEST, "a score is too large a number")
+        _check_reports(result)
+        if result.hits:
+            _check_hits(result.hits)
+    return result
 
 
 def checked_ranking(result: Ranking | Iterable[Hit], *, trusted: bool = False) -> Ranking:
@@ -73,9 +76,71 @@ def checked_ranking(result: Ranking | Iterable[Hit], *, trusted: bool = False) -
     return ranking
 
 
-def _refuse(fault: str) -> None:
-    if fault:
-        raise WrongResult(fault)
+def _check_hits(hits: Sequence[Hit]) -> None:
+    """Check the other fields of all hits, each field of all at once: there may be thousands."""
+    passages, _, labels, coverages, matched, signals, places = zip(*hits, strict=True)
+    _require(_are(passages, Passage), "a hit has a passage")
+    paths, lines = ({type(each[place]) for each in passages} for place in (0, 1))
+    _require(paths <= {str} and lines <= {int}, "a section has a path and a first line")
+    _require(_are_finite(coverages), "a coverage is not a finite number")
+    _require(_are(labels, frozenset), "labels are a frozenset")
+    _require(_are(frozenset().union(*{*labels}), str), "a label is text")
+    _require(_are(matched, tuple), "matched spans are texts")
+    _require(_are(chain.from_iterable({*matched}), str), "matched spans are texts")
+    _require(_are(signals, Mapping), "signals are a mapping")
+    values = [*chain.from_iterable(each.values() for each in signals if each)]
+    _require(_are_finite(values), "a signal is not a finite number")
+    _require(_are(places, Sequence), "places are ranges")
+    _require(_are(chain.from_iterable(filter(None, places)), TextRange), "places are ranges")
+
+
+def _check_reports(ranking: Ranking) -> None:
+    left_out, matched, terms = ranking.left_out, ranking.matched, ranking.terms
+    _require(isinstance(left_out, Sequence) and _are(left_out, LeftOut), "left out are sections")
+    _require(_are((out.path for out in left_out), str), "what is left out has a path")
+    _require(_are((out.reason for out in left_out), str), "what is left out has a reason")
+    reasons = "".join({out.reason for out in left_out})
+    _require(not has_surrogates(reasons), "a reason is Unicode text")
+    lines = (out.start_line for out in left_out if out.start_line is not None)
+    _require(_are(lines, int), "what is left out has a line, or none")
+    _require(isinstance(ranking.diagnostics, Mapping), "diagnostics are a mapping")
+    _require(_is_json(ranking.diagnostics), "diagnostics are JSON")
+    _require(matched is None or isinstance(matched, MatchCount), "matched is a count")
+    _require(matched is None or isinstance(matched.number, int), "matched is a count")
+    _require(terms is None or isinstance(terms, TermUse), "terms say what was done with them")
+    if terms is not None:
+        _require(terms.picked is None or _are_texts(terms.picked), "picked terms are texts")
+        _require(isinstance(terms.filtered, Sequence), "filtered terms are a sequence")
+        _require(_are((each[0] for each in terms.filtered), str), "a filtered term is a text")
+
+
+def _check_query(query: Query) -> None:
+    lists = (query.required, query.must, query.alternatives)
+    _require(isinstance(query.text, str) and all(map(_are_texts, lists)), "a query has texts")
+    texts = "\n".join((query.text, *chain.from_iterable(lists)))
+    _require(not has_surrogates(texts), "texts of a query are Unicode")
+    _require(query.limit is None or isinstance(query.limit, int), "a limit is a number")
+    _require(query.pool is None or isinstance(query.pool, int), "a pool is a number")
+    _require(isinstance(query.case_sensitive, bool), "case_sensitive is true or false")
+    _require(isinstance(query.budget, Budget), "a query has a budget")
+    _require(_are_sections(query.exclude), "a query excludes sections")
+    _require(_are_sections(query.read), "sections were read")
+    _require(query.within is None or isinstance(query.within, Collection), "a scope has paths")
+    _require(_are(query.within or (), str), "a scope has paths")
+    _require(isinstance(query.stage_arguments, Mapping), "arguments of stages are a mapping")
+    _require(isinstance(query.synonyms, tuple), "synonyms are a tuple")
+    _require(_are(query.synonyms, Synonyms), "synonyms are words and others of their meaning")
+    words = [(row.word, row.others) for row in query.synonyms]
+    _require(all(isinstance(w, str) and _are_texts(o) for w, o in words), "synonyms are texts")
+    _require(hasattr(query.state, "begin"), "a query has a state")
+
+
+def _are_sections(keys: Collection[tuple[str, int]]) -> bool:
+    """Tell whether these are sections by path and line, all at once: there may be thousands."""
+    if not isinstance(keys, Collection) or not _are(keys, tuple) or {*map(len, keys)} - {2}:
+        return False
+    paths, lines = zip(*keys, strict=True) if keys else ((), ())
+    return _are(paths, str) and _are(lines, int)
 
 
 def _require(condition: bool, message: str) -> None:  # noqa: FBT001 - as of an assertion
@@ -83,10 +148,9 @@ def _require(condition: bool, message: str) -> None:  # noqa: FBT001 - as of an 
         raise WrongResult(message)
 
 
-def _items(result: Iterable[T]) -> tuple[T, ...]:
-    if not isinstance(result, Iterable):
-        raise WrongResult(f"it returned {type(result).__name__}")
-    return tuple(result)
+def _are(items: Iterable[object], kind: type | tuple[type, ...]) -> bool:
+    """Tell whether all items are of a type; those of few types take little time."""
+    return all(issubclass(each, kind) for each in {*map(type, items)})
 
 
 def _is_json(values: Mapping[str, object]) -> bool:
@@ -104,30 +168,96 @@ def _is_shallow(value: object, levels: int) -> bool:
     return levels > 0 and all(_is_shallow(each, levels - 1) for each in inner)
 
 
+def _are_texts(items: object) -> bool:
+    return isinstance(items, tuple) and _are(items, str)
+
+
+def _are_finite(items: Collection[Any]) -> bool:
+    """Tell whether all items are finite numbers; one that is not makes their sum such a one."""
+    return _are(items, (int, float)) and math.isfinite(sum(items))
+
+
+def _items(result: Iterable[T], kind: type[T]) -> tuple[T, ...]:
+    if not isinstance(result, Iterable):
+        raise WrongResult(f"it returned {type(result).__name__}")
+    items = tuple(result)
+    if not _are(items, kind):
+        raise WrongResult(f"it returned something else than a {kind.__name__}")
+    return items
+
+
 # --- documents ------------------------------------------------------------------------------
 
 
-def sources_fault(sources: Sequence[Any]) -> str:
-    """Return what is wrong with the files that a loader claims, or nothing."""
-    return _SOURCES.fault(sources, Sequence[Source], "its list of files")
-
-
-def document_fault(document: Any, path: str) -> str:
-    """Return what is wrong with the document of a file, or nothing; texts are not quoted."""
-    if fault := _DOCUMENTS.fault(document, Document):
-        return fault
+def document_fault(document: object, path: str) -> str | None:
+    """Return what is wrong with the document of a file, or ``None``; texts are not quoted."""
+    if not isinstance(document, Document):
+        return f"it gave a {type(document).__name__} and no document"
     if document.path != path:
         return "its document has another path than the file"
-    length, lines = len(document.text), document.text.count("\n") + 1
-    for number, section in enumerate(document.sections):
-        if not _is_inside(section, length, lines):
-            return f"sections[{number}] has a place outside its document"
+    if not _is_text(document.text):
+        return "the text of its document is no Unicode text"
+    if not _has_sound_values(document):
+        return "a value of its document has a wrong type"
+    if fault := _parts_fault(document):
+        return fault
     if document.text.strip() and not (document.sections or document.navigation):
         return "its document has text, and no section that could be found"
-    return "" if document.content >= 0 else "content is negative"
+    return None
 
 
-def _is_inside(section: Section, length: int, lines: int) -> bool:
-    _, first, last, start, end, extent, body, level, _, _ = section
-    offsets = 0 <= start <= body <= end <= extent <= length
-    return offsets and 1 <= first <= last <= lines and level >= 0
+def _has_sound_values(document: Document) -> bool:
+    return (
+        _is_text(document.file_type)
+        and (document.encoding is None or isinstance(document.encoding, str))
+        and isinstance(document.facts, Mapping)
+        and type(document.content) is int
+        and document.content >= 0
+    )
+
+
+def _parts_fault(document: Document) -> str | None:
+    length, lines = len(document.text), document.text.count("\n") + 1
+
+    checks: tuple[tuple[str, Any, Callable[[Any], bool]], ...] = (
+        ("section", document.sections, partial(_is_section, length=length, lines=lines)),
+        ("link", document.links, partial(_is_at_line, Link, ("target", "text", "anchor"))),
+        ("remark", document.remarks, partial(_is_at_line, LoaderRemark, ("code", "message"))),
+        ("place", document.places, partial(_is_at_line, Place, ())),
+    )
+    for name, parts, is_sound in checks:
+        if not isinstance(parts, _SEVERAL):
+            return f"the {name}s of its document are a {type(parts).__name__} and no tuple"
+        for number, part in enumerate(parts, start=1):
+            if not is_sound(part):
+                return f"{name} {number} of its document has a wrong type, or a place outside it"
+    return None
+
+
+def _is_section(section: Any, length: int, lines: int) -> bool:
+    if not isinstance(section, Section) or {*map(type, section[1:8])} != _NUMBERS:
+        return False
+    title, first, last, start, end, extent, body, level, ancestors, searched = section
+    return (
+        0 <= start <= body <= end <= extent <= length
+        and 1 <= first <= last <= lines
+        and level >= 0
+        and _is_text(title)
+        and isinstance(ancestors, _SEVERAL)
+        and (not ancestors or all(map(_is_text, ancestors)))
+        and (searched is None or _is_text(searched))
+    )
+
+
+def _is_at_line(kind: type[Any], texts: Sequence[str], part: Any) -> bool:
+    """Tell whether a part of a document is of a kind, and has a line and these texts."""
+    return (
+        isinstance(part, kind)
+        and type(part.line) is int
+        and all(_is_text(getattr(part, name)) for name in texts)
+    )
+
+
+def _is_text(text: object) -> bool:
+    """Tell whether a value is a text without surrogates, which cannot be encoded."""
+    return isinstance(text, str) and not has_surrogates(text)

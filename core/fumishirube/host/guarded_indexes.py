@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cache
-from typing import Any, TypeVar, get_type_hints
+from typing import Any
 
 from fumishirube.budget import Budget
-from fumishirube.corpus import Corpus, IndexMatch
+from fumishirube.corpus import Corpus, Count, IndexMatch
 from fumishirube.disk.roots import Root
 from fumishirube.engine.indexed_files import FIELDS
 from fumishirube.errors import IndexDamaged, ToolError
@@ -18,33 +18,35 @@ from fumishirube.host.guarded_stages import (
     GuardedEmbedder,
     GuardedStage,
     GuardedTokenizer,
+    NamedInErrors,
 )
-from fumishirube.host.offered_types import check_shape, check_texts
+from fumishirube.host.offered_types import check_texts
 from fumishirube.host.plugin_guard import PluginGuard
+from fumishirube.interrupts import is_interrupt
 from fumishirube.model import Passage
 from fumishirube.stages import Fields, Index, IndexedFile, OpenIndex
 
-T = TypeVar("T")
+_METHODS = [name for name in vars(OpenIndex) if not name.startswith("_")]
+"""Looked up by name: since Python 3.12 ``isinstance`` sees none that an object only passes on."""
 
 
-class GuardedIndex(GuardedStage[Index]):
+class GuardedIndex(NamedInErrors[Index]):
     """An index of a plugin; its open indexes and corpora are guarded too."""
 
-    _named = True
     _answers = (ToolError,)
 
     def open(self, folder: Root, fields: Fields) -> GuardedStage[Any]:
         """Open the index of one manual."""
         with self._watched("open"):
             opened = self._stage.open(folder, fields)
-            _require_members(opened, OpenIndex)
+            if not all(callable(getattr(opened, name, None)) for name in _METHODS):
+                raise TypeError(f"it opened a {type(opened).__name__} and no index")
         return _GuardedOpenIndex(opened, self._work, self._guard)
 
 
-class _GuardedOpenIndex(GuardedStage[OpenIndex]):
+class _GuardedOpenIndex(NamedInErrors[OpenIndex]):
     """An open index of a plugin."""
 
-    _named = True
     _answers = (ToolError, IndexDamaged)
     _checked_pages: object = ()
     _searched = 0
@@ -64,7 +66,7 @@ class _GuardedOpenIndex(GuardedStage[OpenIndex]):
         ending = ExitStack()
         with self._watched("writing"):
             mine = ending.enter_context(self._stage.writing(budget))
-            check_shape(mine, bool, "writing()")
+            require("writing", mine, bool)
         try:
             yield mine
         except BaseException:
@@ -88,7 +90,7 @@ class _GuardedOpenIndex(GuardedStage[OpenIndex]):
         with self._watched("sync"):
             self._stage.sync(gone, noted())
             stored = self._stage.pages()
-            check_shape(stored, Mapping, "pages()")
+            require("pages", stored, Mapping)
             lacking = [path for path in files if path not in stored]
             if lacking or not complete:
                 raise ValueError("'sync' of its index did not store what it was given")
@@ -100,26 +102,28 @@ class _GuardedOpenIndex(GuardedStage[OpenIndex]):
         before = self.pages()
         with self._watched("corpus"):
             corpus = self._stage.corpus(manual_id)
-            _require_members(corpus, Corpus)
+            lacking = [name for name in _MEMBERS if not hasattr(type(corpus), name)]
+            if lacking and any(not hasattr(corpus, name) for name in lacking):
+                raise TypeError(f"it gave a {type(corpus).__name__} and no corpus")
             pages = self.pages()
             # Another thread may have refreshed the index between the two.
-            if pages is before and check_value("size", corpus.size) != self._searched:
+            if pages is before and _number("size", corpus.size) != self._searched:
                 raise ValueError("its index has lost sections, or has some that it was not given")
         return _GuardedCorpus(corpus, self._work, self._guard, pages)
 
     def close(self) -> None:
         """Close it; a failure is recorded, and disturbs nothing else."""
+        try:
+            with self._watched("close"):
+                self._stage.close()
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
 
-        def close() -> None:
-            self._stage.close()
 
-        self._guard.attempt(self._work, "close", close, None)
-
-
-class _GuardedCorpus(GuardedStage[Corpus]):
+class _GuardedCorpus(NamedInErrors[Corpus]):
     """A corpus of a plugin, of an index with these files."""
 
-    _named = True
     _answers = (ToolError, IndexDamaged)
 
     def __init__(
@@ -131,87 +135,146 @@ class _GuardedCorpus(GuardedStage[Corpus]):
     def search(self, *arguments: Any, **named: Any) -> Sequence[IndexMatch]:
         """Return the best matches of a clause."""
         with self._watched("search"):
-            matches = self._stage.search(*arguments, **named)
-            return check_matches("search", matches, self._files)
+            return check_matches(self._stage.search(*arguments, **named), self._files)
 
     def page(self, path: str) -> Sequence[Passage]:
         """Return the passages of a file."""
         with self._watched("page"):
-            return check_matches("page", self._stage.page(path), self._files)
+            return check_passages("page", self._stage.page(path), self._files)
 
     def frequencies(self, terms: Collection[str]) -> Mapping[str, int]:
         """Return how many sections have each term."""
         with self._watched("frequencies"):
-            counts: Mapping[str, int] = self._stage.frequencies(terms)
-            check_value("frequencies", counts, {*terms})
-            return counts
+            return check_frequencies(self._stage.frequencies(terms), terms)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in ("manual_id", "size"):
+        if name not in _PROPERTIES:
             return super().__getattr__(name)
         with self._watched(name):
-            return check_value(name, getattr(self._stage, name))
+            return self._checked(name, getattr(self._stage, name))
 
     def _checked(self, method: str, result: Any) -> Any:
-        known = method in ("terms", "count", "average_length")
-        return check_value(method, result) if known else super()._checked(method, result)
+        check = VALUE_CHECKS.get(method)
+        return check(method, result) if check else super()._checked(method, result)
 
 
 # --- what they return -----------------------------------------------------------------------
 
 
-def _require_members(made: object, protocol: type) -> None:
-    """Raise unless an object has the members of a protocol.
-
-    They are looked up by name: since Python 3.12 ``isinstance`` sees none that an object only
-    passes on. A property is not read if the class has it.
-    """
-    names = [name for name in vars(protocol) if not name.startswith("_")]
-    if not all(hasattr(type(made), name) or hasattr(made, name) for name in names):
-        raise TypeError(f"it gave {type(made).__name__} instead of {protocol.__name__}")
-
-
 def check_pages(pages: Mapping[str, IndexedFile]) -> Mapping[str, IndexedFile]:
     """Return the files of an index by path; raise a :class:`TypeError` for anything else."""
-    check_shape(pages, Mapping[str, IndexedFile], "pages()")
-    for path, file in pages.items():
-        if path != file.path or file.sections < 0 or file.blank < 0:
-            raise TypeError("pages() has a file under another path, or a negative number")
+    require("pages", pages, Mapping)
+    _require_all("pages", pages.values(), IndexedFile)
+    if not all(path == file.path and _is_file(file) for path, file in pages.items()):
+        raise TypeError("'pages' of its index gave a file with wrong values")
     return pages
 
 
-def check_matches(method: str, matches: Sequence[T], files: Container[str]) -> Sequence[T]:
-    """Return matches or passages of an index with these files; raise for anything else."""
-    for match in check_value(method, matches):
-        passage: Passage = getattr(match, "passage", match)
-        in_order = 1 <= passage.start_line <= passage.end_line
-        if not in_order or any(name not in passage.fields for name in FIELDS):
-            raise TypeError(f"{method}() has a passage without its lines or fields")
-        if passage.path not in files:
-            raise ValueError(f"{method}() has a passage of a file that its index lacks")
+def check_matches(matches: Sequence[IndexMatch], files: Container[str]) -> Sequence[IndexMatch]:
+    """Return the matches of a search in an index with these files; raise for anything else."""
+    require("search", matches, Sequence)
+    _require_all("search", matches, IndexMatch)
+    check_passages("search", [match.passage for match in matches], files)
+    if not math.isfinite(sum(match.estimate for match in matches)):
+        raise ValueError("'search' of its index gave an estimate that is no finite number")
     return matches
 
 
-def check_value(method: str, value: Any, terms: Collection[str] = ()) -> Any:
-    """Return what a method of a corpus gave; raise for another type, or a negative number.
+def check_passages(
+    name: str, passages: Sequence[Passage], files: Container[str]
+) -> Sequence[Passage]:
+    """Return the passages that a method of an index gave; raise for those of other files."""
+    require(name, passages, Sequence)
+    _require_all(name, passages, Passage)
+    for passage in passages:
+        if not _is_passage(passage):
+            raise TypeError(f"{name!r} of its index gave a passage with wrong values")
+        if passage.path not in files:
+            raise ValueError(f"{name!r} of its index gave a passage of a file that it lacks")
+    return passages
 
-    ``terms`` are those that it has to count.
-    """
-    if method == "terms":
-        return check_texts(value)
-    check_shape(value, _returned(method), f"{method}()")
-    numbers = [value[term] for term in terms] if terms else [getattr(value, "number", value)]
-    if any(isinstance(number, int | float) and number < 0 for number in numbers):
-        raise ValueError(f"{method}() is negative")
+
+def check_frequencies(counts: Mapping[str, int], terms: Collection[str]) -> Mapping[str, int]:
+    """Return the number of sections with each term; raise for what is none."""
+    require("frequencies", counts, Mapping)
+    for term in terms:
+        _number("frequencies", counts[term])
+    return counts
+
+
+def require(name: str, value: object, kind: type) -> None:
+    """Raise a :class:`TypeError` unless what a method of an index gave is of a type."""
+    if not isinstance(value, kind):
+        wanted = kind.__name__
+        raise TypeError(f"{name!r} of its index gave a {type(value).__name__} and no {wanted}")
+
+
+def _require_all(name: str, values: Any, kind: type) -> None:
+    for other in {*map(type, values)}:
+        if not issubclass(other, kind):
+            raise TypeError(f"{name!r} of its index gave a {other.__name__} and no {kind.__name__}")
+
+
+def _number(name: str, value: Any) -> Any:
+    require(name, value, int)
+    if value < 0:
+        raise ValueError(f"{name!r} of its index gave a negative number")
     return value
 
 
-@cache
-def _returned(method: str) -> Any:
-    """Return the type of what a method or a property of a corpus gives."""
-    member = getattr(Corpus, method)
-    return get_type_hints(getattr(member, "fget", member))["return"]
+def _text(name: str, value: Any) -> Any:
+    require(name, value, str)
+    return value
 
+
+def _terms(name: str, value: Any) -> Any:
+    del name
+    return check_texts(value)
+
+
+def _count(name: str, value: Any) -> Any:
+    require(name, value, Count)
+    _number(name, value.number)
+    return value
+
+
+def _mean(name: str, value: Any) -> Any:
+    if not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+        raise TypeError(f"{name!r} of its index gave no finite length")
+    return value
+
+
+def _is_file(file: Any) -> bool:
+    match file:
+        case IndexedFile(str(), str(), None | str(), int(sections), int(blank)):
+            return sections >= 0 and blank >= 0
+        case _:
+            return False
+
+
+def _is_passage(passage: Any) -> bool:
+    match passage:
+        case Passage(str(), int(start), int(end), str(), tuple(above), int(), str(), fields):
+            texts = isinstance(fields, Mapping) and all(
+                isinstance(fields.get(name), str) for name in FIELDS
+            )
+            return texts and 1 <= start <= end and all(isinstance(title, str) for title in above)
+        case _:
+            return False
+
+
+VALUE_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
+    "manual_id": _text,
+    "size": _number,
+    "terms": _terms,
+    "count": _count,
+    "average_length": _mean,
+}
+"""How values of a corpus are checked that need nothing else for it."""
+
+_PROPERTIES = frozenset({"manual_id", "size"})
+_MEMBERS = (*VALUE_CHECKS, "search", "page", "frequencies")
+"""What every corpus has."""
 
 GUARDED_KINDS: Mapping[str, type[GuardedStage[Any]]] = {
     "tokenizers": GuardedTokenizer,

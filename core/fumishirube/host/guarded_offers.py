@@ -116,7 +116,12 @@ class GuardedOffers:
         try:
             yield running
         finally:
-            self._guard.attempt(work, "close", opening.close, None)
+            try:
+                with self._guard.watched(work, "close"):
+                    opening.close()
+            except BaseException as error:
+                if is_interrupt(error):
+                    raise
 
     @contextmanager
     def _named_if_slow(self, work: ForeignWork) -> Iterator[None]:

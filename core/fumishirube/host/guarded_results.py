@@ -5,17 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic_core import PydanticSerializationError
 
-from fumishirube.errors import ToolError
+from fumishirube.errors import Cancelled, FumishirubeError, ToolError
 from fumishirube.host.crash_marks import ForeignWork
-from fumishirube.host.offered_types import check_result
+from fumishirube.host.offered_types import (
+    check_contents,
+    check_listed,
+    check_question,
+    check_text,
+    check_texts,
+    checking,
+)
 from fumishirube.host.plugin_guard import PluginGuard
+from fumishirube.interrupts import is_interrupt
 from fumishirube.tools.calls import dumped
 from fumishirube.tools.definitions import Call, Tool, check_answer
 from fumishirube.tools.resources import Prompt, Resources
+
+T = TypeVar("T")
 
 
 def guarded_tool(tool: Tool[Any, Any], work: ForeignWork, guard: PluginGuard) -> Tool[Any, Any]:
@@ -31,65 +41,65 @@ def guarded_tool(tool: Tool[Any, Any], work: ForeignWork, guard: PluginGuard) ->
             raise TypeError(" ".join(str(error).split())) from error
         return answer
 
-    watched = partial(_watched, tool, work, guard)
+    watched = partial(guard.watched, work, answers=(ToolError,), named=True)
+    before, refused, text, question = tool.before, tool.refused, tool.text, tool.question
+    checked = question and checking(check_question, question)
     return replace(
         tool,
-        run=guard.watched(work, "run", (ToolError,), named=True)(run),
-        before=watched("before"),
-        refused=watched("refused"),
-        text=watched("text"),
-        question=_or_nothing(tool, work, guard, "question", None, (ToolError,)),
+        run=watched("run")(run),
+        before=before and watched("before")(before),
+        refused=refused and watched("refused")(refused),
+        text=text and watched("text")(checking(check_text, text)),
+        question=checked
+        and partial(_or_nothing, guard, work, "question", None, (ToolError,), checked),
     )
 
 
 def guarded_resources(resources: Resources, work: ForeignWork, guard: PluginGuard) -> Resources:
     """Return resources whose functions run watched, and whose results are checked."""
     work = work._replace(stage=f"resources {resources.scheme!r}")
-    watched = partial(_watched, resources, work, guard)
+    watched = partial(guard.watched, work, answers=(ToolError,), named=True)
+    nothing, stamp = partial(_or_nothing, guard, work), resources.stamp
     return replace(
         resources,
-        listed=_or_nothing(resources, work, guard, "listed", (), ()),
-        read=watched("read"),
-        complete=watched("complete"),
-        stamp=_or_nothing(resources, work, guard, "stamp", "", (ToolError,)),
+        listed=partial(nothing, "listed", (), (), checking(check_listed, resources.listed)),
+        read=watched("read")(checking(check_contents, resources.read)),
+        complete=watched("complete")(checking(check_texts, resources.complete)),
+        stamp=stamp and partial(nothing, "stamp", "", (ToolError,), checking(check_text, stamp)),
     )
+
+
+def _or_nothing(
+    guard: PluginGuard,
+    work: ForeignWork,
+    method: str,
+    nothing: T,
+    answers: tuple[type[FumishirubeError], ...],
+    verb: Callable[..., T],
+    *arguments: Any,
+) -> T:
+    """Return what plugin code returns, or nothing if it fails; its failure is recorded.
+
+    Clients get one list of all surfaces, and one watch over it: a failure must not end the others,
+    nor a call whose question to a person fails.
+    """
+    try:
+        with guard.watched(work, method, answers):
+            return verb(*arguments)
+    except Cancelled:
+        raise
+    except BaseException as error:
+        if is_interrupt(error) or isinstance(error, answers):
+            raise
+        return nothing
 
 
 def guarded_prompt(prompt: Prompt, work: ForeignWork, guard: PluginGuard) -> Prompt:
     """Return a prompt whose functions run watched, and whose results are checked."""
     work = work._replace(stage=f"prompt {prompt.name!r}")
-    watched = partial(_watched, prompt, work, guard)
-    return replace(prompt, write=watched("write"), complete=watched("complete"))
-
-
-def _watched(offer: object, work: ForeignWork, guard: PluginGuard, name: str) -> Any:
-    """Return a function of an offer, if it has it: watched, and its result checked."""
-    function = getattr(offer, name)
-    checked = partial(_checked, type(offer), name, function)
-    return function and guard.watched(work, name, (ToolError,), named=True)(checked)
-
-
-def _or_nothing(
-    offer: object,
-    work: ForeignWork,
-    guard: PluginGuard,
-    name: str,
-    nothing: object,
-    answers: tuple[type[ToolError], ...],
-) -> Any:
-    """Return a function that returns nothing if that of an offer fails, which is recorded.
-
-    Clients get one list of all surfaces, and one watch over it: a failure must not end the others,
-    nor a call whose question to a person fails.
-    """
-    function = getattr(offer, name)
-
-    def attempted(*arguments: Any) -> Any:
-        call = partial(_checked, type(offer), name, function, *arguments)
-        return guard.attempt(work, name, call, nothing, answers)
-
-    return function and attempted
-
-
-def _checked(kind: type, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    return check_result(kind, name, function(*arguments))
+    watched = partial(guard.watched, work, answers=(ToolError,), named=True)
+    return replace(
+        prompt,
+        write=watched("write")(checking(check_text, prompt.write)),
+        complete=watched("complete")(checking(check_texts, prompt.complete)),
+    )

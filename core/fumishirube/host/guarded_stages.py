@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
-from fumishirube.corpus import Clause
+from fumishirube.corpus import Bool, Clause, Everything, Holds, Pages, Part, Phrase, Term
 from fumishirube.disk.roots import Root
 from fumishirube.documents import Document, Source
 from fumishirube.engine.stage_calls import threaded
-from fumishirube.engine.stage_results import document_fault, sources_fault
+from fumishirube.engine.stage_results import document_fault
 from fumishirube.engine.vectors.embedding import vector_fault
 from fumishirube.errors import Cancelled, FumishirubeError, PluginError, ToolError, Unreadable
 from fumishirube.host.crash_marks import ForeignWork
 from fumishirube.host.faults import described
-from fumishirube.host.offered_types import all_of, check_shape, check_texts
+from fumishirube.host.offered_types import all_of, check_texts
 from fumishirube.host.plugin_guard import PluginGuard, RecordedFault
 from fumishirube.host.watched_updates import AbandonedUpdate, listing_seconds
+from fumishirube.interrupts import is_interrupt
 from fumishirube.plugins.source_digests import source_digest
 from fumishirube.stages import Embedder, Loader, Tokenizer, Vectors
 
@@ -37,8 +38,6 @@ class GuardedStage(Generic[S]):
     """A stage of a plugin; its methods run marked and watched, and may raise ``_answers``."""
 
     _answers: ClassVar[tuple[type[FumishirubeError], ...]] = ()
-    _named: ClassVar[bool] = False
-    """Whether a failure is an error, or a note of the answer, which names the stage."""
     _methods: ClassVar[frozenset[str]] = frozenset()
     """What a stage may have in addition and is then called, also if it cannot be."""
 
@@ -80,13 +79,25 @@ class GuardedStage(Generic[S]):
         return all_of(result) if isinstance(result, Iterator) else result
 
     def _watched(self, method: str) -> AbstractContextManager[None]:
-        return self._guard.watched(self._work, method, self._answers, named=self._named)
+        return self._guard.watched(self._work, method, self._answers)
 
 
-class GuardedEmbedder(GuardedStage[Embedder]):
+class NamedInErrors(GuardedStage[S]):
+    """A stage of a plugin whose failure is an error, or a note of the answer, which names it."""
+
+    @contextmanager
+    def _watched(self, method: str) -> Iterator[None]:
+        try:
+            with self._guard.watched(self._work, method, self._answers):
+                yield
+        except BaseException as error:
+            if isinstance(error, FumishirubeError | GeneratorExit) or is_interrupt(error):
+                raise
+            raise PluginError(f"{self._work.label} failed: {type(error).__name__}") from error
+
+
+class GuardedEmbedder(NamedInErrors[Embedder]):
     """An embedder of a plugin; without it words alone decide."""
-
-    _named = True
 
     def embed(self, texts: Sequence[str], role: Literal["query", "passage"]) -> Vectors:
         """Return one vector for each text."""
@@ -102,10 +113,9 @@ class GuardedEmbedder(GuardedStage[Embedder]):
             return made
 
 
-class GuardedTokenizer(GuardedStage[Tokenizer]):
+class GuardedTokenizer(NamedInErrors[Tokenizer]):
     """A tokenizer of a plugin; no search works without it."""
 
-    _named = True
     _methods = frozenset({"query_terms", "form_finder", "written_terms", "written_beside"})
 
     def terms(self, text: str) -> Sequence[str]:
@@ -117,14 +127,17 @@ class GuardedTokenizer(GuardedStage[Tokenizer]):
         """Return a clause that matches wherever a folded text occurs, and whether only there."""
         with self._watched("narrow"):
             clause, exact = self._stage.narrow(text)
-            return check_shape(clause, Clause, "narrow()"), bool(exact)
+            require_clause(clause)
+            return clause, bool(exact)
 
     def _checked(self, method: str, result: Any) -> Any:
         match method:
             case "query_terms":
                 return check_texts(result)
             case "form_finder" if result is not None:
-                return partial(self._words, check_shape(result, Callable, "form_finder()"))
+                if not callable(result):
+                    raise TypeError(f"it returned a {type(result).__name__} and no function")
+                return partial(self._words, result)
             case "written_terms":
                 return check_writing(result)
             case "written_beside":
@@ -143,6 +156,20 @@ def check_writing(written: Any) -> WrittenTerms:
     joined, characters, parts = written
     joined, characters = check_texts((joined, characters))
     return joined, characters, {*check_texts(parts)}
+
+
+def require_clause(clause: object) -> None:
+    """Raise a :class:`TypeError` unless it is a clause, with all that is in it."""
+    match clause:
+        case Term(str(), None | str()) | Part(str(), None | str()) | Holds(str()) | Everything():
+            return
+        case Phrase(tuple() as texts, None | str()) | Pages(tuple() as texts):
+            check_texts(texts)
+        case Bool(tuple() as should, tuple() as must, tuple() as must_not):
+            for inner in (*should, *must, *must_not):
+                require_clause(inner)
+        case _:
+            raise TypeError(f"it returned no clause with the right values: {type(clause).__name__}")
 
 
 class GuardedLoader(GuardedStage[Loader]):
@@ -201,8 +228,8 @@ class GuardedLoader(GuardedStage[Loader]):
         def listed() -> tuple[Source, ...]:
             with self._guard.watched(work, "sources"):
                 claimed = all_of(self._stage.sources(root))
-                if fault := sources_fault(claimed):
-                    raise TypeError(fault)
+                if not all(map(is_source, claimed)):
+                    raise TypeError("it listed something else than sources")
                 return claimed
 
         late = self._late.pop(root.path, None)
@@ -260,3 +287,13 @@ class GuardedLoader(GuardedStage[Loader]):
 
 def _is_plain(path: str) -> bool:
     return path[:1] != "\\" and {"", ".", ".."}.isdisjoint(path.split("/"))
+
+
+def is_source(source: object) -> bool:
+    """Tell whether something is a source, with values of the right types."""
+    return (
+        isinstance(source, Source)
+        and isinstance(source.path, str)
+        and isinstance(source.governed_by, tuple | list)
+        and all(isinstance(path, str) for path in source.governed_by)
+    )

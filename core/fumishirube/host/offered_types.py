@@ -1,28 +1,34 @@
-"""The types of what stages and surfaces offer and return, checked before anything reads them."""
+"""The types of what stages and surfaces offer, checked before anything else reads them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from fumishirube.engine.shapes import Shapes
 from fumishirube.stages import Stage
 from fumishirube.surfaces import Surface
-from fumishirube.tools.definitions import Answer, Params, Question, Tool
+from fumishirube.text.encoding import has_surrogates
+from fumishirube.tools.definitions import Answer, Params, Question, Tool, View
+from fumishirube.tools.resources import (
+    Content,
+    Prompt,
+    PromptParameter,
+    Resource,
+    Resources,
+    Template,
+)
 
 T = TypeVar("T")
 
-_DESCRIBED = Shapes()
-"""For texts of the plugin alone."""
-_LISTED = Shapes(str)
-"""For texts that may come from names of files, which may be no Unicode."""
+_KINDS = (Tool, Resources, Prompt, Resource, Template, Content, PromptParameter, Question, View)
+_DESCRIBED = (Tool, Prompt, PromptParameter, Template, View)
+"""Kinds with texts of the plugin alone; those of others may come from names of files."""
 _MOST_ITEMS = 1_000_000
 """So many items may an iterator of a plugin yield: one without an end would fill the memory."""
-_READ_OF_STAGES = ("needs", "generates", "last", "applies", "placed", "preparation")
-"""What is read of a stage beside its methods; a plugin may compute it."""
 
 
 def all_of(items: Iterable[T]) -> tuple[T, ...]:
@@ -33,21 +39,39 @@ def all_of(items: Iterable[T]) -> tuple[T, ...]:
     return taken
 
 
-def check_shape(value: Any, hint: Any, name: str = "", shapes: Shapes = _LISTED) -> Any:
-    """Return a value; raise a :class:`TypeError` with the path to what is not as annotated."""
-    if fault := shapes.fault(value, hint, name):
-        raise TypeError(fault)
-    return value
+@cache
+def _fields(kind: type) -> Mapping[str, tuple[Any, ...]]:
+    """Return the types of the fields of a kind, as its annotations say."""
+    hints = get_type_hints(kind) if kind in _KINDS else {}
+    return {name: tuple(_types(hint)) for name, hint in hints.items()}
 
 
-# --- what is offered ------------------------------------------------------------------------
+def _types(hint: Any) -> Iterator[Any]:
+    if get_origin(hint) in (Union, UnionType):
+        for part in get_args(hint):
+            yield from _types(part)
+    else:
+        yield get_origin(hint) or hint
+
+
+_MEMBERS: Mapping[type, Mapping[str, type]] = {
+    Tool: {"examples": Mapping},
+    Resources: {"templates": Template},
+    Prompt: {"arguments": PromptParameter},
+}
+
+
+_READ_OF_STAGES = ("needs", "generates", "last", "applies", "placed", "preparation")
+"""What is read of a stage beside its methods; a plugin may compute it."""
 
 
 def check_stage(stage: Stage) -> None:
     """Check the types of what identifies a stage, and read what it says of itself."""
     json.dumps(stage.model_dump(mode="json", by_alias=True))
-    check_shape(stage.revision, int, "revision")
-    check_shape(stage.fingerprint, str, "fingerprint")
+    for name, kind in (("revision", int), ("fingerprint", str)):
+        value = getattr(stage, name)
+        if not isinstance(value, kind):
+            raise TypeError(f"{name!r} is of the type {type(value).__name__}")
     for name in _READ_OF_STAGES:
         getattr(stage, name, None)
 
@@ -57,65 +81,99 @@ def check_surface(surface: Surface, roots: Collection[str]) -> None:
     for name in ("pipeline", "root"):
         if not hasattr(surface, name):
             raise TypeError(f"it has no class variable {name!r}")
+    pipeline: object = surface.pipeline
     if surface.root not in roots:
         raise TypeError(f"its root {surface.root!r} is none of {', '.join(roots)}")
-    if not isinstance(surface.pipeline, Mapping):
-        raise TypeError(f"pipeline is {type(surface.pipeline).__name__} instead of Mapping")
+    if not isinstance(pipeline, Mapping):
+        raise TypeError(f"'pipeline' is of the type {type(pipeline).__name__}")
 
 
 def check_offers(offers: object, kind: type) -> None:
     """Check the types of a sequence of what a surface offers, with all fields."""
-    for offer in check_shape(offers, Sequence[object], "a list of offers"):
-        known = isinstance(offer, kind)
-        check_shape(offer, kind, _called(offer) if known else "an offer", _DESCRIBED)
-        if isinstance(offer, Tool):
-            _check_tool(offer)
+    if not isinstance(offers, Sequence) or isinstance(offers, str):
+        raise TypeError(f"a sequence was expected, not {type(offers).__name__}")
+    for offer in offers:
+        _check(offer, kind)
+
+
+def _check(offer: object, kind: type) -> None:
+    if not isinstance(offer, kind):
+        raise TypeError(f"{kind.__name__} was expected, not {type(offer).__name__}")
+    for name, types in _fields(kind).items():
+        value = getattr(offer, name)
+        if not isinstance(value, types):
+            raise TypeError(f"{name!r} of {_called(offer)} is of the type {type(value).__name__}")
+        if kind in _DESCRIBED and isinstance(value, str) and has_surrogates(value):
+            raise TypeError(f"{name!r} of {_called(offer)} holds half of a surrogate pair")
+    for name, member in _MEMBERS.get(kind, {}).items():
+        check_offers(getattr(offer, name), member)
+    if isinstance(offer, Tool):
+        _check_tool(offer)
 
 
 def _check_tool(tool: Tool[Any, Any]) -> None:
     for name, base in (("params", Params), ("answer", Answer)):
         if not issubclass(getattr(tool, name), base):
-            raise TypeError(f"{_called(tool)}.{name} is no subclass of {base.__name__}")
+            raise TypeError(f"{name!r} of {_called(tool)} is no subclass of {base.__name__}")
     if tool.pages is not None and tool.pages not in tool.answer.model_fields:
-        raise TypeError(f"{_called(tool)}.pages: its answer has no field {tool.pages!r}")
+        raise TypeError(f"'pages' of {_called(tool)}: its answer has no field {tool.pages!r}")
+    if tool.http is not None:
+        check_offers(tool.http, str)
+    if tool.view is not None:
+        _check(tool.view, View)
+
+
+def checking(check: Callable[[Any], T], call: Callable[..., Any]) -> Callable[..., T]:
+    """Return a function that returns what a call returns, after a check that may raise."""
+
+    def checked(*arguments: Any, **named: Any) -> T:
+        return check(call(*arguments, **named))
+
+    return checked
+
+
+def check_text(returned: object) -> str:
+    """Return a text; raise a :class:`TypeError` if it is none."""
+    if not isinstance(returned, str):
+        raise TypeError(f"it returned a {type(returned).__name__} and no text")
+    return returned
+
+
+def check_texts(returned: Iterable[str]) -> tuple[str, ...]:
+    """Return texts that a plugin returned, as plain strings; raise for what cannot be encoded."""
+    texts = all_of(returned)
+    if isinstance(returned, str) or not all(isinstance(text, str) for text in texts):
+        raise TypeError("it returned something else than texts")
+    if not all(map(str.isascii, texts)):
+        "\n".join(texts).encode()
+    if all(type(text) is str for text in texts):
+        return texts
+    return tuple(str.join("", [text]) for text in texts)  # f"{text}" would call its own method
+
+
+def check_question(returned: object) -> Question | None:
+    """Return a question, or ``None``; raise a :class:`TypeError` if it is neither."""
+    if returned is None:
+        return None
+    _check(returned, Question)
+    question = cast("Question", returned)
+    return question._replace(choices=check_texts(question.choices))
+
+
+def check_listed(returned: Iterable[Resource]) -> Sequence[Resource]:
+    """Return resources; raise a :class:`TypeError` if they are none."""
+    listed = all_of(returned)
+    check_offers(listed, Resource)
+    return listed
+
+
+def check_contents(returned: object) -> Sequence[Content]:
+    """Return the content of a resource; raise a :class:`TypeError` if it is none."""
+    check_offers(returned, Content)
+    return cast("Sequence[Content]", returned)
 
 
 def _called(offer: object) -> str:
     name = getattr(offer, "name", getattr(offer, "scheme", None))
     kind = type(offer).__name__
     return f"{kind} {name!r}" if isinstance(name, str) else kind
-
-
-# --- what is returned -----------------------------------------------------------------------
-
-
-def check_result(kind: type, name: str, result: Any) -> Any:
-    """Return what a function of an offer returned; raise if it is not as the kind's field says."""
-    hint = _result_of(kind, name)
-    if hint is type(None):
-        return None
-    if hint == Iterable[str]:
-        return check_texts(result)
-    result = check_shape(all_of(result) if get_origin(hint) is Iterable else result, hint)
-    if isinstance(result, Question):
-        return result._replace(choices=check_texts(result.choices))
-    return result
-
-
-@cache
-def _result_of(kind: type, name: str) -> Any:
-    """Return the type of what a function in a field returns."""
-    hint = get_type_hints(kind)[name]
-    function = next(each for each in (hint, *get_args(hint)) if get_origin(each) is Callable)
-    return get_args(function)[-1]
-
-
-def check_texts(returned: Iterable[str]) -> tuple[str, ...]:
-    """Return texts that a plugin returned, as plain strings; raise for what cannot be encoded."""
-    texts = all_of(returned)
-    if isinstance(returned, str):
-        raise TypeError("its result is a text instead of several")
-    check_shape(texts, tuple[str, ...], shapes=_DESCRIBED)
-    if {*map(type, texts)} <= {str}:
-        return texts
-    return tuple(str.join("", [text]) for text in texts)  # f"{text}" would call its own method

@@ -16,18 +16,16 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from threading import get_ident
-from typing import Any, TypeVar
+from typing import Any
 
 from fumishirube.disk.absolute_paths import shorten_paths
-from fumishirube.errors import Cancelled, ConfigError, FumishirubeError, PluginError, ToolError
+from fumishirube.errors import ConfigError, FumishirubeError, PluginError, ToolError
 from fumishirube.host.crash_marks import CrashMarks, ForeignWork
 from fumishirube.host.faults import FaultLog, described
 from fumishirube.host.standard_streams import foreign_code, restore_streams
 from fumishirube.interrupts import is_interrupt, raised_in
 from fumishirube.plugins.discovery import Plugins
 from fumishirube.plugins.entry_points import InstalledPlugin
-
-T = TypeVar("T")
 
 _PASSING = (FumishirubeError, KeyboardInterrupt, GeneratorExit)
 """Exceptions that pass through plugin code, and are a fault if it raises them by itself."""
@@ -126,25 +124,6 @@ class PluginGuard:
             raise kind(f"{work.label} failed: {what}") from error
         if not left:
             self.log.worked(work, method)
-
-    def attempt(
-        self,
-        work: ForeignWork,
-        method: str,
-        call: Callable[[], T],
-        nothing: T,
-        answers: tuple[type[FumishirubeError], ...] = (),
-    ) -> T:
-        """Return what plugin code returns, or nothing if it fails, which is recorded."""
-        try:
-            with self.watched(work, method, answers):
-                return call()
-        except (Cancelled, KeyboardInterrupt):  # the plugin's own ones have become faults
-            raise
-        except BaseException as error:
-            if isinstance(error, answers):
-                raise
-            return nothing
 
     def _passes(self, error: BaseException, work: ForeignWork, answers: tuple[type, ...]) -> bool:
         """Tell whether an error is an answer, or one of the framework that only passes through."""

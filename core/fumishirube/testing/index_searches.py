@@ -25,7 +25,13 @@ from fumishirube import (
     Term,
 )
 from fumishirube.engine.indexed_files import FIELDS
-from fumishirube.host.guarded_indexes import check_matches, check_pages, check_value
+from fumishirube.host.guarded_indexes import (
+    VALUE_CHECKS,
+    check_frequencies,
+    check_matches,
+    check_pages,
+    check_passages,
+)
 from fumishirube.testing.answers import CLAUSES, answers, assert_alike, keys
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import PlainTokenizer, passage
@@ -124,15 +130,19 @@ class IndexSearchContract(StageContract[Index], CorpusContract):
         with self.opened(folder) as index:
             sync(index, batched(PASSAGES))
             files, corpus = check_pages(index.pages()), index.corpus("manual")
-            check_matches("search", corpus.search(Everything(), len(PASSAGES)), files)
+            check_matches(corpus.search(Everything(), len(PASSAGES)), files)
             for path in files:
-                check_matches("page", corpus.page(path), files)
-            check_value("frequencies", corpus.frequencies(terms), terms)
-            check_value("manual_id", corpus.manual_id)
-            check_value("size", corpus.size)
-            check_value("terms", corpus.terms("password"))
-            check_value("count", corpus.count(Term("password")))
-            check_value("average_length", corpus.average_length("body"))
+                check_passages("page", corpus.page(path), files)
+            check_frequencies(corpus.frequencies(terms), terms)
+            values = {
+                "manual_id": corpus.manual_id,
+                "size": corpus.size,
+                "terms": corpus.terms("password"),
+                "count": corpus.count(Term("password")),
+                "average_length": corpus.average_length("body"),
+            }
+            for name, check in VALUE_CHECKS.items():
+                check(name, values[name])
 
     def test_pages_come_back_as_they_went_in(self, folder: Root) -> None:
         """Stamps and reasons are stored as given, for files without passages too."""

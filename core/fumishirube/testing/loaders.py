@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from fumishirube import Document, Loader, Root, Section, Source, ToolError, Unreadable
-from fumishirube.engine.stage_results import document_fault, sources_fault
+from fumishirube.engine.stage_results import document_fault
+from fumishirube.host.guarded_stages import is_source
 from fumishirube.testing.contract import StageContract
 from fumishirube.text import Lines
 
@@ -77,7 +78,8 @@ class LoaderContract(StageContract[Loader]):
     def test_results_have_the_types_of_their_kind(self, manual: Root) -> None:
         """A document with values of other types, or places outside its text, is not searched."""
         for source, document in self._documents(manual):
-            fault = sources_fault([source]) or document_fault(document, source.path)
+            assert is_source(source), f"{source!r} is no Source of a path and a tuple of paths"
+            fault = document_fault(document, source.path)
             assert not fault, f"{source.path}: {fault}"
 
     def test_a_document_has_the_path_of_its_source(self, manual: Root) -> None:

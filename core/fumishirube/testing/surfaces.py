@@ -27,7 +27,13 @@ from fumishirube import (
 from fumishirube.config.pipelines import PIPELINE_KEYS
 from fumishirube.config.sections import RootSettings
 from fumishirube.errors import Cancelled
-from fumishirube.host.offered_types import check_offers, check_result
+from fumishirube.host.offered_types import (
+    check_contents,
+    check_listed,
+    check_offers,
+    check_question,
+    check_text,
+)
 from fumishirube.surfaces import HasPrompts, HasResources
 from fumishirube.testing.contexts import MemoryContext
 from fumishirube.testing.contract import StageContract
@@ -93,8 +99,8 @@ class SurfaceContract(StageContract[Surface]):
         if isinstance(surface, HasResources):
             resources = surface.resources(context)
             check_offers([resources], Resources)
-            for resource in check_result(Resources, "listed", resources.listed()):
-                check_result(Resources, "read", resources.read(resource.uri, Call()))
+            for resource in check_listed(resources.listed()):
+                check_contents(resources.read(resource.uri, Call()))
 
     def test_an_empty_context_has_the_same_tools(self) -> None:
         """Listing tools works with an empty context."""
@@ -174,10 +180,10 @@ class SurfaceContract(StageContract[Surface]):
                 for example in _examples(tool):
                     with suppress(ToolError):
                         if tool.text:
-                            check_result(Tool, "text", tool.text(call_tool(tool, example, call)))
+                            check_text(tool.text(call_tool(tool, example, call)))
                     with suppress(ToolError):
                         if tool.question:
-                            check_result(Tool, "question", tool.question(example, call.session))
+                            check_question(tool.question(example, call.session))
             except TypeError as error:
                 pytest.fail(f"the text or question of {tool.name}: {error}")
 

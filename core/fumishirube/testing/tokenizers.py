@@ -8,9 +8,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
-from fumishirube import Clause, Everything, Passage, Tokenizer
-from fumishirube.host.guarded_stages import check_writing
-from fumishirube.host.offered_types import check_shape, check_texts
+from fumishirube import Everything, Passage, Tokenizer
+from fumishirube.host.guarded_stages import check_writing, require_clause
+from fumishirube.host.offered_types import check_texts
 from fumishirube.testing.contract import StageContract
 from fumishirube.testing.corpora import MemoryCorpus, passage
 from fumishirube.testing.samples import PASSAGES, TEXTS
@@ -36,7 +36,7 @@ class TokenizerContract(StageContract[Tokenizer]):
         stage = self.make()
         for text in self._folded():
             terms = check_texts(stage.terms(text))
-            check_shape(stage.narrow(text)[0], Clause)
+            require_clause(stage.narrow(text)[0])
             _check_abilities(stage, text, terms)
 
     def test_terms_are_words_without_white_space(self) -> None:

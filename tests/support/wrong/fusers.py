@@ -75,7 +75,7 @@ class _Demanding(Places):
 
 class TestDemanding(FuserContract):
     breaks = ("test_results_have_the_types_of_their_kind",)
-    says = "its result[0].query.must is list instead of tuple"
+    says = "a query has texts"
     stage = _Demanding()
 
 
@@ -90,7 +90,7 @@ class _Spanning(Places):
 
 class TestSpanning(FuserContract):
     breaks = ("test_results_have_the_types_of_their_kind",)
-    says = "hits[0].matched is list instead of tuple"
+    says = "matched spans are texts"
     stage = _Spanning()
 
 

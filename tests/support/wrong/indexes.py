@@ -205,7 +205,7 @@ class _Unnamed(MemoryCorpus):
 
 class TestUnnamed(_Contract):
     breaks = ("test_values_have_the_types_of_an_index",)
-    says = "page()[0] is tuple instead of Passage"
+    says = "'page' of its index gave a tuple and no Passage"
     shelf = corpus_shelf(_Unnamed)
 
 
@@ -218,7 +218,7 @@ class _Uncounted(MemoryCorpus):
 
 class TestUncounted(_Contract):
     breaks = ("test_values_have_the_types_of_an_index",)
-    says = "frequencies().values() is Fraction instead of int"
+    says = "'frequencies' of its index gave a Fraction and no int"
     shelf = corpus_shelf(_Uncounted)
 
 

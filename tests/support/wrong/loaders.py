@@ -75,7 +75,7 @@ class TestFactless(_Contract):
         "test_results_have_the_types_of_their_kind",
         "test_every_variant_of_a_file_is_read_or_unreadable",
     )
-    says = "facts is NoneType instead of Mapping"
+    says = "a value of its document has a wrong type"
     stage = _Factless()
 
 
@@ -89,7 +89,7 @@ class _Setting(Blocks):
 
 class TestSetting(_Contract):
     breaks = ("test_results_have_the_types_of_their_kind",)
-    says = "its list of files[0].governed_by is frozenset instead of tuple"
+    says = "is no Source of a path and a tuple of paths"
     stage = _Setting()
 
 
@@ -104,7 +104,7 @@ class _Varying(Blocks):
 
 class TestVarying(_Contract):
     breaks = ("test_every_variant_of_a_file_is_read_or_unreadable",)
-    says = "empty: facts is NoneType instead of Mapping"
+    says = "empty: a value of its document has a wrong type"
     stage = _Varying()
 
 

@@ -150,7 +150,7 @@ class _Infinite(Backwards):
 
 class TestInfinite(RefinerContract):
     breaks = ("test_results_have_the_types_of_their_kind",)
-    says = "hits[0].score is no finite number"
+    says = "a score is not a finite number"
     stage = _Infinite()
 
 
@@ -179,7 +179,7 @@ class _Labelling(Backwards):
 
 class TestLabelling(RefinerContract):
     breaks = ("test_results_have_the_types_of_their_kind",)
-    says = "hits[0].labels is set instead of frozenset"
+    says = "labels are a frozenset"
     stage = _Labelling()
 
 
@@ -194,7 +194,7 @@ class _Explaining(Backwards):
 
 class TestExplaining(RefinerContract):
     breaks = ("test_results_have_the_types_of_their_kind",)
-    says = "reason is tuple instead of str"
+    says = "what is left out has a reason"
     stage = _Explaining()
 
 

@@ -49,7 +49,7 @@ class _Labelling(_Changed):
 
 class TestLabelling(ScorerContract):
     breaks = ("test_results_have_the_types_of_their_kind",)
-    says = "hits[0].labels is set instead of frozenset"
+    says = "labels are a frozenset"
     stage = _Labelling()
 
 
@@ -61,7 +61,7 @@ class _Spanning(_Changed):
 
 class TestSpanning(ScorerContract):
     breaks = ("test_results_have_the_types_of_their_kind",)
-    says = "hits[0].matched is list instead of tuple"
+    says = "matched spans are texts"
     stage = _Spanning()
 
 
@@ -85,7 +85,7 @@ class _Signless(_Changed):
 
 class TestSignless(ScorerContract):
     breaks = ("test_results_have_the_types_of_their_kind",)
-    says = "hits[0].signals is NoneType instead of Mapping"
+    says = "signals are a mapping"
     stage = _Signless()
 
 
@@ -97,7 +97,7 @@ class _Countless(_Changed):
 
 class TestCountless(ScorerContract):
     breaks = ("test_results_have_the_types_of_their_kind",)
-    says = "hits[0].signals.values() is no finite number"
+    says = "a signal is not a finite number"
     stage = _Countless()
 
 

@@ -111,7 +111,7 @@ class _Written(_Changed):
 
 class TestWritten(SurfaceContract):
     breaks = ("test_texts_and_questions_have_their_types",)
-    says = "text_count: its result is list instead of str"
+    says = "text_count: it returned a list and no text"
     stage = _Written()
 
 
@@ -123,7 +123,7 @@ class _Asking(_Changed):
 
 class TestAsking(SurfaceContract):
     breaks = ("test_texts_and_questions_have_their_types",)
-    says = "its result is str instead of Question"
+    says = "Question was expected, not str"
     stage = _Asking()
 
 
@@ -470,7 +470,7 @@ class _Plain(_Telling):
 
 class TestPlain(SurfaceContract):
     breaks = ("test_offers_have_the_types_of_their_kind",)
-    says = "its result is str instead of Sequence"
+    says = "a sequence was expected, not str"
     stage = _Plain()
 
 

@@ -25,7 +25,7 @@ class _Listing(PlainTokenizer):
 
 class TestListing(TokenizerContract):
     breaks = ("test_results_have_the_types_of_their_kind",)
-    says = "must is list instead of tuple"
+    says = "it returned no clause with the right values: Bool"
     stage = _Listing()
 
 
@@ -38,7 +38,7 @@ class _Formless(PlainTokenizer):
 
 class TestFormless(TokenizerContract):
     breaks = ("test_results_have_the_types_of_their_kind",)
-    says = "its result[0] is tuple instead of str"
+    says = "it returned something else than texts"
     stage = _Formless()
 
 
