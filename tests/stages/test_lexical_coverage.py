@@ -26,7 +26,7 @@ def test_what_stands_between_concepts_counts_less_where_fewer_of_them_match() ->
     ]
     corpus = MemoryCorpus(pages, Bigram())
     query = Query("休暇を知る届出")
-    stage = Lexical(between_power=3.0, few_power=0, page_title_weight=0)
+    stage = Lexical(between_power=3.0, coverage_power=0, page_title_weight=0)
     analysis = stage._analysis(query, corpus)
     parts = {item.path: stage._score(item, analysis) for item in pages[:3]}
     best = max(hit.coverage for hit, *_ in parts.values())
@@ -83,7 +83,7 @@ def test_where_no_section_covers_all_the_square_of_the_best_coverage_counts() ->
     ]
     corpus = MemoryCorpus(pages, Bigram())
     query = Query("休暇を知る届出")
-    stage = Lexical(between_power=3.0, few_power=0, page_title_weight=0)
+    stage = Lexical(between_power=3.0, coverage_power=0, page_title_weight=0)
     analysis = stage._analysis(query, corpus)
     parts = {item.path: stage._score(item, analysis) for item in pages}
     best = parts["a.md"][0].coverage
@@ -159,11 +159,12 @@ def test_a_section_that_covers_less_than_the_best_one_loses_by_a_power(
         ("休暇 届出 税金", 2.0),
         ("休暇 届出 red", 1.5),
         ("red sky", 1.5),
+        ("お金は書いてあるか", 1.5),
         ("休暇 届出 税金 期限", 1.5 * 3 / 4),
         ("休暇 届出 税金 期限 red sky", 1.5 * 3 / 6),
     ],
 )
-def test_each_of_up_to_three_japanese_words_matters_more(text: str, power: float) -> None:
+def test_each_of_up_to_three_japanese_nouns_matters_more(text: str, power: float) -> None:
     analysis = Lexical()._analyse(text, MemoryCorpus([BLUE], Bigram()))
     assert coverage_power(analysis.concepts.groups, 1.5, 2.0, 3) == power
 
@@ -193,4 +194,5 @@ def test_the_power_of_coverage_does_not_apply_to_terms_between_concepts() -> Non
     hit = stage._scored(pages, query, analysis, ())[1]
     alone, between, _ = stage._score(pages[1], analysis)
     assert between > 0
-    assert hit.score == pytest.approx(alone.score * alone.coverage**2.0 + between)
+    share = alone.coverage ** (1.5 * min(1, 3 / len(analysis.concepts.groups)))
+    assert hit.score == pytest.approx(alone.score * share + between)

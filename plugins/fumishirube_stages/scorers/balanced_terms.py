@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from fumishirube import Corpus
 from fumishirube.text import WeightedConcept, is_cjk
 from fumishirube_stages.scorers.query_analysis import WeightedTerm
+
+_HIRAGANA = re.compile("[\u3041-\u309f]")
 
 
 def with_whole_words(
@@ -58,14 +61,19 @@ def evened(
 def coverage_power(
     concepts: Sequence[WeightedConcept], usual: float, few_power: float, few: int
 ) -> float:
-    """Return the power of the coverage: ``few_power`` for up to ``few`` Japanese concepts.
+    """Return the power of the coverage: ``few_power`` for up to ``few`` Japanese nouns.
 
     Otherwise it is the ``usual`` one, and less for more concepts. Where a name of another script is
-    among few, a section about it may well lack the others.
+    among few, a section about it may well lack the others, as it may lack the 書 of 書いてあるか.
     """
     if len(concepts) > few:
         return usual * few / len(concepts)
-    return few_power if all(_is_japanese(concept.text) for concept in concepts) else usual
+    return few_power if all(_is_noun(concept.text) for concept in concepts) else usual
+
+
+def _is_noun(text: str) -> bool:
+    """Return whether a text is probably a Japanese noun: two kanji or katakana, or more."""
+    return len(text) > 1 and _is_japanese(text) and not _HIRAGANA.search(text)
 
 
 def _is_japanese(text: str) -> bool:
