@@ -30,8 +30,8 @@ _MATCHES = 3
 _BELOW_LABEL = 100
 _LEAST_AROUND = 30
 _NEW_SENTENCE = re.compile(r"[.!?](?=\s)|[。！？]")
-_WRAPPED = 40
-"""A shorter line is not wrapped: the next one is no part of its sentence."""
+_WRAPPED = range(40, 200)
+"""A line with fewer or more characters is not wrapped: the next one is no part of its sentence."""
 _ABOVE, _BELOW = 2, 3
 """The most lines in which a sentence begins before its match, and goes on after it."""
 
@@ -101,7 +101,7 @@ def sentence_lines(
 
     def goes_on(number: int) -> bool:
         line, following = lines[number - 1], lines[number]
-        text = len(line) >= _WRAPPED and not (in_code[number - 1] or in_code[number])
+        text = len(line) in _WRAPPED and not (in_code[number - 1] or in_code[number])
         return text and sentence_goes_on(line, following)
 
     first, last = shown.start, shown.stop - 1

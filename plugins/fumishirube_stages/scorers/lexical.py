@@ -87,8 +87,8 @@ class Lexical(Stage):
     bonus for covering the query's concepts, minus a penalty for very long sections, half of it at
     most. It is multiplied by (coverage / best coverage) to the power of ``coverage_power`` times
     the square of the best coverage; for a query of more than ``few_concepts`` concepts the power is
-    divided by their number, and multiplied by ``few_concepts``; for one of no more, all of them
-    Japanese nouns, it is ``few_power``. Terms between concepts, such as を知 in 休暇を知る, add their
+    divided by their number, and multiplied by ``few_concepts``; for one of no more, all
+    Japanese nouns, it is ``few_power``. Terms between concepts, as を知 in 休暇を知る, add their
     score times the same quotient to the power of ``between_power`` times the square of the best
     coverage. The title of the page adds ``page_title_weight`` times the rarity of its terms, less
     where it has other words too. The words of the file's path that this title lacks add
