@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
@@ -95,6 +96,7 @@ class _ParserProcess(ServingProcess):
                 "view": view,
                 "settings": dict(request.settings),
                 "memory": request.memory,
+                "path": [entry for entry in sys.path if entry],
             }
         ).encode()
         with self._limited(_START_SECONDS):
