@@ -151,7 +151,6 @@ def test_what_is_wrong_is_named_and_changes_nothing_until_it_is_mended(server: H
     assert until(server, 4)[-1].startswith("reloaded; tools that went: probe_names")
 
 
-@pytest.mark.slow
 def test_what_another_process_has_in_force_is_taken_in_whatever_the_files_are(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -178,6 +177,7 @@ def test_what_another_process_has_in_force_is_taken_in_whatever_the_files_are(
     late.close()
 
 
+@pytest.mark.slow
 def test_a_file_that_is_being_written_is_not_taken_for_what_it_will_be(server: HttpServer) -> None:
     file = server.workspace / "fumishirube.yaml"
     for part in ("", "surfaces:", "surfaces: [", "surfaces: [{use: manual}, {use: "):
