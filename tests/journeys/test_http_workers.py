@@ -23,7 +23,7 @@ from mcp import Client
 from starlette.types import Message, Receive, Scope, Send
 
 from fumishirube_http.workers.places import WorkerPlace
-from fumishirube_http.workers.relay import relay
+from fumishirube_http.workers.relay import WorkerEnded, relay
 from fumishirube_http.workers.routing import WorkerRouter
 
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": stdio.HELLO}
@@ -190,6 +190,23 @@ def test_a_request_for_a_worker_that_does_not_serve_is_not_relayed_to_it() -> No
     assert asked == ["/mcp"]
 
 
+def test_a_request_that_a_worker_has_not_accepted_when_it_ends_does_not_wait_for_the_next() -> None:
+    async def receive() -> Message:
+        place.unserved = frozenset({1})  # the supervisor notices while the request waits
+        return await asyncio.get_running_loop().create_future()
+
+    async def unused(*_: Any) -> Any:
+        raise AssertionError
+
+    scope = {"method": "GET", "raw_path": b"/mcp", "query_string": b"", "scheme": "http"}
+    headers = [(b"host", b"a.test")]
+    with socket.create_server(("127.0.0.1", 0)) as unread:
+        place = WorkerPlace(2, (unread.getsockname()[1], 0), "secret")
+        asked = relay({**scope, "headers": headers}, receive, unused, place, 1)
+        with pytest.raises(WorkerEnded):
+            asyncio.run(asyncio.wait_for(asked, SECONDS))
+
+
 @pytest.mark.slow
 def test_a_session_is_served_by_the_worker_that_opened_it(server: HttpServer) -> None:
     session = opened(server)
@@ -296,7 +313,9 @@ def test_a_worker_that_replaces_another_has_in_force_what_all_have(tmp_path: Pat
     file = probing(tmp_path, "security: {allowed_hosts: [one.test]}\n") / "fumishirube.yaml"
     path = os.pathsep.join([str(place), str(PROBE)])
     with HttpServer(tmp_path, "--workers", "2", "--trust", PYTHONPATH=path) as server:
-        (place / "stranger_plugin.py").write_text(SAME % "22.25")  # Python compares sizes and seconds
+        (place / "stranger_plugin.py").write_text(
+            SAME % "22.25"
+        )  # Python compares sizes and seconds
         file.write_text(
             "pipelines: {manual: {refiners: [same]}}\nsecurity: {allowed_hosts: [two.test]}\n"
         )
